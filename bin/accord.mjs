@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// The `accord` command: runs cli/main.ts with Node 24 in this process's place.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { findNode, root } from './node24.mjs';
+
+const child = spawn(
+  findNode(),
+  ['--disable-warning=ExperimentalWarning', join(root, 'cli/main.ts'), ...process.argv.slice(2)],
+  { stdio: 'inherit' },
+);
+// A terminal sends Ctrl-C to both of us; the child decides when it is done.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
+child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));

@@ -1,0 +1,55 @@
+// What the npm scripts run: installs what is missing (once, when package-lock.json changed), then the tool with Node 24.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findNode, root } from './node24.mjs';
+
+const scripts = {
+  start: [['cli/main.ts', 'start']],
+  test: [['test/run.ts']],
+  generate: [['crds/generate.ts'], ['docs/generate.ts'], ['test/generate.ts']],
+  check: [
+    ['crds/generate.ts', '--check'],
+    ['docs/generate.ts', '--check'],
+    ['test/generate.ts', '--check'],
+  ],
+  types: [['node_modules/typescript/bin/tsc', '-p', '.']],
+  lint: [['node_modules/@biomejs/biome/bin/biome', 'check', '.']],
+  format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
+};
+
+function installMissing() {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
+  const stamp = join(root, 'node_modules', '.accord-lock');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
+  console.error('Installing what is missing (npm ci)…');
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const { status } = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (status !== 0) process.exit(status ?? 1);
+  writeFileSync(stamp, lock);
+}
+
+async function run(node, args) {
+  const child = spawn(node, ['--disable-warning=ExperimentalWarning', ...args], { cwd: root, stdio: 'inherit' });
+  // A terminal sends Ctrl-C to the child too, which stops in order; we wait for it.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const code = await new Promise((resolve) => child.on('exit', (exit, signal) => resolve(exit ?? (signal ? 1 : 0))));
+  if (code !== 0) process.exit(code);
+}
+
+const [name, ...rest] = process.argv.slice(2);
+const steps = scripts[name];
+if (steps === undefined) {
+  console.error(`There is no script ${name}; there are ${Object.keys(scripts).join(', ')}.`);
+  process.exit(2);
+}
+installMissing();
+for (const [index, step] of steps.entries())
+  await run(findNode(), index === steps.length - 1 ? [...step, ...rest] : step);

@@ -1,0 +1,6 @@
+/** Owns time. Every other file takes a Clock, so that a test can hold the instant still. */
+
+/** `now()` is milliseconds since the Unix epoch; `monotonic()` is milliseconds that never go back, from any origin. */
+export type Clock = { now(): number; monotonic(): number };
+
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };

@@ -1,0 +1,142 @@
+/**
+ * Owns configuration: environment variables with the prefix ACCORD_, read once, checked, frozen. docs/configuration.md
+ * is generated from this schema. An unknown ACCORD_ variable or a bad value stops the start with all that is wrong.
+ */
+import { type Static, type TProperties, Type } from 'typebox';
+import { Check } from 'typebox/value';
+
+export const ConfigSchema = Type.Object({
+  ACCORD_DATABASE_URL: Type.Optional(
+    Type.String({
+      pattern: '^postgres(ql)?://',
+      description:
+        'Postgres as the servers use it: a login role that is only a member of accord_app and accord_system.',
+    }),
+  ),
+  ACCORD_MIGRATION_URL: Type.Optional(
+    Type.String({
+      pattern: '^postgres(ql)?://',
+      description: 'Postgres as `accord migrate` uses it: the owner of the schema, with CREATEROLE the first time.',
+    }),
+  ),
+  ACCORD_MASTER_KEY: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9_-]{43}=?$',
+      description:
+        '32 random bytes, base64url. Private keys and secrets in Postgres are sealed under it; `accord start` makes one for itself.',
+    }),
+  ),
+  ACCORD_LISTEN: Type.String({
+    default: '127.0.0.1:8080',
+    pattern: '^.+:\\d{1,5}$',
+    description: 'HOST:PORT of the APIs.',
+  }),
+  ACCORD_ADMIN_LISTEN: Type.String({
+    default: '127.0.0.1:8081',
+    pattern: '^.+:\\d{1,5}$',
+    description: 'HOST:PORT of /live, /ready, /metrics and /snapshot.',
+  }),
+  ACCORD_BASE_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$',
+      description:
+        'The address under which callers reach the APIs; issuers are named by it. Default: http:// and ACCORD_LISTEN.',
+    }),
+  ),
+  ACCORD_DATABASE_POOL: Type.Integer({
+    default: 8,
+    minimum: 2,
+    maximum: 100,
+    description: 'Connections of one server to Postgres, the listening one not counted.',
+  }),
+  ACCORD_COMPILERS: Type.Integer({
+    default: 1,
+    minimum: 1,
+    maximum: 16,
+    description: 'Worker threads that compile policies.',
+  }),
+  ACCORD_MAX_STALENESS: Type.Integer({
+    default: 15,
+    minimum: 2,
+    maximum: 300,
+    description: 'Seconds a server may answer without having confirmed its state with Postgres.',
+  }),
+  ACCORD_OUTBOUND_ALLOW: Type.String({
+    default: '',
+    maxLength: 4096,
+    description:
+      'Addresses outside the public internet that issuers and endpoints may have: CIDR ranges, separated by commas.',
+  }),
+  ACCORD_TRUST_PROXY: Type.String({
+    default: '',
+    maxLength: 1024,
+    description: 'CIDR ranges of proxies whose X-Forwarded-* headers are believed, separated by commas.',
+  }),
+  ACCORD_RATE_LIMIT: Type.Integer({
+    default: 5000,
+    minimum: 0,
+    maximum: 1_000_000,
+    description:
+      'Requests a second of one caller (a token, else an address) to one server, 0 for no limit; a second of it may be used at once.',
+  }),
+  ACCORD_LOG_LEVEL: Type.Union(
+    [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error'), Type.Literal('silent')],
+    { default: 'info', description: 'What is logged, and what is more important.' },
+  ),
+});
+export type Config = Readonly<Static<typeof ConfigSchema>>;
+
+/** All that is wrong with the environment, a line each. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads and checks the environment.
+ * @throws ConfigError listing every unknown variable and bad value
+ */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const properties = ConfigSchema.properties as TProperties;
+  const config: Record<string, unknown> = {};
+  const wrong: string[] = [];
+  for (const [name, value] of Object.entries(environment)) {
+    if (name.startsWith('ACCORD_') && value !== undefined && !(name in properties)) {
+      wrong.push(`${name}: there is no such variable`);
+    }
+  }
+  for (const [name, schema] of Object.entries(properties) as [string, { type: string; default?: unknown }][]) {
+    const text = environment[name];
+    if (text === undefined || text === '') {
+      if (schema.default !== undefined) config[name] = schema.default;
+      continue;
+    }
+    const value = schema.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
+    if (Check(schema as never, value)) config[name] = value;
+    else wrong.push(`${name}: ${expectation(schema)}`);
+  }
+  if (wrong.length > 0) throw new ConfigError(wrong.join('\n'));
+  return Object.freeze(config) as Config;
+}
+
+/** HOST:PORT taken apart; an IPv6 host stands in brackets. */
+export function parseListen(listen: string): { host: string; port: number } {
+  const at = listen.lastIndexOf(':');
+  return { host: listen.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(listen.slice(at + 1)) };
+}
+
+/** A required variable. @throws ConfigError naming it and what wants it */
+export function requireVariable(config: Config, name: keyof Config, forWhat: string): string {
+  const value = config[name];
+  if (typeof value !== 'string') throw new ConfigError(`${name}: needed by ${forWhat}`);
+  return value;
+}
+
+function expectation(schema: {
+  type?: string;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+  anyOf?: { const: string }[];
+}): string {
+  if (schema.anyOf) return `must be one of ${schema.anyOf.map((one) => one.const).join(', ')}`;
+  if (schema.type === 'integer') return `must be a whole number from ${schema.minimum} to ${schema.maximum}`;
+  return `must be text${schema.pattern ? ` that matches ${schema.pattern}` : ''}`;
+}

@@ -1,0 +1,80 @@
+/**
+ * Owns LISTEN: one connection that notices when it is dead and says so when it is back. Notifications are hints; the
+ * `onConnect` callback is where a listener catches up on all that it may have missed.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Observe } from '../observe.ts';
+
+export type ListenOptions = {
+  client: () => pg.Client;
+  channels: Record<string, (payload: string) => void>;
+  /** After every (re)connect, once LISTEN is in force. */
+  onConnect: () => void;
+  observe: Observe;
+  heartbeatMs?: number;
+};
+
+export type Listener = { close(): Promise<void> };
+
+const HEARTBEAT_MS = 5000;
+const BACKOFF_MS_MAX = 5000;
+
+/** Starts listening in the background and goes on until closed, whatever happens to the connection. */
+export function listen(options: ListenOptions): Listener {
+  const abort = new AbortController();
+  const running = run(options, abort.signal);
+  return {
+    async close() {
+      abort.abort();
+      await running;
+    },
+  };
+}
+
+async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    const client = options.client();
+    const since = performance.now();
+    try {
+      await session(client, options, signal, () => {
+        if (failures > 0) options.observe({ kind: 'listen_reconnected', afterMs: performance.now() - since });
+        failures = 0;
+      });
+    } catch (error) {
+      if (!signal.aborted) options.observe({ kind: 'database_lost', error });
+    } finally {
+      await client.end().catch(() => {});
+    }
+    failures++;
+    const backoff = Math.min(BACKOFF_MS_MAX, 50 * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);
+    if (!signal.aborted) await sleep(backoff, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function session(client: pg.Client, options: ListenOptions, signal: AbortSignal, connected: () => void) {
+  const lost = Promise.withResolvers<never>();
+  lost.promise.catch(() => {});
+  client.on('error', lost.reject);
+  client.on('end', () => lost.reject(new Error('the listening connection ended')));
+  client.on('notification', ({ channel, payload }) => options.channels[channel]?.(payload ?? ''));
+  signal.addEventListener('abort', () => lost.reject(new Error('closed')), { once: true });
+  await Promise.race([client.connect(), lost.promise]);
+  for (const channel of Object.keys(options.channels)) {
+    await Promise.race([client.query(`listen ${pg.escapeIdentifier(channel)}`), lost.promise]);
+  }
+  connected();
+  options.onConnect();
+  // A half-open TCP connection never errors by itself: ask, and give up when no answer comes.
+  const heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS;
+  while (!signal.aborted) {
+    await Promise.race([sleep(heartbeatMs, undefined, { signal }), lost.promise]);
+    const timeout = AbortSignal.timeout(heartbeatMs);
+    const silent = new Promise<never>((_, reject) =>
+      timeout.addEventListener('abort', () => reject(new Error('the listening connection is silent')), { once: true }),
+    );
+    silent.catch(() => {});
+    await Promise.race([client.query('select 1'), silent, lost.promise]);
+  }
+}

@@ -1,0 +1,56 @@
+/** Owns what every room's routes.ts shares: the typed Fastify instance, the request's caller, and header shapes. */
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { Access, Caller } from './auth/schema.ts';
+import { problem } from './problems.ts';
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+  interface FastifyRequest {
+    /** Set by access.ts before any handler of a route that is not public. */
+    caller: Caller | null;
+  }
+}
+
+type Member = Extract<Caller, { kind: 'member' }>;
+
+/** The caller of a Config API route. */
+export function memberOf(request: { caller: Caller | null }): Member {
+  if (request.caller?.kind !== 'member') throw problem('forbidden');
+  return request.caller;
+}
+
+/** An entity tag of a revision. */
+export function etagOf(revision: number): string {
+  return `"${revision}"`;
+}
+
+/**
+ * If-Match against the object's current revision (undefined: there is no object; `*` then fails too).
+ * @throws Problem precondition_failed
+ */
+export function checkIfMatch(header: string | undefined, current: number | undefined): void {
+  if (header === undefined) return;
+  const tags = header.split(',').map((tag) => tag.trim());
+  const holds = current !== undefined && (tags.includes('*') || tags.includes(etagOf(current)));
+  if (!holds)
+    throw problem('precondition_failed', {
+      detail: `If-Match is ${header}; the object ${current === undefined ? 'does not exist' : `is at ${etagOf(current)}`}.`,
+    });
+}

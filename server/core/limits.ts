@@ -1,0 +1,79 @@
+/**
+ * Every bound of the service, with its unit in the name. A bound that is not here does not exist: each has a test at
+ * the limit and one past it (test/core/limits.test.ts lists them and says where).
+ */
+export const limits = {
+  // HTTP
+  bodyBytesMax: 256 * 1024,
+  batchBodyBytesMax: 4 * 1024 * 1024,
+  batchRequestsMax: 1000,
+  pageItemsMax: 200,
+  idempotencyKeyCharsMax: 255,
+  minRevisionWaitMs: 2000,
+  inputDepthMax: 64,
+
+  // Policies: sources
+  policyNameCharsMax: 253,
+  regoSourceBytesMax: 64 * 1024,
+  graphNodesMax: 200,
+  graphEdgesMax: 400, // two for each node
+  graphConditionsPerNodeMax: 32,
+  graphNodeIdCharsMax: 64,
+  graphTextCharsMax: 1000, // a reason, a value, a path, a name
+  graphListItemsMax: 100, // values of `in`, ranges of addresses
+  graphObligationsMax: 32,
+  policyTestsMax: 50,
+  policyRevisionsKept: 100,
+
+  // Policies: compiling (facts: 230 lines burn 12 M fuel, 1e8 is about 1-2 s at worst)
+  compileFuel: 100_000_000,
+  compileMemoryPages: 2048, // 128 MiB
+  compileDepthMax: 1000, // parser recursion, about 125 levels of nesting
+  compileTimeoutMs: 5000,
+  compileQueuePerTenantMax: 256,
+  policyWasmBytesMax: 16 * 1024 * 1024,
+
+  // Policies: evaluating (100 relationships burn about 1e5)
+  evaluateFuel: 1_000_000,
+  evaluateFuelCostly: 500_000, // past this an evaluation counts like an exhausted one
+  isolatedTimeoutMs: 5000,
+  evaluateMemoryPages: 256, // 16 MiB
+  evaluateInputBytesMax: 1024 * 1024,
+  evaluateResultBytesMax: 64 * 1024,
+  decisionLogQueueMax: 20_000,
+  reasonCharsMax: 4096,
+  obligationsMax: 256,
+  builtinResultBytesMax: 1024 * 1024,
+  instancesMax: 128,
+  suspendedQueuePerTenantMax: 16,
+  suspendStrikes: 2,
+  suspendTenantStrikes: 6,
+  strikeKeysMax: 10_000,
+  suspendWindowMs: 60_000,
+
+  // Tokens
+  tokenBytesMax: 16 * 1024,
+  verifiedTokensMax: 20_000,
+  verifiedTokenTtlMs: 60_000,
+  verifiedTokensCharsMax: 32 * 1024 * 1024, // all of them together
+  subjectCharsMax: 512,
+  accessTokenTtlMsMax: 86_400_000, // what a Tenant may ask for at most
+  portalTokenTtlMs: 86_400_000,
+  clockToleranceMs: 10_000, // of nbf and iat; exp is exact
+  jwksRefreshAfterMs: 300_000, // in the background
+  jwksMaxAgeMs: 600_000, // older keys are confirmed before they verify anything
+  jwksStaleMaxMs: 3_600_000, // unless the issuer cannot be reached; past this nothing is accepted
+  jwksRetryMs: 5000,
+  jwksKeysMax: 64,
+  jwksSourcesMax: 20_000,
+  rsaModulusBitsMin: 2048,
+  rsaModulusBitsMax: 8192,
+  jwksCooldownMs: 30_000,
+  jwksResponseBytesMax: 512 * 1024,
+  outboundTimeoutMs: 5000,
+
+  // Tenants
+  tenantsMax: 100_000,
+  audiencesMax: 32,
+  trustedIssuersMax: 32,
+} as const;

@@ -1,0 +1,42 @@
+/** Owns the log: one switch from an observation to a line of JSON (pino), each with its level. Nothing else logs. */
+import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Observation } from './observe.ts';
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+const levels: Record<Observation['kind'], Level> = {
+  snapshot_swapped: 'debug',
+  snapshot_failed: 'error',
+  snapshot_stale: 'error',
+  database_lost: 'warn',
+  database_back: 'info',
+  listen_reconnected: 'info',
+  migrated: 'info',
+  policy_compiled: 'debug',
+  compiler_replaced: 'warn',
+  decided: 'debug',
+  decision_failed: 'warn',
+  policy_suspended: 'warn',
+  decision_log_dropped: 'warn',
+  token_refused: 'debug',
+  jwks_fetched: 'debug',
+  jwks_failed: 'warn',
+  request_failed: 'error',
+  reconciled: 'info',
+  reconcile_failed: 'warn',
+  source_failed: 'warn',
+  sweep_held: 'error',
+  background_failed: 'error',
+};
+
+export function createLogger(level: Level | 'silent', destination?: DestinationStream): Logger {
+  const options = { level, base: null, serializers: { error: pino.stdSerializers.err } };
+  return destination ? pino(options, destination) : pino(options, pino.destination(2));
+}
+
+/** Decisions are in the metrics and, where a tenant wants it, in the decision log; a line each would drown the rest. */
+export function logObservation(logger: Logger, observation: Observation): void {
+  if (observation.kind === 'decided') return;
+  const { kind, ...fields } = observation;
+  logger[levels[kind]](fields, kind);
+}

@@ -1,0 +1,98 @@
+/** Owns the metrics: one switch from an observation to Prometheus series. Tenants are not labels: there may be 100,000. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Observation } from './observe.ts';
+
+const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+export type Metrics = { registry: Registry; record(observation: Observation): void };
+
+export function createMetrics(gauges: {
+  tenants: () => number;
+  programs: () => number;
+  fresh: () => boolean;
+}): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `accord_${name}`, help, labelNames, registers });
+  const histogram = (name: string, help: string) =>
+    new Histogram({ name: `accord_${name}`, help, buckets: SECONDS, registers });
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name: `accord_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge('tenants', 'Tenants in the snapshot.', gauges.tenants);
+  gauge('programs', 'Compiled policies in memory.', gauges.programs);
+  gauge('snapshot_fresh', '1 while the state is confirmed with the database.', () => (gauges.fresh() ? 1 : 0));
+  const series = {
+    decisions: counter('decisions_total', 'Decisions by outcome.', ['outcome']),
+    // Filled without labels on the hot path: a labelled lookup costs more than the observation.
+    decisionSeconds: histogram('decision_seconds', 'Time of a decision, without HTTP.'),
+    decisionFailures: counter('decision_failures_total', 'Decisions that deny because the policy could not be used.', [
+      'reason',
+    ]),
+    suspended: counter('policy_suspensions_total', 'Policies moved off the main thread.'),
+    logDropped: counter('decision_log_dropped_total', 'Decision records that were not written.'),
+    swaps: counter('snapshot_swaps_total', 'Snapshots replaced.'),
+    swapSeconds: histogram('snapshot_read_seconds', 'Time to read a changed snapshot.'),
+    failures: counter('failures_total', 'Failures by what failed.', ['kind']),
+    compiles: counter('compiles_total', 'Policies compiled.', ['result']),
+    compileSeconds: histogram('compile_seconds', 'Time to compile a policy, waiting included.'),
+    tokensRefused: counter('tokens_refused_total', 'Tokens refused by reason.', ['reason']),
+    reconciled: counter('reconciled_total', 'Resources reconciled by result.', ['ready']),
+    sweepsHeld: counter('sweeps_held_total', 'Sweeps that the mass-delete breaker stopped.'),
+  };
+  const outcomes = {
+    allow: series.decisions.labels('allow'),
+    deny: series.decisions.labels('deny'),
+    object: series.decisions.labels('object'),
+  };
+  const record = (observation: Observation): void => {
+    switch (observation.kind) {
+      case 'decided':
+        outcomes[observation.outcome].inc();
+        series.decisionSeconds.observe(observation.ms / 1000);
+        break;
+      case 'decision_failed':
+        series.decisionFailures.inc({ reason: observation.reason });
+        break;
+      case 'policy_suspended':
+        series.suspended.inc();
+        break;
+      case 'decision_log_dropped':
+        series.logDropped.inc(observation.count);
+        break;
+      case 'snapshot_swapped':
+        series.swaps.inc();
+        series.swapSeconds.observe(observation.ms / 1000);
+        break;
+      case 'policy_compiled':
+        series.compiles.inc({ result: observation.cached ? 'cached' : observation.ok ? 'ok' : 'refused' });
+        series.compileSeconds.observe(observation.ms / 1000);
+        break;
+      case 'token_refused':
+        series.tokensRefused.inc({ reason: observation.reason });
+        break;
+      case 'reconciled':
+        series.reconciled.inc({ ready: String(observation.ready) });
+        break;
+      case 'sweep_held':
+        series.sweepsHeld.inc();
+        break;
+      case 'migrated':
+      case 'jwks_fetched':
+      case 'listen_reconnected':
+      case 'database_back':
+        break;
+      default:
+        series.failures.inc({ kind: observation.kind });
+    }
+  };
+  return { registry, record };
+}

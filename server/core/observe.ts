@@ -1,0 +1,30 @@
+/**
+ * Owns the closed list of things that can be observed. Code emits; one switch turns an observation into a log line
+ * (log.ts) and one into metrics (metrics.ts), so that no log string is scattered about.
+ */
+
+export type Observation =
+  | { kind: 'snapshot_swapped'; tenant: string; revision: number; ms: number; full: boolean }
+  | { kind: 'snapshot_failed'; tenant?: string; error: unknown }
+  | { kind: 'snapshot_stale'; sinceMs: number }
+  | { kind: 'database_lost'; error: unknown }
+  | { kind: 'database_back'; afterMs: number }
+  | { kind: 'listen_reconnected'; afterMs: number }
+  | { kind: 'migrated'; name: string; ms: number }
+  | { kind: 'policy_compiled'; tenant: string; ok: boolean; ms: number; cached: boolean }
+  | { kind: 'compiler_replaced'; reason: string }
+  | { kind: 'decided'; tenant: string; outcome: 'allow' | 'deny' | 'object'; ms: number }
+  | { kind: 'decision_failed'; tenant: string; policy: string; reason: string; detail: string }
+  | { kind: 'policy_suspended'; tenant: string; policy: string }
+  | { kind: 'decision_log_dropped'; count: number }
+  | { kind: 'token_refused'; tenant?: string; reason: string }
+  | { kind: 'jwks_fetched'; tenant: string; issuer: string; keys: number; ms: number }
+  | { kind: 'jwks_failed'; tenant: string; issuer: string; error: unknown }
+  | { kind: 'request_failed'; requestId: string; route: string; error: unknown }
+  | { kind: 'reconciled'; resource: string; ready: boolean; reason: string; message: string; ms: number }
+  | { kind: 'reconcile_failed'; resource: string; error: unknown; retryInMs: number }
+  | { kind: 'source_failed'; source: string; error: unknown }
+  | { kind: 'sweep_held'; tenant: string; rows: number; total: number }
+  | { kind: 'background_failed'; task: string; error: unknown };
+
+export type Observe = (observation: Observation) => void;

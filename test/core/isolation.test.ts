@@ -1,0 +1,85 @@
+/** Row-level security: every table with a tenant column, seen from another tenant, from none, and from the wrong role. */
+import pg from 'pg';
+import { Type } from 'typebox';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Database } from '../../server/core/db/database.ts';
+import { identifier, sql } from '../../server/core/db/sql.ts';
+import { createTestDatabase } from '../helpers/database.ts';
+
+const { database, adminUrl } = await createTestDatabase();
+const admin = new pg.Client({ connectionString: adminUrl });
+await admin.connect();
+const { rows: tables } = await admin.query<{ name: string; kind: string; tenant: boolean; forced: boolean }>(
+  `select c.relname as name, c.relkind as kind, c.relrowsecurity and c.relforcerowsecurity as forced,
+     exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant') as tenant
+   from pg_class c join pg_namespace n on n.oid = c.relnamespace
+   where n.nspname = 'accord' and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> 'migration' order by 1`,
+);
+await admin.end();
+
+const Count = Type.Object({ n: Type.Integer() });
+
+beforeAll(async () => {
+  await database.system(async (tx) => {
+    for (const tenant of ['one', 'two']) {
+      await tx.run(sql`insert into accord.tenant (tenant, spec, owner, updated_by)
+        values (${tenant}, '{}', '{"source":"api"}', 'test')`);
+      await tx.run(sql`insert into accord.policy (tenant, name, number, effective_rego, artifact, reads, revision, owner, updated_by)
+        values (${tenant}, 'p', 1, '', '', '{}', 1, '{"source":"api"}', 'test')`);
+    }
+  });
+});
+
+describe('row-level security', () => {
+  test.each(tables)('is enabled and forced on $name', ({ forced }) => {
+    expect(forced).toBe(true);
+  });
+  test.each(tables.filter((table) => table.tenant && table.name !== 'server_revision'))(
+    '$name shows nothing while no tenant is set',
+    async ({ name }) => {
+      const row = await database.tenant('', (tx) =>
+        tx.one(Count, sql`select count(*)::int as n from accord.${identifier(name)}`),
+      );
+      expect(row.n).toBe(0);
+    },
+  );
+  test('a tenant sees its rows only', async () => {
+    const rows = await database.tenant('one', (tx) =>
+      tx.many(Type.Object({ tenant: Type.String() }), sql`select tenant from accord.policy`),
+    );
+    expect(rows).toEqual([{ tenant: 'one' }]);
+  });
+  test("a tenant cannot write another tenant's row", async () => {
+    const write = database.tenant('one', (tx) =>
+      tx.run(sql`insert into accord.member (tenant, email, role) values ('two', 'a@b.c', 'support')`),
+    );
+    await expect(write).rejects.toThrow(/row-level security/);
+    expect(await database.tenant('one', (tx) => tx.run(sql`delete from accord.policy where tenant = 'two'`))).toBe(0);
+  });
+  test('a setting does not outlive its transaction', async () => {
+    await database.tenant('one', async () => {});
+    const one = new Database({ url: adminUrl, poolMax: 1, applicationName: 'test', observe: () => {} });
+    await one.tenant('one', async () => {});
+    const left = await one.tenant('', (tx) =>
+      tx.one(Type.Object({ t: Type.String() }), sql`select current_setting('accord.tenant', true) as t`),
+    );
+    await one.close();
+    expect(left.t).toBe('');
+  });
+  test('tables without tenants are closed to the ordinary role', async () => {
+    await expect(database.tenant('one', (tx) => tx.run(sql`select 1 from accord.installation_key`))).rejects.toThrow(
+      /permission denied/,
+    );
+  });
+  test('the role that spans tenants sees all', async () => {
+    const row = await database.system((tx) => tx.one(Count, sql`select count(*)::int as n from accord.policy`));
+    expect(row.n).toBe(2);
+  });
+});
+
+test('a role that could step around row-level security is refused', async () => {
+  await database.assertConfined();
+  const owner = new Database({ url: adminUrl, poolMax: 1, applicationName: 'test', observe: () => {} });
+  await expect(owner.assertConfined()).rejects.toThrow(/postgres is SUPERUSER/);
+  await owner.close();
+});

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { claim, type Owner, type Writer } from '../../server/core/ownership.ts';
+
+const api: Owner = { source: 'api' };
+const one: Owner = { source: 'files', namespace: 'a', name: 'one', uid: '1' };
+const two: Owner = { source: 'files', namespace: 'a', name: 'two', uid: '2' };
+const writer = (owner: Owner, adopt = false): Writer => ({ owner, actor: 'test', adopt });
+
+describe('two writers, one owner', () => {
+  test.each([
+    ['nobody', undefined, writer(api), 'new'],
+    ['nobody', undefined, writer(one), 'new'],
+    ['the API', api, writer(api), 'own'],
+    ['the manifest itself', one, writer(one), 'own'],
+    ['the manifest, made again', one, writer({ ...one, uid: '9' }), 'own'],
+    ['the API, adopting', api, writer(one, true), 'adopted'],
+  ])('a row of %s is granted', (_, current, who, expected) => {
+    expect(claim(current, who)).toBe(expected);
+  });
+  test.each([
+    ['a manifest, to the API', one, writer(api), 'owned_by_manifest'],
+    ['the API, to a manifest', api, writer(one), 'owned_by_api'],
+    ['another manifest', one, writer(two), 'duplicate_name'],
+    ['another manifest, adopting', one, writer(two, true), 'duplicate_name'],
+    ['another source', { ...one, source: 'kubernetes' as const }, writer(one), 'duplicate_name'],
+  ])('a row of %s is refused', (_, current, who, code) => {
+    expect(() => claim(current, who)).toThrow(expect.objectContaining({ code, status: 409 }));
+  });
+  test('configAuthority shuts the other writer out, also from what is its own', () => {
+    expect(() => claim(api, writer(api), 'Kubernetes')).toThrow(expect.objectContaining({ code: 'config_authority' }));
+    expect(() => claim(undefined, writer(one), 'Api')).toThrow(expect.objectContaining({ code: 'config_authority' }));
+    expect(claim(undefined, writer(one), 'Kubernetes')).toBe('new');
+  });
+  test('the refusal names the manifest', () => {
+    expect(() => claim(one, writer(api))).toThrow(/files a\/one/);
+  });
+});
