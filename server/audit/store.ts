@@ -20,3 +20,8 @@ export async function recordAudit(tx: Transaction, tenant: string, entry: AuditE
     values (${tenant}, ${JSON.stringify(entry.actor)}, ${entry.action}, ${entry.kind}, ${entry.name}, ${entry.revision ?? null},
       ${entry.requestId ?? null}, ${entry.detail === undefined ? null : JSON.stringify(entry.detail)})`);
 }
+
+/** Makes the time partitions of this month and the next ones, of every partitioned table. */
+export async function ensurePartitions(tx: Transaction, monthsAhead: number): Promise<void> {
+  await tx.run(sql`select accord.ensure_partitions(${monthsAhead})`);
+}

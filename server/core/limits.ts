@@ -44,10 +44,14 @@ export const limits = {
   reasonCharsMax: 4096,
   obligationsMax: 256,
   builtinResultBytesMax: 1024 * 1024,
+  regexPatternCharsMax: 1000, // host builtins; OPA's own run in Wasm, on fuel
   instancesMax: 128,
   suspendedQueuePerTenantMax: 16,
   suspendStrikes: 2,
   suspendTenantStrikes: 6,
+  suspendConflicts: 20, // evaluations that end in a conflict of rules
+  suspendedAnswerDelayMs: 100, // of a denial for a full queue
+  evaluatePromptMs: 0.5, // past this a policy's next evaluation waits for its turn
   strikeKeysMax: 10_000,
   suspendWindowMs: 60_000,
 
@@ -76,4 +80,17 @@ export const limits = {
   tenantsMax: 100_000,
   audiencesMax: 32,
   trustedIssuersMax: 32,
+
+  // Operator
+  manifestFileBytesMax: 4 * 1024 * 1024,
+  manifestFilesMax: 20_000,
+  manifestDirectoryDepthMax: 16,
+  manifestDocumentsPerFileMax: 2000,
+  yamlAliasesMax: 100, // expansions in one document
+  sweepRowsMax: 10, // more rows than this and a greater share than the next are not deleted unasked
+  sweepPercentMax: 20,
+  sweepWindowMs: 60_000,
+  reconcileRetryMsMin: 250,
+  reconcileRetryMsMax: 30_000,
+  reconcileAgedAfterMs: 1000,
 } as const;

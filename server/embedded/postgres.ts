@@ -11,13 +11,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { connect } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import pg from 'pg';
 
 const SOCKET_PATH_BYTES_MAX = 107; // sockaddr_un
 const PORT = 5432;
+const ROLE = 'accord';
+const PASSWORDS = 'passwords.json';
+const SURVIVOR_WAIT_MS = 30_000;
 
 export type EmbeddedPostgres = {
   /** A superuser's URL: for migrations only. */
@@ -51,20 +54,29 @@ export async function startPostgres(directory: string, options: { durable?: bool
   if (ids.uid !== undefined) await chown(directory, ids.uid, ids.gid as number);
   const binaries = await hydratedBinaries();
   const { passwords, created } = await ensureCluster(directory, binaries.initdb, ids, options.durable ?? true);
-  const adopted = created ? undefined : await runningPid(directory);
+  const adopted = created ? undefined : await survivor(directory, passwords);
   const child =
     adopted === undefined ? await launch(directory, binaries.postgres, ids, options.durable ?? true) : undefined;
-  await waitForSocket(socket);
   const stop = child ? () => stopChild(child) : () => stopAdopted(adopted as number);
+  return { ...urls(directory, passwords), role: ROLE, created, stop };
+}
+
+/**
+ * The URLs of a cluster that runs under another process; undefined when none does.
+ */
+export async function attachPostgres(
+  directory: string,
+): Promise<Pick<EmbeddedPostgres, 'url' | 'adminUrl'> | undefined> {
+  const stored = await readFile(join(directory, PASSWORDS), 'utf8').catch(() => undefined);
+  if (stored === undefined) return undefined;
+  const found = urls(directory, JSON.parse(stored) as Passwords);
+  return (await accepts(found.url('postgres'))) ? found : undefined;
+}
+
+function urls(directory: string, passwords: Passwords) {
   const url = (user: string, password: string) => (database: string) =>
     `postgresql://${user}:${password}@/${database}?host=${encodeURIComponent(directory)}&port=${PORT}`;
-  return {
-    adminUrl: url('postgres', passwords.admin),
-    url: url('accord', passwords.app),
-    role: 'accord',
-    created,
-    stop,
-  };
+  return { adminUrl: url('postgres', passwords.admin), url: url(ROLE, passwords.app) };
 }
 
 /** A uid that Postgres accepts: ours, or for root that of an account which exists (it must be in /etc/passwd). */
@@ -102,7 +114,7 @@ async function hydratedBinaries(): Promise<{ initdb: string; postgres: string }>
 }
 
 async function ensureCluster(directory: string, initdb: string, ids: Ids, durable: boolean) {
-  const file = join(directory, 'passwords.json');
+  const file = join(directory, PASSWORDS);
   const stored = await readFile(file, 'utf8').catch(() => undefined);
   if (stored !== undefined) return { passwords: JSON.parse(stored) as Passwords, created: false };
   const passwords: Passwords = {
@@ -188,12 +200,27 @@ async function deathSignal(ids: Ids): Promise<{ program: string; args: string[] 
   return { program, args: [...drop, '--pdeathsig', 'INT', '--'] };
 }
 
-async function runningPid(directory: string): Promise<number | undefined> {
-  const text = await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8').catch(() => undefined);
-  const pid = Number(text?.split('\n')[0]);
-  if (!pid || !isAlive(pid)) return undefined;
-  // A stale file may name a process that is not ours: only a server that answers on our socket is adopted.
-  return (await answers(join(directory, `.s.PGSQL.${PORT}`))) ? pid : undefined;
+/**
+ * A server of this cluster that outlived the process which started it: one that accepts connections is adopted; one
+ * that is on its way down (setpriv's signal reached it) is waited for.
+ */
+async function survivor(directory: string, passwords: Passwords): Promise<number | undefined> {
+  const until = performance.now() + SURVIVOR_WAIT_MS;
+  while (performance.now() < until) {
+    const text = await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8').catch(() => undefined);
+    const pid = Number(text?.split('\n')[0]);
+    if (!pid || !(await isPostgres(pid))) return undefined;
+    if (await accepts(urls(directory, passwords).url('postgres'))) return pid;
+    await sleep(50);
+  }
+  throw new Error(`a Postgres that was left behind in ${directory} neither answers nor ends`);
+}
+
+/** The file may be stale, and its number another program's by now. */
+async function isPostgres(pid: number): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'postgres');
+  return command.includes('postgres');
 }
 
 function isAlive(pid: number): boolean {
@@ -205,25 +232,23 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function answers(socket: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const connection = connect(socket);
-    connection.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    connection.once('connect', () => connection.destroy());
-  });
-}
-
-async function waitForSocket(socket: string): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    if (await answers(socket)) return;
-    await sleep(20);
+async function accepts(connectionString: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
   }
-  throw new Error(`postgres does not answer on ${socket}`);
 }
 
 async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.ref(); // launch() let go of it
   child.kill('SIGINT');
   await gone;
 }

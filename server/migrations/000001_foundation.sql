@@ -256,6 +256,8 @@ create table accord.resource (
   name text not null,
   uid text not null,
   tenant text not null default '',
+  -- Name of the tenant's object that the manifest owns; empty while it owns none.
+  object text not null default '',
   generation bigint not null,
   spec_digest text not null,
   status jsonb not null,

@@ -1,0 +1,97 @@
+/**
+ * Measures POST /authz/{tenant} over HTTP with verified ES256 tokens (200 of them, a policy of twenty rules), our
+ * server in its production configuration, against a bare Fastify route with the same body and response schema.
+ * Capacity (closed loop), CPU a request, and latency at half of our capacity (open loop, the same rate for both).
+ */
+import { mintClientToken } from '../server/keys/index.ts';
+import { putPolicy } from '../server/policies/index.ts';
+import { createInstallation, pinToCore1, type ServerProcess, startProcess, writer } from './installation.ts';
+import { type Connection, closedLoop, openConnections, openLoop, prepare, type Request } from './load.ts';
+import { question, twentyRules } from './policies.ts';
+import { median, noise, percentile, table, target } from './report.ts';
+
+const ROUNDS = Number(process.argv[2] ?? 10);
+const CLOSED_MS = 1000;
+const OPEN_MS = 1500;
+const CONNECTIONS = 32;
+
+pinToCore1();
+const installation = await createInstallation({ durable: false });
+const { services } = installation;
+await installation.tenant('bench');
+await putPolicy(services.policies, writer, 'bench', 'document:read', { rego: twentyRules });
+const requests: Request[] = [];
+for (let i = 0; i < 200; i++) {
+  const client = { clientId: `backend-${i}`, scopes: ['authz:evaluate'] as const };
+  const { token } = await mintClientToken(services.mint, 'bench', client);
+  requests.push(prepare('/authz/bench', token, question(i)));
+}
+
+type Side = { process: ServerProcess; connections: Connection[]; rps: number[]; cpuUs: number[]; mainUs: number[]; open: Float64Array[] };
+
+async function side(mode: 'accord' | 'bare'): Promise<Side> {
+  const process = await startProcess(mode, installation.environment, 0);
+  const connections = await openConnections(process.port, CONNECTIONS);
+  await closedLoop(connections, requests, 15_000, 30_000); // warm: code, tokens, the policy
+  await process.rest();
+  await process.profile();
+  return { process, connections, rps: [], cpuUs: [], mainUs: [], open: [] };
+}
+
+async function capacity(one: Side): Promise<void> {
+  const before = await one.process.usage();
+  const { answered, failed, seconds } = await closedLoop(one.connections, requests, CLOSED_MS);
+  const after = await one.process.usage();
+  if (failed > 0) throw new Error(`${failed} requests failed`);
+  one.rps.push(answered / seconds);
+  one.cpuUs.push((after.cpuUs - before.cpuUs) / answered);
+  one.mainUs.push((after.mainUs - before.mainUs) / answered);
+}
+
+async function latency(one: Side, rate: number): Promise<void> {
+  const { latenciesMs, failed } = await openLoop(one.connections, requests, rate, OPEN_MS);
+  if (failed > 0) throw new Error(`${failed} requests failed`);
+  one.open.push(latenciesMs);
+}
+
+const ours = await side('accord');
+const bare = await side('bare');
+for (let round = 0; round < ROUNDS; round++) for (const one of [ours, bare]) await capacity(one);
+const rate = Math.floor(Math.max(...ours.rps) / 2);
+for (let round = 0; round < ROUNDS; round++) for (const one of [ours, bare]) await latency(one, rate);
+const rss = (await ours.process.usage()).rssMiB;
+for (const one of [ours, bare]) {
+  for (const connection of one.connections) connection.close();
+  await one.process.stop();
+}
+await installation.close();
+
+const least = (values: number[]) => Math.min(...values);
+/** The calmest third of the rounds: other work on the machine only ever adds. */
+const p99 = (one: Side) => percentile(one.open.map((round) => percentile(round, 0.99)), 1 / 3);
+const p50 = (one: Side) => median(one.open.map((round) => percentile(round, 0.5)));
+const row = (name: string, one: Side) => [
+  name,
+  `${Math.max(...one.rps).toFixed(0)} (${median(one.rps).toFixed(0)})`,
+  `${least(one.cpuUs).toFixed(1)} (${median(one.cpuUs).toFixed(1)})`,
+  `${least(one.mainUs).toFixed(1)} (${median(one.mainUs).toFixed(1)})`,
+  p50(one).toFixed(2),
+  p99(one).toFixed(2),
+];
+table(
+  ['POST /authz', 'requests/s best (median)', 'CPU µs/request', 'of it main thread', `p50 ms at ${rate}/s`, `p99 ms`],
+  [row('accord', ours), row('bare Fastify route', bare)],
+);
+const share = median(ours.rps.map((value, i) => value / (bare.rps[i] as number)));
+const cpuShare = median(bare.cpuUs.map((value, i) => value / (ours.cpuUs[i] as number)));
+target(
+  'POST /authz, requests/s',
+  '≥ 60 % of the bare route',
+  `${(share * 100).toFixed(0)} % (by CPU per request ${(cpuShare * 100).toFixed(0)} %)`,
+  share >= 0.6,
+);
+console.log(`  ${noise(ours.rps.map((value, i) => value / (bare.rps[i] as number)))}; resident ${rss.toFixed(0)} MiB`);
+const slower = p99(ours) / p99(bare);
+target(`POST /authz, p99 at ${rate}/s`, '≤ 2 times the bare route', slower.toFixed(2), slower <= 2);
+const perRound = ours.open.map((round, i) => percentile(round, 0.99) / percentile(bare.open[i] as Float64Array, 0.99));
+console.log(`  ${noise(perRound)}`);

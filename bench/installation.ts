@@ -1,0 +1,171 @@
+/**
+ * Owns what a benchmark measures on: a Postgres of its own, migrated, a tenant, tokens, and server processes in their
+ * production configuration. The benchmark itself, Postgres and the load stay on core 1, servers on core 0.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type Config, readConfig } from '../server/core/config.ts';
+import { migrate } from '../server/core/db/migrate.ts';
+import type { Writer } from '../server/core/ownership.ts';
+import { startPostgres } from '../server/embedded/postgres.ts';
+import { createServices, type Services } from '../server/services.ts';
+import { putTenant, type TenantSpec } from '../server/tenants/index.ts';
+
+export const writer: Writer = { owner: { source: 'files', namespace: '', name: 'bench', uid: 'b' }, actor: 'bench' };
+export const BASE_URL = 'http://accord.bench';
+
+export type Installation = {
+  adminUrl: string;
+  /** For a server process; ACCORD_LISTEN and ACCORD_ADMIN_LISTEN are the caller's. */
+  environment: Record<string, string>;
+  /** The rooms in this process, for setting up. */
+  services: Services;
+  config: Config;
+  tenant(code: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Keeps this process and what it starts on core 1; without taskset or a second core, nothing. */
+export function pinToCore1(): void {
+  try {
+    execFileSync('taskset', ['-acp', '1', String(process.pid)], { stdio: 'ignore' });
+  } catch {
+    console.log('(not pinned: no taskset or no second core)');
+  }
+}
+
+/** @param durable whether Postgres syncs, as it does in production */
+export async function createInstallation({ durable }: { durable: boolean }): Promise<Installation> {
+  const directory = await mkdtemp(join(tmpdir(), 'accord-bench-'));
+  const postgres = await startPostgres(directory, { durable });
+  const client = new pg.Client({ connectionString: postgres.adminUrl('postgres') });
+  await client.connect();
+  await client.query('create database accord');
+  await client.end();
+  await migrate(postgres.adminUrl('accord'), { runtimeRole: postgres.role });
+  const environment = {
+    ACCORD_DATABASE_URL: postgres.url('accord'),
+    ACCORD_MASTER_KEY: randomBytes(32).toString('base64url'),
+    ACCORD_BASE_URL: BASE_URL,
+    ACCORD_LOG_LEVEL: 'info',
+    ACCORD_RATE_LIMIT: '1000000',
+  };
+  const config = readConfig({ ...environment, ACCORD_LOG_LEVEL: 'error' });
+  const services = await createServices(config, { applicationName: 'bench' });
+  await services.snapshots.start();
+  return {
+    ...{ adminUrl: postgres.adminUrl('accord'), environment, services, config },
+    async tenant(code) {
+      await putTenant(services.tenants, writer, code, tenantSpec);
+      await services.snapshots.refresh(code);
+    },
+    async close() {
+      await services.snapshots.close();
+      await services.close();
+      const alive = setInterval(() => {}, 1000); // the embedded Postgres alone does not keep a process alive
+      await postgres.stop();
+      clearInterval(alive);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const tenantSpec: TenantSpec = {
+  displayName: 'Bench',
+  audiences: ['https://api.bench'],
+  tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'user' },
+  tokens: { signingAlgorithm: 'ES256', accessTokenTTL: 'PT1H' },
+  decisionLog: { mode: 'off' },
+  configAuthority: 'PerObject',
+  deletionPolicy: 'Retain',
+  managementPolicy: 'Enforce',
+  adoptionPolicy: 'Refuse',
+};
+
+/** CPU time of the process, and of its main thread alone: V8's helpers collect garbage and compile beside it. */
+export type Usage = { cpuUs: number; mainUs: number; rssMiB: number; programs: number };
+export type ServerProcess = {
+  port: number;
+  /** From the start of the process until it listened, ms. */
+  startedMs: number;
+  usage(): Promise<Usage>;
+  profile(): Promise<void>;
+  rest(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Starts bench/server-process.ts. @param core 0 to pin it there */
+export async function startProcess(
+  mode: 'accord' | 'bare',
+  environment: Record<string, string>,
+  core?: number,
+): Promise<ServerProcess> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const log = openSync('/dev/null', 'w');
+  const args = [join(import.meta.dirname, 'server-process.ts'), mode];
+  const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
+  const [program, ...rest] = [...pinned, process.execPath, '--disable-warning=ExperimentalWarning', ...args];
+  const started = performance.now();
+  const child = spawn(program as string, rest, {
+    env: {
+      PATH: process.env.PATH,
+      BENCH_PROFILE: process.env.BENCH_PROFILE,
+      ...environment,
+      ACCORD_LISTEN: `127.0.0.1:${port}`,
+      ACCORD_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
+    },
+    stdio: ['ignore', log, mode === 'accord' && process.env.BENCH_VERBOSE ? 'inherit' : log, 'ipc'],
+  });
+  closeSync(log);
+  await answer(child);
+  const startedMs = performance.now() - started;
+  return {
+    ...{ port, startedMs },
+    usage: () => answer<Usage>(child, 'usage'),
+    /** Where BENCH_PROFILE names a file, profiles from now to the end. */
+    async profile() {
+      if (process.env.BENCH_PROFILE) await answer(child, 'profile');
+    },
+    /** Waits until the process rests: compilers of Wasm and JavaScript work on behind the first answers. */
+    async rest() {
+      for (let i = 0, last = Number.NaN; i < 40; i++) {
+        const { cpuUs } = await answer<Usage>(child, 'usage');
+        if (cpuUs - last < 5000) return;
+        last = cpuUs;
+        await sleep(250);
+      }
+    },
+    async stop() {
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      child.send('stop');
+      await gone;
+    },
+  };
+}
+
+function answer<T>(child: ChildProcess, ask?: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const died = (code: number | null) => reject(new Error(`the server process ended (${code})`));
+    child.once('exit', died);
+    child.once('message', (message) => {
+      child.off('exit', died);
+      resolve(message as T);
+    });
+    if (ask !== undefined) child.send(ask);
+  });
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,95 @@
+/** Owns the command line's grammar: which command takes what. An unknown option or command is refused with the usage. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+export type Command = { summary: string; usage: string; options: Options; positionals: boolean };
+
+const data = { data: { type: 'string', default: '.accord' } } as const satisfies Options;
+const listeners = { listen: { type: 'string' }, 'admin-listen': { type: 'string' } } as const satisfies Options;
+
+export const commands = {
+  start: {
+    summary: 'everything in one process on an embedded Postgres',
+    usage: 'accord start [--manifests DIR] [--data DIR] [--listen HOST:PORT] [--admin-listen HOST:PORT]',
+    options: { manifests: { type: 'string', default: 'examples' }, ...data, ...listeners },
+    positionals: false,
+  },
+  serve: {
+    summary: 'the APIs, on the Postgres of ACCORD_DATABASE_URL',
+    usage: 'accord serve [--listen HOST:PORT] [--admin-listen HOST:PORT]',
+    options: { ...listeners },
+    positionals: false,
+  },
+  operate: {
+    summary: 'the operator: manifests into Postgres',
+    usage: 'accord operate --source files --manifests DIR [--data DIR]',
+    options: { source: { type: 'string' }, manifests: { type: 'string' }, ...data },
+    positionals: false,
+  },
+  migrate: {
+    summary: 'bring the schema of ACCORD_MIGRATION_URL up to this version',
+    usage: 'accord migrate',
+    options: {},
+    positionals: false,
+  },
+  validate: {
+    summary: 'check manifests offline; policies are compiled and their tests run',
+    usage: 'accord validate FILE|DIR…',
+    options: {},
+    positionals: true,
+  },
+  token: {
+    summary: 'mint a token on a local installation; prints only the token',
+    usage: 'accord token --tenant T (--role R | --client ID --scope S | --user ID) [--data DIR]',
+    options: {
+      tenant: { type: 'string' },
+      role: { type: 'string' },
+      client: { type: 'string' },
+      scope: { type: 'string' },
+      user: { type: 'string' },
+      ...data,
+    },
+    positionals: false,
+  },
+} as const satisfies Record<string, Command>;
+export type CommandName = keyof typeof commands;
+
+/** What the user typed wrong; the message is all that is printed. */
+export class UsageError extends Error {}
+
+export type Parsed = { command: CommandName; values: Record<string, string | undefined>; positionals: string[] };
+
+/** @throws UsageError */
+export function parseCommandLine(args: readonly string[]): Parsed | 'help' | 'version' {
+  const [name, ...rest] = args;
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') return 'help';
+  if (name === '--version' || name === 'version') return 'version';
+  if (!(name in commands)) throw new UsageError(`accord: there is no command ${name}\n\n${help()}`);
+  const command: Command = commands[name as CommandName];
+  if (rest.includes('--help') || rest.includes('-h')) return 'help';
+  try {
+    const { values, positionals } = parseArgs({
+      args: rest,
+      options: command.options,
+      allowPositionals: command.positionals,
+    });
+    return { command: name as CommandName, values: values as Record<string, string>, positionals };
+  } catch (error) {
+    throw new UsageError(`accord ${name}: ${(error as Error).message}\nusage: ${command.usage}`);
+  }
+}
+
+export function help(): string {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length));
+  const lines = Object.entries(commands).flatMap(([name, command]) => [
+    `  ${name.padEnd(width)}  ${command.summary}`,
+    `  ${' '.repeat(width)}  ${command.usage}`,
+  ]);
+  return [
+    'accord: authorization, sharing by invitation, and consent',
+    '',
+    ...lines,
+    '',
+    'Configuration: docs/configuration.md',
+  ].join('\n');
+}

@@ -1,0 +1,58 @@
+/** The `accord` command: reads the command line, runs one command, and turns what goes wrong into a message and an exit code. */
+import { createRequire } from 'node:module';
+import { ConfigError } from '../server/core/config.ts';
+import { SchemaMismatch } from '../server/core/db/migrate.ts';
+import { Problem } from '../server/core/problems.ts';
+import { help, type Parsed, parseCommandLine, UsageError } from './arguments.ts';
+
+type Run = (parsed: Parsed) => Promise<number>;
+
+// Loaded when asked for: `accord token` does not wait for what only `accord start` needs.
+const commands: Record<Parsed['command'], () => Promise<{ run: Run }>> = {
+  start: () => import('./start.ts'),
+  serve: () => import('./serve.ts'),
+  operate: () => import('./operate.ts'),
+  migrate: () => import('./migrate.ts'),
+  validate: () => import('./validate.ts'),
+  token: () => import('./token.ts'),
+};
+
+async function main(): Promise<number> {
+  const parsed = parseCommandLine(process.argv.slice(2));
+  if (parsed === 'help') {
+    console.log(help());
+    return 0;
+  }
+  if (parsed === 'version') {
+    console.log((createRequire(import.meta.url)('../package.json') as { version: string }).version);
+    return 0;
+  }
+  const { run } = await commands[parsed.command]();
+  return run(parsed);
+}
+
+/** What a person can act on is said in a line; anything else is a bug and keeps its stack. */
+function describe(error: unknown): string {
+  if (error instanceof UsageError) return error.message;
+  if (error instanceof ConfigError)
+    return `accord: the configuration is not usable:\n  ${error.message.replaceAll('\n', '\n  ')}`;
+  if (error instanceof Problem || error instanceof SchemaMismatch) return `accord: ${error.message}`;
+  const { code, message, name } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE')
+    return `accord: ${message.replace('listen EADDRINUSE: ', '')}: choose another with --listen and --admin-listen`;
+  if (['ECONNREFUSED', 'ENOENT', 'EACCES', '28P01', '3D000', '28000'].includes(code ?? '')) return `accord: ${message}`;
+  if (
+    ['InUse', 'MasterKeyError'].includes(name) ||
+    ['InUse', 'MasterKeyError'].includes((error as object).constructor.name)
+  )
+    return `accord: ${message}`;
+  return `accord: ${(error as Error).stack ?? String(error)}`;
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error) => {
+    console.error(describe(error));
+    process.exit(error instanceof UsageError ? 2 : 1);
+  },
+);

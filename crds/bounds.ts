@@ -1,0 +1,56 @@
+/**
+ * Every bound of a custom resource's fields, with its unit in the name. They stand here and not in server/core/limits.ts because
+ * crds/ imports nothing of ours; where the server has the same bound, test/crds/bounds.test.ts holds the two equal.
+ * Each string, list and map has one: the API server prices CEL rules by the worst case and refuses a CRD without them.
+ */
+export const bounds = {
+  objectNameCharsMax: 253, // RFC 1123 subdomain
+  labelCharsMax: 63, // RFC 1123 label
+  labelPrefixCharsMax: 253,
+  annotationsBytesMax: 256 * 1024, // the API server's own bound on all annotations of an object
+  tenantCodeCharsMax: 40,
+  displayNameCharsMax: 128,
+  emailCharsMax: 254, // RFC 5321 section 4.5.3.1.3, without the angle brackets
+  mailFromCharsMax: 384,
+  hostCharsMax: 253,
+  urlCharsMax: 2048,
+  audienceCharsMax: 512,
+  audiencesMax: 32,
+  claimPathCharsMax: 256,
+  claimValueCharsMax: 512,
+  typeNameCharsMax: 63,
+  actorIdPrefixCharsMax: 64,
+  namespacesMax: 256,
+  selectorLabelsMax: 32,
+  selectorExpressionsMax: 32,
+  selectorValuesMax: 64,
+  labelKeyCharsMax: 317, // prefix, slash, name
+  securityAdminsMax: 32,
+  durationCharsMax: 16,
+  consentAttributesMax: 64,
+  attributeNameCharsMax: 63,
+  tenantPoliciesMax: 100_000,
+  tenantRelationshipsMax: 1_000_000_000,
+  tenantRequestsPerSecondMax: 1_000_000,
+  policyNameCharsMax: 253,
+  regoSourceBytesMax: 64 * 1024,
+  graphNodesMax: 200,
+  graphEdgesMax: 400, // two for each node
+  graphConditionsPerNodeMax: 32,
+  graphNodeIdCharsMax: 64,
+  graphTextCharsMax: 1000, // a reason, a value, a path, a name
+  graphListItemsMax: 100, // values of `in`, ranges of addresses
+  graphObligationsMax: 32,
+  policyTestsMax: 50,
+  testNameCharsMax: 128,
+  testInputFieldsMax: 64,
+  reasonCharsMax: 4096,
+  obligationsMax: 256,
+  obligationCharsMax: 256,
+  conditionsMax: 16,
+  conditionReasonCharsMax: 1024, // metav1.Condition
+  conditionMessageCharsMax: 32_768, // metav1.Condition
+  revisionCharsMax: 64,
+  depthMax: 64,
+  errorsShownMax: 50,
+} as const;

@@ -1,0 +1,22 @@
+/**
+ * The custom resources of the group accord.dev: one schema a kind, from which the CustomResourceDefinitions in generated/,
+ * the reference and the checks of manifests without a cluster all come. Imports nothing of ours.
+ */
+export { bounds } from './bounds.ts';
+export { type Checked, checkManifest, type ManifestError } from './check.ts';
+export { applyDefaults } from './defaults.ts';
+export { apiVersion, group, type Kind, version } from './kind.ts';
+export {
+  type IssuerManifest,
+  kinds,
+  type Manifest,
+  type Metadata,
+  type PolicyManifest,
+  type TenantManifest,
+} from './kinds.ts';
+export { patterns } from './patterns.ts';
+export type { PolicySpec } from './policy.ts';
+export type { TenantSpec } from './tenant.ts';
+export { durationSeconds, reserved as reservedTenantCodes } from './tenant-rules.ts';
+export type { TrustedIssuerSpec } from './trusted-issuer.ts';
+export { wordsReadDifferently } from './yaml-words.ts';

@@ -1,0 +1,37 @@
+/** The table of kinds and the types of their manifests. */
+import type { apiVersion, Kind } from './kind.ts';
+import { type PolicySpec, policy } from './policy.ts';
+import { type TenantSpec, tenant } from './tenant.ts';
+import { type TrustedIssuerSpec, trustedIssuer } from './trusted-issuer.ts';
+
+/** In the order in which a directory of manifests is applied: what others name comes first. */
+export const kinds = [tenant, trustedIssuer, policy] as const satisfies readonly Kind[];
+
+/** ObjectMeta as far as it is read; the API server's own fields are accepted and kept. */
+export interface Metadata {
+  name: string;
+  namespace?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  uid?: string;
+  generation?: number;
+  resourceVersion?: string;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  finalizers?: string[];
+}
+
+interface ManifestOf<Name extends string, Spec> {
+  apiVersion: typeof apiVersion;
+  kind: Name;
+  metadata: Metadata;
+  /** Complete: defaults are filled in. */
+  spec: Spec;
+  /** Written by the operator; never checked here and never to be read as a fact. */
+  status?: unknown;
+}
+
+export type TenantManifest = ManifestOf<'Tenant', TenantSpec>;
+export type PolicyManifest = ManifestOf<'Policy', PolicySpec> & { metadata: { namespace: string } };
+export type IssuerManifest = ManifestOf<'TrustedIssuer', TrustedIssuerSpec> & { metadata: { namespace: string } };
+export type Manifest = TenantManifest | PolicyManifest | IssuerManifest;

@@ -1,0 +1,86 @@
+/**
+ * The regular expressions of the custom resources and, for each, what it asks for in words, so that a refusal never shows
+ * a reader an expression. Written in the common subset of ECMAScript (flag u, what Ajv uses) and RE2 (what the API server
+ * uses): no look-around, no \s or \d, which differ between them.
+ */
+
+const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
+const host = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*';
+// The addr-spec that browsers accept (WHATWG HTML, valid e-mail address), without the backquote.
+const email = `[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]+@${host}`;
+
+/** One expression and the words for it: "must be " + words. */
+export interface Pattern {
+  readonly source: string;
+  readonly words: string;
+}
+
+export const patterns = {
+  tenantCode: {
+    source: '^[a-z][a-z0-9-]{1,39}$',
+    words: 'a tenant code: 2 to 40 of a-z, 0-9 and hyphen, beginning with a letter',
+  },
+  label: {
+    source: `^${label}$`,
+    words: 'an RFC 1123 label: a-z, 0-9 and hyphens, beginning and ending with a letter or digit',
+  },
+  subdomain: {
+    source: `^${label}(?:\\.${label})*$`,
+    words: 'an RFC 1123 name: a-z, 0-9, hyphens and dots, each part beginning and ending with a letter or digit',
+  },
+  labelKey: {
+    source: `^(?:${label}(?:\\.${label})*/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$`,
+    words: 'a label key: a name of letters, digits, - _ and . with an optional DNS prefix and a slash before it',
+  },
+  labelValue: {
+    source: '^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?$',
+    words: 'a label value: empty, or letters, digits, - _ and . beginning and ending with a letter or digit',
+  },
+  email: { source: `^${email}$`, words: 'an e-mail address' },
+  mailFrom: {
+    source: `^(?:${email}|[^<>@"\\p{Cc}]+ <${email}>)$`,
+    words: 'an e-mail address, or a name and the address in angle brackets',
+  },
+  oneLine: {
+    source: '^[^\\p{Cc}\\p{Zl}\\p{Zp}]+$',
+    words: 'one line without control characters',
+  },
+  host: { source: `^${host}$`, words: 'a host name' },
+  visible: { source: '^[^\\x00-\\x20\\x7f]+$', words: 'free of spaces and control characters' },
+  actorIdPrefix: { source: '^[!-.0-~]+$', words: 'visible ASCII characters without a slash' },
+  typeName: {
+    source: '^[A-Za-z][A-Za-z0-9_-]*$',
+    words: 'a type name: letters, digits, _ and -, beginning with a letter',
+  },
+  attributeName: {
+    source: '^[A-Za-z_][A-Za-z0-9_]*$',
+    words: 'an attribute name: letters, digits and _, not beginning with a digit',
+  },
+  policyName: {
+    source: '^[^/?#\\\\\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}\\p{Zl}\\p{Zp}]+$',
+    words: 'printable characters without / ? # and backslash',
+  },
+  duration: {
+    source: '^PT[1-9][0-9]{0,4}[HMS]$',
+    words: 'an ISO 8601 duration of one unit, such as PT1H, PT30M or PT90S',
+  },
+  conditionType: { source: '^[A-Z][A-Za-z]*$', words: 'a condition type in CamelCase' },
+  reason: { source: '^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$', words: 'a reason in CamelCase' },
+} as const satisfies Record<string, Pattern>;
+
+const words = new Map<string, string>(Object.values(patterns).map((pattern) => [pattern.source, pattern.words]));
+
+/** What the expression asks for in words, or undefined where it is not one of ours. */
+export function patternInWords(source: string): string | undefined {
+  return words.get(source);
+}
+
+const authority = (hosts: string) => `${hosts}(?::[1-9][0-9]{0,4})?`;
+const anyHost = `(?:${host}\\.?|\\[[0-9A-Fa-f:.]+\\])`;
+const loopback = '(?:localhost|127(?:\\.[0-9]{1,3}){3}|\\[::1\\])';
+const path = "(?:/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)?"; // RFC 3986 pchar and the slash
+const query = "(?:\\?[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?";
+const base = `^(?:https://${authority(anyHost)}|http://${authority(loopback)})${path}`;
+
+/** https to any host, or http to a loopback host; no user information, no fragment. */
+export const urlPattern = { withQuery: `${base}${query}$`, withoutQuery: `${base}$` } as const;

@@ -1,0 +1,51 @@
+/**
+ * One rule that a structural schema cannot say, in both languages side by side so that they cannot drift: the CEL
+ * expression that the API server runs and the TypeScript that reads a manifest without one. `self` is the same value in both.
+ */
+import { urlPattern } from './patterns.ts';
+
+export interface Rule {
+  /** JSON Pointer in the manifest of the value that is `self`; `*` stands for every entry of a list. */
+  readonly at: string;
+  /** JSON Pointer below `at` of the value that is to blame, where it is not `self`. */
+  readonly field?: string;
+  readonly cel: string;
+  /** Reads on from the place: "/spec/rego must …". */
+  readonly message: string;
+  /** Whether it compares with the stored object: then it holds on updates only, where both values are there. */
+  readonly transition: boolean;
+  /** True when the rule holds. */
+  readonly check: (self: unknown, old: unknown) => boolean;
+}
+
+/** A rule about one value. `check` may rely on the shape: rules run after the schema has accepted the manifest. */
+export function rule<Self>(it: {
+  at: string;
+  field?: string;
+  cel: string;
+  message: string;
+  check: (self: Self) => boolean;
+}): Rule {
+  return { ...it, transition: false, check: (self) => it.check(self as Self) };
+}
+
+/** The string at `at` may never change once it is stored. */
+export function immutable(at: string, message: string): Rule {
+  return { at, cel: 'self == oldSelf', message, transition: true, check: (self, old) => self === old };
+}
+
+/** The string at `at` matches the expression, which must be in the common subset of patterns.ts and hold no double quote. */
+export function matches(at: string, source: string, message: string): Rule {
+  const expression = new RegExp(source, 'u');
+  return rule<string>({ at, cel: `self.matches(r"${source}")`, message, check: (self) => expression.test(self) });
+}
+
+/** The string at `at` is a URL that the server may fetch; whether the host is allowed is decided by the outbound guard at run time. */
+export function fetchableUrl(at: string, query: 'withQuery' | 'withoutQuery'): Rule {
+  const without = query === 'withQuery' ? 'a fragment' : 'a query or fragment';
+  return matches(
+    at,
+    urlPattern[query],
+    `must be an https URL, or http to a loopback host, without user information or ${without}`,
+  );
+}

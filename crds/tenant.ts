@@ -1,0 +1,263 @@
+/**
+ * Tenant: a customer of the installation. mail, limits, claims, consentAttributes and restore are part of the contract
+ * from the start and act as the rooms that read them arrive.
+ */
+import Type, { type Static } from 'typebox';
+import { bounds } from './bounds.ts';
+import {
+  Audiences,
+  DnsLabel,
+  Email,
+  mapOf,
+  ownershipFields,
+  strictObject,
+  text,
+  tokenMappingFields,
+} from './fields.ts';
+import { columns, type Kind, Status } from './kind.ts';
+import { patterns } from './patterns.ts';
+import { reserved, tenantRules } from './tenant-rules.ts';
+
+const LabelKey = (description: string) => text(patterns.labelKey, bounds.labelKeyCharsMax, description);
+const LabelValue = (description: string) =>
+  Type.String({ description, maxLength: bounds.labelCharsMax, pattern: patterns.labelValue.source });
+
+const AllowedNamespaces = strictObject(
+  {
+    names: Type.Optional(
+      Type.Array(DnsLabel('Name of one namespace.'), {
+        minItems: 1,
+        maxItems: bounds.namespacesMax,
+        uniqueItems: true,
+        description: 'Namespaces by name.',
+      }),
+    ),
+    selector: Type.Optional(
+      strictObject(
+        {
+          matchLabels: Type.Optional(
+            mapOf(LabelValue('The value that the label must have.'), {
+              maxProperties: bounds.selectorLabelsMax,
+              description: 'Labels that a namespace must have, each with this value.',
+            }),
+          ),
+          matchExpressions: Type.Optional(
+            Type.Array(
+              strictObject(
+                {
+                  key: LabelKey('Key of the label.'),
+                  operator: Type.Enum(['In', 'NotIn', 'Exists', 'DoesNotExist'], {
+                    description: 'How the label is compared.',
+                  }),
+                  values: Type.Optional(
+                    Type.Array(LabelValue('One value.'), {
+                      minItems: 1,
+                      maxItems: bounds.selectorValuesMax,
+                      uniqueItems: true,
+                      description: 'Values for In and NotIn.',
+                    }),
+                  ),
+                },
+                { description: 'One requirement on the labels of a namespace.' },
+              ),
+              { maxItems: bounds.selectorExpressionsMax, description: 'Requirements that must all hold.' },
+            ),
+          ),
+        },
+        {
+          description:
+            'Namespaces by their labels, as everywhere in Kubernetes; an empty selector selects all of them.',
+        },
+      ),
+    ),
+  },
+  {
+    description:
+      'Namespaces whose objects may name this tenant: those in names and those that the selector selects. Absent, only the namespace that is named like the tenant. It does not apply to manifests read from files.',
+  },
+);
+
+const Tokens = strictObject(
+  {
+    signingAlgorithm: Type.Enum(['ES256', 'RS256'], {
+      default: 'ES256',
+      description: "Algorithm of the access tokens of the tenant's own issuer.",
+    }),
+    accessTokenTTL: text(
+      patterns.duration,
+      bounds.durationCharsMax,
+      'How long such an access token is valid: an ISO 8601 duration of one unit, PT1M to PT24H.',
+      { default: 'PT1H' },
+    ),
+  },
+  { default: {}, description: "Access tokens of the tenant's own issuer." },
+);
+
+const Claims = strictObject(
+  {
+    namespace: Type.Optional(
+      text(
+        patterns.host,
+        bounds.hostCharsMax,
+        'Host name in the names of the claims that are added: https://NAMESPACE/relationships and https://NAMESPACE/consents.',
+      ),
+    ),
+    relationships: Type.Boolean({
+      default: false,
+      description: "Whether tokens of the tenant's own issuer carry the user's relationships.",
+    }),
+    consents: Type.Boolean({
+      default: false,
+      description: "Whether tokens of the tenant's own issuer carry the user's consents.",
+    }),
+  },
+  { description: "What tokens of the tenant's own issuer carry besides the standard claims." },
+);
+
+const Mail = strictObject(
+  {
+    from: text(patterns.mailFrom, bounds.mailFromCharsMax, 'Sender: an e-mail address, or NAME <ADDRESS>.'),
+    smtp: strictObject(
+      {
+        host: text(patterns.host, bounds.hostCharsMax, 'Host name or IPv4 address of the mail server.'),
+        port: Type.Integer({ minimum: 1, maximum: 65_535, default: 587, description: 'Port of the mail server.' }),
+        secretRef: Type.Optional(
+          strictObject(
+            {
+              name: text(
+                patterns.subdomain,
+                bounds.objectNameCharsMax,
+                "Name of a Secret in the tenant's secretNamespace with the keys username and password.",
+              ),
+            },
+            { description: 'Credentials for the mail server; absent, none are sent.' },
+          ),
+        ),
+      },
+      { description: 'The mail server.' },
+    ),
+  },
+  { description: "How the tenant's mail is sent." },
+);
+
+const DecisionLog = strictObject(
+  {
+    mode: Type.Enum(['off', 'denies', 'sampled', 'all'], {
+      default: 'off',
+      description:
+        'Which decisions are recorded. Quote "off": YAML 1.1, which kubectl reads, takes the bare word for false.',
+    }),
+    rate: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'Share of the decisions that mode sampled records, above 0 up to 1.',
+      }),
+    ),
+  },
+  { default: {}, description: 'Recording of decisions.' },
+);
+
+const quota = (maximum: number, description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum, description }));
+
+const Limits = strictObject(
+  {
+    maxPolicies: quota(bounds.tenantPoliciesMax, 'Policies of the tenant.'),
+    maxRelationships: quota(bounds.tenantRelationshipsMax, 'Relationships of the tenant.'),
+    maxRequestsPerSecond: quota(
+      bounds.tenantRequestsPerSecondMax,
+      'Requests a second that each server takes for the tenant.',
+    ),
+  },
+  { description: "Bounds of this tenant; what is absent has the installation's bound." },
+);
+
+const ConsentAttribute = strictObject(
+  {
+    object: Type.Enum(['definition', 'version', 'document'], {
+      description: 'Which consent objects have the attribute.',
+    }),
+    name: text(patterns.attributeName, bounds.attributeNameCharsMax, 'Name of the attribute.'),
+    type: Type.Enum(['string', 'number', 'boolean', 'date'], { description: 'Type of its value.' }),
+    required: Type.Boolean({ default: false, description: 'Whether every such object must have it.' }),
+  },
+  { description: 'One custom attribute.' },
+);
+
+export const TenantSpec = strictObject(
+  {
+    displayName: text(patterns.oneLine, bounds.displayNameCharsMax, 'Name of the tenant for people.'),
+    audiences: Audiences("Values of aud that the tenant's access tokens may have; a token must have one of them."),
+    allowedNamespaces: Type.Optional(AllowedNamespaces),
+    securityAdmins: Type.Optional(
+      Type.Array(Email('Where the invitation of one Security Admin goes.'), {
+        maxItems: bounds.securityAdminsMax,
+        uniqueItems: true,
+        description: 'People who are invited as Security Admins of the tenant.',
+      }),
+    ),
+    supportDesk: Type.Optional(
+      strictObject(
+        { email: Email('Address of the support desk account.') },
+        { description: 'The support desk of the tenant.' },
+      ),
+    ),
+    tokenMapping: strictObject(tokenMappingFields, {
+      default: {},
+      description: 'Which claims of a token name the actor, for issuers that say nothing else.',
+    }),
+    claims: Type.Optional(Claims),
+    tokens: Tokens,
+    mail: Type.Optional(Mail),
+    decisionLog: DecisionLog,
+    consentAttributes: Type.Optional(
+      Type.Array(ConsentAttribute, {
+        maxItems: bounds.consentAttributesMax,
+        description: 'Custom attributes of consent definitions, versions and documents.',
+      }),
+    ),
+    limits: Type.Optional(Limits),
+    configAuthority: Type.Enum(['PerObject', 'Kubernetes', 'Api'], {
+      default: 'PerObject',
+      description:
+        'Who may change the configuration of the tenant. PerObject: manifests and the API, each object by the one that made it. Kubernetes: manifests only. Api: the API only.',
+    }),
+    deletionPolicy: Type.Enum(['Retain', 'Delete'], {
+      default: 'Retain',
+      description: 'When this object is deleted: Retain disables the tenant and keeps its data, Delete erases them.',
+    }),
+    secretNamespace: Type.Optional(
+      DnsLabel('Namespace of the Secrets of the tenant. Absent, the namespace that is named like the tenant.'),
+    ),
+    restore: Type.Optional(
+      strictObject(
+        {
+          allowPastDates: Type.Boolean({
+            default: false,
+            description:
+              'Accept new consent documents and ends of life that lie in the past. For a bootstrap or a restore; set it back afterwards.',
+          }),
+        },
+        { description: 'Exceptions while data is restored.' },
+      ),
+    ),
+    ...ownershipFields,
+  },
+  { description: 'What the tenant is to be.' },
+);
+export type TenantSpec = Static<typeof TenantSpec>;
+
+export const tenant = {
+  kind: 'Tenant',
+  plural: 'tenants',
+  singular: 'tenant',
+  shortNames: ['aten'],
+  scope: 'Cluster',
+  description: `A customer of the installation. Its name is the tenant code that appears in every path. Reserved: ${reserved.join(', ')}.`,
+  specSchema: TenantSpec,
+  statusSchema: Status,
+  printerColumns: columns({ tenant: false }),
+  rules: tenantRules,
+  listKeys: [{ at: '/spec/consentAttributes', fields: ['object', 'name'] }],
+} as const satisfies Kind;

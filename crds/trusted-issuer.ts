@@ -1,0 +1,95 @@
+/** TrustedIssuer: an identity provider whose access tokens a tenant accepts. Its object name is its name in the API. */
+import Type, { type Static } from 'typebox';
+import { bounds } from './bounds.ts';
+import { Audiences, ownershipFields, strictObject, TenantRef, text, tokenMappingFields } from './fields.ts';
+import { columns, type Kind, Status } from './kind.ts';
+import { patterns } from './patterns.ts';
+import { fetchableUrl, immutable, type Rule, rule } from './rule.ts';
+
+export const TrustedIssuerSpec = strictObject(
+  {
+    tenantRef: TenantRef,
+    issuer: text(
+      patterns.visible,
+      bounds.urlCharsMax,
+      "The issuer, compared exactly with the claim iss, trailing slash included. Its keys are found through its discovery document unless jwksUri says where they are. Never the portal's issuer or another tenant's.",
+    ),
+    jwksUri: Type.Optional(
+      text(patterns.visible, bounds.urlCharsMax, 'Where the key set of the issuer is. Absent, discovery tells.'),
+    ),
+    audiences: Type.Optional(
+      Audiences("Values of aud that tokens of this issuer may have. Absent, the tenant's audiences."),
+    ),
+    algorithms: Type.Array(Type.Enum(['ES256', 'RS256'], { description: 'One signature algorithm.' }), {
+      minItems: 1,
+      maxItems: 2,
+      uniqueItems: true,
+      default: ['ES256', 'RS256'],
+      description: 'Signature algorithms that are accepted from this issuer.',
+    }),
+    tokenMapping: Type.Optional(
+      strictObject(tokenMappingFields, {
+        description: "Which claims of this issuer's tokens name the actor. Absent, the tenant's mapping, as a whole.",
+      }),
+    ),
+    actorIdPrefix: Type.Optional(
+      text(
+        patterns.actorIdPrefix,
+        bounds.actorIdPrefixCharsMax,
+        "Put before each actor id of this issuer, so that its users differ from another issuer's users of the same id.",
+      ),
+    ),
+    sharesActors: Type.Boolean({
+      default: false,
+      description:
+        'States that equal actor ids of this issuer and of the other ones are the same person. A second issuer needs this or actorIdPrefix.',
+    }),
+    clientMatch: Type.Optional(
+      strictObject(
+        {
+          claim: text(patterns.visible, bounds.claimPathCharsMax, 'Name of the claim, or a dotted path.'),
+          value: Type.String({
+            minLength: 1,
+            maxLength: bounds.claimValueCharsMax,
+            description: 'The value that the claim has in tokens of clients.',
+          }),
+        },
+        {
+          description:
+            "Tells a client's own token (a back end's) from a user's, where the usual marks are missing. Whoever can get a token with this value is a back end of the tenant.",
+        },
+      ),
+    ),
+    ...ownershipFields,
+  },
+  { description: 'The issuer and how its tokens are read.' },
+);
+export type TrustedIssuerSpec = Static<typeof TrustedIssuerSpec>;
+
+const rules: readonly Rule[] = [
+  immutable('/spec/tenantRef/name', 'must not change: delete the issuer and make it in the other tenant'),
+  fetchableUrl('/spec/issuer', 'withoutQuery'),
+  fetchableUrl('/spec/jwksUri', 'withQuery'),
+  rule<{ actorIdPrefix?: string; sharesActors: boolean }>({
+    at: '/spec',
+    cel: '!(has(self.actorIdPrefix) && self.sharesActors)',
+    message:
+      'must not have both actorIdPrefix, which keeps the actors of issuers apart, and sharesActors: true, which makes them one',
+    check: (self) => !(self.actorIdPrefix !== undefined && self.sharesActors),
+  }),
+];
+
+export const trustedIssuer = {
+  kind: 'TrustedIssuer',
+  plural: 'trustedissuers',
+  singular: 'trustedissuer',
+  shortNames: ['aiss'],
+  scope: 'Namespaced',
+  description:
+    'An identity provider whose access tokens a tenant accepts. Who may write one decides who may be whom in the tenant.',
+  specSchema: TrustedIssuerSpec,
+  statusSchema: Status,
+  printerColumns: columns({ tenant: true }),
+  rules,
+  listKeys: [],
+} as const satisfies Kind;

@@ -1,0 +1,108 @@
+/** Owns the first half of reconciling a manifest: whether it is accepted, and writing what it asks for. */
+import { apiOwner, isSameManifest, type Writer } from '../server/core/ownership.ts';
+import type { Desk } from './desk.ts';
+import { kindOf } from './kinds/index.ts';
+import { refusalOf } from './reasons.ts';
+import type { ResourceRecord } from './records.ts';
+import type { FoundObject } from './rooms.ts';
+import type { Claim, SourceObject } from './source.ts';
+import { describeKey } from './source.ts';
+
+export type Accepted =
+  /** `revision` holds it (undefined: there is nothing to be served); `changed` says that it is a new one. */
+  | { ok: true; message: string; revision: number | undefined; changed: boolean }
+  | { ok: false; reason: string; message: string; dependsOnOthers: boolean }
+  /** The Tenant's manifest is there and its turn comes: nothing is said yet. */
+  | 'later';
+
+type Valid = Extract<SourceObject['checked'], { ok: true }>['manifest'];
+
+/**
+ * @param fresh whether this generation was not accepted before
+ * @throws what is not the manifest's fault: the database is away, the compiler is busy
+ */
+export async function accept(
+  desk: Desk,
+  object: SourceObject,
+  record: ResourceRecord,
+  fresh: boolean,
+): Promise<Accepted> {
+  if (object.problem !== undefined) return invalid(object.problem);
+  if (!object.checked.ok) return invalid(object.checked.message);
+  const { claims: claim } = object;
+  if (claim === undefined) return invalid('The manifest does not say what it is about.');
+  if (hasMoved(record, claim)) return invalid(describeMove(record, claim));
+  const tenant = object.kind === 'Tenant' ? 'itself' : await requireTenant(desk, claim.tenant);
+  if (tenant !== 'itself') return tenant;
+  const { manifest } = object.checked;
+  const found = await kindOf(object.kind).find(desk.rooms, claim);
+  const rival = desk.claims.elder(object);
+  if (rival && !(found && isSameManifest(found.owner, desk.ownerOf(object)))) {
+    return refused(
+      'DuplicateName',
+      `${describeKey(rival.key)} is older and claims this name of the tenant ${claim.tenant}.`,
+      true,
+    );
+  }
+  const { managementPolicy } = manifest.spec;
+  // A tenant's row is made before its first revision: at revision 0 it is not there yet.
+  const exists = found !== undefined && found.revision > 0;
+  if (managementPolicy === 'Observe') return observed(found);
+  if (managementPolicy === 'CreateOnly' && exists) return observed(found);
+  return write(desk, { object, claim, manifest, fresh });
+}
+
+type Wanted = { object: SourceObject; claim: Claim; manifest: Valid; fresh: boolean };
+
+async function write(desk: Desk, { object, claim, manifest, fresh }: Wanted): Promise<Accepted> {
+  const writer: Writer = {
+    // Whoever creates only leaves the object to the API.
+    owner: manifest.spec.managementPolicy === 'CreateOnly' ? apiOwner : desk.ownerOf(object),
+    actor: `operator:${desk.source.name}${object.namespace === '' ? '' : `/${object.namespace}`}/${object.name}`,
+    adopt: manifest.spec.adoptionPolicy === 'Adopt',
+  };
+  try {
+    const { revision, changed } = await kindOf(object.kind).put(desk.rooms, writer, claim, manifest, fresh);
+    return { ok: true, message: 'Valid and stored.', revision, changed };
+  } catch (error) {
+    const refusal = refusalOf(error, object.locate);
+    if (refusal === undefined) throw error;
+    return { ok: false, ...refusal };
+  }
+}
+
+async function requireTenant(desk: Desk, tenant: string): Promise<Accepted | 'itself'> {
+  const found = await desk.rooms.findTenant(tenant);
+  const missing = found === undefined || found.revision === 0;
+  if (!missing && found.state === 'active') return 'itself';
+  const manifest = desk.source.get(desk.tenantKey(tenant));
+  const record = desk.records.get(desk.tenantKey(tenant));
+  const isJudged = record !== undefined && record.status.observedGeneration === record.generation;
+  if (manifest?.checked.ok && !manifest.deleting && !isJudged) return 'later';
+  const why = missing ? `There is no tenant ${tenant}` : `The tenant ${tenant} is disabled`;
+  return refused('TenantNotFound', `${why}: this is tried again when its Tenant is there.`, true);
+}
+
+/** Once accepted, a manifest stays with its tenant and its name: CEL says the same to the API server. */
+function hasMoved(record: ResourceRecord, claim: Claim): boolean {
+  return record.object !== '' && (record.tenant !== claim.tenant || record.object !== claim.name);
+}
+
+function describeMove(record: ResourceRecord, claim: Claim): string {
+  const field = record.tenant === claim.tenant ? 'spec.name' : 'spec.tenantRef.name';
+  const [was, is] = record.tenant === claim.tenant ? [record.object, claim.name] : [record.tenant, claim.tenant];
+  return `${field} must not change: it was ${was} and is ${is}. Give the manifest another metadata.name, or delete it first.`;
+}
+
+function observed(found: FoundObject | undefined): Accepted {
+  const message = found ? 'Exists, and is left as it is.' : 'Does not exist, and is not made.';
+  return { ok: true, message, revision: found?.revision, changed: false };
+}
+
+function invalid(message: string): Accepted {
+  return refused('Invalid', message, false);
+}
+
+function refused(reason: string, message: string, dependsOnOthers: boolean): Accepted {
+  return { ok: false, reason, message, dependsOnOthers };
+}

@@ -1,0 +1,101 @@
+/**
+ * Owns the mass-delete breaker, pure: a directory that was moved away, a wrong mount or a wrong kubectl context looks like
+ * the deletion of everything. Manifests that are gone, and those deleted in the last minute, count together, for each
+ * tenant and over all tenants. Past the limits nothing more is deleted until the manifests are back or somebody confirms the number.
+ */
+import { limits } from '../server/core/limits.ts';
+import type { Key } from './source.ts';
+
+/** On the Tenant; its value is the number of manifests that may go, as the condition says it. */
+export const confirmAnnotation = 'accord.dev/confirm-deletion';
+
+export type Held = { gone: number; total: number; everywhere: boolean };
+
+const ALL = '*';
+
+export class Breaker {
+  /** Manifests that are gone and whose rows are still there, by tenant. */
+  readonly #gone = new Map<string, Set<Key>>();
+  readonly #tenantOf = new Map<Key, string>();
+  /** Confirmed: these go, whatever the limits say. */
+  readonly #released = new Set<Key>();
+  /** When rows were deleted, by tenant and over all. */
+  readonly #deletions = new Map<string, number[]>();
+  /** Once held, held until the manifests are back or the number is confirmed. */
+  readonly #held = new Set<string>();
+
+  /** A manifest that owns a row is gone, or is there (again). */
+  note(key: Key, tenant: string, gone: boolean): void {
+    const before = this.#tenantOf.get(key);
+    if (before !== undefined && (!gone || before !== tenant)) this.#forget(key, before);
+    if (!gone) return;
+    const keys = this.#gone.get(tenant) ?? new Set();
+    this.#gone.set(tenant, keys.add(key));
+    this.#tenantOf.set(key, tenant);
+  }
+
+  /** The row of a manifest that was gone is deleted. */
+  deleted(key: Key, now: number): void {
+    const tenant = this.#tenantOf.get(key);
+    if (tenant === undefined) return;
+    const confirmed = this.#released.has(key);
+    this.#forget(key, tenant);
+    if (confirmed) return;
+    for (const scope of [tenant, ALL]) {
+      const recent = (this.#deletions.get(scope) ?? []).filter((at) => at > now - limits.sweepWindowMs);
+      this.#deletions.set(scope, [...recent, now]);
+    }
+  }
+
+  /** Manifests of a tenant that are gone. */
+  goneKeys(tenant: string): Key[] {
+    return [...(this.#gone.get(tenant) ?? [])];
+  }
+
+  /** Confirms that exactly this many manifests of the tenant may go. @returns whether that is how many are gone */
+  confirm(tenant: string, count: number): boolean {
+    const keys = this.#unconfirmed(tenant);
+    if (keys.length === 0 || keys.length !== count) return false;
+    for (const key of keys) this.#released.add(key);
+    this.#held.delete(tenant);
+    return true;
+  }
+
+  /** Confirmed, so that its row goes whatever the limits say. */
+  isReleased(key: Key): boolean {
+    return this.#released.has(key);
+  }
+
+  /** Whether the rows of a tenant's manifests that are gone must stay for now, and why. */
+  holds(tenant: string, totals: { ofTenant: number; ofAll: number }, now: number): Held | undefined {
+    const gone = this.#unconfirmed(tenant).length;
+    if (gone === 0) return undefined;
+    if (this.#trips(tenant, gone, totals.ofTenant, now)) return { gone, total: totals.ofTenant, everywhere: false };
+    const everywhere = this.#tenantOf.size - this.#released.size;
+    if (this.#trips(ALL, everywhere, totals.ofAll, now)) return { gone, total: totals.ofTenant, everywhere: true };
+    return undefined;
+  }
+
+  #trips(scope: string, gone: number, total: number, now: number): boolean {
+    const recent = (this.#deletions.get(scope) ?? []).filter((at) => at > now - limits.sweepWindowMs).length;
+    const rows = gone + recent;
+    if (rows > limits.sweepRowsMax && rows > (limits.sweepPercentMax / 100) * (total + recent)) this.#held.add(scope);
+    return this.#held.has(scope);
+  }
+
+  #unconfirmed(tenant: string): Key[] {
+    return this.goneKeys(tenant).filter((key) => !this.#released.has(key));
+  }
+
+  #forget(key: Key, tenant: string): void {
+    const keys = this.#gone.get(tenant);
+    keys?.delete(key);
+    this.#tenantOf.delete(key);
+    this.#released.delete(key);
+    if (keys?.size === 0) {
+      this.#gone.delete(tenant);
+      this.#held.delete(tenant);
+    }
+    if (this.#tenantOf.size === 0) this.#held.delete(ALL);
+  }
+}

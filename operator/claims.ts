@@ -1,0 +1,41 @@
+/**
+ * Owns who claims which name: two manifests of one kind may want the same object of a tenant. The one whose row is there
+ * keeps it; among those without a row, the oldest comes first, so that the winner does not depend on the order of work.
+ */
+import type { Key, SourceObject } from './source.ts';
+
+export class Claims {
+  readonly #claimants = new Map<string, Map<Key, SourceObject>>();
+  readonly #claimOf = new Map<Key, string>();
+
+  /** The object of a key as it is now; undefined: gone. */
+  note(key: Key, object: SourceObject | undefined): void {
+    const before = this.#claimOf.get(key);
+    if (before !== undefined) {
+      this.#claimants.get(before)?.delete(key);
+      if (this.#claimants.get(before)?.size === 0) this.#claimants.delete(before);
+      this.#claimOf.delete(key);
+    }
+    if (object?.claims === undefined || !object.checked.ok) return;
+    const claim = claimId(object);
+    this.#claimOf.set(key, claim);
+    this.#claimants.set(claim, (this.#claimants.get(claim) ?? new Map()).set(key, object));
+  }
+
+  /** The oldest other manifest that claims the same name and is older than this one. */
+  elder(object: SourceObject): SourceObject | undefined {
+    const rivals = [...(this.#claimants.get(claimId(object))?.values() ?? [])];
+    const oldest = rivals.sort(byAge)[0];
+    return oldest === undefined || oldest.key === object.key ? undefined : oldest;
+  }
+}
+
+function claimId({ kind, claims }: SourceObject): string {
+  return JSON.stringify([kind, claims?.tenant, claims?.name]);
+}
+
+/** A source without times of creation has the order of keys. */
+function byAge(a: SourceObject, b: SourceObject): number {
+  const [left, right] = [a, b].map((one) => `${one.createdAt ?? ''} ${one.key}`) as [string, string];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

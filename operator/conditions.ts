@@ -1,0 +1,72 @@
+/**
+ * Owns what a status says, pure: Accepted (valid, owned, stored), Programmed (every live server decides with it), Ready
+ * (both). A condition keeps its time while its status stays, so that an unchanged state makes an equal status.
+ */
+import { bounds } from '../crds/index.ts';
+import type { Condition, ConditionStatus, ResourceStatus } from './source.ts';
+
+/** What became of a manifest. */
+export type Outcome = {
+  generation: number;
+  accepted: { ok: boolean; reason: string; message: string };
+  /** The generation that is served, and the tenant's revision that holds it. */
+  active?: { generation: number; revision: number };
+  programmed: { status: ConditionStatus; reason: string; message: string };
+  /** More that is to be said, such as a sweep that is held. */
+  extra?: readonly { type: string; status: ConditionStatus; reason: string; message: string }[];
+};
+
+/** @param now RFC 3339 */
+export function statusOf(outcome: Outcome, previous: ResourceStatus, now: string): ResourceStatus {
+  const { accepted, programmed, active, generation } = outcome;
+  const ready = accepted.ok ? programmed : { ...accepted, status: 'False' as const };
+  const lines = [
+    {
+      type: 'Accepted',
+      status: accepted.ok ? ('True' as const) : ('False' as const),
+      reason: accepted.reason,
+      message: accepted.message,
+    },
+    { type: 'Programmed', ...programmed },
+    { type: 'Ready', status: ready.status, reason: ready.reason, message: ready.message },
+    ...(outcome.extra ?? []),
+  ];
+  return {
+    observedGeneration: generation,
+    ...(active ? { activeGeneration: active.generation, revision: String(active.revision) } : {}),
+    conditions: lines.map((line) => ({
+      type: line.type,
+      status: line.status,
+      reason: line.reason,
+      message: cut(line.message),
+      observedGeneration: generation,
+      lastTransitionTime: timeOf(line, previous, now),
+    })),
+  };
+}
+
+export function conditionOf(status: ResourceStatus, type: string): Condition | undefined {
+  return status.conditions?.find((condition) => condition.type === type);
+}
+
+export function isReady(status: ResourceStatus): boolean {
+  return conditionOf(status, 'Ready')?.status === 'True';
+}
+
+/** The generation that is served and its revision, as the status recorded them. */
+export function activeOf(status: ResourceStatus): { generation: number; revision: number } | undefined {
+  if (status.activeGeneration === undefined || status.revision === undefined) return undefined;
+  return { generation: status.activeGeneration, revision: Number(status.revision) };
+}
+
+function timeOf(line: { type: string; status: ConditionStatus }, previous: ResourceStatus, now: string): string {
+  const before = conditionOf(previous, line.type);
+  return before?.status === line.status ? before.lastTransitionTime : now;
+}
+
+/** No longer than a condition may be, and of characters that jsonb holds. */
+function cut(message: string): string {
+  const max = bounds.conditionMessageCharsMax;
+  const text = message.toWellFormed().replaceAll('\0', '\uFFFD');
+  return text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,184 @@
+/**
+ * Owns what the steps of reconciling share: the source, the rooms, the records, and the small notes in memory about keys
+ * that wait for something. Everything here can be lost: records and manifests bring it back.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../server/core/clock.ts';
+import type { Observe } from '../server/core/observe.ts';
+import type { Owner } from '../server/core/ownership.ts';
+import type { Accepted } from './accept.ts';
+import { Breaker, type Held } from './breaker.ts';
+import { Claims } from './claims.ts';
+import { conditionOf, isReady } from './conditions.ts';
+import type { Programmed } from './programmed.ts';
+import type { Queue } from './queue.ts';
+import type { Records, ResourceRecord } from './records.ts';
+import type { Rooms } from './rooms.ts';
+import {
+  type Key,
+  keyOf,
+  kindNames,
+  type ResourceStatus,
+  type Source,
+  type SourceObject,
+  type StatusTarget,
+} from './source.ts';
+
+/** A status that changed; undefined: the manifest and its rows are gone. */
+export type StatusChange = { target: StatusTarget; tenant: string; status: ResourceStatus | undefined };
+
+export type DeskOptions = {
+  source: Source;
+  rooms: Rooms;
+  records: Records;
+  clock: Clock;
+  observe: Observe;
+  onStatus?: (change: StatusChange) => void;
+};
+
+export class Desk {
+  readonly source: Source;
+  readonly rooms: Rooms;
+  readonly records: Records;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly breaker = new Breaker();
+  readonly claims = new Claims();
+  // Both call back into the steps, which need the desk: index.ts sets them.
+  queue!: Queue;
+  programmed!: Programmed;
+  /** Accepted, and waiting for servers: the object as it was accepted and where it is held. */
+  readonly accepted = new Map<Key, { object: SourceObject; accepted: Extract<Accepted, { ok: true }> }>();
+  /** Rows deleted, waiting for servers: the revision without them. */
+  readonly removed = new Map<Key, number>();
+  /** What was last said of a tenant's sweep. */
+  readonly held = new Map<string, Held>();
+  readonly #blocked = new Map<string, Set<Key>>();
+  readonly #published = new Map<Key, ResourceStatus>();
+  readonly #onStatus: DeskOptions['onStatus'];
+
+  constructor(options: DeskOptions) {
+    this.source = options.source;
+    this.rooms = options.rooms;
+    this.records = options.records;
+    this.clock = options.clock;
+    this.observe = options.observe;
+    this.#onStatus = options.onStatus;
+  }
+
+  nowText(): string {
+    return new Date(this.clock.now()).toISOString();
+  }
+
+  /** As whom a manifest owns rows. */
+  ownerOf({ namespace, name, uid }: { namespace: string; name: string; uid: string }): Owner {
+    return { source: this.source.name, ...(namespace === '' ? {} : { namespace }), name, uid };
+  }
+
+  tenantKey(tenant: string): Key {
+    return keyOf({ kind: 'Tenant', namespace: '', name: tenant });
+  }
+
+  /** The key waits for something else of its tenant. */
+  block(tenant: string, key: Key): void {
+    this.#blocked.set(tenant, (this.#blocked.get(tenant) ?? new Set()).add(key));
+  }
+
+  /** Something of the tenant changed: what waited for that looks again. */
+  unblock(tenant: string): void {
+    const keys = this.#blocked.get(tenant);
+    this.#blocked.delete(tenant);
+    for (const key of keys ?? []) this.queue.add(key);
+  }
+
+  /** Notes in memory whether a manifest is gone and what it claims; called for each hint, so it does not wait for anything. */
+  note(key: Key): void {
+    const object = this.source.get(key);
+    this.claims.note(key, object);
+    const record = this.records.get(key);
+    if (record === undefined) return;
+    this.breaker.note(key, record.tenant, object === undefined && record.object !== '');
+  }
+
+  /** A hint of the source. */
+  changed(key: Key): void {
+    this.note(key);
+    this.queue.add(key);
+    const tenant = this.records.get(key)?.tenant;
+    if (tenant !== undefined && this.held.has(tenant)) this.queue.add(this.tenantKey(tenant));
+  }
+
+  /** Reads the records again and looks at everything: at the start, and after another operator may have been at work. */
+  async begin(): Promise<Key[]> {
+    await this.records.load();
+    this.accepted.clear();
+    this.removed.clear();
+    const keys = this.keys();
+    for (const key of keys) this.note(key);
+    for (const key of keys) this.queue.add(key);
+    return keys;
+  }
+
+  /** A list became complete: what is gone may be looked at now. */
+  lookForGone(): void {
+    for (const record of this.records.all()) if (!this.source.get(record.key)) this.queue.add(record.key);
+  }
+
+  /** Compares everything with the database again, after what somebody just changed. */
+  resync(): void {
+    this.accepted.clear();
+    for (const key of this.keys()) this.queue.add(key, 'low');
+  }
+
+  /** Every key that there is a manifest or a record of, tenants first. */
+  keys(): Key[] {
+    const known = [...this.records.all()].map((record) => record.key);
+    return [...new Set([...kindNames.flatMap((kind) => [...this.source.keys(kind)]), ...known])];
+  }
+
+  /** Stores a status and shows it, where it differs from the one before. */
+  async settle(record: ResourceRecord, status: ResourceStatus, startedAt: number): Promise<void> {
+    const before = this.records.get(record.key)?.status ?? {};
+    await this.records.put({ ...record, status });
+    await this.publish(record, record.tenant, status);
+    if (isDeepStrictEqual(before, status)) return;
+    const ready = conditionOf(status, 'Ready');
+    const { reason = '', message = '' } = ready ?? {};
+    const ms = this.clock.monotonic() - startedAt;
+    this.observe({ kind: 'reconciled', resource: record.key, ready: isReady(status), reason, message, ms });
+    if (conditionOf(before, 'Ready')?.reason !== reason) {
+      this.source.event(record, ready?.status === 'True' ? 'Normal' : 'Warning', reason, message);
+    }
+  }
+
+  /** Shows a status beside the manifest and to whoever watches. */
+  async publish(target: StatusTarget, tenant: string, status: ResourceStatus): Promise<void> {
+    if (isDeepStrictEqual(this.#published.get(target.key), status)) return;
+    await this.source.writeStatus(target, status);
+    this.#published.set(target.key, status);
+    this.#onStatus?.({ target, tenant, status });
+  }
+
+  /** Nothing is left of the manifest. */
+  async forget(record: ResourceRecord, reason: string, startedAt: number): Promise<void> {
+    await this.source.release(record);
+    await this.records.remove(record.key);
+    this.breaker.note(record.key, record.tenant, false);
+    this.#published.delete(record.key);
+    this.removed.delete(record.key);
+    const ms = this.clock.monotonic() - startedAt;
+    this.observe({
+      kind: 'reconciled',
+      resource: record.key,
+      ready: true,
+      reason,
+      message: 'The manifest is gone.',
+      ms,
+    });
+    this.#onStatus?.({ target: record, tenant: record.tenant, status: undefined });
+    this.unblock(record.tenant);
+    const tenantKey = this.tenantKey(record.tenant);
+    if (this.records.get(tenantKey) && (this.held.has(record.tenant) || !this.source.get(tenantKey)))
+      this.queue.add(tenantKey);
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * Owns reading one file of manifests: several YAML or JSON documents, each identified, checked against crds/, and every
+ * refusal with its line and column.
+ */
+import { createHash } from 'node:crypto';
+import { type Document, LineCounter, parseAllDocuments } from 'yaml';
+import { apiVersion, checkManifest, group } from '../../crds/index.ts';
+import { limits } from '../../server/core/limits.ts';
+import { kindOf, type LooseManifest } from '../kinds/index.ts';
+import { type Claim, type KindName, keyOf, kindNames, type SourceObject, type SourceProblem } from '../source.ts';
+import { locator, place } from './places.ts';
+
+export type FileObject = SourceObject & { readonly path: string; readonly line: number };
+
+export type ParsedFile = {
+  objects: FileObject[];
+  problems: SourceProblem[];
+  /** False when something in the file could not be identified: then what is missing from it may be that. */
+  whole: boolean;
+};
+
+type Identity = { kind: KindName; namespace: string; name: string };
+type Loose = Record<string, unknown>;
+
+/** @param path as it is shown, relative to the directory of manifests */
+export function parseFile(path: string, text: string): ParsedFile {
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
+  const parsed: ParsedFile = { objects: [], problems: [], whole: true };
+  if (!Array.isArray(documents)) return parsed; // nothing but comments
+  if (documents.length > limits.manifestDocumentsPerFileMax) {
+    return broken(
+      path,
+      `The file has ${documents.length} documents; ${limits.manifestDocumentsPerFileMax} are allowed.`,
+    );
+  }
+  for (const document of documents as Document.Parsed[]) {
+    for (const error of document.errors) {
+      parsed.problems.push({ place: place(path, lines, error.pos[0]), message: firstLine(error.message) });
+    }
+  }
+  // After a syntax error nobody knows where the next document begins.
+  if (parsed.problems.length > 0) return { ...parsed, whole: false };
+  for (const document of documents as Document.Parsed[]) readDocument(path, lines, document, parsed);
+  return parsed;
+}
+
+/** A file of which nothing can be read. */
+export function broken(path: string, message: string): ParsedFile {
+  return { objects: [], problems: [{ place: path, message }], whole: false };
+}
+
+function readDocument(path: string, lines: LineCounter, document: Document.Parsed, parsed: ParsedFile): void {
+  const at = place(path, lines, document.contents?.range[0] ?? 0);
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: limits.yamlAliasesMax });
+  } catch (error) {
+    parsed.problems.push({ place: at, message: firstLine((error as Error).message) });
+    parsed.whole = false;
+    return;
+  }
+  if (value === null || value === undefined) return;
+  const identity = identify(value);
+  const named = identity && withNamespace(value as Loose, identity);
+  const checked = checkManifest(named ?? value);
+  const refusals = checked.ok ? [] : checked.errors;
+  const messages = refusals.map(({ pointer, detail }) => {
+    const where = place(path, lines, locator.offsetOf(document, pointer));
+    return { place: where, message: `${pointer === '' ? 'The document' : pointer} ${detail}` };
+  });
+  if (identity === undefined) {
+    if (isForeign(value))
+      parsed.problems.push({ place: at, message: `${describeForeign(value)} is not a kind of Accord; it is ignored.` });
+    else {
+      parsed.problems.push(...messages);
+      parsed.whole = false;
+    }
+    return;
+  }
+  const text = messages.map((one) => `${one.place}: ${one.message}`).join('\n');
+  parsed.objects.push({
+    ...identity,
+    key: keyOf(identity),
+    uid: uidOf(identity),
+    deleting: false,
+    annotations: annotationsOf(value as Loose),
+    digest: digestOf((value as Loose).spec),
+    checked: checked.ok ? checked : { ok: false, message: text },
+    claims: claimsOf(value as Loose, identity),
+    locate: locator.forSpec(path, lines, document),
+    path,
+    line: lines.linePos(document.contents?.range[0] ?? 0).line,
+  });
+}
+
+// What stands in keys, in columns of text and in names of files.
+const LEGIBLE = /^[^/\p{C}]{1,253}$/u;
+
+function isObject(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function identify(value: unknown): Identity | undefined {
+  if (!isObject(value) || value.apiVersion !== apiVersion || !isObject(value.metadata)) return undefined;
+  const kind = kindNames.find((name) => name === value.kind);
+  const { name } = value.metadata;
+  const namespace = kind === 'Tenant' ? '' : (value.metadata.namespace ?? 'default');
+  if (kind === undefined || typeof name !== 'string' || !LEGIBLE.test(name)) return undefined;
+  if (typeof namespace !== 'string' || (kind !== 'Tenant' && !LEGIBLE.test(namespace))) return undefined;
+  return { kind, namespace, name };
+}
+
+/** Another program's manifest, which may lie beside ours; one that is ours by its kind or its group is a mistake. */
+function isForeign(value: unknown): boolean {
+  if (!isObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string') return false;
+  return !value.apiVersion.startsWith(`${group}/`) && !kindNames.some((name) => name === value.kind);
+}
+
+function describeForeign(value: unknown): string {
+  const { apiVersion: version, kind } = value as { apiVersion: string; kind: string };
+  return `${kind} of ${version}`.slice(0, 200);
+}
+
+/** The namespace is `default` where a file does not say one. */
+function withNamespace(value: Loose, identity: Identity): Loose {
+  if (identity.kind === 'Tenant') return value;
+  return { ...value, metadata: { ...(value.metadata as Loose), namespace: identity.namespace } };
+}
+
+function claimsOf(value: Loose, { kind }: Identity): Claim | undefined {
+  if (!isObject(value.spec)) return undefined;
+  const claim = kindOf(kind).claims(value as unknown as LooseManifest);
+  // The names of policies hold more characters than those of objects, but none that is not legible.
+  return claim && LEGIBLE.test(claim.tenant) && LEGIBLE.test(claim.name) ? claim : undefined;
+}
+
+function annotationsOf(value: Loose): Record<string, string> {
+  const { annotations } = value.metadata as Loose;
+  if (!isObject(annotations)) return {};
+  return Object.fromEntries(
+    Object.entries(annotations).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function uidOf({ kind, namespace, name }: Identity): string {
+  const hex = createHash('sha256')
+    .update(JSON.stringify(['files', kind, namespace, name]))
+    .digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
+}
+
+/** The same for two specs that differ in the order of keys, in comments or in layout only. */
+function digestOf(spec: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(spec)) ?? '')
+    .digest('base64url');
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}

@@ -1,0 +1,55 @@
+/** Owns the status of manifests as files beside the data: one YAML document each, replaced as a whole, only when it differs. */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { apiVersion } from '../../crds/index.ts';
+import type { ResourceStatus, StatusTarget } from '../source.ts';
+
+export class StatusFiles {
+  readonly #directory: string;
+  #made: Promise<unknown> | undefined;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  async write(target: StatusTarget, status: ResourceStatus): Promise<void> {
+    const { kind, namespace, name, uid, generation } = target;
+    const metadata = { name, ...(namespace === '' ? {} : { namespace }), uid, generation };
+    const text = stringify({ apiVersion, kind, metadata, status }, { lineWidth: 0 });
+    const path = this.#pathOf(target);
+    this.#made ??= mkdir(this.#directory, { recursive: true }).catch((error) => {
+      this.#made = undefined;
+      throw error;
+    });
+    await this.#made;
+    if ((await readFile(path, 'utf8').catch(() => undefined)) === text) return;
+    const draft = join(this.#directory, `.${randomUUID()}.tmp`);
+    try {
+      await writeFile(draft, text);
+      await rename(draft, path);
+    } catch (error) {
+      this.#made = undefined; // somebody may have removed the directory
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  async remove(target: StatusTarget): Promise<void> {
+    await rm(this.#pathOf(target), { force: true });
+  }
+
+  /** Two long names may differ past what a file name holds. */
+  #pathOf({ key, kind, namespace, name }: StatusTarget): string {
+    const legible = [kind.toLowerCase(), namespace, name]
+      .filter((part) => part !== '')
+      .map(encodeURIComponent)
+      .join('_');
+    const file =
+      legible.length <= 200
+        ? legible
+        : `${legible.slice(0, 150)}_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
+    return join(this.#directory, `${file}.yaml`);
+  }
+}

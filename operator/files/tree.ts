@@ -1,0 +1,114 @@
+/**
+ * Owns looking at a directory of manifests: which files there are, below it and behind symbolic links, and reading one of
+ * them so that a file that is being written is not taken for a short one.
+ */
+import type { BigIntStats } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { limits } from '../../server/core/limits.ts';
+import type { SourceProblem } from '../source.ts';
+
+export type Listing = {
+  /** Paths relative to the directory, in byte order. */
+  files: Map<string, BigIntStats>;
+  /** Every directory that was looked into, absolute, by its identity. */
+  directories: Map<string, string>;
+  problems: SourceProblem[];
+  /** False when something could not be looked into. */
+  whole: boolean;
+};
+
+const MANIFEST = /\.(ya?ml|json)$/i;
+
+/** @param except a directory that is not looked into: our own status files are no manifests */
+export async function listTree(root: string, except: string): Promise<Listing> {
+  const listing: Listing = { files: new Map(), directories: new Map(), problems: [], whole: true };
+  const own = await stat(except, { bigint: true }).catch(() => undefined);
+  const identity = own && `${own.dev}:${own.ino}`;
+  if (identity !== undefined) listing.directories.set(identity, except);
+  await look(root, '', 0, listing);
+  if (identity !== undefined) listing.directories.delete(identity);
+  listing.files = new Map([...listing.files].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return listing;
+}
+
+async function look(root: string, below: string, depth: number, listing: Listing): Promise<void> {
+  const directory = join(root, below);
+  const fail = (message: string) => {
+    listing.problems.push({ place: below === '' ? root : below, message });
+    listing.whole = false;
+  };
+  if (depth > limits.manifestDirectoryDepthMax) return fail('Directories are nested too deep here.');
+  let names: string[];
+  try {
+    const about = await stat(directory, { bigint: true });
+    const identity = `${about.dev}:${about.ino}`;
+    if (listing.directories.has(identity)) return; // a link back
+    listing.directories.set(identity, directory);
+    names = await readdir(directory);
+  } catch (error) {
+    // What vanished below the top while we looked is gone; without the top nothing is known.
+    return isMissing(error) && below !== '' ? undefined : fail(describe(error));
+  }
+  for (const name of names.sort()) {
+    // Hidden: what editors leave, .git, and the versions behind a mounted ConfigMap, which are linked to by their names.
+    if (name.startsWith('.')) continue;
+    const path = below === '' ? name : `${below}/${name}`;
+    try {
+      const about = await stat(join(root, path), { bigint: true });
+      if (about.isDirectory()) await look(root, path, depth + 1, listing);
+      else if (about.isFile() && MANIFEST.test(name)) listing.files.set(path, about);
+    } catch (error) {
+      if (!isMissing(error)) fail(`${name}: ${describe(error)}`);
+    }
+    if (listing.files.size > limits.manifestFilesMax)
+      return fail(`There are more than ${limits.manifestFilesMax} files.`);
+  }
+}
+
+export type ReadFile = { text: string; about: BigIntStats } | { problem: string } | 'changing' | 'gone';
+
+/** Reads a file whole, and only if nobody wrote to it meanwhile. */
+export async function readManifests(path: string): Promise<ReadFile> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const before = await file.stat({ bigint: true });
+      if (before.size > limits.manifestFileBytesMax) {
+        return { problem: `The file has ${before.size} bytes; ${limits.manifestFileBytesMax} are allowed.` };
+      }
+      const bytes = await file.readFile();
+      const about = await file.stat({ bigint: true });
+      if (stamp(before) !== stamp(about) || BigInt(bytes.length) !== about.size) return 'changing';
+      return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), about };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (isMissing(error)) return 'gone';
+    if ((error as { code?: string }).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      return { problem: 'The file is not UTF-8.' };
+    return { problem: describe(error) };
+  }
+}
+
+/** Two equal stamps are the same content, if the content is older than the clock of the file system is coarse. */
+export function stamp(about: BigIntStats): string {
+  return `${about.dev}:${about.ino}:${about.size}:${about.mtimeNs}:${about.ctimeNs}`;
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function describe(error: unknown): string {
+  const { code, message } = error as { code?: string; message: string };
+  const known: Record<string, string> = {
+    ENOENT: 'There is no such directory.',
+    ENOTDIR: 'This is not a directory.',
+    EACCES: 'It may not be read (permission denied).',
+    ELOOP: 'Symbolic links lead in a circle.',
+  };
+  return known[code ?? ''] ?? message;
+}

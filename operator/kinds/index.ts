@@ -1,0 +1,14 @@
+/** The table of kinds that the operator reconciles. */
+import type { KindName } from '../source.ts';
+import { issuerKind } from './issuer.ts';
+import type { Kind } from './kind.ts';
+import { policyKind } from './policy.ts';
+import { tenantKind } from './tenant.ts';
+
+export type { LooseManifest } from './kind.ts';
+
+const table = { Tenant: tenantKind, TrustedIssuer: issuerKind, Policy: policyKind };
+
+export function kindOf(name: KindName): Kind {
+  return table[name] as Kind;
+}

@@ -1,0 +1,24 @@
+/** Owns what a kind of manifest is to the reconciler: how it is written, found and removed in its room. */
+import type { Manifest } from '../../crds/index.ts';
+import type { Writer } from '../../server/core/ownership.ts';
+import type { FoundObject, Rooms, Written } from '../rooms.ts';
+import type { Claim } from '../source.ts';
+
+export interface Kind<Of extends Manifest = Manifest> {
+  /** A legible claim of a manifest that need not be valid otherwise. */
+  claims(manifest: LooseManifest): Claim | undefined;
+  find(rooms: Rooms, claim: Claim): Promise<FoundObject | undefined>;
+  /** @param fresh whether this generation has not been accepted yet, so that its tests run */
+  put(rooms: Rooms, writer: Writer, claim: Claim, manifest: Of, fresh: boolean): Promise<Written>;
+  /** Absent for tenants: their removal has steps of its own (remove.ts). */
+  remove?(rooms: Rooms, writer: Writer, claim: Claim): Promise<Written>;
+}
+
+/** A document of which only the shape of the outermost fields is known. */
+export type LooseManifest = { metadata: { name: string }; spec: Record<string, unknown> };
+
+/** The name in spec.tenantRef, where it is one. */
+export function tenantRefOf(manifest: LooseManifest): string | undefined {
+  const name = (manifest.spec.tenantRef as { name?: unknown } | null | undefined)?.name;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}

@@ -1,0 +1,87 @@
+/**
+ * Owns that one operator of a source works on a database: a session-level advisory lock on a connection of its own. When
+ * the connection is lost so is the lock, and with it the right to write, until it is held again.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Observe } from '../server/core/observe.ts';
+import { tryLockText } from './store.ts';
+
+export type LockOptions = {
+  client: () => pg.Client;
+  source: string;
+  /** Begin to work. Rejecting gives the lock back; it is tried again. */
+  held: () => Promise<void>;
+  /** Begin nothing more. */
+  lost: () => void;
+  /** Another operator holds the lock; told once for each wait. */
+  waiting: (message: string) => void;
+  observe: Observe;
+  retryMs: number;
+  heartbeatMs: number;
+};
+
+/** Tries for the lock in the background until closed. */
+export function holdLock(options: LockOptions): { close(): Promise<void> } {
+  const abort = new AbortController();
+  const running = run(options, abort.signal);
+  return {
+    async close() {
+      abort.abort();
+      await running;
+    },
+  };
+}
+
+async function run(options: LockOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const client = options.client();
+    const lost = Promise.withResolvers<never>();
+    lost.promise.catch(() => {});
+    client.on('error', lost.reject);
+    client.on('end', () => lost.reject(new Error('the connection that holds the operator lock ended')));
+    try {
+      await Promise.race([client.connect(), lost.promise]);
+      await acquire(client, options, signal, lost.promise);
+      await Promise.race([options.held(), lost.promise]);
+      await keep(client, options, signal, lost.promise);
+    } catch (error) {
+      if (!signal.aborted) options.observe({ kind: 'background_failed', task: 'operator lock', error });
+    } finally {
+      options.lost();
+      await client.end().catch(() => {});
+    }
+    await sleep(options.retryMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function acquire(
+  client: pg.Client,
+  options: LockOptions,
+  signal: AbortSignal,
+  lost: Promise<never>,
+): Promise<void> {
+  let told = false;
+  for (;;) {
+    const { text, values } = tryLockText(options.source);
+    const { rows } = await Promise.race([client.query(text, values), lost]);
+    if (rows[0].locked) return;
+    if (!told)
+      options.waiting(`Another operator reconciles ${options.source} into this database; waiting until it stops.`);
+    told = true;
+    await sleep(options.retryMs, undefined, { signal });
+  }
+}
+
+/** A half-open connection never errors by itself: ask, and give up when no answer comes. */
+async function keep(client: pg.Client, options: LockOptions, signal: AbortSignal, lost: Promise<never>): Promise<void> {
+  for (;;) {
+    await Promise.race([sleep(options.heartbeatMs, undefined, { signal }), lost]);
+    const silence = new AbortController();
+    const silent = sleep(options.heartbeatMs, undefined, { signal: silence.signal }).then(() => {
+      throw new Error('the connection that holds the operator lock is silent');
+    });
+    silent.catch(() => {});
+    await Promise.race([client.query('select 1'), silent, lost]).finally(() => silence.abort());
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * Owns the order of work: keys, coalesced, one in flight each, retried with growing delays, shared out between tenants. Two
+ * priorities: what somebody just changed goes before what is only looked at again, but what waits too long goes between.
+ */
+
+export type Priority = 'high' | 'low';
+
+/** The clock and the timers, so that a test decides what time it is. */
+export type Timers = {
+  /** Milliseconds that never go back. */
+  monotonic(): number;
+  /** Calls back once; the returned function cancels. */
+  after(ms: number, call: () => void): () => void;
+};
+
+export type QueueOptions = {
+  /** Rejecting means: try again later, later each time. */
+  work: (key: string) => Promise<void>;
+  failed: (key: string, error: unknown, retryInMs: number) => void;
+  /** Whose turn a key is taken in. */
+  groupOf: (key: string) => string;
+  timers: Timers;
+  /** 0 to 1, for the jitter of retries. */
+  random: () => number;
+  concurrency: number;
+  backoffMs: { min: number; max: number };
+  /** A low key that has waited this long may go before high ones, every `AGED_EVERY`th time. */
+  agedAfterMs: number;
+};
+
+const AGED_EVERY = 4;
+
+export class Queue {
+  readonly #options: QueueOptions;
+  readonly #high = new Ring();
+  readonly #low = new Ring();
+  /** Low keys by arrival, for ageing. */
+  readonly #lowSince = new Map<string, number>();
+  /** Keys in flight, and how they were added again meanwhile. */
+  readonly #running = new Map<string, Priority | undefined>();
+  readonly #failures = new Map<string, number>();
+  readonly #retries = new Map<string, () => void>();
+  #taken = 0;
+  #paused = false;
+  #closed = false;
+  #idle: (() => void)[] = [];
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  /** Keys that wait for their turn, not those in flight or waiting for a retry. */
+  get length(): number {
+    return this.#high.size + this.#low.size;
+  }
+
+  add(key: string, priority: Priority = 'high'): void {
+    if (this.#closed) return;
+    if (this.#running.has(key)) {
+      this.#running.set(key, this.#running.get(key) === 'high' ? 'high' : priority);
+      return;
+    }
+    this.#cancelRetry(key);
+    this.#enqueue(key, priority);
+    this.#next();
+  }
+
+  /** Nothing is begun until `resume`; what is in flight ends. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#next();
+  }
+
+  /** Begins nothing more, and resolves when what is in flight has ended. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const cancel of this.#retries.values()) cancel();
+    this.#retries.clear();
+    await this.quiet();
+  }
+
+  /** Resolves when nothing is in flight. */
+  async quiet(): Promise<void> {
+    if (this.#running.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #enqueue(key: string, priority: Priority): void {
+    const group = this.#options.groupOf(key);
+    if (priority === 'high') {
+      if (this.#lowSince.delete(key)) this.#low.remove(key);
+      this.#high.add(key, group);
+    } else if (!this.#high.has(key) && !this.#low.has(key)) {
+      this.#low.add(key, group);
+      this.#lowSince.set(key, this.#options.timers.monotonic());
+    }
+  }
+
+  #next(): void {
+    while (!this.#paused && !this.#closed && this.#running.size < this.#options.concurrency) {
+      const key = this.#take();
+      if (key === undefined) return;
+      this.#running.set(key, undefined);
+      void this.#run(key);
+    }
+  }
+
+  #take(): string | undefined {
+    this.#taken++;
+    const key = (this.#taken % AGED_EVERY === 0 ? this.#takeAged() : undefined) ?? this.#high.take();
+    if (key !== undefined) return key;
+    const low = this.#low.take();
+    if (low !== undefined) this.#lowSince.delete(low);
+    return low;
+  }
+
+  #takeAged(): string | undefined {
+    const [oldest] = this.#lowSince;
+    if (oldest === undefined || this.#options.timers.monotonic() - oldest[1] < this.#options.agedAfterMs)
+      return undefined;
+    this.#lowSince.delete(oldest[0]);
+    this.#low.remove(oldest[0]);
+    return oldest[0];
+  }
+
+  async #run(key: string): Promise<void> {
+    try {
+      await this.#options.work(key);
+      this.#failures.delete(key);
+    } catch (error) {
+      this.#retryLater(key, error);
+    }
+    const again = this.#running.get(key);
+    this.#running.delete(key);
+    if (again !== undefined && !this.#closed) {
+      this.#cancelRetry(key);
+      this.#enqueue(key, again);
+    }
+    this.#next();
+    if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #retryLater(key: string, error: unknown): void {
+    const { backoffMs, random, timers, failed } = this.#options;
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    const delay = Math.min(backoffMs.max, backoffMs.min * 2 ** Math.min(failures - 1, 30)) * (0.5 + random() / 2);
+    failed(key, error, delay);
+    if (this.#closed) return;
+    const cancel = timers.after(delay, () => {
+      this.#retries.delete(key);
+      this.add(key);
+    });
+    this.#retries.set(key, cancel);
+  }
+
+  #cancelRetry(key: string): void {
+    this.#retries.get(key)?.();
+    this.#retries.delete(key);
+  }
+}
+
+/** First come, first served within a group; the groups take turns. */
+class Ring {
+  /** In the order of their turns: a group that was served goes to the end. */
+  readonly #groups = new Map<string, Set<string>>();
+  readonly #groupOf = new Map<string, string>();
+
+  get size(): number {
+    return this.#groupOf.size;
+  }
+
+  has(key: string): boolean {
+    return this.#groupOf.has(key);
+  }
+
+  add(key: string, group: string): void {
+    if (this.#groupOf.has(key)) return;
+    this.#groupOf.set(key, group);
+    const keys = this.#groups.get(group);
+    if (keys) keys.add(key);
+    else this.#groups.set(group, new Set([key]));
+  }
+
+  take(): string | undefined {
+    const [turn] = this.#groups;
+    if (turn === undefined) return undefined;
+    const [group, keys] = turn;
+    const [key] = keys as Set<string> & Iterable<string>;
+    this.remove(key as string);
+    if (this.#groups.delete(group)) this.#groups.set(group, keys);
+    return key;
+  }
+
+  remove(key: string): void {
+    const group = this.#groupOf.get(key);
+    if (group === undefined) return;
+    this.#groupOf.delete(key);
+    const keys = this.#groups.get(group);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#groups.delete(group);
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Owns the steps from a key to rows and a status. Level-based: a step looks at the manifest and at the database as they
+ * are now, so running it again changes nothing, and running it late misses nothing.
+ */
+import { type Accepted, accept } from './accept.ts';
+import { activeOf, conditionOf, type Outcome, statusOf } from './conditions.ts';
+import type { Desk } from './desk.ts';
+import type { ResourceRecord } from './records.ts';
+import { remember } from './remember.ts';
+import { remove } from './remove.ts';
+import type { Key, SourceObject } from './source.ts';
+import { confirmSweep, sweepConditions } from './sweep.ts';
+
+/** `waiting`: servers or another manifest are to answer first, and the key will be looked at again. */
+export type Settled = 'settled' | 'waiting';
+
+export async function reconcile(desk: Desk, key: Key): Promise<Settled> {
+  const startedAt = desk.clock.monotonic();
+  desk.note(key);
+  const object = desk.source.get(key);
+  if (object === undefined || object.deleting) return remove(desk, key, object, startedAt);
+  await desk.source.hold?.(object);
+  desk.removed.delete(key);
+  const record = await remember(desk, object);
+  confirmSweep(desk, object);
+  const accepted = await acceptOnce(desk, object, record);
+  if (accepted === 'later') {
+    desk.block(record.tenant, key);
+    return 'waiting';
+  }
+  if (accepted.ok && (accepted.changed || object.kind === 'Tenant')) desk.unblock(record.tenant);
+  if (!accepted.ok && accepted.dependsOnOthers) desk.block(record.tenant, key);
+  const outcome = await judge(desk, object, record, accepted);
+  if (outcome === 'waiting') return 'waiting';
+  await desk.settle(record, statusOf(outcome, record.status, desk.nowText()), startedAt);
+  if (!accepted.ok && object.kind === 'Tenant') desk.unblock(record.tenant);
+  return outcome.programmed.reason === 'Pending' ? 'waiting' : 'settled';
+}
+
+/** What was accepted a moment ago and waits for servers only is not written again. */
+async function acceptOnce(desk: Desk, object: SourceObject, record: ResourceRecord): Promise<Accepted> {
+  const waiting = desk.accepted.get(object.key);
+  if (waiting?.object === object) return { ...waiting.accepted, changed: false };
+  desk.accepted.delete(object.key);
+  return accept(desk, object, record, activeOf(record.status)?.generation !== record.generation);
+}
+
+async function judge(
+  desk: Desk,
+  object: SourceObject,
+  record: ResourceRecord,
+  accepted: Exclude<Accepted, 'later'>,
+): Promise<Outcome | 'waiting'> {
+  const { generation, tenant, key } = record;
+  const extra = object.kind === 'Tenant' ? sweepConditions(desk, tenant) : [];
+  const before = activeOf(record.status);
+  if (!accepted.ok) {
+    desk.programmed.forget(key);
+    return { generation, extra, ...refusedOutcome(accepted, before) };
+  }
+  const valid = { ok: true, reason: 'Valid', message: accepted.message };
+  if (accepted.revision === undefined) {
+    const programmed = { status: 'False' as const, reason: 'NotFound', message: accepted.message };
+    return { generation, extra, accepted: valid, programmed };
+  }
+  const isBefore = !accepted.changed && before?.generation === generation && before.revision <= accepted.revision;
+  const active = isBefore ? before : { generation, revision: accepted.revision };
+  const wasServed = isBefore && conditionOf(record.status, 'Programmed')?.status === 'True';
+  const programmed = wasServed ? served : await waitForServers(desk, object, tenant, active.revision);
+  if (programmed === served) {
+    desk.programmed.forget(key);
+    desk.accepted.delete(key);
+  } else {
+    desk.accepted.set(key, { object, accepted: { ...accepted, revision: active.revision } });
+  }
+  return programmed === 'waiting' ? 'waiting' : { generation, extra, accepted: valid, active, programmed };
+}
+
+const served = { status: 'True' as const, reason: 'Programmed', message: 'Every live server decides with it.' };
+
+/** A short wait says nothing: one status instead of two. Once programmed, a version stays so; new servers begin with it. */
+async function waitForServers(desk: Desk, { key }: SourceObject, tenant: string, revision: number) {
+  const { live, behind } = await desk.programmed.serving(tenant, revision);
+  if (live > 0 && behind === 0) return served;
+  const isLate = desk.programmed.wait(key, tenant, revision, live);
+  if (live === 0) {
+    return {
+      status: 'False' as const,
+      reason: 'NoLiveServer',
+      message: 'No server is running that could decide with it.',
+    };
+  }
+  if (!isLate) return 'waiting';
+  const message = `Not every live server decides with revision ${revision} of the tenant yet.`;
+  return { status: 'False' as const, reason: 'Pending', message };
+}
+
+/** Reasons for which what was served before is not this manifest's any more. */
+const lost = new Set(['TenantNotFound', 'OwnedByAPI', 'DuplicateName']);
+
+function refusedOutcome(
+  accepted: Extract<Accepted, { ok: false }>,
+  before: { generation: number; revision: number } | undefined,
+) {
+  const { reason } = accepted;
+  const active = lost.has(reason) ? undefined : before;
+  const state = active ? `Generation ${active.generation} keeps serving.` : 'Nothing of it is served.';
+  return {
+    accepted: { ok: false, reason, message: `${accepted.message}\n${state}` },
+    programmed: { status: 'False' as const, reason: 'NotAccepted', message: state },
+    ...(active ? { active } : {}),
+  };
+}

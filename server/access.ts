@@ -1,0 +1,112 @@
+/**
+ * Owns the door of every route: it states who may come in, and the hook here lets nobody else reach the handler. A
+ * token that was verified lately costs a look-up and no promise, because every decision passes here.
+ */
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
+import { admit } from './core/auth/admit.ts';
+import { missingToken } from './core/auth/problems.ts';
+import type { Access, Caller, TenantAuth } from './core/auth/schema.ts';
+import type { AccessTokens } from './core/auth/token-cache.ts';
+import type { App } from './core/http.ts';
+import type { Observe } from './core/observe.ts';
+import { Problem, problem } from './core/problems.ts';
+import { tenantProblem } from './tenants/index.ts';
+
+export type AccessServices = {
+  /** What this server knows of a tenant, also a disabled one; it may throw (503) when that is too old. */
+  tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
+  tokens: Pick<AccessTokens, 'cached' | 'verify'>;
+  /** The member behind a portal token. @throws Problem unauthenticated */
+  authenticateMember: (token: string, tenant: string) => Promise<Caller>;
+  observe: Observe;
+};
+
+/**
+ * Guards all routes that are registered afterwards.
+ * @throws Error (at registration) for a route without `config.access`, or one that needs a tenant and has none in its path
+ */
+export function registerAccess(app: App, services: AccessServices): void {
+  app.decorateRequest('caller', null);
+  app.addHook('onRoute', checkRoute);
+  app.addHook('onRequest', (request, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+    let entering: Promise<void> | undefined;
+    try {
+      entering = enter(services, request);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    if (entering === undefined) done();
+    else entering.then(() => done(), done);
+  });
+}
+
+function checkRoute(route: RouteOptions): void {
+  const name = `${String(route.method)} ${route.url}`;
+  const access = route.config?.access;
+  if (access === undefined) throw new Error(`the route ${name} does not state who may call it (config.access)`);
+  if (access.door !== 'public' && !/\/:tenant(?=\/|$)/.test(route.url)) {
+    throw new Error(`the route ${name} asks for a tenant's caller and names no tenant`);
+  }
+}
+
+/** Sets request.caller, or throws; a promise only when a token has to be verified. */
+function enter(services: AccessServices, request: FastifyRequest): Promise<void> | undefined {
+  const access = request.routeOptions.config.access;
+  if (access === undefined) {
+    // Only Fastify's own answer to an address without a route gets here; checkRoute refused everything else.
+    if (!request.is404) throw problem('internal_error', { cause: new Error('a route without access') });
+    return undefined;
+  }
+  const code = (request.params as { tenant?: string }).tenant;
+  const tenant = code === undefined ? undefined : services.tenantOf(code);
+  // Before the token is looked at: an unknown tenant has no issuers that could vouch for anybody.
+  if (code !== undefined && !tenant?.active) throw tenantProblem('tenant_not_found');
+  if (access.door === 'public') return undefined;
+  if (code === undefined || tenant === undefined) throw tenantProblem('tenant_not_found');
+  const token = bearerOf(request);
+  if (access.door === 'config') return verified(services, request, access, services.authenticateMember(token, code));
+  const known = services.tokens.cached(token, tenant.auth);
+  if (known === undefined) return verified(services, request, access, services.tokens.verify(token, tenant.auth));
+  letIn(access, known, request);
+  return undefined;
+}
+
+async function verified(services: AccessServices, request: FastifyRequest, access: Access, verifying: Promise<Caller>) {
+  try {
+    letIn(access, await verifying, request);
+  } catch (error) {
+    if (error instanceof Problem && error.status === 401) {
+      const { tenant } = request.params as { tenant: string };
+      services.observe({ kind: 'token_refused', tenant, reason: error.message });
+    }
+    throw error;
+  }
+}
+
+function letIn(access: Access, caller: Caller, request: FastifyRequest): void {
+  admit(access, caller);
+  request.caller = caller;
+}
+
+/** The token of RFC 6750 section 2.1, and of no other place: not the query, not the body. */
+function bearerOf(request: FastifyRequest): string {
+  const header = request.headers.authorization;
+  if (header === undefined) throw missingToken();
+  if (hasTwo(request.raw.rawHeaders))
+    throw problem('invalid_request', { detail: 'There is more than one Authorization header.' });
+  if (header[6] !== ' ' || header.slice(0, 6).toLowerCase() !== 'bearer') {
+    throw missingToken('The Authorization header is not Bearer and a token.');
+  }
+  return header.slice(7).trim();
+}
+
+/** Node keeps the first Authorization header and drops the others silently; a proxy before us may look at the last. */
+function hasTwo(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 13 && name.toLowerCase() === 'authorization') count++;
+  }
+  return count > 1;
+}

@@ -1,0 +1,41 @@
+/** Owns the decision, pure but for running the policy: snapshot, facts and question in, answer out. */
+import type { Facts } from '../facts/index.ts';
+import { type Answer, type Engine, failed, judge, type PolicyEntry, type Run } from '../policies/index.ts';
+import { inputFor } from './input.ts';
+import type { AuthorizationRequest } from './schema.ts';
+
+export type Question = { tenant: string; request: AuthorizationRequest; now: number };
+export type Decision = {
+  answer: Answer;
+  /** Set when no rule of the policy said this: the reason of the answer, and for the log what happened. */
+  failure?: { reason: string; detail: string };
+};
+
+/**
+ * Decides one question by one policy.
+ * @param run how the policy is run: the engine's ordinary way, or apart from the main thread
+ */
+export function decide(
+  engine: Pick<Engine, 'run'>,
+  policy: PolicyEntry | undefined,
+  facts: Facts,
+  question: Question,
+): Decision | Promise<Decision> {
+  if (policy === undefined) return missing(question.request.action);
+  const run = engine.run(question.tenant, policy, inputFor(policy.reads, question, facts), question.now);
+  return run instanceof Promise ? run.then(decisionOf) : decisionOf(run);
+}
+
+/** A policy that does not exist denies; the log need not hear of it. */
+function missing(action: string | undefined): Decision {
+  return { answer: failed(action === undefined ? 'no_action' : 'policy_not_found') };
+}
+
+/** What a run means. */
+export function decisionOf(run: Run): Decision {
+  if (!run.ok) return { answer: failed(run.failure), failure: { reason: run.failure, detail: run.detail } };
+  const { answer, failure } = judge(run.result);
+  return failure === undefined
+    ? { answer }
+    : { answer, failure: { reason: failure, detail: 'the result is not usable' } };
+}

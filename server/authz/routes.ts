@@ -1,0 +1,242 @@
+/** The Authorization API, and the Config API's trying out of policies and reading of decisions. */
+import { Type } from 'typebox';
+import type { Caller } from '../core/auth/schema.ts';
+import type { Database } from '../core/db/database.ts';
+import { type App, memberOf } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
+import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { problem } from '../core/problems.ts';
+import { noFacts } from '../facts/index.ts';
+import { checkPolicyName, effectiveRego, PolicyTestBody } from '../policies/index.ts';
+import type { TenantSnapshot } from '../snapshot/index.ts';
+import { type AuthzServices, authorize, questionOf } from './actions.ts';
+import type { Explainer } from './explain.ts';
+import { inputFor } from './input.ts';
+import { AuthorizationRequest, AuthorizationResponse, BatchRequest } from './schema.ts';
+import { type DecisionRow, listDecisions } from './store.ts';
+
+export type AuthzRouteServices = AuthzServices & {
+  database: Database;
+  explainer: Explainer;
+  /** The snapshot of a tenant that access.ts has let through. */
+  snapshotOf: (tenant: string) => TenantSnapshot;
+};
+
+const TenantParams = Type.Object({ tenant: Type.String() });
+const evaluators = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
+const memberReaders = {
+  access: { door: 'config', roles: ['security-admin', 'config-editor', 'config-viewer', 'support'] },
+} as const;
+const memberTesters = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
+// Answers are a few dozen bytes of our own making: native JSON.stringify is faster than a compiled serializer with a union.
+const plainJson = () => (value: unknown) => JSON.stringify(value);
+
+export function registerAuthzRoutes(app: App, services: AuthzRouteServices): void {
+  app.addSchema(AuthorizationRequest);
+  registerEvaluation(app, services);
+  registerBatch(app, services);
+  registerTesting(app, services);
+  registerDecisions(app, services);
+}
+
+function registerEvaluation(app: App, services: AuthzRouteServices): void {
+  app.route({
+    method: 'POST',
+    url: '/authz/:tenant',
+    config: evaluators,
+    schema: {
+      summary: 'Authorize a request by the policy that action names',
+      tags: ['Authorization'],
+      params: TenantParams,
+      querystring: Type.Object(
+        {
+          explain: Type.Optional(
+            Type.Union([Type.Literal('true'), Type.Literal('false')], {
+              description: 'true (scope pg:tenant:admin): say how the decision came about.',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      body: AuthorizationRequest,
+      response: { 200: AuthorizationResponse },
+    },
+    serializerCompiler: plainJson,
+    // All fields are optional, and so is the body: it then denies, as a request without an action does.
+    preValidation: (request, _reply, done) => {
+      request.body ??= {};
+      done();
+    },
+    handler: (request, reply) => {
+      const snapshot = services.snapshotOf(request.params.tenant);
+      const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
+      reply.header('accord-revision', `c${snapshot.revision}`);
+      const { body } = request;
+      if (request.query.explain === 'true') return explain(services, asked, body);
+      const decision = authorize(services, asked, body);
+      return decision instanceof Promise ? decision.then((made) => made.answer) : Promise.resolve(decision.answer);
+    },
+  });
+}
+
+async function explain(
+  services: AuthzRouteServices,
+  asked: Parameters<typeof questionOf>[0],
+  body: AuthorizationRequest,
+) {
+  const { caller, snapshot } = asked;
+  if (caller.kind !== 'backend' || !caller.scopes.has('pg:tenant:admin')) {
+    throw problem('forbidden', { detail: 'explain needs the scope pg:tenant:admin.' });
+  }
+  const question = questionOf(asked, body, services.clock.now());
+  const policy = body.action === undefined ? undefined : snapshot.policies.get(body.action);
+  if (policy === undefined) return (await authorize(services, asked, body)).answer;
+  const source = await services.explainer.source(snapshot.tenant, policy.name);
+  const input = inputFor(policy.reads, question, noFacts);
+  const { answer, explain: explanation } = await services.explainer.explain(
+    snapshot.tenant,
+    source,
+    input,
+    noFacts,
+    question.now,
+  );
+  return { ...answer, explain: explanation };
+}
+
+function registerBatch(app: App, services: AuthzRouteServices): void {
+  app.route({
+    method: 'POST',
+    url: '/authz/:tenant/batch',
+    config: evaluators,
+    bodyLimit: limits.batchBodyBytesMax,
+    schema: {
+      summary: 'Authorize up to 1,000 requests from one snapshot',
+      tags: ['Authorization'],
+      params: TenantParams,
+      body: BatchRequest,
+      response: { 200: Type.Object({ decisions: Type.Array(AuthorizationResponse) }) },
+    },
+    serializerCompiler: plainJson,
+    handler: async (request, reply) => {
+      const snapshot = services.snapshotOf(request.params.tenant);
+      const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
+      const { requests } = request.body as { requests: AuthorizationRequest[] };
+      for (const one of requests) questionOf(asked, one, 0); // all or nothing: nobody else's question among them
+      reply.header('accord-revision', `c${snapshot.revision}`);
+      const decisions = [];
+      for (const [index, one] of requests.entries()) {
+        decisions.push((await authorize(services, asked, one)).answer);
+        // A thousand evaluations in a row would hold up everybody else's.
+        if (index % 50 === 49) await new Promise((resolve) => setImmediate(resolve));
+      }
+      return { decisions };
+    },
+  });
+}
+
+function registerTesting(app: App, services: AuthzRouteServices): void {
+  app.route({
+    method: 'POST',
+    url: '/tenants/:tenant/policies/:policyName/test',
+    config: memberTesters,
+    schema: {
+      summary: 'Evaluate a stored policy, or a draft of it, for an input, without storing anything',
+      tags: ['Policies'],
+      params: Type.Object({ tenant: Type.String(), policyName: Type.String() }),
+      body: PolicyTestBody,
+      response: { 200: AuthorizationResponse },
+    },
+    serializerCompiler: plainJson,
+    handler: async (request) => {
+      const { tenant, policyName } = request.params;
+      memberOf(request);
+      checkPolicyName(policyName);
+      const { input, ...draft } = request.body;
+      const isDraft = draft.rego !== undefined || draft.graph !== undefined;
+      const source = isDraft
+        ? { name: policyName, effectiveRego: effectiveRego(draft), ...(draft.graph ? { graph: draft.graph } : {}) }
+        : await services.explainer.source(tenant, policyName);
+      const { answer, explain: explanation } = await services.explainer.explain(
+        tenant,
+        source,
+        input,
+        noFacts,
+        services.clock.now(),
+      );
+      return { ...answer, explain: explanation };
+    },
+  });
+}
+
+const DecisionView = Type.Object({
+  id: Type.String(),
+  time: Type.String(),
+  caller: Type.String(),
+  action: Type.Optional(Type.String()),
+  request: Type.Unknown(),
+  answer: Type.Unknown(),
+  policyRevision: Type.Optional(Type.Integer()),
+  revision: Type.String(),
+  durationUs: Type.Integer(),
+  requestId: Type.Optional(Type.String()),
+});
+
+function registerDecisions(app: App, services: AuthzRouteServices): void {
+  const instant = Type.String({ format: 'date-time', maxLength: 64 });
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/decisions',
+    config: memberReaders,
+    schema: {
+      summary: 'Read the decision log, newest first',
+      tags: ['Decisions'],
+      params: TenantParams,
+      querystring: Type.Object(
+        {
+          ...pageQuery,
+          start: Type.Optional(instant),
+          end: Type.Optional(instant),
+          action: Type.Optional(Type.String({ maxLength: 1024 })),
+          outcome: Type.Optional(Type.Union([Type.Literal('allow'), Type.Literal('deny')])),
+        },
+        { additionalProperties: false },
+      ),
+      response: { 200: Type.Object({ decisions: Type.Array(DecisionView), cursor: Type.Optional(Type.String()) }) },
+    },
+    handler: async (request) => {
+      const { tenant } = request.params;
+      const { limit = 100, cursor, ...filter } = request.query;
+      const before = cursor === undefined ? {} : { before: decisionCursor(cursor) };
+      const rows = await services.database.tenant(tenant, (tx) =>
+        listDecisions(tx, tenant, { ...filter, ...before, limit: limit + 1 }),
+      );
+      const masked = memberOf(request).role === 'support';
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      const decisions = page.map((row) => decisionView(row, masked));
+      if (rows.length <= limit || last === undefined) return { decisions };
+      return { decisions, cursor: encodeCursor(`${last.at} ${last.id}`, 'decisions') };
+    },
+  });
+}
+
+function decisionCursor(cursor: string): { at: string; id: string } {
+  const [at = '', id = ''] = decodeCursor(cursor, 'decisions').split(' ');
+  return { at, id };
+}
+
+/** Support sees what was decided, not about whom: ids and free attributes are left out. */
+function decisionView(row: DecisionRow, masked: boolean) {
+  return {
+    id: row.id,
+    time: row.at,
+    caller: masked ? row.caller.replace(/:[^:]*$/, ':***') : row.caller,
+    ...(row.action === null ? {} : { action: row.action }),
+    request: masked ? { action: row.action } : row.request,
+    answer: masked ? { outcome: row.answer.outcome } : row.answer,
+    ...(row.policy_number === null ? {} : { policyRevision: row.policy_number }),
+    revision: `c${row.revision}`,
+    durationUs: row.duration_us,
+    ...(row.request_id === null ? {} : { requestId: row.request_id }),
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * Owns verifying access tokens: of the tenant's own issuer, whose keys are at hand, and of the issuers that it trusts.
+ * Everything that is not plainly right is refused, and the refusal never says which keys there are.
+ */
+import { compactVerify, decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
+import type { Clock } from '../clock.ts';
+import { limits } from '../limits.ts';
+import { callerOf, checkClaims } from './claims.ts';
+import type { JwksCache } from './jwks.ts';
+import { importKeySet, type KeySet, type KeySource } from './key-set.ts';
+import { invalidToken } from './problems.ts';
+import { type Algorithm, algorithms, type Caller, type IssuerConfig, type OwnKey, type TenantAuth } from './schema.ts';
+
+export type VerifyServices = { jwks: Pick<JwksCache, 'source'>; clock: Clock };
+
+/** A caller, until when the token is good (milliseconds), and the keys and their version that vouched for it. */
+export type Verified = { caller: Caller; expiresAtMs: number; keys: KeySource; keysVersion: number };
+
+// Portal tokens, invitations, ID tokens and receipts carry other types: no endpoint takes another's kind of token.
+const types = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
+
+/**
+ * Verifies an access token for a tenant.
+ * @throws Problem unauthenticated (with WWW-Authenticate), issuer_unavailable
+ */
+export async function verifyAccessToken(services: VerifyServices, token: string, auth: TenantAuth): Promise<Verified> {
+  const { header, payload } = decode(token);
+  if (header.typ !== undefined && !types.has(header.typ.toLowerCase())) throw invalidToken('this is no access token');
+  const isOwn = payload.iss === auth.own.issuer;
+  const issuer = isOwn ? auth.own : typeof payload.iss === 'string' ? auth.issuers.get(payload.iss) : undefined;
+  if (issuer === undefined) throw invalidToken('the issuer is not trusted here');
+  const algorithm = acceptedAlgorithm(header, issuer);
+  const keys = isOwn ? ownKeySource(auth.ownKeys, services.clock) : services.jwks.source(auth.tenant, issuer);
+  const key = await keys.find(algorithm, header.kid);
+  const keysVersion = keys.version;
+  if (key === undefined) throw invalidToken('no key of the issuer verifies it');
+  const verified = await compactVerify(token, key, { algorithms: [algorithm] }).catch(() => {
+    throw invalidToken('no key of the issuer verifies it');
+  });
+  const claims = checkClaims(JSON.parse(new TextDecoder().decode(verified.payload)), issuer, services.clock.now());
+  const caller = callerOf(claims, auth.tenant, issuer, isOwn);
+  return { caller, expiresAtMs: claims.exp * 1000, keys, keysVersion };
+}
+
+function decode(token: string): { header: ProtectedHeaderParameters; payload: JWTPayload } {
+  if (token.length > limits.tokenBytesMax) throw invalidToken('the token is too long');
+  try {
+    return { header: decodeProtectedHeader(token), payload: decodeJwt(token) };
+  } catch {
+    throw invalidToken('the token is malformed');
+  }
+}
+
+function acceptedAlgorithm(header: ProtectedHeaderParameters, issuer: IssuerConfig): Algorithm {
+  const algorithm = algorithms.find((one) => one === header.alg);
+  if (algorithm === undefined || !issuer.algorithms.includes(algorithm))
+    throw invalidToken('the signature algorithm is not accepted');
+  if (header.kid !== undefined && typeof header.kid !== 'string') throw invalidToken('the token is malformed');
+  return algorithm;
+}
+
+const ownSources = new WeakMap<readonly OwnKey[], KeySource>();
+
+/** The tenant's own keys as a source. They belong to a TenantAuth and never change: a new key makes a new TenantAuth. */
+function ownKeySource(keys: readonly OwnKey[], clock: Clock): KeySource {
+  let source = ownSources.get(keys);
+  if (source === undefined) {
+    let imported: Promise<KeySet> | undefined;
+    source = {
+      version: 0,
+      async find(algorithm, kid) {
+        const key = keys.find((one) => one.jwk.kid === kid);
+        if (kid === undefined || key === undefined || (key.retiresAtMs ?? Number.POSITIVE_INFINITY) <= clock.now())
+          return undefined;
+        imported ??= importKeySet({ keys: keys.map((one) => one.jwk) });
+        return (await imported).pick(algorithm, kid);
+      },
+    };
+    ownSources.set(keys, source);
+  }
+  return source;
+}

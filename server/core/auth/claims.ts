@@ -1,0 +1,91 @@
+/** Owns what a verified token's claims mean, pure: whether they hold now, whether a client or a user speaks, and who. */
+import { limits } from '../limits.ts';
+import { invalidToken } from './problems.ts';
+import { type Actor, type Caller, type IssuerConfig, scopes as knownScopes } from './schema.ts';
+
+export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string; readonly exp: number };
+
+/**
+ * Checks the registered claims (RFC 7519 section 4.1) against the issuer and the instant.
+ * @param now milliseconds
+ * @throws Problem unauthenticated
+ */
+export function checkClaims(payload: unknown, issuer: Pick<IssuerConfig, 'issuer' | 'audiences'>, now: number): Claims {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
+    throw invalidToken('the claims are not an object');
+  const claims = payload as Record<string, unknown>;
+  if (claims.iss !== issuer.issuer) throw invalidToken('the issuer is not trusted here');
+  if (typeof claims.exp !== 'number' || !Number.isFinite(claims.exp)) throw invalidToken('exp is missing');
+  if (claims.exp * 1000 <= now) throw invalidToken('the token has expired');
+  for (const name of ['nbf', 'iat'] as const) {
+    const instant = claims[name];
+    if (instant === undefined) continue;
+    if (typeof instant !== 'number' || !Number.isFinite(instant)) throw invalidToken(`${name} is not a number`);
+    if (instant * 1000 > now + limits.clockToleranceMs) throw invalidToken(`${name} is in the future`);
+  }
+  if (typeof claims.sub !== 'string' || claims.sub === '') throw invalidToken('sub is missing');
+  if (claims.sub.length > limits.subjectCharsMax) throw invalidToken('sub is too long');
+  const audiences = Array.isArray(claims.aud) ? claims.aud : [claims.aud];
+  if (!audiences.some((audience) => issuer.audiences.includes(audience)))
+    throw invalidToken('aud names no audience of this tenant');
+  // Proof of possession (RFC 7800) is not implemented: without the proof such a token may be a stolen one.
+  if (claims.cnf !== undefined) throw invalidToken('a sender-constrained token needs its proof');
+  return claims as Claims;
+}
+
+/** The caller that verified claims stand for. @throws Problem unauthenticated when they name no actor */
+export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig, own: boolean): Caller {
+  if (own ? isOwnClient(claims) : isClient(claims, issuer)) {
+    const clientId = [claims.client_id, claims.azp, claims.sub].find((id) => typeof id === 'string') as string;
+    return { kind: 'backend', tenant, clientId, scopes: scopesOf(claims), issuer: issuer.issuer };
+  }
+  return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims };
+}
+
+/** RFC 9068 section 2.2: where no resource owner is involved, sub names the client. Our own issuer holds to that. */
+function isOwnClient(claims: Claims): boolean {
+  return claims.sub === claims.client_id;
+}
+
+function isClient(claims: Claims, issuer: IssuerConfig): boolean {
+  if (claims.gty === 'client-credentials' || claims.sub.endsWith('@clients')) return true; // Auth0
+  if (claims.sub === claims.client_id || claims.sub === claims.azp) return true; // RFC 9068, Zitadel, Okta
+  const match = issuer.clientMatch;
+  return match !== undefined && claimAt(claims, match.claim) === match.value;
+}
+
+/** Only scopes that this service knows, from `scope` (RFC 9068) or `scp` (Okta: a list, Entra: words). */
+function scopesOf(claims: Claims): ReadonlySet<string> {
+  const value = claims.scope ?? claims.scp;
+  const words: readonly unknown[] = typeof value === 'string' ? value.split(' ') : Array.isArray(value) ? value : [];
+  return new Set(knownScopes.filter((scope) => words.includes(scope)));
+}
+
+function actorOf(claims: Claims, issuer: IssuerConfig): Actor {
+  const { actorIdClaimPath, actorTypeClaimPath, defaultActorType } = issuer.tokenMapping;
+  const value = claimAt(claims, actorIdClaimPath);
+  if (typeof value !== 'string' || value === '')
+    throw invalidToken('the claim that names the actor is missing or not text');
+  const id = `${issuer.actorIdPrefix ?? ''}${value}`;
+  if (id.length > limits.subjectCharsMax) throw invalidToken('the actor id is too long');
+  const ownLength = issuer.actorIdPrefix?.length ?? 0;
+  if (issuer.foreignPrefixes.some((prefix) => prefix.length > ownLength && id.startsWith(prefix))) {
+    throw invalidToken('the actor id belongs to another issuer');
+  }
+  const type = actorTypeClaimPath === undefined ? undefined : claimAt(claims, actorTypeClaimPath);
+  if (type !== undefined && (typeof type !== 'string' || !/^[A-Za-z][A-Za-z0-9_-]{0,62}$/.test(type))) {
+    throw invalidToken('the claim that names the actor type holds no type name');
+  }
+  return { type: type ?? defaultActorType, id };
+}
+
+/** A claim by its name, which may hold dots (`https://a.example/id`), else by a dotted path into nested claims. */
+function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unknown {
+  if (Object.hasOwn(claims, path)) return claims[path];
+  let value: unknown = claims;
+  for (const step of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
+}

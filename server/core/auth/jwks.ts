@@ -1,0 +1,119 @@
+/**
+ * Owns the keys of trusted issuers: read by JWKS URI or OIDC discovery through the outbound guard, kept for a bounded
+ * time, read again in the background before they are old, and at once (but seldom) when a token names an unknown key.
+ */
+import type { CryptoKey } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../clock.ts';
+import { limits } from '../limits.ts';
+import type { Observe } from '../observe.ts';
+import { importKeySet, type KeySet, type KeySource } from './key-set.ts';
+import type { Outbound } from './outbound.ts';
+import { authProblem } from './problems.ts';
+import type { Algorithm, IssuerConfig } from './schema.ts';
+
+export type JwksOptions = { outbound: Pick<Outbound, 'fetchJson'>; clock: Clock; observe: Observe };
+
+const bounds = { maxBytes: limits.jwksResponseBytesMax, timeoutMs: limits.outboundTimeoutMs };
+
+export class JwksCache {
+  readonly #options: JwksOptions;
+  readonly #sources = new LRUCache<string, JwksSource>({ max: limits.jwksSourcesMax });
+
+  constructor(options: JwksOptions) {
+    this.#options = options;
+  }
+
+  /** The keys of an issuer as one tenant configured it. Nothing is fetched before a token asks. */
+  source(tenant: string, issuer: Pick<IssuerConfig, 'issuer' | 'jwksUri'>): KeySource {
+    const id = `${tenant} ${issuer.issuer} ${issuer.jwksUri ?? ''}`;
+    let source = this.#sources.get(id);
+    if (source === undefined) {
+      source = new JwksSource(tenant, issuer, this.#options);
+      this.#sources.set(id, source);
+    }
+    return source;
+  }
+}
+
+class JwksSource implements KeySource {
+  version = 0;
+  readonly #tenant: string;
+  readonly #issuer: Pick<IssuerConfig, 'issuer' | 'jwksUri'>;
+  readonly #options: JwksOptions;
+  #keys: KeySet | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #soughtAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(tenant: string, issuer: Pick<IssuerConfig, 'issuer' | 'jwksUri'>, options: JwksOptions) {
+    this.#tenant = tenant;
+    this.#issuer = issuer;
+    this.#options = options;
+  }
+
+  /** @throws Problem issuer_unavailable when there are no keys, or only keys that have not been confirmed for too long */
+  async find(algorithm: Algorithm, kid: string | undefined): Promise<CryptoKey | undefined> {
+    const readBefore = this.#readAt;
+    if (this.#ageMs() >= limits.jwksMaxAgeMs) await this.#readUnlessJustFailed();
+    else if (this.#ageMs() >= limits.jwksRefreshAfterMs) void this.#readUnlessJustFailed();
+    if (this.#keys === undefined || this.#ageMs() >= limits.jwksStaleMaxMs) {
+      const seconds = Math.ceil(limits.jwksRetryMs / 1000);
+      throw authProblem('issuer_unavailable', { headers: { 'retry-after': String(seconds) } });
+    }
+    const key = this.#keys.pick(algorithm, kid);
+    if (key !== undefined || this.#readAt !== readBefore) return key;
+    // Anybody can make up a kid: one that is unknown costs the issuer one request a cooldown, whoever sends how many.
+    const now = this.#options.clock.monotonic();
+    if (now - this.#soughtAt < limits.jwksCooldownMs)
+      return this.#reading?.then(() => this.#keys?.pick(algorithm, kid));
+    this.#soughtAt = now;
+    await this.#read();
+    return this.#keys.pick(algorithm, kid);
+  }
+
+  #ageMs(): number {
+    return this.#options.clock.monotonic() - this.#readAt;
+  }
+
+  async #readUnlessJustFailed(): Promise<void> {
+    if (this.#options.clock.monotonic() - this.#failedAt >= limits.jwksRetryMs) await this.#read();
+  }
+
+  /** One reading at a time; never throws: a failure leaves the keys as they are. */
+  #read(): Promise<void> {
+    this.#reading ??= this.#readOnce().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readOnce(): Promise<void> {
+    const { outbound, clock, observe } = this.#options;
+    const askedAt = clock.monotonic();
+    const about = { tenant: this.#tenant, issuer: this.#issuer.issuer };
+    try {
+      const uri = this.#issuer.jwksUri ?? (await discover(outbound, this.#issuer.issuer));
+      const keys = await importKeySet(await outbound.fetchJson(uri, bounds));
+      if (keys.digest !== this.#keys?.digest) this.version++;
+      this.#keys = keys;
+      this.#readAt = askedAt;
+      this.#failedAt = Number.NEGATIVE_INFINITY;
+      observe({ kind: 'jwks_fetched', ...about, keys: keys.size, ms: clock.monotonic() - askedAt });
+    } catch (error) {
+      this.#failedAt = clock.monotonic();
+      observe({ kind: 'jwks_failed', ...about, error });
+    }
+  }
+}
+
+/** OpenID Connect Discovery 1.0 section 4: the document must be about exactly the issuer that was asked for. */
+async function discover(outbound: JwksOptions['outbound'], issuer: string): Promise<string> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const document = (await outbound.fetchJson(url, bounds)) as { issuer?: unknown; jwks_uri?: unknown } | null;
+  if (document?.issuer !== issuer)
+    throw new Error(`${url}: is about the issuer ${String(document?.issuer)}, not ${issuer}`);
+  if (typeof document.jwks_uri !== 'string') throw new Error(`${url}: has no jwks_uri`);
+  return document.jwks_uri;
+}

@@ -1,0 +1,163 @@
+/**
+ * Owns requests that a tenant's configuration makes this server send: the guard against being used to reach what only
+ * this server can reach. The address is judged at connect time, after the name was resolved, so that a name cannot
+ * mean one thing to a check and another to the connection.
+ */
+import { type LookupAddress, lookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { Client } from 'undici';
+import { type Cidr, isAddressAllowed, isLoopback, isThisMachine, parseCidrs } from './addresses.ts';
+
+export type OutboundOptions = {
+  /** ACCORD_OUTBOUND_ALLOW: ranges outside the public internet that may be reached. */
+  allow: string;
+  /** Where this process listens, asked at each request: these ports of this machine are refused whatever `allow` says. */
+  ownListeners: () => readonly { port: number }[];
+  /** How names are resolved; node:dns unless a test brings its own zone. */
+  resolve?: (hostname: string) => Promise<LookupAddress[]>;
+};
+
+export type FetchBounds = { maxBytes: number; timeoutMs: number };
+
+export type Outbound = {
+  /**
+   * GETs a JSON document. No redirects, no proxies, no cookies, a connection of its own.
+   * @throws OutboundError when the address is refused, the answer is not a 200 with JSON, or a bound is exceeded
+   */
+  fetchJson(url: string, bounds: FetchBounds): Promise<unknown>;
+  /** Aborts what is in flight and refuses what comes later. */
+  close(): void;
+};
+
+/** Why a document could not be had; the message names the URL and is meant for the operator's log and status. */
+export class OutboundError extends Error {}
+
+/** @throws Error when `allow` holds something that is not a CIDR range */
+export function createOutbound(options: OutboundOptions): Outbound {
+  const allow = parseCidrs(options.allow);
+  const resolve = options.resolve ?? resolveName;
+  const closing = new AbortController();
+  return {
+    async fetchJson(text, bounds) {
+      const url = parseUrl(text);
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(bounds.timeoutMs)]);
+      const judge = (address: string) => refusal(url, address, allow, options.ownListeners());
+      const literal = url.hostname.replace(/^\[|\]$/g, '');
+      // A connection to a literal address never asks the resolver, so it is judged here. The URL parser has already
+      // turned every other spelling (0x7f.1, 2130706433, 0177.0.0.1) into the usual one.
+      const refused = isIP(literal) ? judge(literal) : undefined;
+      if (refused) throw new OutboundError(`${text}: ${refused}`);
+      const client = new Client(url.origin, {
+        allowH2: false,
+        pipelining: 0, // no keep-alive: the next request resolves and judges again
+        connect: { timeout: bounds.timeoutMs, lookup: guardedLookup(resolve, judge) },
+        headersTimeout: bounds.timeoutMs,
+        bodyTimeout: bounds.timeoutMs,
+      });
+      try {
+        return await getJson(client, url, bounds, signal);
+      } catch (error) {
+        throw error instanceof OutboundError
+          ? error
+          : new OutboundError(`${text}: ${describe(error, bounds)}`, { cause: error });
+      } finally {
+        await client.destroy();
+      }
+    },
+    close: () => closing.abort(new Error('the server is shutting down')),
+  };
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null) throw new OutboundError(`${text}: is not a URL`);
+  if (url.username !== '' || url.password !== '') throw new OutboundError(`${text}: user information is not allowed`);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new OutboundError(`${text}: must be https`);
+  const named = /^(localhost|.+\.localhost)$/.test(url.hostname);
+  if (url.protocol === 'http:' && !named && !isLoopback(url.hostname)) {
+    throw new OutboundError(`${text}: must be https (http is for a loopback host only)`);
+  }
+  return url;
+}
+
+function refusal(
+  url: URL,
+  address: string,
+  allow: readonly Cidr[],
+  own: readonly { port: number }[],
+): string | undefined {
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+  if (own.some((listener) => listener.port === port) && isThisMachine(address, ownAddresses())) {
+    return `${address}:${port} is this server itself`;
+  }
+  if (url.protocol === 'http:' && !isLoopback(address)) return `http is for a loopback host only, not ${address}`;
+  return isAddressAllowed(address, allow)
+    ? undefined
+    : `the address ${address} is not public and ACCORD_OUTBOUND_ALLOW does not name it`;
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map((one) => one.address));
+}
+
+/** A resolver that gives the connection only addresses that may be reached. */
+function guardedLookup(
+  resolve: NonNullable<OutboundOptions['resolve']>,
+  judge: (address: string) => string | undefined,
+): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (found) => {
+        const wanted = found.filter((one) => !options.family || one.family === options.family);
+        const allowed = wanted.filter((one) => judge(one.address) === undefined);
+        const [first] = allowed;
+        if (first === undefined) {
+          const why = wanted[0] ? judge(wanted[0].address) : `${hostname} has no address`;
+          callback(new OutboundError(`${hostname}: ${why}`), []);
+        } else if (options.all) callback(null, allowed);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    );
+  };
+}
+
+function resolveName(hostname: string): Promise<LookupAddress[]> {
+  return new Promise((done, failed) => {
+    lookup(hostname, { all: true, order: 'verbatim' }, (error, found) => (error ? failed(error) : done(found)));
+  });
+}
+
+async function getJson(client: Client, url: URL, bounds: FetchBounds, signal: AbortSignal): Promise<unknown> {
+  const response = await client.request({
+    method: 'GET',
+    path: url.pathname + url.search,
+    headers: { accept: 'application/json' },
+    signal,
+  });
+  if (response.statusCode !== 200)
+    throw new OutboundError(`${url.href}: answered ${response.statusCode}${redirected(response.statusCode)}`);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bounds.maxBytes)
+      throw new OutboundError(`${url.href}: the answer is longer than ${bounds.maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch (cause) {
+    throw new OutboundError(`${url.href}: the answer is not JSON`, { cause });
+  }
+}
+
+function redirected(status: number): string {
+  return status >= 300 && status < 400 ? ' (redirects are not followed)' : '';
+}
+
+function describe(error: unknown, bounds: FetchBounds): string {
+  const { name, message } = error as Error;
+  return name === 'TimeoutError' ? `no complete answer within ${bounds.timeoutMs} ms` : message;
+}

@@ -1,0 +1,38 @@
+/** Problems of authentication that are not simply "unauthenticated". */
+import { defineProblems, type Problem, problem } from '../problems.ts';
+
+export const authProblem = defineProblems({
+  issuer_unavailable: {
+    status: 503,
+    title: 'Issuer unavailable',
+    when: "The keys of the token's issuer cannot be read now, so the token can be neither accepted nor refused.",
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'Insufficient scope',
+    when: 'The access token lacks the scope that this needs.',
+  },
+});
+
+/** No usable credentials at all: RFC 6750 section 3.1 wants no error code then. */
+export function missingToken(detail?: string): Problem {
+  return problem('unauthenticated', {
+    ...(detail === undefined ? {} : { detail }),
+    headers: { 'www-authenticate': 'Bearer' },
+  });
+}
+
+/**
+ * A token that is refused (RFC 6750 section 3).
+ * @param why plain ASCII without quotes or backslashes; says what is wrong with the token, never what a right one holds
+ */
+export function invalidToken(why: string): Problem {
+  const headers = { 'www-authenticate': `Bearer error="invalid_token", error_description="${why}"` };
+  return problem('unauthenticated', { detail: `The access token was refused: ${why}.`, headers });
+}
+
+/** A back end whose token lacks a scope (RFC 6750 section 3.1). */
+export function insufficientScope(scope: string): Problem {
+  const headers = { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
+  return authProblem('insufficient_scope', { detail: `This needs the scope ${scope}.`, headers });
+}

@@ -1,0 +1,71 @@
+/** Owns the shapes of authentication: who a caller can be, what a route asks for, and what verifying a token needs. */
+import type { JWK } from 'jose';
+
+export const roles = ['security-admin', 'config-editor', 'config-viewer', 'support'] as const;
+export type Role = (typeof roles)[number];
+
+export const scopes = [
+  'pg:tenant:admin',
+  'authz:evaluate',
+  'consents:read',
+  'consents:write',
+  'relationships:read',
+  'relationships:write',
+  'mail:send',
+  'events:read',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** The signature algorithms that are accepted and made. */
+export const algorithms = ['ES256', 'RS256'] as const;
+export type Algorithm = (typeof algorithms)[number];
+
+export type Actor = { type: string; id: string };
+
+/** A verified caller. Every token has one kind, and no endpoint takes another's. */
+export type Caller =
+  | { kind: 'member'; tenant: string; id: string; email: string; role: Role; jti: string }
+  | { kind: 'backend'; tenant: string; clientId: string; scopes: ReadonlySet<string>; issuer: string }
+  | { kind: 'user'; tenant: string; actor: Actor; issuer: string; claims: Readonly<Record<string, unknown>> };
+
+/** What a route asks of its caller; every route states one, and app.ts refuses to start with a route that does not. */
+export type Access =
+  /** Nobody in particular: documents, keys, health. */
+  | { door: 'public' }
+  /** The Config API: members with one of these roles. */
+  | { door: 'config'; roles: readonly Role[] }
+  /** The Management and Authorization APIs: tenant back ends with the scope (or pg:tenant:admin), and end users where `users` says so. */
+  | { door: 'management'; scope: Scope; users: boolean };
+
+export type TokenMapping = { actorIdClaimPath: string; actorTypeClaimPath?: string; defaultActorType: string };
+
+/** A trusted issuer as verification needs it. */
+export type IssuerConfig = {
+  name: string;
+  issuer: string;
+  jwksUri?: string;
+  audiences: readonly string[];
+  algorithms: readonly Algorithm[];
+  tokenMapping: TokenMapping;
+  actorIdPrefix?: string;
+  /** Prefixes that belong to other issuers of the tenant: an id of this one that begins so would be somebody else's. */
+  foreignPrefixes: readonly string[];
+  clientMatch?: { claim: string; value: string };
+};
+
+/** A public key of the tenant's own issuer. A retired one verifies until its last token has expired. */
+export type OwnKey = { readonly jwk: JWK; readonly retiresAtMs?: number };
+
+/**
+ * All that verifying a tenant's access tokens needs. The object's identity is its version: anything that changes makes a
+ * new one, and verified tokens cached under the old one are worth nothing.
+ */
+export type TenantAuth = {
+  readonly tenant: string;
+  /** The tenant's own issuer, {base_url}/{tenant}/oidc: its keys are at hand and never fetched. */
+  readonly own: IssuerConfig;
+  /** Public keys of the tenant's own issuer, purpose `access`. */
+  readonly ownKeys: readonly OwnKey[];
+  /** Trusted issuers by URL (`iss`). */
+  readonly issuers: ReadonlyMap<string, IssuerConfig>;
+};

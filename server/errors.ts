@@ -1,0 +1,70 @@
+/** Owns the one encoder from anything thrown to RFC 9457 application/problem+json. */
+import { STATUS_CODES } from 'node:http';
+import type { ErrorObject } from 'ajv';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from './core/http.ts';
+import type { Observe } from './core/observe.ts';
+import { Problem, problem } from './core/problems.ts';
+import { placesOf } from './validation.ts';
+
+export function registerErrors(app: App, observe: Observe): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => send(observe, error, request, reply));
+  app.setNotFoundHandler((request, reply) => send(observe, problem('not_found'), request, reply));
+}
+
+/** Also for errors that come before routing (Fastify's frameworkErrors). */
+export function send(observe: Observe, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const found = problemOf(error);
+  if (found.status >= 500 && found.code !== 'stale' && found.code !== 'revision_not_reached') {
+    const route = `${request.method} ${request.routeOptions?.url ?? request.url}`;
+    observe({ kind: 'request_failed', requestId: request.id, route, error: found.cause ?? error });
+  }
+  for (const [name, value] of Object.entries(found.headers)) reply.header(name, value);
+  if (found.status === 503 && found.headers['retry-after'] === undefined) reply.header('retry-after', '1');
+  const body = {
+    type: `urn:accord:problem:${found.code}`,
+    title: found.title,
+    status: found.status,
+    detail: found.message,
+    instance: request.url,
+    code: found.code,
+    requestId: request.id,
+    ...(found.errors ? { errors: found.errors } : {}),
+  };
+  reply
+    .status(found.status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(body);
+}
+
+const connectionLost = /^(08|57P|53)/; // SQLSTATE classes: connection, operator intervention, insufficient resources
+const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT']);
+
+/** What the caller is told of an error; its cause stays in the log. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const { code, statusCode, validation, validationContext, message } = error as FastifyError & { code?: string };
+  if (validation) {
+    const errors = placesOf(validation as unknown as ErrorObject[], validationContext);
+    const detail = errors.map((place) => `${place.pointer}: ${place.detail}`).join(' ');
+    return problem('invalid_request', { detail, errors });
+  }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem('body_too_large');
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return problem('unsupported_media_type');
+  if (isDatabaseLost(code, message))
+    return problem('not_ready', { detail: 'The database does not answer.', cause: error });
+  if (statusCode === 429) return problem('rate_limited');
+  if (statusCode === 503) return problem('not_ready', { detail: 'The server is under pressure.' });
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return problem('invalid_request', { detail: message || (STATUS_CODES[statusCode] as string) });
+  }
+  return problem('internal_error', { cause: error });
+}
+
+function isDatabaseLost(code: string | undefined, message: string | undefined): boolean {
+  if (code !== undefined && (connectionLost.test(code) || socketErrors.has(code))) return true;
+  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
+    message ?? '',
+  );
+}

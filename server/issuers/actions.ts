@@ -1,0 +1,109 @@
+/** The verbs on trusted issuers and the token mapping. The Config API and the operator call the same ones. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Database, Transaction } from '../core/db/database.ts';
+import { checkIfMatch } from '../core/http.ts';
+import { claim, type Writer } from '../core/ownership.ts';
+import { type ConfigWritten, readTenant, type TenantRow, tenantProblem, writeConfig } from '../tenants/index.ts';
+import { issuerProblem } from './problems.ts';
+import { checkIssuer, issuerSpecOf } from './rules.ts';
+import type { IssuerRow, IssuerSpec, TokenMappingSpec } from './schema.ts';
+import { loadIssuers, readIssuer, removeIssuer, updateTokenMapping, upsertIssuer } from './store.ts';
+
+export type IssuerServices = {
+  database: Database;
+  /** No issuer under it can be trusted: they are this installation's own. */
+  baseUrl: string;
+};
+
+/**
+ * Trusts an issuer, or changes how; unchanged, it does nothing.
+ * @param given of a checked manifest or body (checkIssuerBody); what only a manifest has is left out
+ * @throws Problem issuer_is_ours, issuer_duplicate, issuer_mixes_actors, issuer_too_many, precondition_failed,
+ *   tenant_not_found, and those of ownership; nothing is changed then
+ */
+export async function putIssuer(
+  services: IssuerServices,
+  writer: Writer,
+  tenant: string,
+  name: string,
+  given: IssuerSpec,
+  options: { ifMatch?: string } = {},
+): Promise<ConfigWritten<{ revision: number }>> {
+  const spec = issuerSpecOf(given);
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const all = await loadIssuers(write.tx, tenant);
+    const row = all.find((issuer) => issuer.name === name);
+    const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);
+    checkIfMatch(options.ifMatch, row?.revision);
+    checkIssuer(
+      spec,
+      all.filter((issuer) => issuer !== row),
+      services.baseUrl,
+    );
+    if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
+      return { revision: row.revision };
+    await upsertIssuer(write.tx, tenant, { name, spec, revision: write.revision }, writer);
+    write.changed('trusted_issuer', name, claimed === 'adopted' ? 'adopt' : 'put', { issuer: spec.issuer });
+    return { revision: write.revision };
+  });
+}
+
+/**
+ * Trusts an issuer no longer: its tokens are refused by every server that serves the returned revision.
+ * @throws Problem issuer_not_found for an API caller (a manifest's deletion is idempotent), precondition_failed, ownership
+ */
+export async function deleteIssuer(
+  services: Pick<IssuerServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  name: string,
+  options: { ifMatch?: string } = {},
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readIssuer(write.tx, tenant, name);
+    if (row === undefined) {
+      if (writer.owner.source === 'api') throw issuerProblem('issuer_not_found');
+      return;
+    }
+    claim(row.owner, writer, write.tenant.spec.configAuthority);
+    checkIfMatch(options.ifMatch, row.revision);
+    await removeIssuer(write.tx, tenant, name);
+    write.changed('trusted_issuer', name, 'delete', { issuer: row.spec.issuer });
+  });
+}
+
+/** @throws Problem issuer_not_found */
+export async function requireIssuer(tx: Transaction, tenant: string, name: string): Promise<IssuerRow> {
+  const row = await readIssuer(tx, tenant, name);
+  if (row === undefined) throw issuerProblem('issuer_not_found');
+  return row;
+}
+
+/** The tenant's row, which holds the token mapping. @throws Problem tenant_not_found */
+export async function requireTenant(tx: Transaction, tenant: string): Promise<TenantRow> {
+  const row = await readTenant(tx, tenant);
+  if (row === undefined) throw tenantProblem('tenant_not_found');
+  return row;
+}
+
+/**
+ * Replaces the tenant's token mapping, which is part of the Tenant: it belongs to whoever owns that.
+ * @param options ifMatch is compared with the tenant's revision
+ * @throws Problem owned_by_manifest, config_authority, precondition_failed, tenant_not_found
+ */
+export async function putTokenMapping(
+  services: Pick<IssuerServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  mapping: TokenMappingSpec,
+  options: { ifMatch?: string } = {},
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const { owner, spec, revision } = write.tenant;
+    claim(owner, writer, spec.configAuthority);
+    checkIfMatch(options.ifMatch, revision);
+    if (isDeepStrictEqual(spec.tokenMapping, mapping)) return;
+    await updateTokenMapping(write.tx, tenant, mapping, writer);
+    write.changed('tenant', tenant, 'put', { tokenMapping: mapping });
+  });
+}

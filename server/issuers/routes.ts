@@ -1,0 +1,199 @@
+/** The Config API of trusted issuers and the token mapping. Who may write these decides who may be whom: security-admin. */
+import { Type } from 'typebox';
+import { roles } from '../core/auth/schema.ts';
+import { type App, etagOf, memberOf } from '../core/http.ts';
+import { apiOwner, describeOwner, type Writer } from '../core/ownership.ts';
+import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import {
+  deleteIssuer,
+  type IssuerServices,
+  putIssuer,
+  putTokenMapping,
+  requireIssuer,
+  requireTenant,
+} from './actions.ts';
+import { checkIssuerBody } from './rules.ts';
+import {
+  IssuerBody,
+  type IssuerRow,
+  IssuerView,
+  TokenMappingBody,
+  TokenMappingView,
+  tokenMappingOf,
+} from './schema.ts';
+import { loadIssuers } from './store.ts';
+
+const TenantParams = Type.Object({ tenant: Type.String() });
+const IssuerParams = Type.Object({ tenant: Type.String(), name: Type.String() });
+const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
+const Empty = Type.Object({}, { additionalProperties: false });
+const tags = ['Trusted issuers'];
+
+const readers = { access: { door: 'config', roles } } as const;
+const writers = { access: { door: 'config', roles: ['security-admin'] } } as const;
+
+export type IssuerRouteServices = IssuerServices & {
+  /** Resolves when this server serves the revision. */
+  served: (tenant: string, revision: number) => Promise<void>;
+};
+
+export function registerIssuerRoutes(app: App, services: IssuerRouteServices): void {
+  registerReading(app, services);
+  registerWriting(app, services);
+  registerTokenMapping(app, services);
+}
+
+function registerReading(app: App, services: IssuerRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/trusted-issuers',
+    config: readers,
+    schema: {
+      summary: 'List trusted issuers',
+      tags,
+      params: TenantParams,
+      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      response: {
+        200: Type.Object({
+          resources: Type.Array(Type.String()),
+          links: Type.Record(Type.String(), Type.String()),
+          cursor: Type.Optional(Type.String()),
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { tenant } = request.params;
+      const { limit, cursor } = request.query;
+      const after = cursor === undefined ? '' : decodeCursor(cursor, 'trusted-issuers');
+      const rows = await services.database.tenant(tenant, (tx) => loadIssuers(tx, tenant));
+      const names = rows.map((row) => row.name).filter((name) => name > after);
+      const self = `/tenants/${tenant}/trusted-issuers`;
+      if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
+      const resources = names.slice(0, limit);
+      const position = encodeCursor(resources.at(-1) as string, 'trusted-issuers');
+      const next = `${self}?${new URLSearchParams({ limit: String(limit), cursor: position })}`;
+      reply.header('link', `<${next}>; rel="next"`);
+      return { resources, links: { self, next }, cursor: position };
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/trusted-issuers/:name',
+    config: readers,
+    schema: { summary: 'Read a trusted issuer', tags, params: IssuerParams, response: { 200: IssuerView } },
+    handler: async (request, reply) => {
+      const { tenant, name } = request.params;
+      const row = await services.database.tenant(tenant, (tx) => requireIssuer(tx, tenant, name));
+      reply.header('etag', etagOf(row.revision));
+      return view(row);
+    },
+  });
+}
+
+function registerWriting(app: App, services: IssuerRouteServices): void {
+  app.route({
+    method: 'PUT',
+    url: '/tenants/:tenant/trusted-issuers/:name',
+    config: writers,
+    schema: {
+      summary: 'Trust an issuer, or change how',
+      tags,
+      params: IssuerParams,
+      headers: IfMatch,
+      body: IssuerBody,
+      response: { 200: Empty },
+    },
+    handler: async (request, reply) => {
+      const { tenant, name } = request.params;
+      const spec = checkIssuerBody(tenant, name, request.body);
+      const written = await putIssuer(services, writerOf(request), tenant, name, spec, ifMatchOf(request.headers));
+      reply.header('etag', etagOf(written.result.revision)).header('accord-revision', `c${written.revision}`);
+      await services.served(tenant, written.revision);
+      return {};
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/tenants/:tenant/trusted-issuers/:name',
+    config: writers,
+    schema: {
+      summary: 'Trust an issuer no longer',
+      tags,
+      params: IssuerParams,
+      headers: IfMatch,
+      response: { 200: Empty },
+    },
+    handler: async (request, reply) => {
+      const { tenant, name } = request.params;
+      const written = await deleteIssuer(services, writerOf(request), tenant, name, ifMatchOf(request.headers));
+      reply.header('accord-revision', `c${written.revision}`);
+      await services.served(tenant, written.revision);
+      return {};
+    },
+  });
+}
+
+function registerTokenMapping(app: App, services: IssuerRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/token-mapping',
+    config: readers,
+    schema: {
+      summary: 'Read which claims name the actor',
+      tags,
+      params: TenantParams,
+      response: { 200: TokenMappingView },
+    },
+    handler: async (request, reply) => {
+      const { tenant } = request.params;
+      const row = await services.database.tenant(tenant, (tx) => requireTenant(tx, tenant));
+      reply.header('etag', etagOf(row.revision));
+      return { ...row.spec.tokenMapping, managedBy: describeOwner(row.owner) };
+    },
+  });
+  app.route({
+    method: 'PUT',
+    url: '/tenants/:tenant/token-mapping',
+    config: writers,
+    schema: {
+      summary: 'Set which claims name the actor, for issuers that say nothing else',
+      tags,
+      params: TenantParams,
+      headers: IfMatch,
+      body: TokenMappingBody,
+      response: { 200: Empty },
+    },
+    handler: async (request, reply) => {
+      const { tenant } = request.params;
+      const written = await putTokenMapping(
+        services,
+        writerOf(request),
+        tenant,
+        tokenMappingOf(request.body),
+        ifMatchOf(request.headers),
+      );
+      reply.header('etag', etagOf(written.revision)).header('accord-revision', `c${written.revision}`);
+      await services.served(tenant, written.revision);
+      return {};
+    },
+  });
+}
+
+function view(row: IssuerRow) {
+  return {
+    name: row.name,
+    ...row.spec,
+    revision: row.revision,
+    updatedAt: row.updated_at,
+    updatedBy: row.updated_by,
+    managedBy: describeOwner(row.owner),
+  };
+}
+
+function writerOf(request: { caller: Parameters<typeof memberOf>[0]['caller']; id: string }): Writer {
+  return { owner: apiOwner, actor: `member:${memberOf(request).email}`, requestId: request.id };
+}
+
+function ifMatchOf(headers: { 'if-match'?: string }): { ifMatch?: string } {
+  return headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] };
+}

@@ -1,0 +1,143 @@
+/** Owns the rules of trusted issuers, pure: what may be trusted, and what verification needs of it. */
+import { apiVersion, checkManifest, type TrustedIssuerSpec } from '../../crds/index.ts';
+import { algorithms, type IssuerConfig, type TenantAuth } from '../core/auth/schema.ts';
+import { limits } from '../core/limits.ts';
+import { problem } from '../core/problems.ts';
+import { ownIssuer, type PublicKey } from '../keys/index.ts';
+import type { TenantRow } from '../tenants/index.ts';
+import { issuerProblem } from './problems.ts';
+import type { IssuerBody, IssuerRow, IssuerSpec } from './schema.ts';
+
+/**
+ * Checks a body of the Config API by the rules that manifests have.
+ * @returns it with its defaults
+ * @throws Problem invalid_request with the places
+ */
+export function checkIssuerBody(tenant: string, name: string, body: IssuerBody): IssuerSpec {
+  const spec = { ...body, tenantRef: { name: tenant } };
+  const checked = checkManifest({ apiVersion, kind: 'TrustedIssuer', metadata: { name, namespace: 'api' }, spec });
+  if (checked.ok) return checked.manifest.spec as TrustedIssuerSpec;
+  const errors = checked.errors.map(({ pointer, detail }) => ({ pointer: place(pointer), detail }));
+  const detail = errors.map((error) => `${error.pointer} ${error.detail}`).join('; ');
+  throw problem('invalid_request', { detail, errors });
+}
+
+function place(pointer: string): string {
+  return pointer.startsWith('/metadata/name') ? '/params/name' : pointer.replace(/^\/spec/, '');
+}
+
+/** Only what belongs to the issuer: a manifest's spec has more. */
+export function issuerSpecOf(spec: IssuerSpec): IssuerSpec {
+  const {
+    issuer,
+    jwksUri,
+    audiences,
+    algorithms: accepted,
+    tokenMapping,
+    actorIdPrefix,
+    sharesActors,
+    clientMatch,
+  } = spec;
+  return {
+    issuer,
+    ...(jwksUri === undefined ? {} : { jwksUri }),
+    ...(audiences === undefined ? {} : { audiences }),
+    algorithms: accepted,
+    ...(tokenMapping === undefined ? {} : { tokenMapping }),
+    ...(actorIdPrefix === undefined ? {} : { actorIdPrefix }),
+    sharesActors,
+    ...(clientMatch === undefined ? {} : { clientMatch }),
+  };
+}
+
+/**
+ * Whether the issuer may be trusted beside the tenant's other ones.
+ * @throws Problem issuer_is_ours, issuer_duplicate, issuer_mixes_actors, issuer_too_many
+ */
+export function checkIssuer(
+  spec: IssuerSpec,
+  others: readonly Pick<IssuerRow, 'name' | 'spec'>[],
+  baseUrl: string,
+): void {
+  for (const field of ['issuer', 'jwksUri'] as const) {
+    const url = spec[field];
+    if (url === undefined || !isAt(url, baseUrl)) continue;
+    throw issuerProblem('issuer_is_ours', {
+      errors: [{ pointer: `/${field}`, detail: `${url} is at this installation's address` }],
+    });
+  }
+  if (others.length >= limits.trustedIssuersMax) {
+    throw issuerProblem('issuer_too_many', { detail: `A tenant may trust ${limits.trustedIssuersMax} issuers.` });
+  }
+  const same = others.find((other) => other.spec.issuer === spec.issuer);
+  if (same)
+    throw issuerProblem('issuer_duplicate', { detail: `${spec.issuer} is trusted under the name ${same.name}.` });
+  if (spec.sharesActors) return;
+  const mixed = others.find((other) => !other.spec.sharesActors && other.spec.actorIdPrefix === spec.actorIdPrefix);
+  if (mixed === undefined) return;
+  const has = spec.actorIdPrefix === undefined ? 'has no actorIdPrefix either' : 'has this prefix';
+  throw issuerProblem('issuer_mixes_actors', {
+    errors: [{ pointer: '/actorIdPrefix', detail: `the issuer ${mixed.name} ${has}` }],
+  });
+}
+
+function isAt(url: string, baseUrl: string): boolean {
+  const [asked, ours] = [new URL(url), new URL(baseUrl)];
+  const [path, base] = [decodedPath(asked), ours.pathname.replace(/\/$/, '')];
+  const host = (one: URL) => one.host.replace(/\.(?=:|$)/, '');
+  return host(asked) === host(ours) && (path === base || path.startsWith(`${base}/`));
+}
+
+function decodedPath(url: URL): string {
+  try {
+    return decodeURIComponent(url.pathname);
+  } catch {
+    return url.pathname; // a stray % names nothing of ours
+  }
+}
+
+/** All that verifying a tenant's access tokens needs, from what is stored. */
+export function authOf(
+  row: Pick<TenantRow, 'tenant' | 'spec'>,
+  issuers: readonly Pick<IssuerRow, 'name' | 'spec'>[],
+  keys: readonly PublicKey[],
+  baseUrl: string,
+): TenantAuth {
+  const { spec, tenant } = row;
+  const own: IssuerConfig = {
+    name: 'own',
+    issuer: ownIssuer(baseUrl, tenant),
+    audiences: spec.audiences,
+    algorithms,
+    // The tokens that we make name the actor in sub, whatever the tenant's other issuers do.
+    tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: spec.tokenMapping.defaultActorType },
+    foreignPrefixes: [],
+  };
+  const configs = issuers.map((issuer) => configOf(issuer, issuers, row));
+  return Object.freeze({
+    tenant,
+    own: Object.freeze(own),
+    ownKeys: Object.freeze(keys.map(({ tenant: _, ...key }) => key)),
+    issuers: new Map(configs.map((config) => [config.issuer, Object.freeze(config)])),
+  });
+}
+
+function configOf(
+  issuer: Pick<IssuerRow, 'name' | 'spec'>,
+  all: readonly Pick<IssuerRow, 'name' | 'spec'>[],
+  row: Pick<TenantRow, 'spec'>,
+): IssuerConfig {
+  const { spec, name } = issuer;
+  const prefixes = all.flatMap((one) => (one.spec.actorIdPrefix === undefined ? [] : [one.spec.actorIdPrefix]));
+  return {
+    name,
+    issuer: spec.issuer,
+    ...(spec.jwksUri === undefined ? {} : { jwksUri: spec.jwksUri }),
+    audiences: spec.audiences ?? row.spec.audiences,
+    algorithms: spec.algorithms,
+    tokenMapping: spec.tokenMapping ?? row.spec.tokenMapping,
+    ...(spec.actorIdPrefix === undefined ? {} : { actorIdPrefix: spec.actorIdPrefix }),
+    foreignPrefixes: spec.sharesActors ? [] : prefixes.filter((prefix) => prefix !== spec.actorIdPrefix),
+    ...(spec.clientMatch === undefined ? {} : { clientMatch: spec.clientMatch }),
+  };
+}

@@ -1,0 +1,56 @@
+/** Shapes of the issuers room. An issuer's spec is the custom resource's, without what only a manifest needs. */
+import { type Static, Type } from 'typebox';
+import { applyDefaults, kinds, type TenantSpec, type TrustedIssuerSpec } from '../../crds/index.ts';
+import { Instant, Json } from '../core/db/rows.ts';
+import type { Owner } from '../core/ownership.ts';
+
+export type IssuerSpec = Omit<TrustedIssuerSpec, 'tenantRef' | 'managementPolicy' | 'adoptionPolicy'>;
+export type TokenMappingSpec = TenantSpec['tokenMapping'];
+
+const [tenantKind, issuerKind] = kinds;
+const {
+  tenantRef: _ref,
+  managementPolicy: _management,
+  adoptionPolicy: _adoption,
+  ...fields
+} = issuerKind.specSchema.properties;
+
+const mapping = tenantKind.specSchema.properties.tokenMapping;
+const { issuer, ...optional } = fields;
+
+/** The body of PUT C/token-mapping; what is absent has its default. */
+export const TokenMappingBody = Type.Partial(Type.Object(mapping.properties), { additionalProperties: false });
+
+/** The body of PUT C/trusted-issuers/{name}; what is absent has its default. */
+export const IssuerBody = Type.Object(
+  { issuer, ...Type.Partial(Type.Object({ ...optional, tokenMapping: TokenMappingBody })).properties },
+  { additionalProperties: false },
+);
+export type IssuerBody = Static<typeof IssuerBody>;
+
+/** A body with its defaults. */
+export function tokenMappingOf(body: Static<typeof TokenMappingBody>): TokenMappingSpec {
+  return applyDefaults(mapping, body) as TokenMappingSpec;
+}
+
+export const IssuerView = Type.Object({
+  name: Type.String(),
+  ...fields,
+  revision: Type.Integer(),
+  updatedAt: Type.String(),
+  updatedBy: Type.String(),
+  managedBy: Type.String(),
+});
+
+export const TokenMappingView = Type.Object({ ...mapping.properties, managedBy: Type.String() });
+
+export const IssuerRow = Type.Object({
+  tenant: Type.String(),
+  name: Type.String(),
+  spec: Json<IssuerSpec>(),
+  revision: Type.Integer(),
+  owner: Json<Owner>(),
+  updated_at: Instant,
+  updated_by: Type.String(),
+});
+export type IssuerRow = Static<typeof IssuerRow>;

@@ -1,0 +1,80 @@
+/** The verbs on keys: making a tenant's, making the installation's, and proving that the master key is the right one. */
+import type { CryptoKey } from 'jose';
+import { importJWK } from 'jose';
+import type { Clock } from '../core/clock.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
+import type { TenantSpec } from '../tenants/index.ts';
+import { makeKeyPair, openKey } from './key-pair.ts';
+import { signingAlgorithm } from './rules.ts';
+import type { SigningKey } from './schema.ts';
+import type { Sealer } from './sealer.ts';
+import {
+  deleteRetiredKeys,
+  insertAccessKey,
+  insertPortalKey,
+  readAccessKey,
+  readAnyKey,
+  readPortalKey,
+  retireAccessKey,
+} from './store.ts';
+
+const portalPlace = { table: 'installation_key', tenant: '', purpose: 'portal' } as const;
+
+/**
+ * Makes the tenant's access-token key when it has none for the algorithm that its spec wants; runs under the tenant's
+ * row lock. The key before it verifies until the last token that it may have signed has expired: as long as the longest
+ * lifetime that a tenant may ask for, because the spec may have asked for another one then.
+ * @returns whether a key was made
+ */
+export async function ensureKeys(
+  services: { sealer: Sealer; clock: Clock },
+  write: { tx: Transaction; tenant: string; spec: TenantSpec },
+): Promise<boolean> {
+  const { tx, tenant, spec } = write;
+  const algorithm = signingAlgorithm(spec);
+  const current = await readAccessKey(tx, tenant);
+  if (current?.algorithm === algorithm) return false;
+  const nowMs = services.clock.now();
+  await deleteRetiredKeys(tx, tenant, new Date(nowMs).toISOString());
+  await retireAccessKey(tx, tenant, new Date(nowMs + limits.accessTokenTtlMsMax).toISOString());
+  const place = { table: 'signing_key', tenant, purpose: 'access' } as const;
+  await insertAccessKey(tx, tenant, await makeKeyPair(services.sealer, algorithm, place));
+  return true;
+}
+
+/** The key that signs the tenant's access tokens now. @throws Error when it has none, MasterKeyError */
+export async function accessKey(sealer: Sealer, tx: Transaction, tenant: string): Promise<SigningKey> {
+  const row = await readAccessKey(tx, tenant);
+  if (row === undefined) throw new Error(`the tenant ${tenant} has no signing key`);
+  return openKey(sealer, row, { table: 'signing_key', tenant, purpose: 'access' });
+}
+
+export type InstallationKey = SigningKey & { publicKey: CryptoKey };
+
+/**
+ * The installation's key for portal tokens, made at the first start; to be called at each start, because it also proves
+ * the master key on what the database already holds.
+ * @throws MasterKeyError when ACCORD_MASTER_KEY is another one
+ */
+export async function openInstallationKey(services: { database: Database; sealer: Sealer }): Promise<InstallationKey> {
+  const { database, sealer } = services;
+  const existing = await database.system(async (tx) => {
+    const sample = await readAnyKey(tx);
+    if (sample !== undefined)
+      await openKey(sealer, sample, { table: 'signing_key', tenant: sample.tenant, purpose: 'access' });
+    return readPortalKey(tx);
+  });
+  const row = existing ?? (await makeInstallationKey(services));
+  const opened = await openKey(sealer, row, portalPlace);
+  return { ...opened, publicKey: (await importJWK(row.public_jwk, row.algorithm)) as CryptoKey };
+}
+
+async function makeInstallationKey({ database, sealer }: { database: Database; sealer: Sealer }) {
+  const made = await makeKeyPair(sealer, 'ES256', portalPlace);
+  await database.system((tx) => insertPortalKey(tx, made));
+  // Another process may have been first; then its key is the installation's.
+  const row = await database.system(readPortalKey);
+  if (row === undefined) throw new Error('the installation key was not stored');
+  return row;
+}

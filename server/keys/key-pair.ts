@@ -1,0 +1,32 @@
+/** Owns key pairs: made here, sealed at once, opened only to sign. */
+import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import type { Algorithm } from '../core/auth/schema.ts';
+import type { SealedKeyRow, SigningKey } from './schema.ts';
+import type { Sealer } from './sealer.ts';
+
+/** The row's identity, which its private key is sealed to. */
+export type KeyPlace = { table: 'signing_key' | 'installation_key'; tenant: string; purpose: 'access' | 'portal' };
+
+/** A new key pair. Its kid is the RFC 7638 thumbprint of the public half. */
+export async function makeKeyPair(sealer: Sealer, algorithm: Algorithm, place: KeyPlace): Promise<SealedKeyRow> {
+  const pair = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = await exportJWK(pair.publicKey);
+  const kid = await calculateJwkThumbprint(jwk);
+  const secret = Buffer.from(JSON.stringify(await exportJWK(pair.privateKey)));
+  return {
+    kid,
+    algorithm,
+    public_jwk: { ...jwk, kid, alg: algorithm, use: 'sig' },
+    private_key: sealer.seal(secret, sealedTo(place, kid)),
+  };
+}
+
+/** @throws MasterKeyError */
+export async function openKey(sealer: Sealer, row: SealedKeyRow, place: KeyPlace): Promise<SigningKey> {
+  const jwk = JSON.parse(sealer.open(row.private_key, sealedTo(place, row.kid)).toString()) as JWK;
+  return { kid: row.kid, algorithm: row.algorithm, privateKey: (await importJWK(jwk, row.algorithm)) as CryptoKey };
+}
+
+function sealedTo(place: KeyPlace, kid: string): string[] {
+  return [place.table, place.tenant, kid, place.purpose];
+}

@@ -1,0 +1,27 @@
+/** Shapes of the keys room. */
+import type { CryptoKey, JWK } from 'jose';
+import { type Static, Type } from 'typebox';
+import type { Algorithm, OwnKey } from '../core/auth/schema.ts';
+import { Bytes, Instant, Json, Nullable } from '../core/db/rows.ts';
+
+const AlgorithmColumn = Type.Unsafe<Algorithm>(Type.Union([Type.Literal('ES256'), Type.Literal('RS256')]));
+
+export const SealedKeyRow = Type.Object({
+  kid: Type.String(),
+  algorithm: AlgorithmColumn,
+  public_jwk: Json<JWK>(),
+  private_key: Bytes,
+});
+export type SealedKeyRow = Static<typeof SealedKeyRow>;
+
+export const PublicKeyRow = Type.Object({
+  tenant: Type.String(),
+  public_jwk: Json<JWK>(),
+  retires_at: Nullable(Instant),
+});
+
+/** A public access-token key for the snapshot. */
+export type PublicKey = OwnKey & { readonly tenant: string };
+
+/** A private key, opened, for signing now. */
+export type SigningKey = { kid: string; algorithm: Algorithm; privateKey: CryptoKey };

@@ -1,0 +1,52 @@
+/**
+ * Owns sealing: secrets that lie in Postgres are encrypted with AES-256-GCM under ACCORD_MASTER_KEY, bound to the row
+ * that holds them, so that a sealed value moved to another row or tenant does not open.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** A sealed value and the key at hand do not belong together. */
+export class MasterKeyError extends Error {}
+
+/** `place` says where the value lies (table, tenant, id, purpose) and is authenticated with it. */
+export type Sealer = {
+  seal(value: Uint8Array, place: readonly string[]): Buffer;
+  /** @throws MasterKeyError */
+  open(sealed: Uint8Array, place: readonly string[]): Buffer;
+};
+
+const FORMAT = 1;
+const NONCE_BYTES = 12; // NIST SP 800-38D section 8.2.2: random nonces of 96 bits, for fewer than 2^32 values a key
+const TAG_BYTES = 16;
+
+/**
+ * @param masterKey 32 bytes, base64url (ACCORD_MASTER_KEY)
+ * @throws MasterKeyError when it is not 32 bytes
+ */
+export function createSealer(masterKey: string): Sealer {
+  const key = Buffer.from(masterKey, 'base64url');
+  if (key.length !== 32) throw new MasterKeyError('ACCORD_MASTER_KEY must be 32 bytes, base64url');
+  const bound = (place: readonly string[]) => Buffer.from(JSON.stringify([FORMAT, ...place]));
+  return {
+    seal(value, place) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound(place));
+      return Buffer.concat([Buffer.of(FORMAT), nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]);
+    },
+    open(sealed, place) {
+      const bytes = Buffer.from(sealed);
+      if (bytes[0] !== FORMAT || bytes.length < 1 + NONCE_BYTES + TAG_BYTES) {
+        throw new MasterKeyError(`${place.join('/')} is not a sealed value`);
+      }
+      const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES }).setAAD(bound(place));
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+      const opened = decipher.update(bytes.subarray(1 + NONCE_BYTES, -TAG_BYTES));
+      try {
+        return Buffer.concat([opened, decipher.final()]);
+      } catch (cause) {
+        const message = 'does not open: ACCORD_MASTER_KEY is not the key that this database was sealed with';
+        throw new MasterKeyError(`${place.join('/')} ${message}`, { cause });
+      }
+    },
+  };
+}

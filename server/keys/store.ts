@@ -1,0 +1,72 @@
+/** All SQL of the keys room. */
+import { Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { sql } from '../core/db/sql.ts';
+import { type PublicKey, PublicKeyRow, SealedKeyRow } from './schema.ts';
+
+const columns = sql`kid, algorithm, public_jwk, private_key`;
+
+/** The key that signs access tokens now. */
+export function readAccessKey(tx: Transaction, tenant: string): Promise<SealedKeyRow | undefined> {
+  return tx.maybe(
+    SealedKeyRow,
+    sql`select ${columns} from accord.signing_key
+      where tenant = ${tenant} and purpose = 'access' and retires_at is null`,
+  );
+}
+
+export async function insertAccessKey(tx: Transaction, tenant: string, key: SealedKeyRow): Promise<void> {
+  await tx.run(sql`
+    insert into accord.signing_key (tenant, kid, purpose, algorithm, public_jwk, private_key)
+    values (${tenant}, ${key.kid}, 'access', ${key.algorithm}, ${JSON.stringify(key.public_jwk)}, ${key.private_key})`);
+}
+
+export async function retireAccessKey(tx: Transaction, tenant: string, retiresAt: string): Promise<void> {
+  await tx.run(sql`
+    update accord.signing_key set retires_at = ${retiresAt}
+    where tenant = ${tenant} and purpose = 'access' and retires_at is null`);
+}
+
+export async function deleteRetiredKeys(tx: Transaction, tenant: string, before: string): Promise<void> {
+  await tx.run(sql`delete from accord.signing_key where tenant = ${tenant} and retires_at <= ${before}`);
+}
+
+/** Public access-token keys, newest first: of one tenant, or of all in a system transaction. */
+export async function loadPublicKeys(tx: Transaction, tenant?: string): Promise<PublicKey[]> {
+  const rows = await tx.many(
+    PublicKeyRow,
+    sql`select tenant, public_jwk, retires_at from accord.signing_key where purpose = 'access'
+      ${tenant === undefined ? sql`` : sql`and tenant = ${tenant}`} order by created_at desc, kid`,
+  );
+  return rows.map((row) => ({
+    tenant: row.tenant,
+    jwk: row.public_jwk,
+    ...(row.retires_at === null ? {} : { retiresAtMs: Date.parse(row.retires_at) }),
+  }));
+}
+
+/** The installation's portal key, for a system transaction. */
+export function readPortalKey(tx: Transaction): Promise<SealedKeyRow | undefined> {
+  return tx.maybe(
+    SealedKeyRow,
+    sql`select ${columns} from accord.installation_key where purpose = 'portal' and retires_at is null`,
+  );
+}
+
+/** Does nothing when another process made one first: the unique index decides. */
+export async function insertPortalKey(tx: Transaction, key: SealedKeyRow): Promise<void> {
+  await tx.run(sql`
+    insert into accord.installation_key (kid, purpose, algorithm, public_jwk, private_key)
+    values (${key.kid}, 'portal', ${key.algorithm}, ${JSON.stringify(key.public_jwk)}, ${key.private_key})
+    on conflict do nothing`);
+}
+
+const Sealed = Type.Object({ tenant: Type.String(), ...SealedKeyRow.properties });
+
+/** Any one tenant's key, for a system transaction: what a master key is tried on. */
+export async function readAnyKey(tx: Transaction) {
+  return tx.maybe(
+    Sealed,
+    sql`select tenant, ${columns} from accord.signing_key where purpose = 'access' and retires_at is null limit 1`,
+  );
+}

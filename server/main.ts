@@ -1,0 +1,57 @@
+/** Owns the server process: following the snapshot, opening the two listeners, keeping house, and stopping in order. */
+import type { FastifyInstance } from 'fastify';
+import { createAdmin } from './admin.ts';
+import { createApp } from './app.ts';
+import { ensurePartitions } from './audit/index.ts';
+import { type Config, parseListen } from './core/config.ts';
+import { sweepArtifacts } from './policies/index.ts';
+import type { Services } from './services.ts';
+
+export type RunningServer = { url: string; adminUrl: string; close(): Promise<void> };
+
+const HOUSEKEEPING_MS = 24 * 60 * 60 * 1000;
+const PARTITIONS_AHEAD_MONTHS = 3;
+const ARTIFACTS_KEPT_DAYS = 30;
+
+/**
+ * Serves until closed.
+ * @throws the database's error, or EADDRINUSE naming the address
+ */
+export async function startServer(config: Config, services: Services): Promise<RunningServer> {
+  const { snapshots, metrics } = services;
+  let ready = false;
+  await snapshots.start();
+  const app = await createApp(config, services);
+  const admin = createAdmin({ metrics, snapshots, isReady: () => ready });
+  const stopHousekeeping = keepHouse(services);
+  const close = async () => {
+    ready = false;
+    stopHousekeeping();
+    await app.close();
+    await admin.close();
+    await snapshots.close();
+  };
+  try {
+    const url = await app.listen(parseListen(config.ACCORD_LISTEN));
+    const adminUrl = await (admin as FastifyInstance).listen(parseListen(config.ACCORD_ADMIN_LISTEN));
+    ready = true;
+    return { url, adminUrl, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function keepHouse({ database, observe }: Services): () => void {
+  const once = () =>
+    database
+      .system(async (tx) => {
+        await ensurePartitions(tx, PARTITIONS_AHEAD_MONTHS);
+        await sweepArtifacts(tx, ARTIFACTS_KEPT_DAYS);
+      })
+      .catch((error) => observe({ kind: 'background_failed', task: 'housekeeping', error }));
+  void once();
+  const timer = setInterval(once, HOUSEKEEPING_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}

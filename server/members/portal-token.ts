@@ -1,0 +1,105 @@
+/**
+ * Owns portal tokens: made for 24 hours, and judged at each request by their signature and by what the database says
+ * now, so that a revoked token or a changed role counts at once.
+ */
+import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { recordAudit } from '../audit/index.ts';
+import { invalidToken } from '../core/auth/problems.ts';
+import type { Caller, Role } from '../core/auth/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
+import { type InstallationKey, type Minted, portalIssuer } from '../keys/index.ts';
+import { readTenant, tenantProblem } from '../tenants/index.ts';
+import type { MemberRow } from './schema.ts';
+import { insertPortalToken, readTokenMember, upsertMember } from './store.ts';
+
+const TYPE = 'accord-portal+jwt';
+const AUDIENCE = 'accord-portal';
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export type PortalServices = { database: Database; installationKey: InstallationKey; clock: Clock; baseUrl: string };
+
+/**
+ * The member that `accord token --role` speaks as: one for each role, whose address no mail reaches.
+ * @throws Problem tenant_not_found
+ */
+export async function ensureLocalMember(
+  services: Pick<PortalServices, 'database'>,
+  tenant: string,
+  role: Role,
+): Promise<MemberRow> {
+  return services.database.tenant(tenant, async (tx) => {
+    if ((await readTenant(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
+    return upsertMember(tx, tenant, `${role}@localhost`, role);
+  });
+}
+
+/**
+ * Makes a portal token for a member, lists it, and records that.
+ * @param actor who asked for it, for the audit: `cli`, `member:<email>`
+ */
+export async function mintPortalToken(
+  services: PortalServices,
+  tenant: string,
+  member: Pick<MemberRow, 'id' | 'email'>,
+  actor: string,
+): Promise<Minted> {
+  const { installationKey: key, clock, baseUrl } = services;
+  const issuedAt = Math.floor(clock.now() / 1000);
+  const expiresAtSeconds = issuedAt + limits.portalTokenTtlMs / 1000;
+  const expiresAt = new Date(expiresAtSeconds * 1000).toISOString();
+  const jti = await services.database.tenant(tenant, async (tx) => {
+    const now = new Date(clock.now()).toISOString();
+    const made = await insertPortalToken(tx, tenant, { member: member.id, now, expiresAt });
+    const detail = { member: member.email, expiresAt };
+    await recordAudit(tx, tenant, { actor, action: 'create', kind: 'portal_token', name: made, detail });
+    return made;
+  });
+  const token = await new SignJWT({ tenant })
+    .setProtectedHeader({ alg: key.algorithm, typ: TYPE, kid: key.kid })
+    .setIssuer(portalIssuer(baseUrl))
+    .setAudience(AUDIENCE)
+    .setSubject(member.id)
+    .setJti(jti)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(expiresAtSeconds)
+    .sign(key.privateKey);
+  return { token, jti, expiresAt };
+}
+
+/**
+ * The member who sends a portal token to a tenant's Config API.
+ * @throws Problem unauthenticated
+ */
+export async function authenticateMember(services: PortalServices, token: string, tenant: string): Promise<Caller> {
+  const jti = await verify(services, token, tenant);
+  const now = new Date(services.clock.now()).toISOString();
+  const member = await services.database.tenant(tenant, (tx) => readTokenMember(tx, tenant, jti, now));
+  if (member === undefined) throw invalidToken('the token was revoked or has expired');
+  return { kind: 'member', tenant, id: member.id, email: member.email, role: member.role, jti };
+}
+
+async function verify(services: PortalServices, token: string, tenant: string): Promise<string> {
+  const { installationKey: key, clock, baseUrl } = services;
+  if (token.length > limits.tokenBytesMax) throw invalidToken('the token is too long');
+  try {
+    if (decodeProtectedHeader(token).typ !== TYPE) throw new Error('another kind of token');
+  } catch {
+    throw invalidToken('this is no portal token');
+  }
+  const { payload } = await jwtVerify(token, key.publicKey, {
+    algorithms: [key.algorithm],
+    typ: TYPE,
+    issuer: portalIssuer(baseUrl),
+    audience: AUDIENCE,
+    currentDate: new Date(clock.now()),
+    requiredClaims: ['sub', 'jti', 'exp', 'iat', 'tenant'],
+  }).catch(() => {
+    throw invalidToken('the portal token is not valid');
+  });
+  if (payload.tenant !== tenant || typeof payload.jti !== 'string' || !UUID.test(payload.jti)) {
+    throw invalidToken('the portal token is not valid here');
+  }
+  return payload.jti;
+}

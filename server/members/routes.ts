@@ -1,0 +1,129 @@
+/** The Config API of members and their portal tokens. Inviting members comes with the portal. */
+import { Type } from 'typebox';
+import { roles } from '../core/auth/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
+import { type App, memberOf } from '../core/http.ts';
+import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { revokeToken, seesAllTokens } from './actions.ts';
+import { memberProblem } from './problems.ts';
+import { MemberView, type PortalTokenRow, PortalTokenView } from './schema.ts';
+import { listMembers, listPortalTokens } from './store.ts';
+
+const TenantParams = Type.Object({ tenant: Type.String() });
+const Page = Type.Object(pageQuery, { additionalProperties: false });
+const Cursor = Type.Optional(Type.String());
+const tags = ['Members'];
+const PAGE_ITEMS = 100;
+
+const everyMember = { access: { door: 'config', roles } } as const;
+const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
+
+export type MemberRouteServices = { database: Database; clock: Clock };
+
+export function registerMemberRoutes(app: App, services: MemberRouteServices): void {
+  registerMembers(app, services);
+  registerTokenList(app, services);
+  registerTokenChanges(app, services);
+}
+
+function registerMembers(app: App, services: MemberRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/members',
+    config: admins,
+    schema: {
+      summary: 'List members',
+      tags,
+      params: TenantParams,
+      querystring: Page,
+      response: { 200: Type.Object({ members: Type.Array(MemberView), cursor: Cursor }) },
+    },
+    handler: async (request) => {
+      const { tenant } = request.params;
+      const { limit = PAGE_ITEMS, cursor } = request.query;
+      const page = { ...(cursor === undefined ? {} : { after: decodeCursor(cursor, 'members') }), limit: limit + 1 };
+      const rows = await services.database.tenant(tenant, (tx) => listMembers(tx, tenant, page));
+      const shown = rows.slice(0, limit);
+      const members = shown.map(({ id, email, role, created_at }) => ({ id, email, role, createdAt: created_at }));
+      const last = shown.at(-1);
+      return rows.length > limit && last ? { members, cursor: encodeCursor(last.email, 'members') } : { members };
+    },
+  });
+}
+
+function registerTokenList(app: App, services: MemberRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/portal-tokens',
+    config: everyMember,
+    schema: {
+      summary: 'List portal tokens that have not expired',
+      description: "The caller's own; a security-admin sees everybody's.",
+      tags,
+      params: TenantParams,
+      querystring: Page,
+      response: { 200: Type.Object({ portalTokens: Type.Array(PortalTokenView), cursor: Cursor }) },
+    },
+    handler: async (request) => {
+      const { tenant } = request.params;
+      const member = memberOf(request);
+      const { limit = PAGE_ITEMS, cursor } = request.query;
+      const page = {
+        ...(seesAllTokens(member) ? {} : { member: member.id }),
+        ...(cursor === undefined ? {} : { before: decodeCursor(cursor, 'portal-tokens') }),
+        limit: limit + 1,
+        now: new Date(services.clock.now()).toISOString(),
+      };
+      const rows = await services.database.tenant(tenant, (tx) => listPortalTokens(tx, tenant, page));
+      const shown = rows.slice(0, limit);
+      const portalTokens = shown.map((row) => view(row, member.jti));
+      const last = shown.at(-1);
+      return rows.length > limit && last
+        ? { portalTokens, cursor: encodeCursor(last.jti, 'portal-tokens') }
+        : { portalTokens };
+    },
+  });
+}
+
+function registerTokenChanges(app: App, services: MemberRouteServices): void {
+  app.route({
+    method: 'POST',
+    url: '/tenants/:tenant/portal-tokens',
+    config: everyMember,
+    schema: { summary: 'Mint a portal token (needs an interactive session)', tags, params: TenantParams },
+    handler: async () => {
+      // Every caller that gets here came with a portal token; interactive sessions arrive with the portal.
+      throw memberProblem('portal_token_cannot_mint');
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/tenants/:tenant/portal-tokens/:jti',
+    config: everyMember,
+    schema: {
+      summary: 'Revoke a portal token',
+      tags,
+      params: Type.Object({
+        tenant: Type.String(),
+        jti: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
+      }),
+      response: { 204: Type.Null() },
+    },
+    handler: async (request, reply) => {
+      await revokeToken(services, memberOf(request), request.params.jti, request.id);
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+function view(row: PortalTokenRow, currentJti: string) {
+  return {
+    jti: row.jti,
+    member: { id: row.member, email: row.email, role: row.role },
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at }),
+    current: row.jti === currentJti,
+  };
+}

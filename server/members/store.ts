@@ -1,0 +1,94 @@
+/** All SQL of the members room. */
+import { Type } from 'typebox';
+import type { Role } from '../core/auth/schema.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { sql } from '../core/db/sql.ts';
+import { MemberRow, PortalTokenRow } from './schema.ts';
+
+const none = sql``;
+
+/** Members by e-mail address in byte order. */
+export function listMembers(
+  tx: Transaction,
+  tenant: string,
+  page: { after?: string; limit: number },
+): Promise<MemberRow[]> {
+  return tx.many(
+    MemberRow,
+    sql`select id, email, role, created_at from accord.member where tenant = ${tenant}
+      ${page.after === undefined ? none : sql`and email collate "C" > ${page.after}`}
+      order by email collate "C" limit ${page.limit}`,
+  );
+}
+
+/** Makes the member, or gives the one of this address the role. */
+export function upsertMember(tx: Transaction, tenant: string, email: string, role: Role): Promise<MemberRow> {
+  return tx.one(
+    MemberRow,
+    sql`insert into accord.member (tenant, email, role) values (${tenant}, ${email}, ${role})
+      on conflict (tenant, email) do update set role = excluded.role returning id, email, role, created_at`,
+  );
+}
+
+/** Adds a portal token and forgets the tenant's expired ones. The jti is a version 7 UUID: tokens sort by age. */
+export async function insertPortalToken(
+  tx: Transaction,
+  tenant: string,
+  token: { member: string; now: string; expiresAt: string },
+): Promise<string> {
+  await tx.run(sql`delete from accord.portal_token where tenant = ${tenant} and expires_at <= ${token.now}`);
+  const row = await tx.one(
+    Type.Object({ jti: Type.String() }),
+    sql`insert into accord.portal_token (tenant, jti, member, created_at, expires_at)
+      values (${tenant}, uuidv7(), ${token.member}, ${token.now}, ${token.expiresAt}) returning jti`,
+  );
+  return row.jti;
+}
+
+/** The member behind a token that is in force now, with the role that the member has now. */
+export function readTokenMember(
+  tx: Transaction,
+  tenant: string,
+  jti: string,
+  now: string,
+): Promise<MemberRow | undefined> {
+  return tx.maybe(
+    MemberRow,
+    sql`select m.id, m.email, m.role, m.created_at from accord.portal_token t
+      join accord.member m on m.tenant = t.tenant and m.id = t.member
+      where t.tenant = ${tenant} and t.jti = ${jti} and t.revoked_at is null and t.expires_at > ${now}`,
+  );
+}
+
+const tokenColumns = sql`t.jti, t.member, m.email, m.role, t.created_at, t.expires_at, t.revoked_at`;
+
+/** Tokens that have not expired, newest first; only one member's when `member` is given. */
+export function listPortalTokens(
+  tx: Transaction,
+  tenant: string,
+  page: { member?: string; before?: string; limit: number; now: string },
+): Promise<PortalTokenRow[]> {
+  return tx.many(
+    PortalTokenRow,
+    sql`select ${tokenColumns} from accord.portal_token t
+      join accord.member m on m.tenant = t.tenant and m.id = t.member
+      where t.tenant = ${tenant} and t.expires_at > ${page.now}
+      ${page.member === undefined ? none : sql`and t.member = ${page.member}`}
+      ${page.before === undefined ? none : sql`and t.jti < ${page.before}::uuid`}
+      order by t.jti desc limit ${page.limit}`,
+  );
+}
+
+/** The token, locked until the transaction ends. */
+export function lockPortalToken(tx: Transaction, tenant: string, jti: string): Promise<PortalTokenRow | undefined> {
+  return tx.maybe(
+    PortalTokenRow,
+    sql`select ${tokenColumns} from accord.portal_token t
+      join accord.member m on m.tenant = t.tenant and m.id = t.member
+      where t.tenant = ${tenant} and t.jti = ${jti} for update of t`,
+  );
+}
+
+export async function revokePortalToken(tx: Transaction, tenant: string, jti: string, now: string): Promise<void> {
+  await tx.run(sql`update accord.portal_token set revoked_at = ${now} where tenant = ${tenant} and jti = ${jti}`);
+}

@@ -1,0 +1,162 @@
+/** The verbs on policies. The Config API and the operator call the same ones. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../core/clock.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
+import { checkIfMatch } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
+import { claim, type Writer } from '../core/ownership.ts';
+import { problem } from '../core/problems.ts';
+import { type ConfigWrite, type ConfigWritten, writeConfig } from '../tenants/index.ts';
+import type { Artifacts, CompiledPolicy } from './artifacts.ts';
+import type { Engine } from './engine.ts';
+import { policyProblem } from './problems.ts';
+import { checkPolicyName, effectiveRego, type PolicyBody, type PolicyTest } from './rules.ts';
+import type { PolicyRow } from './schema.ts';
+import {
+  addRevision,
+  insertArtifact,
+  nextNumber,
+  readPolicy,
+  readRevision,
+  removePolicy,
+  upsertPolicy,
+} from './store.ts';
+import { runTests } from './tests.ts';
+
+export type { PolicyBody, PolicyTest } from './rules.ts';
+export type PolicyServices = { database: Database; artifacts: Artifacts; engine: Engine; clock: Clock };
+export type PutPolicyOptions = {
+  ifMatch?: string;
+  dryRun?: boolean;
+  tests?: readonly PolicyTest[];
+  action?: 'put' | 'restore';
+};
+
+/**
+ * Creates or replaces a policy: converted, compiled and tested first, so that what is stored can be served. Unchanged,
+ * it does nothing.
+ * @returns the policy's revision number and the tenant's revision
+ * @throws Problem policy_name_invalid, policy_without_source, policy_graph_invalid, policy_does_not_compile,
+ *   policy_tests_failed, precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
+ */
+export async function putPolicy(
+  services: PolicyServices,
+  writer: Writer,
+  tenant: string,
+  name: string,
+  body: PolicyBody,
+  options: PutPolicyOptions = {},
+): Promise<ConfigWritten<{ number: number }>> {
+  checkPolicyName(name);
+  const source = effectiveRego(body);
+  const compiled = await services.artifacts.compile(tenant, source);
+  await testFirst(services, tenant, compiled, options.tests ?? []);
+  const packed = compiled.wasm && services.artifacts.pack(compiled.wasm);
+  const written = await writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readPolicy(write.tx, tenant, name);
+    const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);
+    checkIfMatch(options.ifMatch, row?.number);
+    if (row && isSame(row, body, compiled, writer)) return { number: row.number };
+    if (options.dryRun) return { number: row?.number ?? 0 };
+    if (packed) await insertArtifact(write.tx, tenant, compiled.digest, { wasm: packed, about: compiled.about });
+    const action = claimed === 'adopted' ? 'adopt' : (options.action ?? 'put');
+    return { number: await store(write, writer, { name, body, source, compiled, action }) };
+  });
+  if (compiled.wasm && written.changed) services.engine.preload(tenant, compiled.digest, compiled.wasm);
+  return written;
+}
+
+/**
+ * Removes a policy; decisions that name it deny from then on.
+ * @throws Problem policy_not_found for an API caller (a manifest's deletion is idempotent), precondition_failed, ownership
+ */
+export async function deletePolicy(
+  services: Pick<PolicyServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  name: string,
+  options: { ifMatch?: string } = {},
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readPolicy(write.tx, tenant, name);
+    if (row === undefined) {
+      if (writer.owner.source === 'api') throw policyProblem('policy_not_found');
+      return;
+    }
+    claim(row.owner, writer, write.tenant.spec.configAuthority);
+    checkIfMatch(options.ifMatch, row.number);
+    await removePolicy(write.tx, tenant, name);
+    const number = await nextNumber(write.tx, tenant, name);
+    const entry = { name, number, action: 'delete', revision: write.revision, policy: undefined };
+    await addRevision(write.tx, tenant, entry, writer, limits.policyRevisionsKept);
+    write.changed('policy', name, 'delete');
+  });
+}
+
+/** Puts an earlier revision back as the newest one. @throws Problem policy_revision_not_found, and what putPolicy throws */
+export async function restorePolicy(
+  services: PolicyServices,
+  writer: Writer,
+  tenant: string,
+  name: string,
+  number: number,
+  options: { ifMatch?: string } = {},
+): Promise<ConfigWritten<{ number: number }>> {
+  const row = await services.database.tenant(tenant, (tx) => readRevision(tx, tenant, name, number));
+  if (row === undefined || row.effective_rego === null) throw policyProblem('policy_revision_not_found');
+  return putPolicy(services, writer, tenant, name, bodyOf(row), { ...options, action: 'restore' });
+}
+
+type Change = { name: string; body: PolicyBody; source: string; compiled: CompiledPolicy; action: string };
+
+async function store(write: ConfigWrite, writer: Writer, change: Change): Promise<number> {
+  const tenant = write.tenant.tenant;
+  const { name, body, source, compiled, action } = change;
+  const number = await nextNumber(write.tx, tenant, name);
+  const policy = {
+    name,
+    rego: body.rego,
+    graph: body.graph,
+    effectiveRego: source,
+    artifact: compiled.digest,
+    reads: compiled.about.reads,
+    revision: write.revision,
+  };
+  await upsertPolicy(write.tx, tenant, { ...policy, number }, writer);
+  const entry = { name, number, action, revision: write.revision, policy };
+  await addRevision(write.tx, tenant, entry, writer, limits.policyRevisionsKept);
+  write.changed('policy', name, action, { number });
+  return number;
+}
+
+async function testFirst(
+  services: PolicyServices,
+  tenant: string,
+  compiled: CompiledPolicy,
+  tests: readonly PolicyTest[],
+): Promise<void> {
+  if (tests.length === 0) return;
+  const wasm = compiled.wasm ?? (await services.artifacts.fetch(tenant, compiled.digest));
+  if (wasm === undefined) throw problem('internal_error', { cause: new Error('artifact vanished') });
+  const program = { tenant, key: `${tenant}/${compiled.digest}`, wasm };
+  await runTests(services.engine, program, tests, services.clock.now());
+}
+
+function isSame(row: PolicyRow, body: PolicyBody, compiled: CompiledPolicy, writer: Writer): boolean {
+  return (
+    row.artifact === compiled.digest &&
+    isDeepStrictEqual(bodyOf(row), { ...body }) &&
+    isDeepStrictEqual(row.owner, writer.owner)
+  );
+}
+
+function bodyOf(row: { rego: string | null; graph: PolicyBody['graph'] | null }): PolicyBody {
+  return { ...(row.rego === null ? {} : { rego: row.rego }), ...(row.graph ? { graph: row.graph } : {}) };
+}
+
+/** @throws Problem policy_not_found */
+export async function requirePolicy(tx: Transaction, tenant: string, name: string): Promise<PolicyRow> {
+  const row = await readPolicy(tx, tenant, name);
+  if (row === undefined) throw policyProblem('policy_not_found');
+  return row;
+}

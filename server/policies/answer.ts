@@ -1,0 +1,62 @@
+/**
+ * Owns the reading of a policy's result, pure: an authorization answer, and what becomes a deny because it cannot be
+ * trusted. Nothing is an allow by accident: only the string `allow`, or the object that the policy itself made.
+ */
+import { limits } from '../core/limits.ts';
+
+/** The specification's authorization response. */
+export type Answer = { outcome: string | Record<string, unknown>; reason?: string; obligations?: string[] };
+
+/** Why a decision is a deny although no rule of the policy said so: the `reason` of the answer, stable. */
+export const failures = {
+  no_action: 'The request names no action, so no policy can decide it.',
+  policy_not_found: 'There is no policy of the name in action.',
+  outcome_undefined: 'The policy gives no outcome for this request.',
+  outcome_malformed: 'The outcome of the policy is neither allow, nor deny, nor an object.',
+  reason_malformed: 'The reason of the policy is not a string.',
+  obligations_malformed: 'The obligations of the policy are not strings.',
+  answer_too_large: 'The answer of the policy is larger than the limit.',
+  policy_conflict: 'Rules of the policy give different values for one thing.',
+  policy_budget_exhausted: 'The policy needs more computation than it may use.',
+  policy_memory_exhausted: 'The policy needs more memory than it may use.',
+  policy_suspended: 'The policy exhausts its budget again and again, and too many of its evaluations wait.',
+  policy_failed: 'The policy failed while it was evaluated.',
+  input_too_large: 'The request is larger or more deeply nested than a policy may be given.',
+  graph_too_large: 'The subject or the resource has more relationships than a policy may be given.',
+} as const;
+export type Failure = keyof typeof failures;
+
+export function failed(failure: Failure): Answer {
+  return { outcome: 'deny', reason: failure };
+}
+
+/**
+ * The answer that a policy's result means.
+ * @param result the value of the entry point: an object with those of outcome, reason and obligations that are defined
+ * @returns the answer, and the failure when the result is not usable (then the answer is a deny that says so)
+ */
+export function judge(result: unknown): { answer: Answer; failure?: Failure } {
+  const { outcome, reason, obligations } = (isObject(result) ? result : {}) as Record<string, unknown>;
+  if (outcome === undefined) return refuse('outcome_undefined');
+  if (outcome !== 'allow' && outcome !== 'deny' && !isObject(outcome)) return refuse('outcome_malformed');
+  if (reason !== undefined && typeof reason !== 'string') return refuse('reason_malformed');
+  if (obligations !== undefined && !isStrings(obligations)) return refuse('obligations_malformed');
+  if (reason !== undefined && reason.length > limits.reasonCharsMax) return refuse('answer_too_large');
+  if (obligations !== undefined && obligations.length > limits.obligationsMax) return refuse('answer_too_large');
+  const answer: Answer = { outcome };
+  if (reason !== undefined) answer.reason = reason;
+  if (obligations !== undefined) answer.obligations = obligations;
+  return { answer };
+}
+
+function refuse(failure: Failure): { answer: Answer; failure: Failure } {
+  return { answer: failed(failure), failure };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

@@ -1,0 +1,108 @@
+/**
+ * Owns compiled policies: made once for each (source, compiler, builtins), kept in Postgres, fetched when first used.
+ * A digest names the bytes' origin, so a policy that comes back, or comes from a second writer, is not compiled again.
+ */
+import { createHash } from 'node:crypto';
+import type { Database } from '../core/db/database.ts';
+import type { Observe } from '../core/observe.ts';
+import { type ProblemPlace, problem } from '../core/problems.ts';
+import {
+  type Compiled,
+  type Compiler,
+  hostBuiltinNames,
+  packArtifact,
+  type RegoError,
+  unpackArtifact,
+} from '../rego/index.ts';
+import { policyProblem } from './problems.ts';
+import type { ArtifactAbout } from './schema.ts';
+import { readArtifact, readArtifactAbout } from './store.ts';
+
+export type CompiledPolicy = {
+  digest: string;
+  about: ArtifactAbout;
+  /** The Wasm; absent when the artifact is already stored for the tenant. */
+  wasm?: Uint8Array;
+};
+
+export type ArtifactServices = { database: Database; compiler: Compiler; observe: Observe };
+
+export class Artifacts {
+  readonly #services: ArtifactServices;
+  readonly #builtins = hostBuiltinNames.join(',');
+
+  constructor(services: ArtifactServices) {
+    this.#services = services;
+  }
+
+  /**
+   * Compiles a source for a tenant, or finds that it was compiled before.
+   * @throws Problem policy_does_not_compile with line and column; compiler_busy
+   */
+  async compile(tenant: string, source: string): Promise<CompiledPolicy> {
+    const { compiler, database, observe } = this.#services;
+    const started = performance.now();
+    const digest = createHash('sha256').update(`${compiler.version}\n${this.#builtins}\n${source}`).digest('base64url');
+    const stored = await database.tenant(tenant, (tx) => readArtifactAbout(tx, tenant, digest));
+    if (stored !== undefined) {
+      observe({ kind: 'policy_compiled', tenant, ok: true, ms: performance.now() - started, cached: true });
+      return { digest, about: stored };
+    }
+    const result = await compileSource(compiler, tenant, source).catch((error) => {
+      observe({ kind: 'policy_compiled', tenant, ok: false, ms: performance.now() - started, cached: false });
+      throw error;
+    });
+    observe({ kind: 'policy_compiled', tenant, ok: true, ms: performance.now() - started, cached: false });
+    const about = { reads: result.reads, syntax: result.syntax, package: result.package, compiler: compiler.version };
+    return { digest, about, wasm: result.wasm };
+  }
+
+  /** The variant that also tells which rules held; never stored. */
+  async compileExplaining(tenant: string, source: string): Promise<Uint8Array> {
+    return (await compileSource(this.#services.compiler, tenant, source, true)).wasm;
+  }
+
+  /** The bytes for Postgres. */
+  pack(wasm: Uint8Array): Buffer {
+    return packArtifact(wasm);
+  }
+
+  /** The Wasm of a stored artifact; undefined when it is gone (the policy was replaced meanwhile). */
+  async fetch(tenant: string, digest: string): Promise<Uint8Array | undefined> {
+    const row = await this.#services.database.tenant(tenant, (tx) => readArtifact(tx, tenant, digest));
+    return row && unpackArtifact(row.wasm);
+  }
+}
+
+/**
+ * Compiles a source and nothing else.
+ * @throws Problem policy_does_not_compile with line and column; compiler_busy
+ */
+export async function compileSource(
+  compiler: Compiler,
+  tenant: string,
+  source: string,
+  explain = false,
+): Promise<Compiled> {
+  const result = await compiler
+    .compile(tenant, source, { builtins: hostBuiltinNames, explain })
+    .catch((error: Error & { code?: string }) => {
+      if (error.code === 'compile_queue_full')
+        throw policyProblem('compiler_busy', { headers: { 'retry-after': '5' } });
+      throw problem('internal_error', { cause: error });
+    });
+  if (result.ok) return result;
+  throw policyProblem('policy_does_not_compile', {
+    detail: result.errors.map(describe).join('; '),
+    errors: result.errors.map(place),
+  });
+}
+
+function describe(error: RegoError): string {
+  return error.row > 0 ? `line ${error.row}, column ${error.col}: ${error.message}` : error.message;
+}
+
+function place(error: RegoError): ProblemPlace {
+  const place: ProblemPlace = { pointer: '/rego', detail: error.message };
+  return error.row > 0 ? { ...place, line: error.row, column: error.col } : place;
+}

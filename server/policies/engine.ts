@@ -1,0 +1,184 @@
+/**
+ * Owns running compiled policies on this server: programs fetched when first used and evicted when others are used
+ * more, one instance each, a budget for every evaluation, and the way off the main thread for those that exhaust it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../core/clock.ts';
+import { limits } from '../core/limits.ts';
+import type { Observe } from '../core/observe.ts';
+import { Instance, loadProgram, PolicyError, type PolicyErrorKind, type Program } from '../rego/index.ts';
+import type { Failure } from './answer.ts';
+import { IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated.ts';
+import { Strikes } from './strikes.ts';
+import { Turns } from './turns.ts';
+
+export type Run = { ok: true; result: unknown; fuelUsed: number } | { ok: false; failure: Failure; detail: string };
+
+export type EngineOptions = {
+  fetch: (tenant: string, digest: string) => Promise<Uint8Array | undefined>;
+  clock: Clock;
+  observe: Observe;
+};
+
+type Loaded = {
+  program: Program;
+  wasm: Uint8Array;
+  /** Absent after a failed evaluation: the next one makes another. */
+  instance: Instance | undefined;
+  /** Whether the last evaluation took so long that the next waits for its turn. */
+  slow: boolean;
+};
+
+const failureOf: Record<PolicyErrorKind, Failure> = {
+  budget: 'policy_budget_exhausted',
+  memory: 'policy_memory_exhausted',
+  conflict: 'policy_conflict',
+  input: 'input_too_large',
+  internal: 'policy_failed',
+};
+
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #loaded = new LRUCache<string, Loaded>({ max: limits.instancesMax });
+  readonly #loading = new Map<string, Promise<Loaded | undefined>>();
+  readonly #isolated = new IsolatedEvaluator();
+  readonly #policyStrikes = new Strikes(limits.suspendStrikes, limits.suspendWindowMs, limits.strikeKeysMax);
+  readonly #tenantStrikes = new Strikes(limits.suspendTenantStrikes, limits.suspendWindowMs, limits.strikeKeysMax);
+  readonly #conflicts = new Strikes(limits.suspendConflicts, limits.suspendWindowMs, limits.strikeKeysMax);
+  readonly #turns = new Turns();
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Evaluates a policy. Synchronous when its program is at hand and it behaves: the usual case.
+   * @param now the instant of the request, ms
+   */
+  run(tenant: string, policy: { name: string; artifact: string }, input: unknown, now: number): Run | Promise<Run> {
+    const key = `${tenant}/${policy.artifact}`;
+    const loaded = this.#loaded.get(key);
+    if (loaded === undefined) return this.#runLater(tenant, policy, input, now);
+    if (this.#isSuspended(tenant, key, this.#options.clock.monotonic())) {
+      return this.#runIsolated(tenant, key, loaded, input, now);
+    }
+    if (!loaded.slow) return this.#runHere(tenant, policy.name, key, loaded, input, now);
+    return this.#turns.run(tenant, () => {
+      // Those before it in the queue may have exhausted what the policy or the tenant had.
+      if (this.#isSuspended(tenant, key, this.#options.clock.monotonic())) {
+        return this.#runIsolated(tenant, key, loaded, input, now);
+      }
+      return this.#runHere(tenant, policy.name, key, loaded, input, now);
+    });
+  }
+
+  #runHere(tenant: string, policy: string, key: string, loaded: Loaded, input: unknown, now: number): Run {
+    const started = this.#options.clock.monotonic();
+    try {
+      loaded.instance ??= new Instance(loaded.program);
+      const { result, fuelUsed } = loaded.instance.evaluate(input, { now: nanoseconds(now) });
+      if (fuelUsed > limits.evaluateFuelCostly) this.#strike(tenant, policy, key);
+      return { ok: true, result, fuelUsed };
+    } catch (error) {
+      if (!(error instanceof PolicyError)) throw error;
+      if (loaded.instance?.broken) loaded.instance = undefined;
+      if (error.kind === 'budget' || error.kind === 'memory') this.#strike(tenant, policy, key);
+      else if (error.kind === 'conflict') this.#conflict(tenant, policy, key);
+      return { ok: false, failure: failureOf[error.kind], detail: error.message };
+    } finally {
+      loaded.slow = this.#options.clock.monotonic() - started > limits.evaluatePromptMs;
+    }
+  }
+
+  /** Evaluates Wasm that is not (yet) a policy's, off the main thread: tests before activation, trying out, explaining. */
+  async runApart(tenant: string, key: string, wasm: Uint8Array, input: unknown, now: number): Promise<Run> {
+    return this.#read(await this.#isolated.evaluate(tenant, { key, wasm, input, now: nanoseconds(now) }, true));
+  }
+
+  /** Makes a program ready: the first decision after a PUT does not wait for Postgres. */
+  preload(tenant: string, artifact: string, wasm: Uint8Array): void {
+    const program = loadProgram(wasm);
+    this.#loaded.set(`${tenant}/${artifact}`, { program, wasm, instance: new Instance(program), slow: false });
+  }
+
+  /** How many programs are in memory. */
+  get size(): number {
+    return this.#loaded.size;
+  }
+
+  close(): Promise<void> {
+    return this.#isolated.close();
+  }
+
+  async #runLater(
+    tenant: string,
+    policy: { name: string; artifact: string },
+    input: unknown,
+    now: number,
+  ): Promise<Run> {
+    const key = `${tenant}/${policy.artifact}`;
+    let loading = this.#loading.get(key);
+    if (loading === undefined) {
+      loading = this.#load(tenant, policy.artifact).finally(() => this.#loading.delete(key));
+      this.#loading.set(key, loading);
+    }
+    if ((await loading) === undefined) return { ok: false, failure: 'policy_failed', detail: 'the artifact is gone' };
+    return this.run(tenant, policy, input, now);
+  }
+
+  async #load(tenant: string, artifact: string): Promise<Loaded | undefined> {
+    const wasm = await this.#options.fetch(tenant, artifact);
+    if (wasm === undefined) return undefined;
+    this.preload(tenant, artifact, wasm);
+    return this.#loaded.get(`${tenant}/${artifact}`);
+  }
+
+  async #runIsolated(tenant: string, key: string, loaded: Loaded, input: unknown, now: number): Promise<Run> {
+    try {
+      const evaluation = { key, wasm: loaded.wasm, input, now: nanoseconds(now) };
+      const run = this.#read(await this.#isolated.evaluate(tenant, evaluation));
+      const costly = run.ok ? run.fuelUsed > limits.evaluateFuelCostly : run.failure !== 'policy_conflict';
+      if (costly) this.#policyStrikes.add(key, this.#options.clock.monotonic());
+      else if (!run.ok) this.#conflicts.add(key, this.#options.clock.monotonic());
+      return run;
+    } catch (error) {
+      if (!(error instanceof QueueFull)) throw error;
+      // A quick denial would be answered by the next request: attackers in a closed loop would make it a flood.
+      await sleep(limits.suspendedAnswerDelayMs, undefined, { ref: false });
+      return { ok: false, failure: 'policy_suspended', detail: 'too many evaluations of this tenant wait' };
+    }
+  }
+
+  #read(reply: IsolatedReply): Run {
+    if (reply.ok) return { ok: true, result: reply.result, fuelUsed: reply.fuelUsed };
+    return { ok: false, failure: failureOf[reply.kind], detail: reply.message };
+  }
+
+  #isSuspended(tenant: string, key: string, now: number): boolean {
+    return (
+      this.#policyStrikes.isOut(key, now) || this.#tenantStrikes.isOut(tenant, now) || this.#conflicts.isOut(key, now)
+    );
+  }
+
+  #strike(tenant: string, policy: string, key: string): void {
+    this.#count(this.#policyStrikes, tenant, policy, key);
+    this.#tenantStrikes.add(tenant, this.#options.clock.monotonic());
+  }
+
+  /** A conflict is cheap, but it costs the instance: making the next took 0.1 to 3 ms, with garbage of megabytes. */
+  #conflict(tenant: string, policy: string, key: string): void {
+    this.#count(this.#conflicts, tenant, policy, key);
+  }
+
+  #count(strikes: Strikes, tenant: string, policy: string, key: string): void {
+    const now = this.#options.clock.monotonic();
+    const before = strikes.isOut(key, now);
+    strikes.add(key, now);
+    if (!before && strikes.isOut(key, now)) this.#options.observe({ kind: 'policy_suspended', tenant, policy });
+  }
+}
+
+function nanoseconds(ms: number): bigint {
+  return BigInt(ms) * 1_000_000n;
+}

@@ -1,0 +1,9 @@
+/**
+ * Drawn policies: a decision graph, its errors, its conversion to Rego and its direct meaning. It owns no table and
+ * knows neither who sent the graph nor where it is kept.
+ */
+export { checkGraph } from './check.ts';
+export { graphToRego } from './convert.ts';
+export { type Interpretation, interpretGraph } from './interpret.ts';
+export { GraphSchema, type PolicyGraph } from './schema.ts';
+export type { GraphError } from './structure.ts';

@@ -1,0 +1,24 @@
+/**
+ * The policies room: a tenant's policies in Rego or as a drawn graph, their history, their compiled form, and running
+ * them. Owns accord.policy, accord.policy_revision and accord.policy_artifact.
+ */
+export {
+  deletePolicy,
+  type PolicyBody,
+  type PolicyServices,
+  type PolicyTest,
+  type PutPolicyOptions,
+  putPolicy,
+  requirePolicy,
+  restorePolicy,
+} from './actions.ts';
+export { type Answer, failed, judge } from './answer.ts';
+export { Artifacts } from './artifacts.ts';
+export { Engine, type EngineOptions, type Run } from './engine.ts';
+export { interpretGraph, type PolicyGraph } from './graph/index.ts';
+export { policyProblem } from './problems.ts';
+export { type PolicyRouteServices, registerPolicyRoutes } from './routes.ts';
+export { checkPolicyName, effectiveRego } from './rules.ts';
+export { type PolicyEntry, PolicyTestBody } from './schema.ts';
+export { loadPolicies, sweepArtifacts } from './store.ts';
+export { checkPolicy } from './tests.ts';

@@ -1,0 +1,279 @@
+/** The Config API of policies, as the specification shows it and api.md completes it. */
+import { Type } from 'typebox';
+import { type App, etagOf, memberOf } from '../core/http.ts';
+import { apiOwner, describeOwner, type Writer } from '../core/ownership.ts';
+import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
+import { policyProblem } from './problems.ts';
+import { PolicyBody, type PolicyRow, PolicyView, type RevisionRow } from './schema.ts';
+import { listPolicies, listRevisions, readRevision } from './store.ts';
+
+const TenantParams = Type.Object({ tenant: Type.String() });
+const PolicyParams = Type.Object({ tenant: Type.String(), policyName: Type.String() });
+const RevisionParams = Type.Object({
+  tenant: Type.String(),
+  policyName: Type.String(),
+  number: Type.String({ pattern: '^[1-9]\\d{0,14}$' }),
+});
+const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
+const Empty = Type.Object({}, { additionalProperties: false });
+
+const readers = {
+  access: { door: 'config', roles: ['security-admin', 'config-editor', 'config-viewer', 'support'] },
+} as const;
+const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
+
+export type PolicyRouteServices = PolicyServices & {
+  /** Resolves when this server serves the revision: a PUT's answer means that decisions here are made with it. */
+  served: (tenant: string, revision: number) => Promise<void>;
+};
+
+export function registerPolicyRoutes(app: App, services: PolicyRouteServices): void {
+  registerReading(app, services);
+  registerWriting(app, services);
+  registerHistory(app, services);
+}
+
+function registerReading(app: App, services: PolicyRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/policies',
+    config: readers,
+    schema: {
+      summary: 'List policies',
+      tags: ['Policies'],
+      params: TenantParams,
+      querystring: Type.Object(
+        {
+          ...pageQuery,
+          q: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 200,
+              description: 'Only policies whose name or source holds this text.',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      response: {
+        200: Type.Object({
+          resources: Type.Array(Type.String()),
+          links: Type.Record(Type.String(), Type.String()),
+          cursor: Type.Optional(Type.String()),
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { tenant } = request.params;
+      const { q, limit, cursor } = request.query;
+      const page = {
+        ...(q === undefined ? {} : { search: q }),
+        ...(limit === undefined ? {} : { limit: limit + 1 }),
+        ...(cursor === undefined ? {} : { after: decodeCursor(cursor, 'policies') }),
+      };
+      const names = await services.database.tenant(tenant, (tx) => listPolicies(tx, tenant, page));
+      const self = `/tenants/${tenant}/policies`;
+      if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
+      const resources = names.slice(0, limit);
+      const next = encodeCursor(resources.at(-1) as string, 'policies');
+      const query = new URLSearchParams({ limit: String(limit), cursor: next, ...(q === undefined ? {} : { q }) });
+      reply.header('link', `<${self}?${query}>; rel="next"`);
+      return { resources, links: { self, next: `${self}?${query}` }, cursor: next };
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/policies/:policyName',
+    config: readers,
+    schema: { summary: 'Read a policy', tags: ['Policies'], params: PolicyParams, response: { 200: PolicyView } },
+    handler: async (request, reply) => {
+      const { tenant, policyName } = request.params;
+      const row = await services.database.tenant(tenant, (tx) => requirePolicy(tx, tenant, policyName));
+      reply.header('etag', etagOf(row.number));
+      return view(row);
+    },
+  });
+}
+
+function registerWriting(app: App, services: PolicyRouteServices): void {
+  app.route({
+    method: 'PUT',
+    url: '/tenants/:tenant/policies/:policyName',
+    config: writers,
+    schema: {
+      summary: 'Create or replace a policy',
+      tags: ['Policies'],
+      params: PolicyParams,
+      headers: IfMatch,
+      querystring: Type.Object(
+        {
+          dryRun: Type.Optional(
+            Type.Union([Type.Literal('true'), Type.Literal('false')], {
+              description: 'true: check and compile, store nothing.',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      body: PolicyBody,
+      response: { 200: Empty },
+    },
+    handler: async (request, reply) => {
+      const { tenant, policyName } = request.params;
+      const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
+      const written = await putPolicy(services, writerOf(request), tenant, policyName, request.body, options);
+      if (!options.dryRun) reply.header('etag', etagOf(written.result.number));
+      reply.header('accord-revision', `c${written.revision}`);
+      await services.served(tenant, written.revision);
+      return {};
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/tenants/:tenant/policies/:policyName',
+    config: writers,
+    schema: {
+      summary: 'Remove a policy',
+      tags: ['Policies'],
+      params: PolicyParams,
+      headers: IfMatch,
+      response: { 200: Empty },
+    },
+    handler: async (request, reply) => {
+      const { tenant, policyName } = request.params;
+      const written = await deletePolicy(services, writerOf(request), tenant, policyName, ifMatchOf(request.headers));
+      reply.header('accord-revision', `c${written.revision}`);
+      await services.served(tenant, written.revision);
+      return {};
+    },
+  });
+}
+
+const RevisionView = Type.Object({
+  revision: Type.Integer(),
+  action: Type.String(),
+  rego: Type.Optional(Type.String()),
+  graph: Type.Optional(Type.Unknown()),
+  effectiveRego: Type.Optional(Type.String()),
+  updatedAt: Type.String(),
+  updatedBy: Type.String(),
+});
+
+function registerHistory(app: App, services: PolicyRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/policies/:policyName/revisions',
+    config: readers,
+    schema: {
+      summary: "List a policy's revisions, newest first",
+      tags: ['Policies'],
+      params: PolicyParams,
+      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      response: {
+        200: Type.Object({
+          revisions: Type.Array(Type.Omit(RevisionView, ['rego', 'graph', 'effectiveRego'])),
+          cursor: Type.Optional(Type.String()),
+        }),
+      },
+    },
+    handler: async (request) => {
+      const { tenant, policyName } = request.params;
+      const limit = request.query.limit ?? 100;
+      const before =
+        request.query.cursor === undefined ? {} : { before: Number(decodeCursor(request.query.cursor, 'revisions')) };
+      const rows = await services.database.tenant(tenant, (tx) =>
+        listRevisions(tx, tenant, policyName, { ...before, limit: limit + 1 }),
+      );
+      if (rows.length === 0 && request.query.cursor === undefined) throw policyProblem('policy_not_found');
+      const page = rows.slice(0, limit);
+      const revisions = page.map(({ number, action, updated_at, updated_by }) => ({
+        revision: number,
+        action,
+        updatedAt: updated_at,
+        updatedBy: updated_by,
+      }));
+      return rows.length > limit
+        ? { revisions, cursor: encodeCursor(String(page.at(-1)?.number), 'revisions') }
+        : { revisions };
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/policies/:policyName/revisions/:number',
+    config: readers,
+    schema: {
+      summary: 'Read one revision of a policy',
+      tags: ['Policies'],
+      params: RevisionParams,
+      response: { 200: RevisionView },
+    },
+    handler: async (request) => {
+      const { tenant, policyName, number } = request.params;
+      const row = await services.database.tenant(tenant, (tx) => readRevision(tx, tenant, policyName, Number(number)));
+      if (row === undefined) throw policyProblem('policy_revision_not_found');
+      return revisionView(row);
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/tenants/:tenant/policies/:policyName/revisions/:number/restore',
+    config: writers,
+    schema: {
+      summary: 'Put an earlier revision back',
+      tags: ['Policies'],
+      params: RevisionParams,
+      headers: IfMatch,
+      response: { 200: Empty },
+    },
+    handler: async (request, reply) => {
+      const { tenant, policyName, number } = request.params;
+      const written = await restorePolicy(
+        services,
+        writerOf(request),
+        tenant,
+        policyName,
+        Number(number),
+        ifMatchOf(request.headers),
+      );
+      reply.header('etag', etagOf(written.result.number)).header('accord-revision', `c${written.revision}`);
+      await services.served(tenant, written.revision);
+      return {};
+    },
+  });
+}
+
+function view(row: PolicyRow) {
+  return {
+    name: row.name,
+    ...sources(row),
+    effectiveRego: row.effective_rego,
+    revision: row.number,
+    updatedAt: row.updated_at,
+    updatedBy: row.updated_by,
+    managedBy: describeOwner(row.owner),
+  };
+}
+
+function revisionView(row: RevisionRow) {
+  return {
+    revision: row.number,
+    action: row.action,
+    ...sources(row),
+    ...(row.effective_rego === null ? {} : { effectiveRego: row.effective_rego }),
+    updatedAt: row.updated_at,
+    updatedBy: row.updated_by,
+  };
+}
+
+function sources(row: { rego: string | null; graph: unknown }) {
+  return { ...(row.rego === null ? {} : { rego: row.rego }), ...(row.graph ? { graph: row.graph } : {}) };
+}
+
+function writerOf(request: { caller: Parameters<typeof memberOf>[0]['caller']; id: string }): Writer {
+  return { owner: apiOwner, actor: `member:${memberOf(request).email}`, requestId: request.id };
+}
+
+function ifMatchOf(headers: { 'if-match'?: string }): { ifMatch?: string } {
+  return headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] };
+}

@@ -1,0 +1,60 @@
+/** Owns the policies room's rules, pure: names, which source counts, and whether a test's expectation is met. */
+import { isDeepStrictEqual } from 'node:util';
+import { limits } from '../core/limits.ts';
+import type { Answer } from './answer.ts';
+import { checkGraph, graphToRego, type PolicyGraph } from './graph/index.ts';
+import { policyProblem } from './problems.ts';
+
+export type PolicyBody = { rego?: string; graph?: PolicyGraph };
+
+/** One test of a policy: only the members named in `expect` are compared. */
+export type PolicyTest = { name: string; input: Record<string, unknown>; expect: Partial<Answer> };
+
+// Printable: no control, format, surrogate, private-use or unassigned character, no separator but the space.
+const NAME = /^[^\p{C}\p{Zl}\p{Zp}/?#\\]+$/u;
+
+/** @throws Problem policy_name_invalid */
+export function checkPolicyName(name: string): void {
+  if (!NAME.test(name) || [...name].length > limits.policyNameCharsMax) {
+    throw policyProblem('policy_name_invalid', {
+      errors: [{ pointer: '/params/policyName', detail: 'Use 1 to 253 printable characters without / ? # and \\.' }],
+    });
+  }
+}
+
+/**
+ * What is evaluated: the graph converted to Rego when there is one, otherwise the Rego.
+ * @throws Problem policy_without_source, policy_graph_invalid (naming the nodes), invalid_request when the Rego is too long
+ */
+export function effectiveRego(body: PolicyBody): string {
+  if (body.graph !== undefined) {
+    const errors = checkGraph(body.graph);
+    if (errors.length > 0) {
+      throw policyProblem('policy_graph_invalid', {
+        detail: errors.map((error) => error.detail).join('; '),
+        errors: errors.map(({ pointer, detail }) => ({ pointer, detail })),
+      });
+    }
+    return graphToRego(body.graph);
+  }
+  if (body.rego === undefined) throw policyProblem('policy_without_source');
+  const bytes = Buffer.byteLength(body.rego);
+  if (bytes > limits.regoSourceBytesMax) {
+    const detail = `The source has ${bytes} bytes; ${limits.regoSourceBytesMax} are allowed.`;
+    throw policyProblem('policy_does_not_compile', { detail, errors: [{ pointer: '/rego', detail }] });
+  }
+  return body.rego;
+}
+
+/** What the answer differs in from what the test expects, or undefined when it meets it. Obligations are compared as sets. */
+export function unmetExpectation(answer: Answer, expect: PolicyTest['expect']): string | undefined {
+  for (const member of ['outcome', 'reason', 'obligations'] as const) {
+    if (!(member in expect)) continue;
+    const [got, wanted] = [answer[member], expect[member]].map((value) =>
+      Array.isArray(value) ? [...value].sort() : value,
+    );
+    if (!isDeepStrictEqual(got, wanted))
+      return `${member} is ${JSON.stringify(got)}, expected ${JSON.stringify(wanted)}`;
+  }
+  return undefined;
+}

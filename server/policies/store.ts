@@ -1,0 +1,172 @@
+/** All SQL of the policies room. */
+import { type Static, Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { sql } from '../core/db/sql.ts';
+import type { Writer } from '../core/ownership.ts';
+import type { Reads } from '../rego/schema.ts';
+import type { PolicyGraph } from './graph/index.ts';
+import { type ArtifactAbout, ArtifactRow, EntryRow, PolicyRow, RevisionRow } from './schema.ts';
+
+const columns = sql`name, number, rego, graph, effective_rego, artifact, revision, owner, updated_at, updated_by`;
+const none = sql``;
+
+export function readPolicy(tx: Transaction, tenant: string, name: string): Promise<PolicyRow | undefined> {
+  return tx.maybe(PolicyRow, sql`select ${columns} from accord.policy where tenant = ${tenant} and name = ${name}`);
+}
+
+/**
+ * Names in byte order after `after`. `search` keeps those whose name or source holds it, without regard to case.
+ * @param limit undefined: all
+ */
+export async function listPolicies(
+  tx: Transaction,
+  tenant: string,
+  page: { search?: string; after?: string; limit?: number },
+): Promise<string[]> {
+  const { search, after, limit } = page;
+  const rows = await tx.many(
+    Type.Object({ name: Type.String() }),
+    sql`select name from accord.policy where tenant = ${tenant}
+      ${search === undefined ? none : sql`and (strpos(lower(name), lower(${search})) > 0 or strpos(lower(effective_rego), lower(${search})) > 0)`}
+      ${after === undefined ? none : sql`and name > ${after}`}
+      order by name ${limit === undefined ? none : sql`limit ${limit}`}`,
+  );
+  return rows.map((row) => row.name);
+}
+
+/** Entries for the snapshot: of all tenants, of one, or only those of the names that still exist. */
+export function loadPolicies(tx: Transaction, tenant?: string, names?: string[]): Promise<Static<typeof EntryRow>[]> {
+  return tx.many(
+    EntryRow,
+    sql`select tenant, name, number, artifact, revision, reads from accord.policy
+      ${tenant === undefined ? none : sql`where tenant = ${tenant}`}
+      ${names === undefined ? none : sql`and name = any(${names}::text[])`}`,
+  );
+}
+
+export type PolicyWrite = {
+  name: string;
+  rego: string | undefined;
+  graph: PolicyGraph | undefined;
+  effectiveRego: string;
+  artifact: string;
+  reads: Reads;
+  revision: number;
+};
+
+export async function upsertPolicy(
+  tx: Transaction,
+  tenant: string,
+  policy: PolicyWrite & { number: number },
+  writer: Writer,
+): Promise<void> {
+  const graph = policy.graph === undefined ? null : JSON.stringify(policy.graph);
+  await tx.run(sql`
+    insert into accord.policy (tenant, name, number, rego, graph, effective_rego, artifact, reads, revision, owner, updated_by)
+    values (${tenant}, ${policy.name}, ${policy.number}, ${policy.rego ?? null}, ${graph}, ${policy.effectiveRego},
+      ${policy.artifact}, ${JSON.stringify(policy.reads)}, ${policy.revision}, ${JSON.stringify(writer.owner)}, ${writer.actor})
+    on conflict (tenant, name) do update set number = excluded.number, rego = excluded.rego, graph = excluded.graph,
+      effective_rego = excluded.effective_rego, artifact = excluded.artifact, reads = excluded.reads,
+      revision = excluded.revision, owner = excluded.owner, updated_at = now(), updated_by = excluded.updated_by`);
+}
+
+export async function removePolicy(tx: Transaction, tenant: string, name: string): Promise<void> {
+  await tx.run(sql`delete from accord.policy where tenant = ${tenant} and name = ${name}`);
+}
+
+/** The number that the next revision of the name gets. */
+export async function nextNumber(tx: Transaction, tenant: string, name: string): Promise<number> {
+  const row = await tx.one(
+    Type.Object({ number: Type.Integer() }),
+    sql`select coalesce(max(number), 0) + 1 as number from accord.policy_revision where tenant = ${tenant} and name = ${name}`,
+  );
+  return row.number;
+}
+
+/** Adds to the history of a name, and forgets what is older than the newest `keep`. */
+export async function addRevision(
+  tx: Transaction,
+  tenant: string,
+  entry: { name: string; number: number; action: string; revision: number; policy: PolicyWrite | undefined },
+  writer: Writer,
+  keep: number,
+): Promise<void> {
+  const policy = entry.policy;
+  const graph = policy?.graph === undefined ? null : JSON.stringify(policy.graph);
+  await tx.run(sql`
+    insert into accord.policy_revision (tenant, name, number, action, rego, graph, effective_rego, artifact, revision, updated_by)
+    values (${tenant}, ${entry.name}, ${entry.number}, ${entry.action}, ${policy?.rego ?? null}, ${graph},
+      ${policy?.effectiveRego ?? null}, ${policy?.artifact ?? null}, ${entry.revision}, ${writer.actor})`);
+  await tx.run(sql`
+    delete from accord.policy_revision where tenant = ${tenant} and name = ${entry.name} and number <= ${entry.number - keep}`);
+}
+
+const revisionColumns = sql`number, action, rego, graph, effective_rego, updated_at, updated_by`;
+
+/** The history of a name, newest first, below `before`. */
+export function listRevisions(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+  page: { before?: number; limit: number },
+): Promise<RevisionRow[]> {
+  return tx.many(
+    RevisionRow,
+    sql`select ${revisionColumns} from accord.policy_revision where tenant = ${tenant} and name = ${name}
+      ${page.before === undefined ? none : sql`and number < ${page.before}`} order by number desc limit ${page.limit}`,
+  );
+}
+
+export function readRevision(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+  number: number,
+): Promise<RevisionRow | undefined> {
+  return tx.maybe(
+    RevisionRow,
+    sql`select ${revisionColumns} from accord.policy_revision
+      where tenant = ${tenant} and name = ${name} and number = ${number}`,
+  );
+}
+
+export function readArtifact(
+  tx: Transaction,
+  tenant: string,
+  digest: string,
+): Promise<Static<typeof ArtifactRow> | undefined> {
+  return tx.maybe(
+    ArtifactRow,
+    sql`select wasm, about from accord.policy_artifact where tenant = ${tenant} and digest = ${digest}`,
+  );
+}
+
+export async function readArtifactAbout(
+  tx: Transaction,
+  tenant: string,
+  digest: string,
+): Promise<ArtifactAbout | undefined> {
+  const row = await tx.maybe(
+    Type.Object({ about: ArtifactRow.properties.about }),
+    sql`select about from accord.policy_artifact where tenant = ${tenant} and digest = ${digest}`,
+  );
+  return row?.about;
+}
+
+export async function insertArtifact(
+  tx: Transaction,
+  tenant: string,
+  digest: string,
+  artifact: { wasm: Buffer; about: ArtifactAbout },
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.policy_artifact (tenant, digest, wasm, about)
+    values (${tenant}, ${digest}, ${artifact.wasm}, ${JSON.stringify(artifact.about)}) on conflict do nothing`);
+}
+
+/** Forgets compiled policies that no policy uses and that nobody compiled for so many days; a system transaction. */
+export async function sweepArtifacts(tx: Transaction, keptDays: number): Promise<void> {
+  await tx.run(sql`
+    delete from accord.policy_artifact a where created_at < now() - make_interval(days => ${keptDays})
+      and not exists (select from accord.policy p where p.tenant = a.tenant and p.artifact = a.digest)`);
+}

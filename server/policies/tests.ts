@@ -1,0 +1,47 @@
+/** Owns checking a policy before it is activated: its own tests, and the whole check without a database. */
+import type { ProblemPlace } from '../core/problems.ts';
+import type { Compiler } from '../rego/index.ts';
+import { judge } from './answer.ts';
+import { compileSource } from './artifacts.ts';
+import type { Engine } from './engine.ts';
+import { policyProblem } from './problems.ts';
+import { checkPolicyName, effectiveRego, type PolicyBody, type PolicyTest, unmetExpectation } from './rules.ts';
+
+/**
+ * Runs the tests of a compiled policy apart from the main thread.
+ * @param now ms, the instant that time.now_ns gives
+ * @throws Problem policy_tests_failed saying which test got what
+ */
+export async function runTests(
+  engine: Pick<Engine, 'runApart'>,
+  program: { tenant: string; key: string; wasm: Uint8Array },
+  tests: readonly PolicyTest[],
+  now: number,
+): Promise<void> {
+  const errors: ProblemPlace[] = [];
+  for (const [index, test] of tests.entries()) {
+    const run = await engine.runApart(program.tenant, program.key, program.wasm, test.input, now);
+    const unmet = run.ok ? unmetExpectation(judge(run.result).answer, test.expect) : `${run.failure}: ${run.detail}`;
+    if (unmet !== undefined) errors.push({ pointer: `/tests/${index}`, detail: `${test.name}: ${unmet}` });
+  }
+  if (errors.length > 0) {
+    throw policyProblem('policy_tests_failed', { detail: errors.map((error) => error.detail).join('; '), errors });
+  }
+}
+
+/**
+ * All that putPolicy checks, offline: name, graph, compiling, tests.
+ * @throws Problem as putPolicy does
+ */
+export async function checkPolicy(
+  services: { compiler: Compiler; engine: Pick<Engine, 'runApart'> },
+  name: string,
+  body: PolicyBody,
+  tests: readonly PolicyTest[],
+  now: number,
+): Promise<void> {
+  checkPolicyName(name);
+  const { wasm } = await compileSource(services.compiler, 'offline', effectiveRego(body));
+  // The worker keeps programs by key; here each is used once.
+  await runTests(services.engine, { tenant: 'offline', key: `offline/${name}/${now}`, wasm }, tests, now);
+}

@@ -1,0 +1,43 @@
+/**
+ * Owns how a compiled policy is stored. A policy's Wasm is mostly OPA's runtime, so it is compressed against a
+ * dictionary that contains that runtime. Measured: 154 KB becomes 0.7 KB (gzip: 54 KB), with regular expressions 355 KB
+ * becomes 0.7 KB (gzip: 112 KB); packing takes 3-7 ms, unpacking 0.1-0.5 ms.
+ *
+ * The first byte is the format. A new OPA may deserve a new dictionary: it gets a new format number, and the older
+ * dictionaries stay, because stored policies are served before they are compiled again.
+ */
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync, constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { limits } from '../core/limits.ts';
+
+const FORMAT = 1;
+const dictionaries = new Map<number, Buffer>();
+
+/** Packs a policy's Wasm. */
+export function packArtifact(wasm: Uint8Array): Buffer {
+  const params = {
+    [constants.ZSTD_c_compressionLevel]: 9,
+    [constants.ZSTD_c_windowLog]: 20, // the dictionary and the module fit
+    [constants.ZSTD_c_checksumFlag]: 1,
+  };
+  return Buffer.concat([Buffer.of(FORMAT), zstdCompressSync(wasm, { dictionary: dictionary(FORMAT), params })]);
+}
+
+/** Gives back what packArtifact was given. Throws on an unknown format, damage, or more than limits.policyWasmBytesMax bytes. */
+export function unpackArtifact(packed: Uint8Array): Uint8Array {
+  const format = packed[0];
+  if (format !== FORMAT) throw new Error(`policy artifact has unknown format ${format}`);
+  return zstdDecompressSync(packed.subarray(1), {
+    dictionary: dictionary(format),
+    maxOutputLength: limits.policyWasmBytesMax,
+  });
+}
+
+function dictionary(format: number): Buffer {
+  let found = dictionaries.get(format);
+  if (!found) {
+    found = brotliDecompressSync(readFileSync(new URL(`./artifact-${format}.dict.br`, import.meta.url)));
+    dictionaries.set(format, found);
+  }
+  return found;
+}

@@ -1,0 +1,122 @@
+/** Owns net.cidr_*, on addresses as integers. */
+import { isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { distinct } from '../compare.ts';
+import { RegoSet, type Value } from '../value.ts';
+import { type BuiltinTable, boundResult, itemsOf, refuse, stringOf } from './arguments.ts';
+
+/** The addresses `first` to `last`; `bits` is 32 or 128. */
+type Range = { bits: number; first: bigint; last: bigint };
+
+export const netBuiltins: BuiltinTable = {
+  'net.cidr_contains_matches': (context, cidrs, others) => {
+    const [outer, inner] = [indexed(cidrs), indexed(others)];
+    context.charge(outer.length * inner.length * 2 + (outer.length + inner.length) * 20);
+    const ranges = inner.map(([text, index]) => [parseRange(text), index] as const);
+    const pairs = outer.flatMap(([text, index]) => {
+      const range = parseCidr(text) ?? refuse();
+      return ranges.filter(([other]) => contains(range, other ?? refuse())).map(([, at]): Value => [index, at]);
+    });
+    return distinct(pairs);
+  },
+  'net.cidr_expand': (context, cidr) => {
+    const { bits, first, last } = parseCidr(stringOf(cidr)) ?? refuse();
+    const count = Number(last - first) + 1;
+    boundResult(count * 9);
+    context.charge(count * 20);
+    const all: Value[] = [];
+    for (let address = first; address <= last; address++) all.push(formatAddress(address, bits));
+    return new RegoSet(all);
+  },
+  'net.cidr_is_valid': (_context, cidr) => typeof cidr === 'string' && parseCidr(cidr) !== undefined,
+  'net.cidr_merge': (context, networks) => {
+    const texts = itemsOf(networks).map(stringOf);
+    context.charge(texts.length * 40);
+    const ranges = texts.map((text) => (isIPv4(text) ? classful(text) : (parseCidr(text) ?? refuse())));
+    return distinct(merge(ranges).flatMap(toCidrs));
+  },
+};
+
+/** The CIDRs of an operand with what identifies each in the result: itself, its array index, set item or object key. */
+function indexed(value: Value | undefined): [text: string, index: Value][] {
+  if (typeof value === 'string') return [[value, value]];
+  if (value instanceof Map) return Array.from(value, ([key, item]) => [cidrOf(item), key]);
+  if (value instanceof RegoSet) return value.items.map((item) => [cidrOf(item), item]);
+  return Array.isArray(value) ? value.map((item, i) => [cidrOf(item), i]) : [];
+}
+
+/** A string, or an array that begins with one. */
+function cidrOf(value: Value): string {
+  return stringOf(Array.isArray(value) ? value[0] : value);
+}
+
+function parseRange(text: string): Range | undefined {
+  const address = parseAddress(text);
+  return address === undefined ? parseCidr(text) : { bits: address.bits, first: address.value, last: address.value };
+}
+
+/** As strict as Go: no leading zeros, no zones; IPv4 inside IPv6 is IPv4. */
+function parseAddress(text: string): { bits: number; value: bigint } | undefined {
+  if (isIPv4(text)) return { bits: 32, value: integerOf(ipaddr.IPv4.parse(text).toByteArray()) };
+  if (!isIPv6(text) || text.includes('%')) return undefined;
+  const value = integerOf(ipaddr.IPv6.parse(text).toByteArray());
+  return value >> 32n === 0xffffn ? { bits: 32, value: value & 0xffffffffn } : { bits: 128, value };
+}
+
+function parseCidr(text: string): Range | undefined {
+  const [, address, digits] = /^([^/]*)\/(\d{1,3})$/.exec(text) ?? [];
+  const parsed = address === undefined ? undefined : parseAddress(address);
+  if (parsed === undefined || (digits!.length > 1 && digits![0] === '0')) return undefined;
+  const mapped = parsed.bits === 32 && address!.includes(':') ? 96 : 0;
+  const prefix = Number(digits) - mapped;
+  return prefix < 0 || prefix > parsed.bits ? undefined : rangeOf(parsed.value, parsed.bits, prefix);
+}
+
+function rangeOf(address: bigint, bits: number, prefix: number): Range {
+  const host = (1n << BigInt(bits - prefix)) - 1n;
+  return { bits, first: address & ~host, last: address | host };
+}
+
+/** A bare IPv4 address means its network of the old classes A, B and C to net.cidr_merge. */
+function classful(text: string): Range {
+  const { value, bits } = parseAddress(text)!;
+  const first = value >> 24n;
+  return rangeOf(value, bits, first < 128n ? 8 : first < 192n ? 16 : 24);
+}
+
+function contains(outer: Range, inner: Range): boolean {
+  return outer.bits === inner.bits && outer.first <= inner.first && inner.last <= outer.last;
+}
+
+/** Overlapping and adjacent ranges as one, of each family. */
+function merge(ranges: Range[]): Range[] {
+  const sorted = ranges.toSorted((a, b) => a.bits - b.bits || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
+  const merged: Range[] = [];
+  for (const range of sorted) {
+    const last = merged.at(-1);
+    if (last === undefined || last.bits !== range.bits || range.first > last.last + 1n) merged.push({ ...range });
+    else if (range.last > last.last) last.last = range.last;
+  }
+  return merged;
+}
+
+/** The fewest CIDRs that cover a range exactly: at most 2 × bits. */
+function toCidrs({ bits, first, last }: Range): string[] {
+  const found: string[] = [];
+  for (let at = first; at <= last; ) {
+    let host = 0n;
+    while (host < BigInt(bits) && at % (1n << (host + 1n)) === 0n && at + (1n << (host + 1n)) - 1n <= last) host++;
+    found.push(`${formatAddress(at, bits)}/${BigInt(bits) - host}`);
+    at += 1n << host;
+  }
+  return found;
+}
+
+function formatAddress(value: bigint, bits: number): string {
+  const bytes = Buffer.from(value.toString(16).padStart(bits / 4, '0'), 'hex');
+  return bits === 32 ? bytes.join('.') : new ipaddr.IPv6([...bytes]).toRFC5952String();
+}
+
+function integerOf(bytes: number[]): bigint {
+  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+}

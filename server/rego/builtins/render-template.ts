@@ -1,0 +1,188 @@
+/**
+ * Owns strings.render_template: the part of Go's text/template that policies use in messages: text, fields
+ * ({{.a.b}}, {{$x.y}}), variables, if / else / else if, range / else, with / else, comments and trim markers. Pipelines
+ * and functions are refused (undefined), so that nothing renders differently from OPA.
+ */
+import { sortedKeys } from '../compare.ts';
+import { NumberText, RegoSet, type Value } from '../value.ts';
+import { type BuiltinContext, boundResult, objectOf, refuse } from './arguments.ts';
+
+type Node =
+  | { kind: 'text'; text: string }
+  | { kind: 'value'; path: Path }
+  | { kind: 'block'; keyword: string; names: string[]; path: Path; body: Node[]; otherwise: Node[] };
+
+/** `root` is '' for the dot, '$' or '$name'. */
+type Path = { root: string; fields: string[] };
+
+const ACTION = /\{\{(- )?([^}]*?)( -)?\}\}/g;
+const PATH = /^(\$\w*)?((?:\.[\p{L}_][\p{L}\p{N}_]*)*)$/u;
+const RANGE_NAMES = /^(\$\w+)(?:\s*,\s*(\$\w+))?\s*:=\s*/;
+const DEPTH_MAX = 50;
+
+/** Renders `template` with an object of variables. Charged per node executed; undefined for what is not supported. */
+export function renderTemplate(context: BuiltinContext, template: string, variables: Value): string {
+  context.charge(template.length);
+  const dot = objectOf(variables);
+  const nodes = new Parser(template).parse();
+  const renderer = new Renderer(context);
+  renderer.render(nodes, dot, new Map([['$', dot]]));
+  return renderer.out.join('').replaceAll('<no value>', '<undefined>');
+}
+
+class Parser {
+  readonly #tokens: { text?: string; action?: string }[] = [];
+  #at = 0;
+
+  constructor(template: string) {
+    let from = 0;
+    let trimNext = false;
+    for (const match of template.matchAll(ACTION)) {
+      this.#push(template.slice(from, match.index), trimNext, match[1] !== undefined);
+      this.#tokens.push({ action: match[2]!.trim() });
+      trimNext = match[3] !== undefined;
+      from = match.index + match[0].length;
+    }
+    const rest = template.slice(from);
+    if (rest.includes('{{')) refuse();
+    this.#push(rest, trimNext, false);
+  }
+
+  #push(text: string, trimStart: boolean, trimEnd: boolean): void {
+    const start = trimStart ? text.trimStart() : text;
+    this.#tokens.push({ text: trimEnd ? start.trimEnd() : start });
+  }
+
+  parse(): Node[] {
+    const { nodes, end } = this.#nodes(0);
+    return end === undefined ? nodes : refuse();
+  }
+
+  /** Nodes up to {{end}} or {{else …}}, which is returned, or the end of the template. */
+  #nodes(depth: number): { nodes: Node[]; end: string | undefined } {
+    if (depth > DEPTH_MAX) refuse();
+    const nodes: Node[] = [];
+    while (this.#at < this.#tokens.length) {
+      const { text, action } = this.#tokens[this.#at++]!;
+      if (action === undefined) nodes.push({ kind: 'text', text: text! });
+      else if (action === 'end' || /^else\b/.test(action)) return { nodes, end: action };
+      else if (!(action.startsWith('/*') && action.endsWith('*/'))) nodes.push(this.#action(action, depth));
+    }
+    return { nodes, end: undefined };
+  }
+
+  #action(action: string, depth: number): Node {
+    const [, keyword, argument] = /^(if|range|with)\s+(.*)$/s.exec(action) ?? [];
+    if (keyword === undefined) return { kind: 'value', path: parsePath(action) };
+    const names = keyword === 'range' ? RANGE_NAMES.exec(argument!) : null;
+    const path = parsePath(argument!.slice(names?.[0].length ?? 0));
+    const { nodes: body, end } = this.#nodes(depth + 1);
+    let otherwise: Node[] = [];
+    if (end === 'else') {
+      const rest = this.#nodes(depth + 1);
+      if (rest.end !== 'end') refuse();
+      otherwise = rest.nodes;
+    } else if (end !== 'end') {
+      const chained = /^else\s+((?:if|with)\s.*)$/s.exec(end ?? '') ?? refuse();
+      otherwise = [this.#action(chained[1]!, depth + 1)]; // shares this block's end
+    }
+    return {
+      kind: 'block',
+      keyword,
+      names: names?.slice(1).filter((name) => name !== undefined) ?? [],
+      path,
+      body,
+      otherwise,
+    };
+  }
+}
+
+function parsePath(text: string): Path {
+  const trimmed = text.trim();
+  if (trimmed === '.') return { root: '', fields: [] };
+  const match = PATH.exec(trimmed);
+  if (match === null || trimmed === '') return refuse();
+  return { root: match[1] ?? '', fields: match[2]!.split('.').slice(1) };
+}
+
+class Renderer {
+  readonly out: string[] = [];
+  readonly #context: BuiltinContext;
+  #length = 0;
+
+  constructor(context: BuiltinContext) {
+    this.#context = context;
+  }
+
+  render(nodes: Node[], dot: Value, variables: Map<string, Value>): void {
+    for (const node of nodes) {
+      this.#context.charge(4);
+      if (node.kind === 'text') this.#emit(node.text);
+      else if (node.kind === 'value') this.#emit(this.#print(resolve(node.path, dot, variables)));
+      else this.#block(node, dot, variables);
+    }
+  }
+
+  #block(node: Extract<Node, { kind: 'block' }>, dot: Value, variables: Map<string, Value>): void {
+    const value = resolve(node.path, dot, variables);
+    if (!truthy(value)) this.render(node.otherwise, dot, variables);
+    else if (node.keyword === 'range') this.#range(node, value!, variables);
+    else this.render(node.body, node.keyword === 'with' ? value! : dot, variables);
+  }
+
+  #range(node: Extract<Node, { kind: 'block' }>, value: Value, variables: Map<string, Value>): void {
+    for (const [key, item] of entriesOf(value)) {
+      const [first, second] = node.names;
+      const scope = new Map(variables);
+      if (second !== undefined) scope.set(first!, key).set(second, item);
+      else if (first !== undefined) scope.set(first, item);
+      this.render(node.body, item, scope);
+    }
+  }
+
+  #emit(text: string): void {
+    this.#length += text.length;
+    boundResult(this.#length);
+    this.#context.charge(text.length / 4);
+    this.out.push(text);
+  }
+
+  #print(value: Value | undefined): string {
+    return value === undefined || value === null ? '<no value>' : printed(value);
+  }
+}
+
+/** A missing field is undefined; a field of something that is not an object is an error, as in Go. */
+function resolve(path: Path, dot: Value, variables: Map<string, Value>): Value | undefined {
+  let value: Value | undefined =
+    path.root === '' ? dot : variables.has(path.root) ? variables.get(path.root) : refuse();
+  for (const field of path.fields) value = value instanceof Map ? value.get(field) : refuse();
+  return value;
+}
+
+function truthy(value: Value | undefined): boolean {
+  if (value instanceof NumberText) return Number(value.text) !== 0;
+  if (Array.isArray(value)) return value.length > 0;
+  if (value instanceof RegoSet) return value.items.length > 0;
+  if (value instanceof Map) return value.size > 0;
+  return Boolean(value);
+}
+
+function entriesOf(value: Value): [Value, Value][] {
+  if (value instanceof Map) return sortedKeys(value).map((key) => [key, value.get(key)!]);
+  const items = value instanceof RegoSet ? [...value.items] : Array.isArray(value) ? value : refuse();
+  return items.map((item, i) => [i, item]);
+}
+
+/** Go's %v of decoded JSON. */
+function printed(value: Value): string {
+  if (value === null) return '<nil>';
+  if (value instanceof NumberText) return value.text;
+  if (Array.isArray(value)) return `[${value.map(printed).join(' ')}]`;
+  if (value instanceof RegoSet) return `[${value.items.map(printed).join(' ')}]`;
+  if (value instanceof Map)
+    return `map[${sortedKeys(value)
+      .map((key) => `${printed(key)}:${printed(value.get(key)!)}`)
+      .join(' ')}]`;
+  return String(value);
+}

@@ -1,0 +1,150 @@
+/**
+ * Owns the queue in front of the compiler's workers: round robin between tenants, bounded for each, and a worker that
+ * does not come back is replaced without harm to the rest.
+ */
+import { createHash } from 'node:crypto';
+import { limits } from '../core/limits.ts';
+import type { Observe } from '../core/observe.ts';
+import { CompilerWorker } from './compile-thread.ts';
+import { artifactFacts, type Outcome } from './compiler-module.ts';
+import {
+  type Compiled,
+  type CompileResult,
+  type Compiler,
+  CompilerError,
+  type FormatResult,
+  type KnownBuiltin,
+  type Reads,
+  type RegoError,
+} from './schema.ts';
+
+type Job = { message: object; resolve(outcome: Outcome): void; reject(error: CompilerError): void };
+
+/** What the Go program answers (compiler/main.go, `response`). */
+type Answer = {
+  ok: boolean;
+  errors?: RegoError[];
+  package: string;
+  syntax: 'v1' | 'v0';
+  reads: Reads;
+  builtins?: string[];
+  source: string;
+  known: KnownBuiltin[];
+};
+
+/** A compiler that starts its workers (default one) when first needed, and does not keep an idle process alive. */
+export function createCompiler(options: { workers?: number; observe?: Observe } = {}): Compiler {
+  const queue = new FairQueue();
+  const workers = Array.from({ length: options.workers ?? 1 }, () => new CompilerWorker(options.observe));
+  let closed = false;
+
+  const dispatch = () => {
+    for (const worker of workers) {
+      if (worker.busy) continue;
+      const job = queue.take();
+      if (!job) return;
+      void worker.run(job.message).then(job.resolve, job.reject).finally(dispatch);
+    }
+  };
+
+  const request = (tenant: string, message: object): Promise<Outcome> =>
+    new Promise((resolve, reject) => {
+      if (closed) throw new CompilerError('compiler_closed', 'the compiler is closed');
+      queue.add(tenant, { message, resolve, reject });
+      dispatch();
+    });
+
+  return {
+    version: version(),
+    async compile(tenant, source, { builtins, explain = false }) {
+      const tooLarge = refuseSize(source);
+      if (tooLarge) return tooLarge;
+      const op = { op: 'compile', source, builtins, explain, maxDepth: limits.compileDepthMax };
+      return toResult(await request(tenant, op));
+    },
+    async format(tenant, source) {
+      const tooLarge = refuseSize(source);
+      if (tooLarge) return tooLarge;
+      const outcome = await request(tenant, { op: 'format', source, maxDepth: limits.compileDepthMax });
+      return toFormatted(outcome);
+    },
+    async builtins() {
+      const outcome = await request('', { op: 'builtins' });
+      if (outcome.kind !== 'answer') throw new CompilerError('compiler_failed', tooComplex(outcome.reason).message);
+      return (outcome.answer as Answer).known;
+    },
+    prepare: () => {
+      if (!closed) for (const worker of workers) worker.prepare();
+    },
+    async close() {
+      closed = true;
+      for (let job = queue.take(); job; job = queue.take())
+        job.reject(new CompilerError('compiler_closed', 'the compiler was closed'));
+      await Promise.all(workers.map((worker) => worker.close()));
+    },
+  };
+}
+
+/** One list a tenant; the tenant that was served goes to the end. */
+class FairQueue {
+  #byTenant = new Map<string, Job[]>();
+
+  add(tenant: string, job: Job): void {
+    const jobs = this.#byTenant.get(tenant) ?? [];
+    if (jobs.length >= limits.compileQueuePerTenantMax)
+      throw new CompilerError('compile_queue_full', `${jobs.length} policies of ${tenant} wait to be compiled`);
+    jobs.push(job);
+    this.#byTenant.set(tenant, jobs);
+  }
+
+  take(): Job | undefined {
+    const first = this.#byTenant.entries().next().value;
+    if (!first) return undefined;
+    const [tenant, jobs] = first;
+    this.#byTenant.delete(tenant);
+    const job = jobs.shift();
+    if (jobs.length > 0) this.#byTenant.set(tenant, jobs);
+    return job;
+  }
+}
+
+function version(): string {
+  const { opa, instrumented } = artifactFacts();
+  const inputs = `${instrumented} ${limits.evaluateMemoryPages} ${limits.evaluateFuel}`;
+  return `opa-${opa.replace(/^v/, '')}+${createHash('sha256').update(inputs).digest('hex').slice(0, 8)}`;
+}
+
+function toResult(outcome: Outcome): CompileResult {
+  if (outcome.kind === 'exhausted') return { ok: false, errors: [tooComplex(outcome.reason)] };
+  const answer = outcome.answer as Answer;
+  if (!answer.ok || !outcome.wasm) return { ok: false, errors: answer.errors ?? [] };
+  if (outcome.wasm.length > limits.policyWasmBytesMax)
+    return { ok: false, errors: [tooComplex(`its code has more than ${limits.policyWasmBytesMax} bytes`)] };
+  const compiled: Compiled = {
+    ok: true,
+    wasm: outcome.wasm,
+    package: answer.package,
+    syntax: answer.syntax,
+    reads: answer.reads.all ? { all: true } : answer.reads,
+    builtins: (answer.builtins ?? []).sort(),
+    fuel: outcome.fuel,
+  };
+  return compiled;
+}
+
+function toFormatted(outcome: Outcome): FormatResult {
+  if (outcome.kind === 'exhausted') return { ok: false, errors: [tooComplex(outcome.reason)] };
+  const answer = outcome.answer as Answer;
+  return answer.ok ? { ok: true, source: answer.source } : { ok: false, errors: answer.errors ?? [] };
+}
+
+function tooComplex(reason: string): RegoError {
+  return { code: 'too_complex', message: `policy is too complex to compile: ${reason}`, row: 1, col: 1 };
+}
+
+function refuseSize(source: string): { ok: false; errors: RegoError[] } | undefined {
+  const size = Buffer.byteLength(source);
+  if (size <= limits.regoSourceBytesMax) return undefined;
+  const message = `policy has ${size} bytes, at most ${limits.regoSourceBytesMax} are allowed`;
+  return { ok: false, errors: [{ code: 'too_large', message, row: 1, col: 1 }] };
+}

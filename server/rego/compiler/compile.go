@@ -1,0 +1,118 @@
+// From source to linked Wasm: syntax version, parse, compile with our entry module, link.
+package main
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/format"
+	"github.com/open-policy-agent/opa/v1/rego"
+)
+
+// attempt is what one version of the syntax made of the source.
+type attempt struct {
+	version ast.RegoVersion
+	caps    *ast.Capabilities
+	module  *ast.Module // nil when it did not parse
+	errs    error
+}
+
+// modern matches what only a writer of the v1 syntax would write; the older syntax's errors would mislead him.
+var modern = regexp.MustCompile(`(?m)^\s*import\s+rego\.v1\b|^[^#"\n]*\bif\b`)
+
+// compile tries the v1 syntax, then v0. When both fail it reports the one that got further.
+func compile(q *request) *response {
+	v1 := &attempt{version: ast.RegoV1, caps: capabilities(q.Builtins)}
+	out := v1.compile(q)
+	if v1.errs == nil {
+		return out
+	}
+	v0 := &attempt{version: ast.RegoV0, caps: v1.caps}
+	out = v0.compile(q)
+	if v0.errs == nil {
+		return out
+	}
+	if !modern.MatchString(q.Source) && v0.further(v1) {
+		return &response{Errors: toErrors(v0.errs, v0.caps)}
+	}
+	return &response{Errors: toErrors(v1.errs, v1.caps)}
+}
+
+func (a *attempt) compile(q *request) *response {
+	if a.module, a.errs = a.parse(q); a.errs != nil {
+		return nil
+	}
+	if errs := checkModule(a.module); errs != nil {
+		a.errs = errs
+		return nil
+	}
+	entry, err := entryModule(a.module, q.Explain)
+	if err != nil {
+		a.errs = err
+		return nil
+	}
+	c := ast.NewCompiler().WithCapabilities(a.caps).WithDefaultRegoVersion(a.version).SetErrorLimit(errorsMax).
+		WithEvalMode(ast.EvalModeIR)
+	c.Compile(map[string]*ast.Module{tenantFile: a.module, entryFile: entry})
+	if c.Failed() {
+		a.errs = c.Errors
+		return nil
+	}
+	linked, err := rego.New(rego.Compiler(c), rego.ParsedQuery(entryQuery())).Compile(context.Background())
+	if err != nil {
+		a.errs = err
+		return nil
+	}
+	out := &response{OK: true, Package: packageName(a.module), Syntax: "v1", wasm: linked.Bytes}
+	if a.version == ast.RegoV0 {
+		out.Syntax = "v0"
+	}
+	out.Reads = inputReads(c.Modules[tenantFile])
+	for _, b := range c.Required.Builtins {
+		if !isNative(b.Name) {
+			out.Builtins = append(out.Builtins, b.Name)
+		}
+	}
+	return out
+}
+
+// parse bounds the nesting with a first pass: ParseModuleWithOpts has no such option, and its own bound of 100,000
+// overflows the stack first.
+func (a *attempt) parse(q *request) (*ast.Module, error) {
+	_, _, errs := ast.NewParser().WithFilename(tenantFile).WithReader(strings.NewReader(q.Source)).
+		WithProcessAnnotation(true).WithRegoVersion(a.version).WithCapabilities(a.caps).
+		WithMaxRecursionDepth(q.MaxDepth).Parse()
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return ast.ParseModuleWithOpts(tenantFile, q.Source,
+		ast.ParserOptions{RegoVersion: a.version, ProcessAnnotation: true, Capabilities: a.caps})
+}
+
+// further says whether a got further than b: it parsed and b did not, or its first error stands later.
+func (a *attempt) further(b *attempt) bool {
+	if (a.module == nil) != (b.module == nil) {
+		return a.module != nil
+	}
+	if a.module != nil {
+		return false
+	}
+	mine, other := toErrors(a.errs, a.caps)[0], toErrors(b.errs, b.caps)[0]
+	return mine.Row > other.Row || mine.Row == other.Row && mine.Col > other.Col
+}
+
+// formatSource lays out v1 source as `opa fmt` does.
+func formatSource(q *request) *response {
+	a := &attempt{version: ast.RegoV1, caps: ast.CapabilitiesForThisVersion()}
+	if _, err := a.parse(q); err != nil {
+		return &response{Errors: toErrors(err, a.caps)}
+	}
+	text, err := format.SourceWithOpts(tenantFile, []byte(q.Source), format.Opts{RegoVersion: a.version,
+		ParserOptions: &ast.ParserOptions{RegoVersion: a.version, ProcessAnnotation: true, Capabilities: a.caps}})
+	if err != nil {
+		return &response{Errors: toErrors(err, a.caps)}
+	}
+	return &response{OK: true, Source: string(text)}
+}

@@ -1,0 +1,140 @@
+/**
+ * Owns evaluations: one call of a compiled policy's entrypoint with an input, within a budget of fuel and memory.
+ * A trap or an abort unwinds past the policy's own shadow stack (64 KiB) without restoring it, so an instance that
+ * threw is broken for good: its owner drops it and makes another (1-2 ms).
+ */
+import { limits } from '../core/limits.ts';
+import { PolicyError } from './budget.ts';
+import { Host } from './host.ts';
+import { nestsWithin } from './nesting.ts';
+import type { Program } from './program.ts';
+
+export { PolicyError, type PolicyErrorKind } from './budget.ts';
+export { loadProgram, type Program } from './program.ts';
+
+/** `now` is nanoseconds since the Unix epoch, for time.now_ns; `fuel` is loop iterations and calls. */
+export type EvaluateOptions = { now: bigint; fuel?: number };
+
+/** `result` is undefined when the entrypoint is; `fuelUsed` is in the units of EvaluateOptions. */
+export type Evaluation = { result: unknown; fuelUsed: number };
+
+/** A lone surrogate as JSON.stringify writes it, or any other escape, which is kept. */
+const ESCAPES = /\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
+
+export class Instance {
+  readonly #host: Host;
+  readonly #data: number;
+  /** Where each evaluation's input starts, followed by its heap; all of it is reused by the next evaluation. */
+  readonly #base: number;
+  #broken = false;
+
+  /**
+   * `data` is the base document that the policy sees beside its rules; it is copied once.
+   * Throws PolicyError (internal) when the policy cannot be instantiated.
+   */
+  constructor(program: Program, data: Readonly<Record<string, unknown>> = {}) {
+    try {
+      this.#host = new Host(program);
+      const { exports } = this.#host;
+      const text = JSON.stringify(data);
+      const bytes = Buffer.byteLength(text);
+      const address = exports.opa_malloc(bytes);
+      this.#host.writeText(text, address, bytes);
+      this.#data = exports.opa_json_parse(address, bytes);
+      this.#base = align(exports.opa_heap_ptr_get());
+    } catch (cause) {
+      if (cause instanceof PolicyError) throw cause;
+      throw new PolicyError('internal', 'the compiled policy cannot be instantiated', { cause });
+    }
+  }
+
+  /** True after a failed evaluation: the instance refuses all others. An input refused beforehand does not break it. */
+  get broken(): boolean {
+    return this.#broken;
+  }
+
+  /**
+   * Evaluates entrypoint 0 against `input`, any JSON value or undefined for none. Synchronous; bounded by the fuel.
+   * @throws PolicyError, see PolicyErrorKind
+   */
+  evaluate(input: unknown, options: EvaluateOptions): Evaluation {
+    const { resultSet, fuelUsed } = this.query(input, options);
+    return { result: resultSet[0]?.result, fuelUsed };
+  }
+
+  /** As evaluate, but gives all bindings of the entrypoint's query: an entrypoint that is a rule binds only `result`. */
+  query(input: unknown, options: EvaluateOptions): { resultSet: Record<string, unknown>[]; fuelUsed: number } {
+    if (this.#broken) throw new PolicyError('internal', 'this instance failed before and must not be used again');
+    const text = input === undefined ? '' : encodeInput(input);
+    const fuel = options.fuel ?? limits.evaluateFuel;
+    const host = this.#host;
+    try {
+      host.now = options.now;
+      host.fuel.fill(fuel);
+      const length = this.#writeInput(text);
+      const heap = align(this.#base + length);
+      const address = host.exports.opa_eval(0, 0, this.#data, this.#base, length, heap, 0);
+      const resultSet = decodeResultSet(host.readText(address, limits.evaluateResultBytesMax));
+      return { resultSet, fuelUsed: fuel - host.fuel.left };
+    } catch (error) {
+      this.#broken = true;
+      throw this.#explain(error);
+    }
+  }
+
+  #writeInput(text: string): number {
+    this.#reserve(text.length);
+    const written = this.#host.writeText(text, this.#base, text.length);
+    if (written >= 0) return written;
+    const bytes = Buffer.byteLength(text); // not ASCII
+    if (bytes > limits.evaluateInputBytesMax) throw inputTooLarge();
+    this.#reserve(bytes);
+    return this.#host.writeText(text, this.#base, bytes);
+  }
+
+  /** Makes sure that the memory reaches `bytes` past the base, by the policy's own allocator, which tracks its top. */
+  #reserve(bytes: number): void {
+    if (this.#base + bytes < this.#host.buffer.length) return;
+    this.#host.exports.opa_heap_ptr_set(this.#base);
+    this.#host.exports.opa_malloc(bytes);
+  }
+
+  #explain(error: unknown): PolicyError {
+    if (error instanceof PolicyError) return error;
+    if (error instanceof WebAssembly.RuntimeError && this.#host.fuel.left < 0)
+      return new PolicyError('budget', 'the policy used up its evaluation budget');
+    return new PolicyError('internal', `the evaluation failed: ${String(error)}`, { cause: error });
+  }
+}
+
+function align(address: number): number {
+  return (address + 7) & ~7;
+}
+
+function inputTooLarge(): PolicyError {
+  return new PolicyError('input', `the input exceeds ${limits.evaluateInputBytesMax} bytes`);
+}
+
+function encodeInput(input: unknown): string {
+  if (!nestsWithin(input, limits.inputDepthMax))
+    throw new PolicyError('input', `the input is nested deeper than ${limits.inputDepthMax} levels`);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(input);
+  } catch (cause) {
+    throw new PolicyError('input', `the input is not JSON: ${String(cause)}`, { cause });
+  }
+  if (text === undefined) throw new PolicyError('input', 'the input is not JSON');
+  if (text.length > limits.evaluateInputBytesMax) throw inputTooLarge();
+  // OPA's parser aborts on a lone surrogate; Go's, and so OPA elsewhere, reads it as U+FFFD.
+  if (text.includes('\\ud')) text = text.replace(ESCAPES, (found) => (found.length === 6 ? '\ufffd' : found));
+  return text;
+}
+
+function decodeResultSet(text: string): Record<string, unknown>[] {
+  const resultSet = JSON.parse(text) as Record<string, unknown>[];
+  if (!nestsWithin(resultSet, limits.inputDepthMax + 2))
+    // the list and the bindings
+    throw new PolicyError('memory', `the result is nested deeper than ${limits.inputDepthMax} levels`);
+  return resultSet;
+}

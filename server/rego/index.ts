@@ -1,0 +1,16 @@
+/**
+ * The Rego room: compiling tenants' policies to Wasm (OPA's compiler, itself Wasm, in a worker) and evaluating them within
+ * a budget. It knows neither tenants' names nor where policies are kept.
+ */
+export { packArtifact, unpackArtifact } from './artifact.ts';
+export { hostBuiltinNames } from './builtins/index.ts';
+export { createCompiler } from './compile.ts';
+export { Instance, loadProgram, PolicyError, type PolicyErrorKind, type Program } from './evaluate.ts';
+export {
+  type Compiled,
+  type CompileResult,
+  type Compiler,
+  CompilerError,
+  type Reads,
+  type RegoError,
+} from './schema.ts';

@@ -1,0 +1,60 @@
+/** Owns the shapes that the compiler gives to the rooms that compile, store and evaluate policies. */
+
+/** A fault in a policy; row and col are 1-based positions in the tenant's source, col in characters (code points). */
+export type RegoError = { code: string; message: string; row: number; col: number };
+
+/** The input paths that a policy looks at, e.g. ['graph', 'subject']; sorted, none a prefix of another. A use of the input with a computed key, or of all of it, is `all`. */
+export type Reads = { all: true } | { all: false; paths: string[][] };
+
+export type Compiled = {
+  ok: true;
+  /** OPA's Wasm ABI 1.x, instrumented (instrument.ts). Its only entrypoint yields one object with those of outcome, reason, obligations (and held, with explain) that are defined. */
+  wasm: Uint8Array;
+  /** e.g. data.car.read */
+  package: string;
+  syntax: 'v1' | 'v0';
+  reads: Reads;
+  /** The builtins it calls that the host has to supply, sorted. */
+  builtins: string[];
+  /** What the compile burned, of limits.compileFuel; the same for the same source and options. */
+  fuel: number;
+};
+
+export type CompileResult = Compiled | { ok: false; errors: RegoError[] };
+
+export type CompileOptions = {
+  /** Names of the builtins that the host supplies; forbidden ones stay refused. */
+  builtins: readonly string[];
+  /** Adds `held` to the answer: the source rows of the outcome, reason and obligations rules (links of else chains, not defaults) that held. */
+  explain?: boolean;
+};
+
+export type FormatResult = { ok: true; source: string } | { ok: false; errors: RegoError[] };
+
+/** A builtin of the compiler's OPA; native ones are linked into the policy's Wasm. */
+export type KnownBuiltin = { name: string; arity: number; native: boolean };
+
+/** Compiles one source at a time a worker, fairly between tenants. */
+export type Compiler = {
+  /** Rejects with an Error of code compile_queue_full (limits.compileQueuePerTenantMax), compiler_closed or compiler_failed (our fault, not the policy's). */
+  compile(tenant: string, source: string, options: CompileOptions): Promise<CompileResult>;
+  /** Lays out v1 source as `opa fmt` does; rejects as compile does. */
+  format(tenant: string, source: string): Promise<FormatResult>;
+  /** All builtins of this OPA, those refused to policies included. */
+  builtins(): Promise<KnownBuiltin[]>;
+  /** Loads the compiler in the background, so that the first compile is as fast as the next. */
+  prepare(): void;
+  /** Ends the workers; what is queued rejects with code compiler_closed. */
+  close(): Promise<void>;
+  /** Changes whenever the same source could give another module, e.g. opa-1.22.0+1a2b3c4d. */
+  readonly version: string;
+};
+
+/** An Error with a stable code, for what is not a fault of the policy. */
+export class CompilerError extends Error {
+  readonly code: 'compile_queue_full' | 'compiler_closed' | 'compiler_failed';
+  constructor(code: CompilerError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}

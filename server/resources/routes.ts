@@ -1,0 +1,65 @@
+/** GET C/resources: the manifests of a tenant and their status, as `kubectl get` shows them in a cluster. */
+import { Type } from 'typebox';
+import type { Database } from '../core/db/database.ts';
+import type { App } from '../core/http.ts';
+import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { listResources, type Position, type ResourceRow } from './store.ts';
+
+export type ResourceRouteServices = { database: Database };
+
+const ResourceView = Type.Object({
+  kind: Type.String(),
+  namespace: Type.Optional(Type.String()),
+  name: Type.String(),
+  source: Type.String(),
+  generation: Type.Integer(),
+  status: Type.Unknown(),
+  updatedAt: Type.String(),
+});
+
+export function registerResourceRoutes(app: App, { database }: ResourceRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/resources',
+    config: { access: { door: 'config', roles: ['security-admin', 'config-editor', 'config-viewer', 'support'] } },
+    schema: {
+      summary: "The tenant's manifests and their status",
+      tags: ['Resources'],
+      params: Type.Object({ tenant: Type.String() }),
+      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      response: {
+        200: Type.Object({ resources: Type.Array(ResourceView), cursor: Type.Optional(Type.String()) }),
+      },
+    },
+    handler: async (request) => {
+      const { tenant } = request.params;
+      const { limit, cursor } = request.query;
+      const page = {
+        ...(limit === undefined ? {} : { limit: limit + 1 }),
+        ...(cursor === undefined ? {} : { after: positionOf(decodeCursor(cursor, 'resources')) }),
+      };
+      const rows = await database.tenant(tenant, (tx) => listResources(tx, tenant, page));
+      if (limit === undefined || rows.length <= limit) return { resources: rows.map(view) };
+      const last = rows[limit - 1] as ResourceRow;
+      const position = `${last.kind}/${last.namespace}/${last.name}`;
+      return { resources: rows.slice(0, limit).map(view), cursor: encodeCursor(position, 'resources') };
+    },
+  });
+}
+
+function positionOf(text: string): Position {
+  const [kind = '', namespace = '', name = ''] = text.split('/');
+  return { kind, namespace, name };
+}
+
+function view(row: ResourceRow) {
+  return {
+    kind: row.kind,
+    ...(row.namespace === '' ? {} : { namespace: row.namespace }),
+    name: row.name,
+    source: row.source,
+    generation: row.generation,
+    status: row.status,
+    updatedAt: row.updated_at,
+  };
+}

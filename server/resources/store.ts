@@ -1,0 +1,34 @@
+/** All SQL of the resources room. */
+import { type Static, Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { Instant, Json } from '../core/db/rows.ts';
+import { sql } from '../core/db/sql.ts';
+
+export const ResourceRow = Type.Object({
+  source: Type.String(),
+  kind: Type.String(),
+  namespace: Type.String(),
+  name: Type.String(),
+  generation: Type.Integer(),
+  status: Json<Record<string, unknown>>(),
+  updated_at: Instant,
+});
+export type ResourceRow = Static<typeof ResourceRow>;
+export type Position = { kind: string; namespace: string; name: string };
+
+const none = sql``;
+
+/** In the order of kind, namespace and name, after a position. @param limit undefined: all */
+export function listResources(
+  tx: Transaction,
+  tenant: string,
+  page: { after?: Position; limit?: number },
+): Promise<ResourceRow[]> {
+  const { after, limit } = page;
+  return tx.many(
+    ResourceRow,
+    sql`select source, kind, namespace, name, generation, status, updated_at from accord.resource where tenant = ${tenant}
+      ${after === undefined ? none : sql`and (kind, namespace, name) > (${after.kind}, ${after.namespace}, ${after.name})`}
+      order by kind, namespace, name ${limit === undefined ? none : sql`limit ${limit}`}`,
+  );
+}

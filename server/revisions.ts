@@ -1,0 +1,25 @@
+/** Owns Accord-Min-Revision: a request that carries it is answered from state at least that new, or not at all. */
+import type { App } from './core/http.ts';
+import { limits } from './core/limits.ts';
+import { problem } from './core/problems.ts';
+import type { Snapshots } from './snapshot/index.ts';
+
+const CONFIG_REVISION = /^c(\d{1,15})$/;
+
+export function registerRevisions(app: App, snapshots: Snapshots): void {
+  // After access.ts: only callers of the tenant may make a server read again.
+  app.addHook('preValidation', (request, _reply, done) => {
+    const header = request.headers['accord-min-revision'];
+    if (header === undefined) return done();
+    const { tenant } = request.params as { tenant?: string };
+    const revision = CONFIG_REVISION.exec(String(header))?.[1];
+    if (revision === undefined) {
+      const errors = [
+        { pointer: '/headers/accord-min-revision', detail: 'Send back an Accord-Revision header as it came.' },
+      ];
+      return done(problem('invalid_request', { errors }));
+    }
+    if (tenant === undefined || request.caller === null) return done();
+    snapshots.reach(tenant, Number(revision), limits.minRevisionWaitMs).then(() => done(), done);
+  });
+}

@@ -1,0 +1,172 @@
+/** Owns putting the rooms together: one object that app.ts, the operator and the CLI take what they need from. */
+import { randomUUID } from 'node:crypto';
+import type { AccessServices } from './access.ts';
+import { type AuthzRouteServices, DecisionLog, Explainer } from './authz/index.ts';
+import { JwksCache } from './core/auth/jwks.ts';
+import { createOutbound } from './core/auth/outbound.ts';
+import { AccessTokens } from './core/auth/token-cache.ts';
+import { type Clock, systemClock } from './core/clock.ts';
+import { type Config, parseListen, requireVariable } from './core/config.ts';
+import { Database } from './core/db/database.ts';
+import { createLogger, logObservation } from './core/log.ts';
+import { createMetrics, type Metrics } from './core/metrics.ts';
+import type { Observe } from './core/observe.ts';
+import { problem } from './core/problems.ts';
+import { emptyFacts } from './facts/index.ts';
+import type { IssuerRouteServices } from './issuers/index.ts';
+import {
+  createSealer,
+  ensureKeys,
+  type KeyRouteServices,
+  type MintServices,
+  openInstallationKey,
+} from './keys/index.ts';
+import { authenticateMember, type MemberRouteServices, type PortalServices } from './members/index.ts';
+import { Artifacts, Engine, type PolicyRouteServices } from './policies/index.ts';
+import { createCompiler } from './rego/index.ts';
+import { Snapshots, type TenantSnapshot } from './snapshot/index.ts';
+import { type TenantServices, tenantProblem } from './tenants/index.ts';
+
+export type Services = {
+  config: Config;
+  clock: Clock;
+  observe: Observe;
+  metrics: Metrics;
+  baseUrl: string;
+  database: Database;
+  snapshots: Snapshots;
+  /** Loads the Rego compiler in the background, so that the first policy does not wait for it. */
+  prepareCompiler: () => void;
+  tenants: TenantServices;
+  mint: MintServices;
+  portal: PortalServices;
+  access: AccessServices;
+  policies: PolicyRouteServices;
+  authz: AuthzRouteServices;
+  issuers: IssuerRouteServices;
+  members: MemberRouteServices;
+  keys: KeyRouteServices;
+  close(): Promise<void>;
+};
+
+export type ServiceOptions = { observe?: Observe; clock?: Clock; applicationName: string };
+
+/** {base_url}: what callers reach the APIs by, and what issuers are named after. */
+export function baseUrlOf(config: Config): string {
+  return config.ACCORD_BASE_URL ?? `http://${config.ACCORD_LISTEN}`;
+}
+
+/**
+ * Connects, checks that the database confines us and that the master key opens what it holds, and builds the rooms.
+ * Snapshots are not started here: a process that only operates serves nobody.
+ * @throws ConfigError, MasterKeyError, or the database's error
+ */
+export async function createServices(config: Config, options: ServiceOptions): Promise<Services> {
+  const clock = options.clock ?? systemClock;
+  const { observe, attach } = observers(config, options.observe);
+  const url = requireVariable(config, 'ACCORD_DATABASE_URL', options.applicationName);
+  const sealer = createSealer(requireVariable(config, 'ACCORD_MASTER_KEY', options.applicationName));
+  const poolMax = config.ACCORD_DATABASE_POOL;
+  const database = new Database({ url, poolMax, applicationName: `accord-${options.applicationName}`, observe });
+  try {
+    await database.assertConfined();
+    const installationKey = await openInstallationKey({ database, sealer });
+    const baseUrl = baseUrlOf(config);
+    const maxStalenessMs = config.ACCORD_MAX_STALENESS * 1000;
+    const snapshots = new Snapshots({ database, baseUrl, server: randomUUID(), maxStalenessMs, clock, observe });
+    const outbound = createOutbound({ allow: config.ACCORD_OUTBOUND_ALLOW, ownListeners: () => ownListeners(config) });
+    const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl });
+    const portal = { database, installationKey, clock, baseUrl };
+    const { engine, log } = rooms.authz;
+    const metrics = createMetrics({
+      tenants: () => snapshots.size,
+      programs: () => engine.size,
+      fresh: () => snapshots.isFresh(),
+    });
+    attach(metrics);
+    return {
+      ...{ config, clock, observe, metrics, baseUrl, database, snapshots, portal },
+      prepareCompiler: () => rooms.compiler.prepare(),
+      mint: { database, sealer, clock, baseUrl },
+      tenants: { database, ensureKeys: (write) => ensureKeys({ sealer, clock }, write) },
+      access: {
+        ...rooms.access,
+        authenticateMember: (token, tenant) => authenticateMember(portal, token, tenant),
+        observe,
+      },
+      policies: rooms.policies,
+      authz: rooms.authz,
+      issuers: { database, baseUrl, served: rooms.served },
+      members: { database, clock },
+      keys: { tenantOf: (tenant) => snapshots.get(tenant), clock },
+      async close() {
+        outbound.close();
+        await log.close();
+        await rooms.compiler.close();
+        await engine.close();
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+type Parts = {
+  config: Config;
+  clock: Clock;
+  observe: Observe;
+  database: Database;
+  snapshots: Snapshots;
+  outbound: ReturnType<typeof createOutbound>;
+  baseUrl: string;
+};
+
+function buildRooms({ config, clock, observe, database, snapshots, outbound }: Parts) {
+  const compiler = createCompiler({ workers: config.ACCORD_COMPILERS, observe });
+  const artifacts = new Artifacts({ database, compiler, observe });
+  const engine = new Engine({ fetch: (tenant, digest) => artifacts.fetch(tenant, digest), clock, observe });
+  const explainer = new Explainer({ artifacts, engine, database });
+  const log = new DecisionLog(database, observe);
+  const tokens = new AccessTokens({ jwks: new JwksCache({ outbound, clock, observe }), clock });
+  /** A snapshot that may be answered from. @throws Problem stale */
+  const tenantOf = (tenant: string): TenantSnapshot | undefined => {
+    if (!snapshots.isFresh(tenant)) throw problem('stale');
+    return snapshots.get(tenant);
+  };
+  const snapshotOf = (tenant: string): TenantSnapshot => {
+    const snapshot = tenantOf(tenant);
+    if (snapshot === undefined) throw tenantProblem('tenant_not_found');
+    return snapshot;
+  };
+  const served = async (tenant: string, revision: number): Promise<void> => {
+    if ((snapshots.get(tenant)?.revision ?? 0) < revision) await snapshots.refresh(tenant);
+  };
+  return {
+    compiler,
+    served,
+    access: { tenantOf, tokens },
+    policies: { database, artifacts, engine, clock, served },
+    authz: { engine, facts: emptyFacts, log, clock, observe, database, explainer, snapshotOf },
+  };
+}
+
+/** Every observation goes to the log, the metrics, and whoever started us. */
+function observers(config: Config, also: Observe | undefined) {
+  const logger = createLogger(config.ACCORD_LOG_LEVEL);
+  let metrics: Metrics | undefined;
+  const observe: Observe = (observation) => {
+    metrics?.record(observation);
+    logObservation(logger, observation);
+    also?.(observation);
+  };
+  const attach = (made: Metrics) => {
+    metrics = made;
+  };
+  return { observe, attach };
+}
+
+function ownListeners(config: Config): { port: number }[] {
+  return [parseListen(config.ACCORD_LISTEN), parseListen(config.ACCORD_ADMIN_LISTEN)];
+}

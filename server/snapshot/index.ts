@@ -1,0 +1,7 @@
+/**
+ * The snapshot room: what this server decides from. Configuration is compiled when it is accepted, read from Postgres
+ * once, and served from frozen objects in memory. Owns accord.server and accord.server_revision: which servers live,
+ * and what each of them serves.
+ */
+export type { TenantSnapshot } from './schema.ts';
+export { type SnapshotOptions, Snapshots } from './snapshots.ts';

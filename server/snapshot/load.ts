@@ -1,0 +1,77 @@
+/** Owns reading a tenant's configuration into a snapshot: whole the first time, afterwards only what a revision changed. */
+import type { Database, Transaction } from '../core/db/database.ts';
+import { authOf, loadIssuers } from '../issuers/index.ts';
+import { loadPublicKeys } from '../keys/index.ts';
+import { loadPolicies, type PolicyEntry } from '../policies/index.ts';
+import { configChangesSince, readTenant, readTenants, type TenantRow } from '../tenants/index.ts';
+import type { TenantSnapshot } from './schema.ts';
+
+export type Loaded = { snapshot: TenantSnapshot | undefined; full: boolean };
+
+/** Past this many changed objects, reading everything is cheaper than picking. */
+const CHANGES_MAX = 2000;
+
+/** Every tenant, in one consistent read. */
+export async function loadAll(database: Database, baseUrl: string): Promise<TenantSnapshot[]> {
+  return database.systemSnapshot(async (tx) => {
+    const rows = await readTenants(tx);
+    const policies = Map.groupBy(await loadPolicies(tx), (entry) => entry.tenant);
+    const issuers = Map.groupBy(await loadIssuers(tx), (issuer) => issuer.tenant);
+    const keys = Map.groupBy(await loadPublicKeys(tx), (key) => key.tenant);
+    return rows
+      .filter((row) => row.revision > 0)
+      .map((row) =>
+        freeze(row, {
+          auth: authOf(row, issuers.get(row.tenant) ?? [], keys.get(row.tenant) ?? [], baseUrl),
+          policies: new Map((policies.get(row.tenant) ?? []).map(({ tenant: _, ...entry }) => [entry.name, entry])),
+        }),
+      );
+  });
+}
+
+/** One tenant as it is now, starting from what was served before; undefined when it is gone. */
+export async function loadTenant(
+  database: Database,
+  baseUrl: string,
+  tenant: string,
+  previous: TenantSnapshot | undefined,
+): Promise<Loaded> {
+  return database.systemSnapshot(async (tx) => {
+    const row = await readTenant(tx, tenant);
+    if (row === undefined || row.revision === 0) return { snapshot: undefined, full: true };
+    const known = previous?.incarnation === row.created_at && previous.revision <= row.revision ? previous : undefined;
+    const changes = known && (await configChangesSince(tx, tenant, known.revision));
+    if (!known || !changes || changes.length > CHANGES_MAX) {
+      const policies = new Map((await loadPolicies(tx, tenant)).map(({ tenant: _, ...entry }) => [entry.name, entry]));
+      return { snapshot: freeze(row, { auth: await loadAuth(tx, row, baseUrl), policies }), full: true };
+    }
+    const names = changes.filter((change) => change.kind === 'policy').map((change) => change.name);
+    const policies = names.length > 0 ? await replacePolicies(tx, known, names) : known.policies;
+    // Tokens verified under an `auth` object are worth nothing under another: it is made anew only when it changed.
+    const sameAuth = changes.every((change) => change.kind === 'policy');
+    const auth = sameAuth ? known.auth : await loadAuth(tx, row, baseUrl);
+    return { snapshot: freeze(row, { auth, policies }), full: false };
+  });
+}
+
+async function loadAuth(tx: Transaction, row: TenantRow, baseUrl: string) {
+  return authOf(row, await loadIssuers(tx, row.tenant), await loadPublicKeys(tx, row.tenant), baseUrl);
+}
+
+async function replacePolicies(tx: Transaction, known: TenantSnapshot, names: string[]) {
+  const policies = new Map<string, PolicyEntry>(known.policies);
+  for (const name of names) policies.delete(name);
+  for (const { tenant: _, ...entry } of await loadPolicies(tx, known.tenant, names)) policies.set(entry.name, entry);
+  return policies;
+}
+
+function freeze(row: TenantRow, rest: Pick<TenantSnapshot, 'auth' | 'policies'>): TenantSnapshot {
+  return Object.freeze({
+    tenant: row.tenant,
+    active: row.state === 'active',
+    revision: row.revision,
+    incarnation: row.created_at,
+    spec: row.spec,
+    ...rest,
+  });
+}

@@ -1,0 +1,226 @@
+/**
+ * Owns the snapshots that this server serves: loading, replacing them on NOTIFY (a hint) and by a slow poll of
+ * revisions (the truth), acknowledging what is served, and knowing when it is too old to be served.
+ */
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
+import { type Listener, listen } from '../core/db/listen.ts';
+import type { Observe } from '../core/observe.ts';
+import { problem } from '../core/problems.ts';
+import { readTenantRevisions } from '../tenants/index.ts';
+import { loadAll, loadTenant } from './load.ts';
+import type { TenantSnapshot } from './schema.ts';
+import { acknowledge, forgetServer, heartbeat, withdraw } from './store.ts';
+
+export type SnapshotOptions = {
+  database: Database;
+  baseUrl: string;
+  /** This server process, a UUID. */
+  server: string;
+  maxStalenessMs: number;
+  clock: Clock;
+  observe: Observe;
+};
+
+export class Snapshots {
+  readonly #options: SnapshotOptions;
+  readonly #held = new Map<string, TenantSnapshot>();
+  /** Tenants being read, and whether another reading must follow. */
+  readonly #reading = new Map<string, { done: Promise<void>; again: boolean }>();
+  /** Tenants whose last reading failed, since when. */
+  readonly #behind = new Map<string, number>();
+  readonly #unacknowledged = new Map<string, number>();
+  #acknowledging: Promise<void> | undefined;
+  #confirmedAt = Number.NEGATIVE_INFINITY;
+  #listener: Listener | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #polling: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: SnapshotOptions) {
+    this.#options = options;
+  }
+
+  /** Loads everything and starts to follow changes. @throws when the database does not answer */
+  async start(): Promise<void> {
+    const { database, baseUrl, server, clock } = this.#options;
+    const askedAt = clock.monotonic();
+    await database.system((tx) => heartbeat(tx, server));
+    for (const snapshot of await loadAll(database, baseUrl)) this.#hold(snapshot);
+    this.#confirmedAt = askedAt;
+    await this.#acknowledge();
+    this.#listener = listen({
+      client: () => database.client(),
+      channels: { accord_config: (payload) => this.#notified(payload) },
+      onConnect: () => void this.#confirm(),
+      observe: this.#options.observe,
+    });
+    const everyMs = Math.max(500, this.#options.maxStalenessMs / 5);
+    this.#poll = setInterval(() => void this.#confirm(), everyMs);
+    this.#poll.unref();
+  }
+
+  /** The tenant's snapshot, also when it is disabled; undefined when there is no such tenant. */
+  get(tenant: string): TenantSnapshot | undefined {
+    return this.#held.get(tenant);
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  all(): IterableIterator<TenantSnapshot> {
+    return this.#held.values();
+  }
+
+  /** Whether the state was confirmed with the database recently enough to answer from it. */
+  isFresh(tenant?: string): boolean {
+    const oldest = this.#options.clock.monotonic() - this.#options.maxStalenessMs;
+    const behindSince = tenant === undefined ? undefined : this.#behind.get(tenant);
+    return this.#confirmedAt >= oldest && (behindSince === undefined || behindSince >= oldest);
+  }
+
+  /** Reads a tenant again; when it resolves, everything committed before the call is served. @throws when reading fails */
+  async refresh(tenant: string): Promise<void> {
+    const reading = this.#reading.get(tenant);
+    if (reading) {
+      reading.again = true;
+      return reading.done;
+    }
+    const entry = { done: Promise.resolve(), again: false };
+    this.#reading.set(tenant, entry);
+    entry.done = (async () => {
+      try {
+        do {
+          entry.again = false;
+          await this.#read(tenant);
+        } while (entry.again);
+      } finally {
+        this.#reading.delete(tenant);
+      }
+    })();
+    return entry.done;
+  }
+
+  /**
+   * Waits until the tenant is served at least at this revision.
+   * @throws Problem revision_not_reached after a bounded wait
+   */
+  async reach(tenant: string, revision: number, waitMs: number): Promise<void> {
+    const until = this.#options.clock.monotonic() + waitMs;
+    while ((this.#held.get(tenant)?.revision ?? 0) < revision) {
+      await this.refresh(tenant).catch(() => {});
+      if ((this.#held.get(tenant)?.revision ?? 0) >= revision) return;
+      if (this.#options.clock.monotonic() >= until) throw problem('revision_not_reached');
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#poll);
+    await this.#listener?.close();
+    await this.#polling;
+    await Promise.allSettled([...this.#reading.values()].map((reading) => reading.done));
+    await this.#acknowledging?.catch(() => {});
+    await this.#options.database.system((tx) => forgetServer(tx, this.#options.server)).catch(() => {});
+  }
+
+  #notified(payload: string): void {
+    const at = payload.lastIndexOf(':');
+    const tenant = payload.slice(0, at);
+    const held = this.#held.get(tenant);
+    if (held !== undefined && held.revision >= Number(payload.slice(at + 1)) && held.active) return;
+    this.refresh(tenant).catch(() => {}); // observed in #read; the poll tries again
+  }
+
+  async #read(tenant: string): Promise<void> {
+    const started = performance.now();
+    try {
+      const { database, baseUrl } = this.#options;
+      const { snapshot, full } = await loadTenant(database, baseUrl, tenant, this.#held.get(tenant));
+      this.#behind.delete(tenant);
+      if (snapshot === undefined) {
+        if (this.#held.delete(tenant)) await this.#withdraw([tenant]);
+        return;
+      }
+      if (this.#held.get(tenant)?.revision === snapshot.revision && !full) return;
+      this.#hold(snapshot);
+      const ms = performance.now() - started;
+      this.#options.observe({ kind: 'snapshot_swapped', tenant, revision: snapshot.revision, ms, full });
+      this.#acknowledge().catch((error) =>
+        this.#options.observe({ kind: 'background_failed', task: 'acknowledge', error }),
+      );
+    } catch (error) {
+      if (!this.#behind.has(tenant)) this.#behind.set(tenant, this.#options.clock.monotonic());
+      this.#options.observe({ kind: 'snapshot_failed', tenant, error });
+      throw error;
+    }
+  }
+
+  #hold(snapshot: TenantSnapshot): void {
+    this.#held.set(snapshot.tenant, snapshot);
+    this.#unacknowledged.set(snapshot.tenant, snapshot.revision);
+  }
+
+  /** The slow truth: asks for every tenant's revision, reads what differs, and says that this server lives. */
+  async #confirm(): Promise<void> {
+    if (this.#closed || this.#polling) return;
+    this.#polling = this.#confirmOnce().finally(() => {
+      this.#polling = undefined;
+    });
+    await this.#polling;
+  }
+
+  async #confirmOnce(): Promise<void> {
+    const { database, server, clock, observe } = this.#options;
+    const askedAt = clock.monotonic();
+    try {
+      const rows = await database.system(async (tx) => {
+        if (await heartbeat(tx, server)) {
+          for (const held of this.#held.values()) this.#unacknowledged.set(held.tenant, held.revision);
+        }
+        return readTenantRevisions(tx);
+      });
+      const known = new Set(rows.map((row) => row.tenant));
+      const differing = rows.filter((row) => {
+        const held = this.#held.get(row.tenant);
+        return row.revision > 0 && (held?.revision !== row.revision || held.incarnation !== row.created_at);
+      });
+      const gone = [...this.#held.keys()].filter((tenant) => !known.has(tenant));
+      await Promise.allSettled([...differing.map((row) => row.tenant), ...gone].map((tenant) => this.refresh(tenant)));
+      this.#confirmedAt = askedAt;
+      if (this.#unacknowledged.size > 0) await this.#acknowledge();
+    } catch (error) {
+      if (!this.#closed) observe({ kind: 'snapshot_failed', error });
+      if (!this.isFresh()) observe({ kind: 'snapshot_stale', sinceMs: clock.monotonic() - this.#confirmedAt });
+    }
+  }
+
+  /** Records what is served; what comes while a record is being written goes with the next one. */
+  async #acknowledge(): Promise<void> {
+    if (this.#acknowledging) return this.#acknowledging;
+    this.#acknowledging = (async () => {
+      while (this.#unacknowledged.size > 0 && !this.#closed) {
+        const batch = new Map(this.#unacknowledged);
+        this.#unacknowledged.clear();
+        try {
+          await this.#options.database.system((tx) => acknowledge(tx, this.#options.server, batch));
+        } catch (error) {
+          for (const [tenant, revision] of batch) {
+            if (!this.#unacknowledged.has(tenant)) this.#unacknowledged.set(tenant, revision);
+          }
+          throw error;
+        }
+      }
+    })().finally(() => {
+      this.#acknowledging = undefined;
+    });
+    return this.#acknowledging;
+  }
+
+  async #withdraw(tenants: string[]): Promise<void> {
+    for (const tenant of tenants) this.#unacknowledged.delete(tenant);
+    await this.#options.database.system((tx) => withdraw(tx, this.#options.server, tenants));
+  }
+}

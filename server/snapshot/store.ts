@@ -1,0 +1,42 @@
+/** All SQL of the snapshot room. */
+import { Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { sql } from '../core/db/sql.ts';
+
+/**
+ * Says that this server lives. A server that was silent for an hour is forgotten by the others.
+ * @returns true when it was not known (any more), so that all it serves must be recorded again
+ */
+export async function heartbeat(tx: Transaction, server: string): Promise<boolean> {
+  const row = await tx.one(
+    Type.Object({ added: Type.Boolean() }),
+    sql`insert into accord.server (id) values (${server})
+      on conflict (id) do update set seen_at = now() returning (xmax = 0) as added`,
+  );
+  await tx.run(sql`delete from accord.server where seen_at < now() - interval '1 hour'`);
+  return row.added;
+}
+
+export async function forgetServer(tx: Transaction, server: string): Promise<void> {
+  await tx.run(sql`delete from accord.server where id = ${server}`);
+}
+
+/** Records the revisions that this server serves from now on, and tells whoever waits for them. */
+export async function acknowledge(tx: Transaction, server: string, served: ReadonlyMap<string, number>): Promise<void> {
+  const tenants = [...served.keys()];
+  const revisions = [...served.values()];
+  // Losing an acknowledgement in a crash costs nothing: the next start records it again.
+  await tx.run(sql`set local synchronous_commit = off`);
+  await tx.run(sql`
+    insert into accord.server_revision (server, tenant, revision)
+    select ${server}::uuid, tenant, revision from unnest(${tenants}::text[], ${revisions}::bigint[]) as s (tenant, revision)
+    on conflict (server, tenant) do update set revision = excluded.revision`);
+  await tx.run(sql`
+    select pg_notify('accord_ack', tenant || ':' || revision)
+    from unnest(${tenants}::text[], ${revisions}::bigint[]) as s (tenant, revision)`);
+}
+
+/** A tenant that is gone is served by nobody. */
+export async function withdraw(tx: Transaction, server: string, tenants: readonly string[]): Promise<void> {
+  await tx.run(sql`delete from accord.server_revision where server = ${server} and tenant = any(${tenants}::text[])`);
+}

@@ -1,0 +1,68 @@
+/** The verbs on tenants. A tenant is written by manifests only; the Config API reaches parts of its spec (token mapping). */
+import { isDeepStrictEqual } from 'node:util';
+import type { Database, Transaction } from '../core/db/database.ts';
+import { claim, type Writer } from '../core/ownership.ts';
+import { type ConfigWritten, writeConfig } from './config-write.ts';
+import { tenantProblem } from './problems.ts';
+import type { TenantSpec } from './schema.ts';
+import { countChildren, deleteTenant, insertTenant, readTenant, updateTenant } from './store.ts';
+
+export type TenantServices = {
+  database: Database;
+  /** Makes the tenant's signing keys, in the transaction that makes the tenant. */
+  ensureKeys: (write: { tx: Transaction; tenant: string; spec: TenantSpec }) => Promise<boolean>;
+};
+
+/**
+ * Creates or replaces a tenant; unchanged, it does nothing. A disabled tenant becomes active again, with its data.
+ * @throws Problem duplicate_name, owned_by_api
+ */
+export async function putTenant(
+  services: TenantServices,
+  writer: Writer,
+  tenant: string,
+  spec: TenantSpec,
+): Promise<ConfigWritten<void>> {
+  // The row must be there to be locked; made in a transaction of its own it is harmless, because revision 0 serves nothing.
+  await services.database.tenant(tenant, async (tx) => {
+    if ((await readTenant(tx, tenant)) === undefined) await insertTenant(tx, tenant, spec, writer);
+  });
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const { tx, tenant: row } = write;
+    const claimed = claim(row.owner, writer);
+    const same =
+      isDeepStrictEqual(row.spec, spec) && row.state === 'active' && isDeepStrictEqual(row.owner, writer.owner);
+    if (await services.ensureKeys({ tx, tenant, spec })) write.changed('key', 'access', 'create');
+    if (row.revision > 0 && same) return;
+    await updateTenant(tx, tenant, { spec, state: 'active' }, writer);
+    write.changed('tenant', tenant, claimed === 'adopted' ? 'adopt' : 'put');
+  });
+}
+
+/** Retain: the tenant answers 404 from the next request on, and its data stays. */
+export async function disableTenant(
+  services: TenantServices,
+  writer: Writer,
+  tenant: string,
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async ({ tx, tenant: row, changed }) => {
+    claim(row.owner, writer);
+    if (row.state === 'disabled') return;
+    await updateTenant(tx, tenant, { spec: row.spec, state: 'disabled' }, writer);
+    changed('tenant', tenant, 'disable');
+  });
+}
+
+/**
+ * Delete: disables first (servers notice by the revision), then erases every row.
+ * @throws Problem tenant_has_children while manifests still name it
+ */
+export async function eraseTenant(services: TenantServices, writer: Writer, tenant: string): Promise<void> {
+  await disableTenant(services, writer, tenant);
+  await services.database.tenant(tenant, async (tx) => {
+    const children = await countChildren(tx, tenant);
+    if (children > 0)
+      throw tenantProblem('tenant_has_children', { detail: `${children} objects still name this tenant.` });
+    await deleteTenant(tx, tenant);
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * Owns the transaction of a configuration write: the tenant's row lock, the next revision, the rows, the change record,
+ * the audit entry and the notification: all or nothing.
+ */
+import { recordAudit } from '../audit/index.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
+import type { Writer } from '../core/ownership.ts';
+import { tenantProblem } from './problems.ts';
+import type { TenantRow } from './schema.ts';
+import { lockTenant, recordRevision } from './store.ts';
+
+export type ConfigWrite = {
+  tx: Transaction;
+  tenant: TenantRow;
+  /** The revision that this write makes, if it changes anything. */
+  revision: number;
+  /** States one change; without any, the write leaves no trace and makes no revision. */
+  changed(kind: string, name: string, action: string, detail?: unknown): void;
+};
+
+export type ConfigWritten<T> = { result: T; revision: number; changed: boolean };
+
+/**
+ * Runs `work` under the tenant's row lock.
+ * @returns the revision that holds the result: the new one, or the current one when nothing changed
+ * @throws Problem tenant_not_found, and whatever work throws (then nothing is written)
+ */
+export async function writeConfig<T>(
+  database: Database,
+  tenant: string,
+  writer: Writer,
+  work: (write: ConfigWrite) => Promise<T>,
+): Promise<ConfigWritten<T>> {
+  return database.tenant(tenant, async (tx) => {
+    const row = await lockTenant(tx, tenant);
+    if (row === undefined) throw tenantProblem('tenant_not_found');
+    const revision = row.revision + 1;
+    const changes: { kind: string; name: string; action: string; detail?: unknown }[] = [];
+    const result = await work({
+      tx,
+      tenant: row,
+      revision,
+      changed: (kind, name, action, detail) => changes.push({ kind, name, action, detail }),
+    });
+    if (changes.length === 0) return { result, revision: row.revision, changed: false };
+    await recordRevision(tx, tenant, revision, changes);
+    for (const { kind, name, action, detail } of changes) {
+      const request = writer.requestId === undefined ? {} : { requestId: writer.requestId };
+      await recordAudit(tx, tenant, { actor: writer.actor, action, kind, name, revision, detail, ...request });
+    }
+    return { result, revision, changed: true };
+  });
+}

@@ -1,0 +1,10 @@
+/**
+ * The tenants room: tenants, their revision counter, and the one way in which a tenant's configuration is written.
+ * Owns accord.tenant and accord.config_change. Every other config room writes through `writeConfig`.
+ */
+
+export { disableTenant, eraseTenant, putTenant, type TenantServices } from './actions.ts';
+export { type ConfigWrite, type ConfigWritten, writeConfig } from './config-write.ts';
+export { tenantProblem } from './problems.ts';
+export type { TenantRow, TenantSpec } from './schema.ts';
+export { configChangesSince, readTenant, readTenantRevisions, readTenants, type TenantRevision } from './store.ts';

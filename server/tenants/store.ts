@@ -1,0 +1,95 @@
+/** All SQL of the tenants room. */
+import { type Static, Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { Instant } from '../core/db/rows.ts';
+import { sql } from '../core/db/sql.ts';
+import type { Writer } from '../core/ownership.ts';
+import { TenantRow, type TenantSpec } from './schema.ts';
+
+const columns = sql`tenant, state, spec, revision, owner, created_at`;
+
+export function readTenant(tx: Transaction, tenant: string): Promise<TenantRow | undefined> {
+  return tx.maybe(TenantRow, sql`select ${columns} from accord.tenant where tenant = ${tenant}`);
+}
+
+/** The row lock that orders a tenant's configuration writes: commit order is revision order. */
+export function lockTenant(tx: Transaction, tenant: string): Promise<TenantRow | undefined> {
+  return tx.maybe(TenantRow, sql`select ${columns} from accord.tenant where tenant = ${tenant} for no key update`);
+}
+
+/** All tenants, for a system transaction. */
+export function readTenants(tx: Transaction): Promise<TenantRow[]> {
+  return tx.many(TenantRow, sql`select ${columns} from accord.tenant order by tenant`);
+}
+
+const Revision = Type.Object({ tenant: Type.String(), revision: Type.Integer(), created_at: Instant });
+export type TenantRevision = Static<typeof Revision>;
+
+/** Every tenant's current revision, for a system transaction: what the snapshot compares itself with. */
+export function readTenantRevisions(tx: Transaction): Promise<TenantRevision[]> {
+  return tx.many(Revision, sql`select tenant, revision, created_at from accord.tenant`);
+}
+
+export async function insertTenant(tx: Transaction, tenant: string, spec: TenantSpec, writer: Writer): Promise<void> {
+  await tx.run(sql`
+    insert into accord.tenant (tenant, spec, owner, updated_by)
+    values (${tenant}, ${JSON.stringify(spec)}, ${JSON.stringify(writer.owner)}, ${writer.actor})
+    on conflict do nothing`);
+}
+
+export async function updateTenant(
+  tx: Transaction,
+  tenant: string,
+  row: { spec: TenantSpec; state: 'active' | 'disabled' },
+  writer: Writer,
+): Promise<void> {
+  await tx.run(sql`
+    update accord.tenant set spec = ${JSON.stringify(row.spec)}, state = ${row.state},
+      owner = ${JSON.stringify(writer.owner)}, updated_at = now(), updated_by = ${writer.actor}
+    where tenant = ${tenant}`);
+}
+
+export async function deleteTenant(tx: Transaction, tenant: string): Promise<void> {
+  await tx.run(sql`delete from accord.audit_entry where tenant = ${tenant}`);
+  await tx.run(sql`delete from accord.decision where tenant = ${tenant}`);
+  await tx.run(sql`delete from accord.tenant where tenant = ${tenant}`);
+}
+
+/** Objects that still name the tenant and are owned by manifests. */
+export async function countChildren(tx: Transaction, tenant: string): Promise<number> {
+  const row = await tx.one(
+    Type.Object({ n: Type.Integer() }),
+    sql`select ((select count(*) from accord.policy where tenant = ${tenant} and owner ->> 'source' <> 'api')
+      + (select count(*) from accord.trusted_issuer where tenant = ${tenant} and owner ->> 'source' <> 'api'))::int as n`,
+  );
+  return row.n;
+}
+
+/** Sets the revision, records what it changed, and tells the servers when the transaction commits. */
+export async function recordRevision(
+  tx: Transaction,
+  tenant: string,
+  revision: number,
+  changes: readonly { kind: string; name: string }[],
+): Promise<void> {
+  await tx.run(sql`
+    with bumped as (update accord.tenant set revision = ${revision} where tenant = ${tenant})
+    insert into accord.config_change (tenant, revision, kind, name)
+    select distinct ${tenant}, ${revision}::bigint, kind, name
+    from unnest(${changes.map((change) => change.kind)}::text[], ${changes.map((change) => change.name)}::text[]) as c (kind, name)`);
+  await tx.run(sql`select pg_notify('accord_config', ${`${tenant}:${revision}`})`);
+}
+
+const Change = Type.Object({ kind: Type.String(), name: Type.String() });
+
+/** What changed after a revision, each object once. */
+export function configChangesSince(
+  tx: Transaction,
+  tenant: string,
+  revision: number,
+): Promise<{ kind: string; name: string }[]> {
+  return tx.many(
+    Change,
+    sql`select distinct kind, name from accord.config_change where tenant = ${tenant} and revision > ${revision}`,
+  );
+}

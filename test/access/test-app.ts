@@ -1,0 +1,125 @@
+/** A small server of real parts: Postgres, keys, issuers, members and the access hook, with a route of each class. */
+import { randomBytes } from 'node:crypto';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify from 'fastify';
+import { afterAll } from 'vitest';
+import { registerAccess } from '../../server/access.ts';
+import { JwksCache } from '../../server/core/auth/jwks.ts';
+import { createOutbound } from '../../server/core/auth/outbound.ts';
+import type { TenantAuth } from '../../server/core/auth/schema.ts';
+import { AccessTokens } from '../../server/core/auth/token-cache.ts';
+import type { App } from '../../server/core/http.ts';
+import type { Observe } from '../../server/core/observe.ts';
+import type { Owner, Writer } from '../../server/core/ownership.ts';
+import { registerErrors } from '../../server/errors.ts';
+import { authOf, loadIssuers, registerIssuerRoutes } from '../../server/issuers/index.ts';
+import {
+  createSealer,
+  ensureKeys,
+  loadPublicKeys,
+  openInstallationKey,
+  registerKeyRoutes,
+} from '../../server/keys/index.ts';
+import { authenticateMember, registerMemberRoutes } from '../../server/members/index.ts';
+import { disableTenant, eraseTenant, putTenant, readTenant, type TenantSpec } from '../../server/tenants/index.ts';
+import { createValidatorCompiler } from '../../server/validation.ts';
+import { tenantSpec } from '../core/auth/tenant-auth.ts';
+import { TestClock } from '../core/auth/test-clock.ts';
+import type { TestDatabase } from '../helpers/database.ts';
+
+export const baseUrl = 'https://accord.example';
+export const masterKey = randomBytes(32).toString('base64url');
+export const manifest = (name: string): Owner => ({ source: 'files', namespace: '', name, uid: name });
+export const operator = (name: string): Writer => ({ owner: manifest(name), actor: `operator:files//${name}` });
+
+export type TestApp = Awaited<ReturnType<typeof createTestApp>>;
+
+export async function createTestApp({ database, observations }: TestDatabase, more: (app: App) => void = () => {}) {
+  const clock = new TestClock();
+  const observe: Observe = (observation) => observations.push(observation);
+  const sealer = createSealer(masterKey);
+  const installationKey = await openInstallationKey({ database, sealer });
+  const keyed = { database, sealer, clock, baseUrl, installationKey };
+  const held = new Map<string, { active: boolean; auth: TenantAuth }>();
+  const served = async (tenant: string) => {
+    const loaded = await database.systemSnapshot(async (tx) => {
+      const row = await readTenant(tx, tenant);
+      if (!row || row.revision === 0) return undefined;
+      const auth = authOf(row, await loadIssuers(tx, tenant), await loadPublicKeys(tx, tenant), baseUrl);
+      return { active: row.state === 'active', auth };
+    });
+    if (loaded) held.set(tenant, loaded);
+    else held.delete(tenant);
+  };
+  const outbound = createOutbound({ allow: '127.0.0.0/8', ownListeners: () => [] });
+  const jwks = new JwksCache({ outbound, clock, observe });
+  const tokens = new AccessTokens({ jwks, clock });
+  const app = strictFastify(observe);
+  registerAccess(app, {
+    tenantOf: (tenant) => held.get(tenant),
+    tokens,
+    authenticateMember: (token, tenant) => authenticateMember(keyed, token, tenant),
+    observe,
+  });
+  registerKeyRoutes(app, { tenantOf: (tenant) => held.get(tenant), clock });
+  registerIssuerRoutes(app, { database, baseUrl, served });
+  registerMemberRoutes(app, { database, clock });
+  more(app);
+  await app.ready();
+  afterAll(() => app.close());
+  const tenants = {
+    database,
+    ensureKeys: (write: Parameters<typeof ensureKeys>[1]) => ensureKeys({ sealer, clock }, write),
+  };
+  return {
+    app,
+    clock,
+    tokens,
+    keyed,
+    served,
+    authOf: (tenant: string) => held.get(tenant)?.auth as TenantAuth,
+    async tenant(tenant: string, spec: Record<string, unknown> = {}, writer = operator(tenant)) {
+      const written = await putTenant(tenants, writer, tenant, tenantSpec(spec) as TenantSpec);
+      await served(tenant);
+      return written;
+    },
+    async disable(tenant: string) {
+      await disableTenant(tenants, operator(tenant), tenant);
+      await served(tenant);
+    },
+    async erase(tenant: string) {
+      await eraseTenant(tenants, operator(tenant), tenant);
+      await served(tenant);
+    },
+  };
+}
+
+function strictFastify(observe: Observe): App {
+  const app = Fastify().withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
+  app.setValidatorCompiler(createValidatorCompiler({}) as never);
+  registerErrors(app, observe);
+  return app;
+}
+
+/** Sends a request; the status, the body and the headers. */
+export async function send(
+  app: App,
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+  url: string,
+  options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
+) {
+  const response = await app.inject({
+    method,
+    url,
+    headers: {
+      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+      ...options.headers,
+    },
+    ...(options.body === undefined ? {} : { payload: options.body as object }),
+  });
+  return {
+    status: response.statusCode,
+    body: response.body === '' ? undefined : response.json(),
+    headers: response.headers,
+  };
+}

@@ -1,0 +1,227 @@
+/** The Authorization API end to end: a policy by the Config API, decisions by POST /authz/{tenant}. */
+import { describe, expect, test } from 'vitest';
+import { createTestServer } from '../helpers/server.ts';
+
+const server = await createTestServer();
+const tenant = await server.tenant({ decisionLog: { mode: 'all' } });
+const editor = await server.member(tenant, 'config-editor');
+const backend = await server.client(tenant, 'authz:evaluate');
+
+async function put(name: string, rego: string) {
+  const response = await server.app.inject({
+    method: 'PUT',
+    url: `/tenants/${tenant}/policies/${encodeURIComponent(name)}`,
+    headers: { authorization: `Bearer ${editor}` },
+    payload: { rego },
+  });
+  expect(response.json()).toEqual({});
+  expect(response.statusCode).toBe(200);
+  return response;
+}
+
+async function ask(body: object | undefined, token = backend, query = '') {
+  return server.app.inject({
+    method: 'POST',
+    url: `/authz/${tenant}${query}`,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { payload: body }),
+  });
+}
+
+const owner = `package car
+default outcome := "deny"
+outcome := "allow" if input.resource.owner == input.subject.id
+reason := "not the owner" if input.resource.owner != input.subject.id
+obligations contains "log" if outcome == "allow"`;
+
+describe('POST /authz/{tenant}', () => {
+  test('answers by the policy that action names, from the moment its PUT is answered', async () => {
+    await put('car:unlock', owner);
+    const allowed = await ask({ subject: { id: 'alice' }, action: 'car:unlock', resource: { owner: 'alice' } });
+    expect(allowed.statusCode).toBe(200);
+    expect(allowed.json()).toEqual({ outcome: 'allow', obligations: ['log'] });
+    expect(allowed.headers['accord-revision']).toMatch(/^c\d+$/);
+    const denied = await ask({ subject: { id: 'bob' }, action: 'car:unlock', resource: { owner: 'alice' } });
+    expect(denied.json()).toEqual({ outcome: 'deny', reason: 'not the owner', obligations: [] });
+  });
+
+  test('an object outcome is given as the policy made it', async () => {
+    await put('car:object', 'package o\noutcome := {"allowed": input.subject.id == "a", "fields": ["x"]}');
+    expect((await ask({ subject: { id: 'a' }, action: 'car:object' })).json()).toEqual({
+      outcome: { allowed: true, fields: ['x'] },
+    });
+  });
+
+  test.each([
+    ['an empty body', undefined, 'no_action'],
+    ['an empty object', {}, 'no_action'],
+    ['a policy that is not there', { action: 'no:such' }, 'policy_not_found'],
+  ])('%s denies', async (_, body, reason) => {
+    const response = await ask(body);
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toEqual({ outcome: 'deny', reason });
+  });
+
+  test.each([
+    ['undefined outcome', 'package a\noutcome := "allow" if input.context.never', 'outcome_undefined'],
+    ['no outcome rule', 'package a\nallow := true', 'outcome_undefined'],
+    ['a number', 'package a\noutcome := 1', 'outcome_malformed'],
+    ['true', 'package a\noutcome := true', 'outcome_malformed'],
+    ['another string', 'package a\noutcome := "Allow"', 'outcome_malformed'],
+    ['an array', 'package a\noutcome := ["allow"]', 'outcome_malformed'],
+    ['a reason that is no string', 'package a\noutcome := "allow"\nreason := 7', 'reason_malformed'],
+    ['obligations that are no strings', 'package a\noutcome := "allow"\nobligations := [1]', 'obligations_malformed'],
+    [
+      'two outcomes',
+      'package a\noutcome := "allow" if input.subject.id\noutcome := "deny" if input.subject.id',
+      'policy_conflict',
+    ],
+    [
+      'endless work',
+      'package a\noutcome := "allow" if { r := numbers.range(1, 5000); some i in r; some j in r; i * j == 0.5 }',
+      'policy_budget_exhausted',
+    ],
+  ])('%s is a deny with its reason', async (name, rego, reason) => {
+    await put(`odd:${name}`, rego);
+    const response = await ask({ subject: { id: 'a' }, action: `odd:${name}` });
+    expect(response.json()).toEqual({ outcome: 'deny', reason });
+  });
+
+  test('a deleted policy denies from the next decision on', async () => {
+    await put('car:gone', 'package a\noutcome := "allow"');
+    expect((await ask({ action: 'car:gone' })).json().outcome).toBe('allow');
+    const deleted = await server.app.inject({
+      method: 'DELETE',
+      url: `/tenants/${tenant}/policies/car:gone`,
+      headers: { authorization: `Bearer ${editor}` },
+    });
+    expect([deleted.statusCode, deleted.json()]).toEqual([200, {}]);
+    expect((await ask({ action: 'car:gone' })).json()).toEqual({ outcome: 'deny', reason: 'policy_not_found' });
+  });
+
+  test('a user asks about itself only', async () => {
+    const alice = await server.user(tenant, 'alice');
+    expect((await ask({ action: 'car:unlock', resource: { owner: 'alice' } }, alice)).json().outcome).toBe('allow');
+    const other = await ask({ subject: { id: 'bob', type: 'user' }, action: 'car:unlock' }, alice);
+    expect([other.statusCode, other.json().code]).toEqual([403, 'forbidden']);
+  });
+
+  test('unknown fields and malformed bodies are refused by name', async () => {
+    const unknown = await ask({ subjekt: {} });
+    expect(unknown.statusCode).toBe(400);
+    expect(unknown.json().errors).toEqual([{ pointer: '/subjekt', detail: 'There is no such field.' }]);
+    const coerced = await ask({ action: 1 });
+    expect(coerced.json().errors).toEqual([{ pointer: '/action', detail: 'Must be string.' }]);
+    const broken = await server.app.inject({
+      method: 'POST',
+      url: `/authz/${tenant}`,
+      headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
+      payload: '{"action":',
+    });
+    expect([broken.statusCode, broken.headers['content-type']]).toEqual([
+      400,
+      'application/problem+json; charset=utf-8',
+    ]);
+  });
+
+  test('time is the instant of the request, also as time.now_ns', async () => {
+    await put(
+      't:now',
+      'package a\noutcome := {"same": time.parse_rfc3339_ns(input.time) == time.now_ns(), "year": time.date(time.now_ns())[0] >= 2026}',
+    );
+    expect((await ask({ action: 't:now' })).json().outcome).toEqual({ same: true, year: true });
+  });
+
+  test('relationships and consents are empty lists while no room owns them', async () => {
+    await put(
+      'f:facts',
+      'package a\noutcome := {"s": count(input.graph.subject), "r": count(input.graph.resource), "c": count(input.consents)}',
+    );
+    expect((await ask({ action: 'f:facts' })).json().outcome).toEqual({ s: 0, r: 0, c: 0 });
+  });
+});
+
+describe('explain', () => {
+  test('needs pg:tenant:admin', async () => {
+    expect((await ask({ action: 'car:unlock' }, backend, '?explain=true')).statusCode).toBe(403);
+  });
+  test('tells the rules that held, and the facts', async () => {
+    const admin = await server.client(tenant, 'pg:tenant:admin');
+    const response = await ask(
+      { subject: { id: 'alice' }, action: 'car:unlock', resource: { owner: 'alice' } },
+      admin,
+      '?explain=true',
+    );
+    const { outcome, explain } = response.json();
+    expect(outcome).toBe('allow');
+    expect(explain.policy).toBe('car:unlock');
+    expect(explain.revision).toBe(1);
+    expect(explain.rules.map((rule: { line: number }) => rule.line)).toEqual([3, 5]);
+    expect(explain.rules[0].text).toContain('outcome := "allow"');
+  });
+});
+
+describe('batch', () => {
+  const batch = (requests: object[], token = backend) =>
+    server.app.inject({
+      method: 'POST',
+      url: `/authz/${tenant}/batch`,
+      headers: { authorization: `Bearer ${token}` },
+      payload: { requests },
+    });
+  test('answers in order', async () => {
+    const asked = ['alice', 'bob', 'alice'].map((id) => ({
+      subject: { id },
+      action: 'car:unlock',
+      resource: { owner: 'alice' },
+    }));
+    const { decisions } = (await batch(asked)).json();
+    expect(decisions.map((decision: { outcome: string }) => decision.outcome)).toEqual(['allow', 'deny', 'allow']);
+  });
+  test('takes 1,000 and refuses 1,001', async () => {
+    expect((await batch(Array(1000).fill({ action: 'no:such' }))).statusCode).toBe(200);
+    expect((await batch(Array(1001).fill({ action: 'no:such' }))).statusCode).toBe(400);
+  });
+  test("a user's batch with somebody else in it is refused whole", async () => {
+    const alice = await server.user(tenant, 'alice');
+    expect(
+      (await batch([{ action: 'car:unlock' }, { subject: { id: 'bob' }, action: 'car:unlock' }], alice)).statusCode,
+    ).toBe(403);
+  });
+});
+
+describe('the decision log', () => {
+  test('keeps what the tenant asks for, newest first, by page', async () => {
+    await server.services.authz.log.close();
+    const read = async (query: string) => {
+      const response = await server.app.inject({
+        method: 'GET',
+        url: `/tenants/${tenant}/decisions${query}`,
+        headers: { authorization: `Bearer ${editor}` },
+      });
+      expect(response.statusCode).toBe(200);
+      return response.json();
+    };
+    const all = await read('?action=car:unlock&outcome=allow');
+    expect(all.decisions[0]).toMatchObject({
+      caller: 'client:backend',
+      action: 'car:unlock',
+      answer: { outcome: 'allow' },
+      policyRevision: 1,
+    });
+    const first = await read('?limit=2');
+    const second = await read(`?limit=2&cursor=${first.cursor}`);
+    expect(first.decisions).toHaveLength(2);
+    expect(first.decisions[0].time >= second.decisions[0].time).toBe(true);
+    expect(new Set([...first.decisions, ...second.decisions].map((one: { id: string }) => one.id)).size).toBe(4);
+  });
+  test('support sees neither subjects nor ids', async () => {
+    const support = await server.member(tenant, 'support');
+    const response = await server.app.inject({
+      method: 'GET',
+      url: `/tenants/${tenant}/decisions?limit=200`,
+      headers: { authorization: `Bearer ${support}` },
+    });
+    expect(response.payload).not.toMatch(/alice|bob|backend/);
+  });
+});

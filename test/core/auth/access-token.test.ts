@@ -1,0 +1,398 @@
+import { base64url, CompactSign, exportSPKI, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { verifyAccessToken } from '../../../server/core/auth/access-token.ts';
+import { JwksCache } from '../../../server/core/auth/jwks.ts';
+import { createOutbound } from '../../../server/core/auth/outbound.ts';
+import type { Caller } from '../../../server/core/auth/schema.ts';
+import { AccessTokens } from '../../../server/core/auth/token-cache.ts';
+import { limits } from '../../../server/core/limits.ts';
+import { authOf } from '../../../server/issuers/index.ts';
+import { startIdentityProvider } from './identity-provider.ts';
+import { issuerSpec, tenantSpec } from './tenant-auth.ts';
+import { TestClock } from './test-clock.ts';
+
+const idp = await startIdentityProvider();
+const key = await idp.addKey('one');
+const audience = 'https://api.demo.example';
+let clock: TestClock;
+let services: { jwks: JwksCache; clock: TestClock };
+
+beforeEach(() => {
+  clock = new TestClock();
+  idp.requests.length = 0;
+  const outbound = createOutbound({ allow: '127.0.0.0/8', ownListeners: () => [] });
+  services = { jwks: new JwksCache({ outbound, clock, observe: () => {} }), clock };
+});
+
+function auth(
+  issuer: Record<string, unknown> = {},
+  ...others: { name: string; spec: ReturnType<typeof issuerSpec> }[]
+) {
+  const spec = issuerSpec({ issuer: idp.issuer, jwksUri: idp.jwksUri, ...issuer });
+  return authOf(
+    { tenant: 'demo', spec: tenantSpec() },
+    [{ name: 'idp', spec }, ...others],
+    [],
+    'https://accord.example',
+  );
+}
+
+const claims = (more: JWTPayload = {}): JWTPayload => ({
+  iss: idp.issuer,
+  sub: 'alice',
+  aud: audience,
+  iat: clock.seconds(),
+  exp: clock.seconds() + 600,
+  ...more,
+});
+const without = (name: string) => Object.fromEntries(Object.entries(claims()).filter(([claim]) => claim !== name));
+
+async function callerOf(more: JWTPayload, issuer: Record<string, unknown> = {}): Promise<Caller> {
+  return (await verifyAccessToken(services, await idp.sign(claims(more)), auth(issuer))).caller;
+}
+
+async function refusal(token: string, tenantAuth = auth()): Promise<string> {
+  const error = await verifyAccessToken(services, token, tenantAuth).then(
+    () => undefined,
+    (reason) => reason,
+  );
+  expect(error).toMatchObject({ code: 'unauthenticated', status: 401 });
+  const header = /^Bearer error="invalid_token", error_description="([^"\\]+)"$/.exec(
+    error.headers['www-authenticate'],
+  );
+  expect(header).not.toBeNull();
+  return header![1] as string;
+}
+
+describe('a good token', () => {
+  test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'application/at+jwt'])('of type %s is accepted', async (typ) => {
+    const token = await idp.sign(claims(), typ === undefined ? {} : { typ });
+    const verified = await verifyAccessToken(services, token, auth());
+    expect(verified.caller).toMatchObject({
+      kind: 'user',
+      tenant: 'demo',
+      actor: { type: 'user', id: 'alice' },
+      issuer: idp.issuer,
+    });
+    expect(verified.expiresAtMs).toBe((clock.seconds() + 600) * 1000);
+  });
+
+  test('may have one right audience among others', async () => {
+    expect(await callerOf({ aud: ['other', audience] })).toMatchObject({ kind: 'user' });
+  });
+
+  test("the issuer's audiences replace the tenant's", async () => {
+    expect(await callerOf({ aud: 'special' }, { audiences: ['special'] })).toMatchObject({ kind: 'user' });
+    expect(await refusal(await idp.sign(claims()), auth({ audiences: ['special'] }))).toContain('aud');
+  });
+
+  test('RS256 is as good as ES256', async () => {
+    const rsa = await idp.addKey('rsa', 'RS256');
+    const verified = await verifyAccessToken(services, await idp.sign(claims(), {}, rsa), auth());
+    expect(verified.caller.kind).toBe('user');
+    idp.removeKey('rsa');
+  });
+});
+
+describe('a bad token is refused', () => {
+  test('alg none', async () => {
+    const part = (value: unknown) => base64url.encode(JSON.stringify(value));
+    expect(await refusal(`${part({ alg: 'none' })}.${part(claims())}.`)).toBe(
+      'the signature algorithm is not accepted',
+    );
+    expect(await refusal(`${part({ alg: 'none', typ: 'JWT', kid: 'one' })}.${part(claims())}.AAAA`)).toContain(
+      'algorithm',
+    );
+  });
+
+  test('HS256 with the public key as the secret', async () => {
+    const publicKey = await importJWK(key.jwk, 'ES256', { extractable: true });
+    const secret = new TextEncoder().encode(await exportSPKI(publicKey as never));
+    const forged = await new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'one' }).sign(secret);
+    expect(await refusal(forged)).toBe('the signature algorithm is not accepted');
+  });
+
+  test('an algorithm that the issuer does not use, or that does not fit the key', async () => {
+    expect(await refusal(await idp.sign(claims()), auth({ algorithms: ['RS256'] }))).toContain('algorithm');
+    const [, payload, signature] = (await idp.sign(claims())).split('.');
+    const header = base64url.encode(JSON.stringify({ alg: 'RS256', kid: 'one' }));
+    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('no key of the issuer verifies it');
+    const pair = await generateKeyPair('ES384');
+    expect(
+      await refusal(await new SignJWT(claims()).setProtectedHeader({ alg: 'ES384', kid: 'one' }).sign(pair.privateKey)),
+    ).toContain('algorithm');
+  });
+
+  test('expired, to the second', async () => {
+    expect(await refusal(await idp.sign(claims({ exp: clock.seconds() })))).toBe('the token has expired');
+    const token = await idp.sign(claims({ exp: clock.seconds() + 1 }));
+    expect((await verifyAccessToken(services, token, auth())).caller.kind).toBe('user');
+  });
+
+  test('not yet valid, or issued in the future, beyond the tolerance', async () => {
+    const tolerance = limits.clockToleranceMs / 1000;
+    expect(await callerOf({ nbf: clock.seconds() + tolerance, iat: clock.seconds() + tolerance })).toBeDefined();
+    expect(await refusal(await idp.sign(claims({ nbf: clock.seconds() + tolerance + 1 })))).toBe(
+      'nbf is in the future',
+    );
+    expect(await refusal(await idp.sign(claims({ iat: clock.seconds() + tolerance + 1 })))).toBe(
+      'iat is in the future',
+    );
+  });
+
+  test.each(['iss', 'sub', 'exp', 'aud'])('without %s', async (name) => {
+    expect(await refusal(await idp.sign(without(name) as JWTPayload))).toMatch(name === 'iss' ? 'issuer' : name);
+  });
+
+  test.each([
+    ['sub', ''],
+    ['sub', 42],
+    ['sub', 'x'.repeat(limits.subjectCharsMax + 1)],
+    ['exp', 'tomorrow'],
+    ['exp', Number.MAX_VALUE * 2],
+    ['nbf', 'x'],
+    ['aud', []],
+    ['aud', 'https://other.example'],
+    ['aud', { [audience]: true }],
+    ['iss', ['x']],
+  ])('with %s %j', async (name, value) => {
+    const payload = new TextEncoder().encode(JSON.stringify(claims({ [name]: value })));
+    const token = await new CompactSign(payload).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(key.privateKey);
+    await refusal(token);
+  });
+
+  test('with a sub of the greatest length it is good', async () => {
+    expect(await callerOf({ sub: 'x'.repeat(limits.subjectCharsMax) })).toBeDefined();
+  });
+
+  test('of an issuer that this tenant does not trust, or nearly trusts', async () => {
+    for (const iss of [
+      'https://evil.example',
+      `${idp.issuer}/`,
+      idp.issuer.toUpperCase(),
+      'https://accord.example/other/oidc',
+      'https://accord.example/portal',
+    ]) {
+      expect(await refusal(await idp.sign(claims({ iss })))).toBe('the issuer is not trusted here');
+    }
+    expect(idp.reads).toBe(0);
+  });
+
+  test("in the name of the tenant's own issuer, signed by another", async () => {
+    expect(await refusal(await idp.sign(claims({ iss: 'https://accord.example/demo/oidc' })))).toBe(
+      'no key of the issuer verifies it',
+    );
+  });
+
+  test('with an unknown kid, after one more reading of the keys', async () => {
+    const tenantAuth = auth();
+    await verifyAccessToken(services, await idp.sign(claims()), tenantAuth);
+    for (let i = 0; i < 5; i++) {
+      expect(await refusal(await idp.sign(claims(), { kid: `x${i}` }), tenantAuth)).toBe(
+        'no key of the issuer verifies it',
+      );
+    }
+    expect(idp.reads).toBe(2);
+  });
+
+  test('signed with another key under a known kid', async () => {
+    const other = await generateKeyPair('ES256');
+    const forged = await new SignJWT(claims()).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(other.privateKey);
+    expect(await refusal(forged)).toBe('no key of the issuer verifies it');
+  });
+
+  test('changed after it was signed', async () => {
+    const [header, , signature] = (await idp.sign(claims())).split('.');
+    const payload = base64url.encode(JSON.stringify(claims({ sub: 'mallory' })));
+    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('no key of the issuer verifies it');
+  });
+
+  test('bound to a key whose proof did not come', async () => {
+    expect(await refusal(await idp.sign(claims({ cnf: { jkt: 'abc' } })))).toContain('proof');
+  });
+
+  test.each(['accord-portal+jwt', 'accord-invitation+jwt', 'logout+jwt', 'dpop+jwt', 'secevent+jwt', ''])(
+    'of type %j',
+    async (typ) => {
+      expect(await refusal(await idp.sign(claims(), { typ }))).toBe('this is no access token');
+    },
+  );
+
+  test('with critical headers that are not understood', async () => {
+    const signing = new CompactSign(new TextEncoder().encode(JSON.stringify(claims())));
+    const token = await signing
+      .setProtectedHeader({ alg: 'ES256', kid: 'one', crit: ['urn:x'], 'urn:x': true })
+      .sign(key.privateKey, { crit: { 'urn:x': true } });
+    await refusal(token);
+  });
+
+  test.each([
+    '',
+    '.',
+    '..',
+    'a.b.c',
+    'garbage',
+    '€.€.€',
+    `${'A'.repeat(100)}.${'B'.repeat(100)}.C`,
+    'e30.e30.',
+    'bnVsbA.bnVsbA.AA',
+  ])('garbage %j', async (token) => {
+    await refusal(token);
+  });
+
+  test('longer than the bound, before anything is decoded', async () => {
+    const token = await idp.sign(claims());
+    expect(await refusal(token.padEnd(limits.tokenBytesMax + 1, 'A'))).toBe('the token is too long');
+    expect(await refusal(token.padEnd(limits.tokenBytesMax, 'A'))).not.toBe('the token is too long');
+  });
+
+  test('whose claims are no object', async () => {
+    const token = await new CompactSign(new TextEncoder().encode('["x"]'))
+      .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+      .sign(key.privateKey);
+    await refusal(token);
+  });
+});
+
+describe('whose token it is', () => {
+  const scope = 'openid pg:tenant:admin authz:evaluate made:up';
+  const known = new Set(['pg:tenant:admin', 'authz:evaluate']);
+
+  test.each([
+    ['gty', { gty: 'client-credentials', azp: 'robot' }, 'robot'],
+    ['sub ends in @clients', { sub: 'robot@clients' }, 'robot@clients'],
+    ['sub is client_id', { sub: 'robot', client_id: 'robot' }, 'robot'],
+    ['sub is azp', { sub: 'robot', azp: 'robot' }, 'robot'],
+  ])("a client's, because %s", async (_, marks, clientId) => {
+    expect(await callerOf({ ...marks, scope })).toEqual({
+      kind: 'backend',
+      tenant: 'demo',
+      clientId,
+      scopes: known,
+      issuer: idp.issuer,
+    });
+  });
+
+  test("a client's, because the issuer's clientMatch holds, also nested", async () => {
+    const issuer = { clientMatch: { claim: 'urn.kind', value: 'machine' } };
+    expect(await callerOf({ urn: { kind: 'machine' } }, issuer)).toMatchObject({ kind: 'backend', clientId: 'alice' });
+    expect(await callerOf({ 'urn.kind': 'machine' }, issuer)).toMatchObject({ kind: 'backend' });
+    expect(await callerOf({ urn: { kind: 'person' } }, issuer)).toMatchObject({ kind: 'user' });
+  });
+
+  test('scopes come from scope or scp', async () => {
+    for (const more of [{ scp: ['authz:evaluate'] }, { scp: 'authz:evaluate x' }, { scope: 'authz:evaluate' }]) {
+      expect(await callerOf({ gty: 'client-credentials', ...more })).toMatchObject({
+        scopes: new Set(['authz:evaluate']),
+      });
+    }
+    expect(await callerOf({ gty: 'client-credentials', scope: 7 })).toMatchObject({ scopes: new Set() });
+  });
+
+  test("a user's, whatever scopes it has", async () => {
+    for (const more of [{ scope }, { scope, client_id: 'app', azp: 'app' }, { scope, gty: 'password' }]) {
+      const caller = await callerOf(more);
+      expect(caller.kind).toBe('user');
+      expect(caller).not.toHaveProperty('scopes');
+    }
+  });
+
+  test('the mapping says which claims name the actor', async () => {
+    const tokenMapping = {
+      actorIdClaimPath: 'https://demo.example/id',
+      actorTypeClaimPath: 'realm.type',
+      defaultActorType: 'patient',
+    };
+    const id = { 'https://demo.example/id': 'p1' };
+    expect(await callerOf(id, { tokenMapping })).toMatchObject({ actor: { type: 'patient', id: 'p1' } });
+    expect(await callerOf({ ...id, realm: { type: 'nurse' } }, { tokenMapping })).toMatchObject({
+      actor: { type: 'nurse', id: 'p1' },
+    });
+    expect(await refusal(await idp.sign(claims()), auth({ tokenMapping }))).toContain('names the actor');
+    expect(await refusal(await idp.sign(claims({ ...id, realm: { type: 'a b' } })), auth({ tokenMapping }))).toContain(
+      'type',
+    );
+    const inherited = { actorIdClaimPath: 'constructor.name', defaultActorType: 'user' };
+    expect(await refusal(await idp.sign(claims()), auth({ tokenMapping: inherited }))).toContain('names the actor');
+  });
+
+  test('a prefix keeps issuers apart, also against ids that imitate it', async () => {
+    expect(await callerOf({}, { actorIdPrefix: 'okta|' })).toMatchObject({ actor: { id: 'okta|alice' } });
+    const spec = issuerSpec({ issuer: 'https://second.example', actorIdPrefix: 'okta|' });
+    const imitating = await idp.sign(claims({ sub: 'okta|alice' }));
+    expect(await refusal(imitating, auth({}, { name: 'second', spec }))).toBe('the actor id belongs to another issuer');
+    const longer = issuerSpec({ issuer: 'https://second.example', actorIdPrefix: 'ab' });
+    expect(
+      await refusal(
+        await idp.sign(claims({ sub: 'bx' })),
+        auth({ actorIdPrefix: 'a' }, { name: 'second', spec: longer }),
+      ),
+    ).toContain('another issuer');
+    const shorter = issuerSpec({ issuer: 'https://second.example', actorIdPrefix: 'a' });
+    const verified = await verifyAccessToken(
+      services,
+      await idp.sign(claims()),
+      auth({ actorIdPrefix: 'ab' }, { name: 'second', spec: shorter }),
+    );
+    expect(verified.caller).toMatchObject({ actor: { id: 'abalice' } });
+  });
+});
+
+describe('the cache', () => {
+  test('answers without a promise for a minute, and never past exp', async () => {
+    const tokens = new AccessTokens(services);
+    const tenantAuth = auth();
+    const long = await idp.sign(claims());
+    const short = await idp.sign(claims({ exp: clock.seconds() + 30 }));
+    expect(tokens.cached(long, tenantAuth)).toBeUndefined();
+    const caller = await tokens.verify(long, tenantAuth);
+    await tokens.verify(short, tenantAuth);
+    expect(tokens.cached(long, tenantAuth)).toBe(caller);
+    clock.advance(29_999);
+    expect(tokens.cached(short, tenantAuth)).toBeDefined();
+    clock.advance(1);
+    expect(tokens.cached(short, tenantAuth)).toBeUndefined();
+    clock.advance(limits.verifiedTokenTtlMs - 30_001);
+    expect(tokens.cached(long, tenantAuth)).toBeDefined();
+    clock.advance(1);
+    expect(tokens.cached(long, tenantAuth)).toBeUndefined();
+  });
+
+  test('is worth nothing under another TenantAuth, or after the keys changed', async () => {
+    const tokens = new AccessTokens(services);
+    const tenantAuth = auth();
+    const token = await idp.sign(claims());
+    await tokens.verify(token, tenantAuth);
+    expect(tokens.cached(token, auth())).toBeUndefined();
+    expect(tokens.cached(token, tenantAuth)).toBeDefined();
+    const two = await idp.addKey('two');
+    await tokens.verify(await idp.sign(claims(), {}, two), tenantAuth);
+    expect(tokens.cached(token, tenantAuth)).toBeUndefined();
+    idp.removeKey('two');
+  });
+
+  test('remembers no refusal', async () => {
+    const tokens = new AccessTokens(services);
+    const tenantAuth = auth();
+    const later = await idp.addKey('later');
+    idp.removeKey('later');
+    const token = await idp.sign(claims(), {}, later);
+    await expect(tokens.verify(token, tenantAuth)).rejects.toMatchObject({ status: 401 });
+    idp.keys.push(later);
+    clock.advance(limits.jwksCooldownMs);
+    expect((await tokens.verify(token, tenantAuth)).kind).toBe('user');
+    idp.removeKey('later');
+  });
+
+  test('a removed key stops working within ten minutes and one', async () => {
+    const tokens = new AccessTokens(services);
+    const tenantAuth = auth();
+    const doomed = await idp.addKey('doomed');
+    const token = await idp.sign(claims({ exp: clock.seconds() + 86_400 }), {}, doomed);
+    await tokens.verify(token, tenantAuth);
+    idp.removeKey('doomed');
+    clock.advance(limits.jwksMaxAgeMs + limits.verifiedTokenTtlMs);
+    expect(tokens.cached(token, tenantAuth)).toBeUndefined();
+    await expect(tokens.verify(token, tenantAuth)).rejects.toMatchObject({ status: 401 });
+  });
+});

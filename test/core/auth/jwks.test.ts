@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { JwksCache } from '../../../server/core/auth/jwks.ts';
+import { importKeySet } from '../../../server/core/auth/key-set.ts';
+import { createOutbound } from '../../../server/core/auth/outbound.ts';
+import { limits } from '../../../server/core/limits.ts';
+import type { Observation } from '../../../server/core/observe.ts';
+import { startIdentityProvider } from './identity-provider.ts';
+import { TestClock } from './test-clock.ts';
+
+const idp = await startIdentityProvider();
+let clock: TestClock;
+let observations: Observation[];
+let cache: JwksCache;
+
+beforeEach(async () => {
+  clock = new TestClock();
+  observations = [];
+  const outbound = createOutbound({ allow: '127.0.0.0/8', ownListeners: () => [] });
+  cache = new JwksCache({ outbound, clock, observe: (observation) => observations.push(observation) });
+  await idp.addKey('one');
+});
+
+afterEach(() => {
+  idp.keys.length = 0;
+  idp.requests.length = 0;
+  idp.answer = undefined;
+  idp.statedIssuer = idp.issuer;
+});
+
+const direct = () => cache.source('demo', { issuer: idp.issuer, jwksUri: idp.jwksUri });
+const failing = () => {
+  idp.answer = (_, response) => response.writeHead(500).end();
+};
+
+test('keys are found by discovery, and only when a token asks', async () => {
+  const source = cache.source('demo', { issuer: idp.issuer });
+  expect(idp.requests).toEqual([]);
+  expect(await source.find('ES256', 'one')).toBeDefined();
+  expect(idp.requests).toEqual(['/.well-known/openid-configuration', '/keys']);
+});
+
+test('a discovery document about another issuer is refused', async () => {
+  idp.statedIssuer = `${idp.issuer}/`;
+  const source = cache.source('demo', { issuer: idp.issuer });
+  await expect(source.find('ES256', 'one')).rejects.toMatchObject({ code: 'issuer_unavailable', status: 503 });
+  expect(String((observations[0] as { error: Error }).error)).toContain('is about the issuer');
+  expect(idp.reads).toBe(0);
+});
+
+test('concurrent tokens read the keys once', async () => {
+  const found = await Promise.all(Array.from({ length: 50 }, () => direct().find('ES256', 'one')));
+  expect(found.every((key) => key !== undefined)).toBe(true);
+  expect(idp.reads).toBe(1);
+});
+
+test('an unknown kid reads again once a cooldown, whoever asks how often', async () => {
+  await direct().find('ES256', 'one');
+  for (let i = 0; i < 20; i++) expect(await direct().find('ES256', `made-up-${i}`)).toBeUndefined();
+  expect(idp.reads).toBe(2);
+  clock.advance(limits.jwksCooldownMs - 1);
+  await direct().find('ES256', 'made-up');
+  expect(idp.reads).toBe(2);
+  clock.advance(1);
+  await direct().find('ES256', 'made-up');
+  expect(idp.reads).toBe(3);
+});
+
+test('a first token with an unknown kid does not read twice', async () => {
+  expect(await direct().find('ES256', 'made-up')).toBeUndefined();
+  expect(idp.reads).toBe(1);
+});
+
+test('a new key is found at once, without a restart', async () => {
+  await direct().find('ES256', 'one');
+  const before = direct().version;
+  await idp.addKey('two', 'RS256');
+  expect(await direct().find('RS256', 'two')).toBeDefined();
+  expect(direct().version).toBeGreaterThan(before);
+});
+
+test('keys are read again in the background before they are old', async () => {
+  await direct().find('ES256', 'one');
+  const before = direct().version;
+  idp.removeKey('one');
+  await idp.addKey('two');
+  clock.advance(limits.jwksRefreshAfterMs);
+  expect(await direct().find('ES256', 'one')).toBeDefined(); // this token does not wait
+  await expect.poll(() => direct().version).toBeGreaterThan(before);
+  expect(await direct().find('ES256', 'one')).toBeUndefined();
+});
+
+test('old keys are confirmed before they verify anything: a removed key is gone after ten minutes at most', async () => {
+  await direct().find('ES256', 'one');
+  idp.removeKey('one');
+  await idp.addKey('two');
+  clock.advance(limits.jwksMaxAgeMs);
+  expect(await direct().find('ES256', 'one')).toBeUndefined();
+  expect(idp.reads).toBe(2);
+});
+
+test('reading the same keys again is no new version', async () => {
+  await direct().find('ES256', 'one');
+  const before = direct().version;
+  clock.advance(limits.jwksMaxAgeMs);
+  await direct().find('ES256', 'one');
+  expect(idp.reads).toBe(2);
+  expect(direct().version).toBe(before);
+});
+
+test('while the issuer fails its keys go on, but not for ever', async () => {
+  await direct().find('ES256', 'one');
+  failing();
+  clock.advance(limits.jwksMaxAgeMs);
+  expect(await direct().find('ES256', 'one')).toBeDefined();
+  clock.advance(limits.jwksStaleMaxMs - limits.jwksMaxAgeMs - 1);
+  expect(await direct().find('ES256', 'one')).toBeDefined();
+  clock.advance(1);
+  await expect(direct().find('ES256', 'one')).rejects.toMatchObject({ code: 'issuer_unavailable' });
+  idp.answer = undefined;
+  clock.advance(limits.jwksRetryMs);
+  expect(await direct().find('ES256', 'one')).toBeDefined();
+});
+
+test('an issuer that fails is asked once a retry interval', async () => {
+  failing();
+  for (let i = 0; i < 10; i++) await expect(direct().find('ES256', 'one')).rejects.toMatchObject({ status: 503 });
+  expect(idp.requests).toHaveLength(1);
+  clock.advance(limits.jwksRetryMs);
+  await expect(direct().find('ES256', 'one')).rejects.toMatchObject({ headers: { 'retry-after': '5' } });
+  expect(idp.requests).toHaveLength(2);
+});
+
+test('tenants do not share what they read, and another URI is another source', async () => {
+  await cache.source('a', { issuer: idp.issuer, jwksUri: idp.jwksUri }).find('ES256', 'one');
+  await cache.source('b', { issuer: idp.issuer, jwksUri: idp.jwksUri }).find('ES256', 'one');
+  await cache.source('b', { issuer: idp.issuer }).find('ES256', 'one');
+  expect(idp.reads).toBe(3);
+});
+
+test('a token without kid is verified only where one key can be meant', async () => {
+  expect(await direct().find('ES256', undefined)).toBeDefined();
+  await idp.addKey('two');
+  clock.advance(limits.jwksMaxAgeMs);
+  expect(await direct().find('ES256', undefined)).toBeUndefined();
+});
+
+test('only public signature keys for ES256 and RS256 are taken', async () => {
+  const [good] = idp.keys;
+  const jwk = good!.jwk;
+  const small = { kty: 'RSA', kid: 'small', e: 'AQAB', n: Buffer.alloc(128, 255).toString('base64url') };
+  const keys = [
+    { ...jwk, kid: 'private', d: 'AAAA' },
+    { ...jwk, kid: 'encryption', use: 'enc' },
+    { ...jwk, kid: 'signing-only', key_ops: ['sign'] },
+    { ...jwk, kid: 'other-algorithm', alg: 'ES384' },
+    { ...jwk, kid: 'malformed', x: 'AAAA' },
+    { kty: 'oct', kid: 'secret', k: 'c2VjcmV0' },
+    { kty: 'OKP', crv: 'Ed25519', kid: 'edwards', x: jwk.x },
+    small,
+    null,
+    'text',
+  ];
+  const set = await importKeySet({ keys: [...keys, jwk] });
+  expect(set.size).toBe(1);
+  expect(set.pick('ES256', 'one')).toBeDefined();
+  expect(set.pick('RS256', 'one')).toBeUndefined();
+});
+
+test('a document that is no key set, or one of too many keys, is refused', async () => {
+  await expect(importKeySet({})).rejects.toThrow('no list of keys');
+  await expect(importKeySet(null)).rejects.toThrow('no list of keys');
+  const [key] = idp.keys;
+  const many = (count: number) => ({ keys: Array.from({ length: count }, () => key!.jwk) });
+  expect((await importKeySet(many(limits.jwksKeysMax))).size).toBe(limits.jwksKeysMax);
+  await expect(importKeySet(many(limits.jwksKeysMax + 1))).rejects.toThrow('are allowed');
+});

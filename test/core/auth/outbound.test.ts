@@ -1,0 +1,181 @@
+import { networkInterfaces } from 'node:os';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createOutbound, type OutboundOptions } from '../../../server/core/auth/outbound.ts';
+import { startIdentityProvider } from './identity-provider.ts';
+
+const bounds = { maxBytes: 1000, timeoutMs: 5000 };
+const server = await startIdentityProvider();
+const port = server.port;
+
+function outbound(options: Partial<OutboundOptions> = {}) {
+  return createOutbound({ allow: '127.0.0.0/8', ownListeners: () => [], ...options });
+}
+
+afterEach(() => {
+  server.answer = undefined;
+  server.requests.length = 0;
+});
+
+describe('addresses', () => {
+  test('an allowed address is reached', async () => {
+    const document = await outbound().fetchJson(server.jwksUri, bounds);
+    expect(document).toEqual({ keys: [] });
+    expect(server.requests).toEqual(['/keys']);
+  });
+
+  test.each([
+    'http://127.0.0.1',
+    'http://2130706433',
+    'http://0x7f000001',
+    'http://0x7f.1',
+    'http://0177.0.0.1',
+    'http://127.1',
+    'http://[::ffff:127.0.0.1]',
+    'http://[::ffff:7f00:1]',
+    'https://10.0.0.1',
+    'https://167772161',
+    'https://169.254.169.254',
+    'https://[fd00::1]',
+    'https://[64:ff9b::7f00:1]',
+    'https://0',
+  ])('a literal address is refused in any spelling: %s', async (origin) => {
+    await expect(outbound({ allow: '' }).fetchJson(`${origin}:${port}/keys`, bounds)).rejects.toThrow('is not public');
+    expect(server.requests).toEqual([]);
+  });
+
+  test('a name that resolves to a private address is refused, by the real resolver', async () => {
+    const fetching = outbound({ allow: '' }).fetchJson(`https://localhost:${port}/keys`, bounds);
+    await expect(fetching).rejects.toThrow('is not public');
+    expect(server.requests).toEqual([]);
+  });
+
+  test('a name is reached only through those of its addresses that are allowed', async () => {
+    const resolve = async () => [
+      { address: '10.9.9.9', family: 4 },
+      { address: '127.0.0.1', family: 4 },
+    ];
+    const document = await outbound({ resolve }).fetchJson(`http://idp.localhost:${port}/keys`, bounds);
+    expect(document).toEqual({ keys: [] });
+  });
+
+  test('a name is judged again at each connection: rebinding gains nothing', async () => {
+    const answers = ['127.0.0.1', '10.0.0.1'];
+    const asked: string[] = [];
+    const resolve = async (hostname: string) => {
+      asked.push(hostname);
+      return [{ address: answers[asked.length - 1] as string, family: 4 }];
+    };
+    const guarded = outbound({ resolve });
+    await guarded.fetchJson(`http://idp.localhost:${port}/keys`, bounds);
+    await expect(guarded.fetchJson(`http://idp.localhost:${port}/keys`, bounds)).rejects.toThrow('not 10.0.0.1');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('http is for loopback hosts only', async () => {
+    const everything = outbound({ allow: '0.0.0.0/0', resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
+    await expect(everything.fetchJson(`http://idp.example:${port}/keys`, bounds)).rejects.toThrow('must be https');
+    await expect(everything.fetchJson(`http://10.0.0.1:${port}/keys`, bounds)).rejects.toThrow('must be https');
+    const misled = outbound({ allow: '0.0.0.0/0', resolve: async () => [{ address: '10.0.0.1', family: 4 }] });
+    await expect(misled.fetchJson(`http://localhost:${port}/keys`, bounds)).rejects.toThrow(
+      'http is for a loopback host only',
+    );
+    expect(server.requests).toEqual([]);
+  });
+
+  test.each(['ftp://127.0.0.1/keys', 'file:///etc/passwd', 'http://user:secret@127.0.0.1/keys', 'nonsense'])(
+    '%s is refused',
+    async (url) => {
+      await expect(outbound().fetchJson(url, bounds)).rejects.toThrow(/must be https|user information|not a URL/);
+    },
+  );
+});
+
+describe('our own listeners', () => {
+  const own = { allow: '0.0.0.0/0,::/0', ownListeners: () => [{ port }] };
+
+  test.each([
+    'http://127.0.0.1',
+    'http://127.0.0.2',
+    'http://localhost',
+    'http://[::ffff:127.0.0.1]',
+    'https://0.0.0.0',
+    'https://[::]',
+  ])('are refused whatever is allowed: %s', async (origin) => {
+    await expect(outbound(own).fetchJson(`${origin}:${port}/keys`, bounds)).rejects.toThrow('is this server itself');
+    expect(server.requests).toEqual([]);
+  });
+
+  test('are refused by the addresses of this machine', async () => {
+    const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+    for (const { address, family } of addresses) {
+      const host = family === 'IPv6' ? `[${address}]` : address;
+      await expect(outbound(own).fetchJson(`https://${host}:${port}/keys`, bounds)).rejects.toThrow(
+        'is this server itself',
+      );
+    }
+    expect(addresses.length).toBeGreaterThan(0);
+  });
+
+  test('another port of this machine is none of ours', async () => {
+    const other = outbound({ ownListeners: () => [{ port: port + 1 }] });
+    expect(await other.fetchJson(server.jwksUri, bounds)).toEqual({ keys: [] });
+  });
+});
+
+describe('answers', () => {
+  test('a redirect is an error and is not followed', async () => {
+    server.answer = (_, response) => response.writeHead(302, { location: `${server.issuer}/elsewhere` }).end();
+    await expect(outbound().fetchJson(server.jwksUri, bounds)).rejects.toThrow('302 (redirects are not followed)');
+    expect(server.requests).toEqual(['/keys']);
+  });
+
+  test('a body may be as long as the bound, and no byte longer', async () => {
+    const text = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
+    server.answer = (_, response) => response.end(text(1000));
+    expect(await outbound().fetchJson(server.jwksUri, bounds)).toHaveLength(998);
+    server.answer = (_, response) => response.end(text(1001));
+    await expect(outbound().fetchJson(server.jwksUri, bounds)).rejects.toThrow('longer than 1000 bytes');
+  });
+
+  test('a body without end is cut off', async () => {
+    server.answer = (_, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write('x'.repeat(10_000)));
+      };
+      response.on('drain', more);
+      more();
+    };
+    await expect(outbound().fetchJson(server.jwksUri, bounds)).rejects.toThrow('longer than 1000 bytes');
+  });
+
+  test('a body that drips is cut off by the whole time, not the time between bytes', async () => {
+    server.answer = (_, response) => {
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    };
+    await expect(outbound().fetchJson(server.jwksUri, { maxBytes: 1000, timeoutMs: 300 })).rejects.toThrow(
+      'within 300 ms',
+    );
+  });
+
+  test('a server that accepts and stays silent is left', async () => {
+    server.answer = () => {};
+    await expect(outbound().fetchJson(server.jwksUri, { maxBytes: 1000, timeoutMs: 300 })).rejects.toThrow(
+      'within 300 ms',
+    );
+  });
+
+  test('anything but a 200 with JSON is an error', async () => {
+    server.answer = (_, response) => response.writeHead(404).end('{}');
+    await expect(outbound().fetchJson(server.jwksUri, bounds)).rejects.toThrow('answered 404');
+    server.answer = (_, response) => response.end('<html>');
+    await expect(outbound().fetchJson(server.jwksUri, bounds)).rejects.toThrow('not JSON');
+  });
+
+  test('closing ends what is in flight', async () => {
+    const guarded = outbound();
+    server.answer = () => guarded.close();
+    await expect(guarded.fetchJson(server.jwksUri, bounds)).rejects.toThrow('shutting down');
+    await expect(guarded.fetchJson(server.jwksUri, bounds)).rejects.toThrow('shutting down');
+  });
+});

@@ -1,0 +1,136 @@
+/** Bounds that the manifests and the server both have are equal, and each holds at the limit and refuses one past it. */
+import { expect, test } from 'vitest';
+import { bounds, checkManifest } from '../../crds/index.ts';
+import { limits } from '../../server/core/limits.ts';
+
+test('shared bounds are equal', () => {
+  const shared = Object.keys(bounds).filter((name) => name in limits) as (keyof typeof bounds & keyof typeof limits)[];
+  expect(shared).toContain('regoSourceBytesMax');
+  expect(shared.filter((name) => bounds[name] !== limits[name])).toEqual([]);
+});
+
+const policy = (spec: object) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'Policy',
+  metadata: { name: 'a', namespace: 'cars' },
+  spec: { tenantRef: { name: 'cars' }, name: 'a', rego: 'package a', ...spec },
+});
+const tenant = (spec: object) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'Tenant',
+  metadata: { name: 'cars' },
+  spec: { displayName: 'Cars', audiences: ['a'], ...spec },
+});
+const issuer = (spec: object) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'TrustedIssuer',
+  metadata: { name: 'a', namespace: 'cars' },
+  spec: { tenantRef: { name: 'cars' }, issuer: 'https://a.example.com', ...spec },
+});
+const list = <T>(length: number, entry: (index: number) => T) => Array.from({ length }, (_, index) => entry(index));
+const text = (length: number) => 'a'.repeat(length);
+const nodes = (length: number) => list(length, (index) => ({ id: `n${index}`, type: 'outcome' }));
+const condition = { type: 'consent', name: 'a' };
+const check = (expect: object) => ({ tests: [{ name: 'a', input: {}, expect }] });
+const expressions = (length: number) => ({
+  allowedNamespaces: { selector: { matchExpressions: list(length, () => ({ key: 'a', operator: 'Exists' })) } },
+});
+
+/** A bound, where it refuses, and a manifest with so many. */
+const cases: [keyof typeof bounds, string, (many: number) => object][] = [
+  ['objectNameCharsMax', '/metadata/name', (n) => ({ ...policy({}), metadata: { name: text(n), namespace: 'a' } })],
+  ['labelCharsMax', '/metadata/namespace', (n) => ({ ...policy({}), metadata: { name: 'a', namespace: text(n) } })],
+  ['tenantCodeCharsMax', '/metadata/name', (n) => ({ ...tenant({}), metadata: { name: text(n) } })],
+  ['displayNameCharsMax', '/spec/displayName', (n) => tenant({ displayName: text(n) })],
+  ['audiencesMax', '/spec/audiences', (n) => tenant({ audiences: list(n, (i) => `a${i}`) })],
+  ['audienceCharsMax', '/spec/audiences/0', (n) => tenant({ audiences: [text(n)] })],
+  ['emailCharsMax', '/spec/supportDesk/email', (n) => tenant({ supportDesk: { email: `${text(n - 2)}@a` } })],
+  [
+    'mailFromCharsMax',
+    '/spec/mail/from',
+    (n) => tenant({ mail: { from: `${text(n - 6)} <a@a>`, smtp: { host: 'a' } } }),
+  ],
+  ['hostCharsMax', '/spec/mail/smtp/host', (n) => tenant({ mail: { from: 'a@a', smtp: { host: text(n) } } })],
+  [
+    'claimPathCharsMax',
+    '/spec/tokenMapping/actorIdClaimPath',
+    (n) => tenant({ tokenMapping: { actorIdClaimPath: text(n) } }),
+  ],
+  [
+    'typeNameCharsMax',
+    '/spec/tokenMapping/defaultActorType',
+    (n) => tenant({ tokenMapping: { defaultActorType: text(n) } }),
+  ],
+  [
+    'namespacesMax',
+    '/spec/allowedNamespaces/names',
+    (n) => tenant({ allowedNamespaces: { names: list(n, (i) => `a${i}`) } }),
+  ],
+  ['selectorExpressionsMax', '/spec/allowedNamespaces/selector/matchExpressions', (n) => tenant(expressions(n))],
+  ['securityAdminsMax', '/spec/securityAdmins', (n) => tenant({ securityAdmins: list(n, (i) => `a${i}@a`) })],
+  [
+    'consentAttributesMax',
+    '/spec/consentAttributes',
+    (n) => tenant({ consentAttributes: list(n, (i) => ({ object: 'version', name: `a${i}`, type: 'string' })) }),
+  ],
+  ['tenantPoliciesMax', '/spec/limits/maxPolicies', (n) => tenant({ limits: { maxPolicies: n } })],
+  ['tenantRelationshipsMax', '/spec/limits/maxRelationships', (n) => tenant({ limits: { maxRelationships: n } })],
+  [
+    'tenantRequestsPerSecondMax',
+    '/spec/limits/maxRequestsPerSecond',
+    (n) => tenant({ limits: { maxRequestsPerSecond: n } }),
+  ],
+  ['policyNameCharsMax', '/spec/name', (n) => policy({ name: text(n) })],
+  ['regoSourceBytesMax', '/spec/rego', (n) => policy({ rego: text(n) })],
+  [
+    'policyTestsMax',
+    '/spec/tests',
+    (n) => policy({ tests: list(n, (i) => ({ name: `t${i}`, input: {}, expect: { reason: '' } })) }),
+  ],
+  [
+    'testNameCharsMax',
+    '/spec/tests/0/name',
+    (n) => policy({ tests: [{ name: text(n), input: {}, expect: { reason: '' } }] }),
+  ],
+  [
+    'testInputFieldsMax',
+    '/spec/tests/0/input',
+    (n) =>
+      policy({ tests: [{ name: 'a', input: Object.fromEntries(list(n, (i) => [i, i])), expect: { reason: '' } }] }),
+  ],
+  ['reasonCharsMax', '/spec/tests/0/expect/reason', (n) => policy(check({ reason: text(n) }))],
+  ['obligationsMax', '/spec/tests/0/expect/obligations', (n) => policy(check({ obligations: list(n, () => 'a') }))],
+  ['obligationCharsMax', '/spec/tests/0/expect/obligations/0', (n) => policy(check({ obligations: [text(n)] }))],
+  ['graphNodesMax', '/spec/graph/nodes', (n) => policy({ graph: { nodes: nodes(n), edges: [] } })],
+  [
+    'graphEdgesMax',
+    '/spec/graph/edges',
+    (n) => policy({ graph: { nodes: nodes(1), edges: list(n, () => ({ from: 'a', to: 'b' })) } }),
+  ],
+  [
+    'graphConditionsPerNodeMax',
+    '/spec/graph/nodes/0/conditions',
+    (n) =>
+      policy({ graph: { nodes: [{ id: 'a', type: 'condition', conditions: list(n, () => condition) }], edges: [] } }),
+  ],
+  [
+    'graphNodeIdCharsMax',
+    '/spec/graph/nodes/0/id',
+    (n) => policy({ graph: { nodes: [{ id: text(n), type: 'start' }], edges: [] } }),
+  ],
+  ['urlCharsMax', '/spec/issuer', (n) => issuer({ issuer: `https://a/${text(n - 10)}` })],
+  ['actorIdPrefixCharsMax', '/spec/actorIdPrefix', (n) => issuer({ actorIdPrefix: text(n) })],
+  ['claimValueCharsMax', '/spec/clientMatch/value', (n) => issuer({ clientMatch: { claim: 'a', value: text(n) } })],
+];
+
+test.each(cases)('%s', (name, pointer, make) => {
+  expect(checkManifest(make(bounds[name]))).toMatchObject({ ok: true });
+  const past = checkManifest(make(bounds[name] + 1));
+  expect(past).toMatchObject({ ok: false, errors: [{ pointer }] });
+});
+
+test('shows at most so many refusals', () => {
+  const unknown = Object.fromEntries(list(bounds.errorsShownMax + 1, (index) => [`f${index}`, 1]));
+  const checked = checkManifest(policy(unknown));
+  expect(!checked.ok && checked.errors.length).toBe(bounds.errorsShownMax);
+});

@@ -1,0 +1,92 @@
+/** A whole server on a database of its own: real services and routes, requests by inject or over a socket. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll } from 'vitest';
+import { createApp } from '../../server/app.ts';
+import type { Scope } from '../../server/core/auth/schema.ts';
+import { type Config, readConfig } from '../../server/core/config.ts';
+import type { App } from '../../server/core/http.ts';
+import type { Observation } from '../../server/core/observe.ts';
+import type { Writer } from '../../server/core/ownership.ts';
+import { mintClientToken, mintUserToken } from '../../server/keys/index.ts';
+import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
+import { createServices, type Services } from '../../server/services.ts';
+import { putTenant, type TenantSpec } from '../../server/tenants/index.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+export type TestServer = {
+  app: App;
+  services: Services;
+  config: Config;
+  db: TestDatabase;
+  observations: Observation[];
+  /** A tenant with a random code and its spec's defaults; served when it resolves. */
+  tenant(spec?: Partial<TenantSpec>): Promise<string>;
+  client(tenant: string, ...scopes: Scope[]): Promise<string>;
+  user(tenant: string, id: string): Promise<string>;
+  member(tenant: string, role: 'security-admin' | 'config-editor' | 'config-viewer' | 'support'): Promise<string>;
+};
+
+export const masterKey = randomBytes(32).toString('base64url');
+export const manifestWriter: Writer = {
+  owner: { source: 'files', namespace: '', name: 'test', uid: 'u' },
+  actor: 'operator:test',
+};
+
+export const tenantSpec = (spec: Partial<TenantSpec> = {}): TenantSpec => ({
+  displayName: 'Test',
+  audiences: ['https://api.test'],
+  tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'user' },
+  tokens: { signingAlgorithm: 'ES256', accessTokenTTL: 'PT1H' },
+  decisionLog: { mode: 'off' },
+  configAuthority: 'PerObject',
+  deletionPolicy: 'Retain',
+  managementPolicy: 'Enforce',
+  adoptionPolicy: 'Refuse',
+  ...spec,
+});
+
+/** Call at the top of a file; it is closed after the file's tests. */
+export async function createTestServer(
+  environment: Record<string, string> = {},
+  on?: TestDatabase,
+): Promise<TestServer> {
+  const db = on ?? (await createTestDatabase());
+  const config = readConfig({
+    ACCORD_DATABASE_URL: db.url,
+    ACCORD_MASTER_KEY: masterKey,
+    ACCORD_BASE_URL: 'http://accord.test',
+    ACCORD_LOG_LEVEL: 'silent',
+    ACCORD_RATE_LIMIT: '0',
+    ...environment,
+  });
+  const observations: Observation[] = [];
+  const services = await createServices(config, { applicationName: 'serve', observe: (one) => observations.push(one) });
+  await services.snapshots.start();
+  const app = await createApp(config, services);
+  await app.ready();
+  afterAll(async () => {
+    await app.close();
+    await services.snapshots.close();
+    await services.close();
+  });
+  return {
+    app,
+    services,
+    config,
+    db,
+    observations,
+    async tenant(spec = {}) {
+      const code = `t${randomUUID().replaceAll('-', '').slice(0, 12)}`;
+      await putTenant(services.tenants, manifestWriter, code, tenantSpec(spec));
+      await services.snapshots.refresh(code);
+      return code;
+    },
+    client: async (tenant, ...scopes) =>
+      (await mintClientToken(services.mint, tenant, { clientId: 'backend', scopes })).token,
+    user: async (tenant, userId) => (await mintUserToken(services.mint, tenant, { userId })).token,
+    async member(tenant, role) {
+      const member = await ensureLocalMember(services.portal, tenant, role);
+      return (await mintPortalToken(services.portal, tenant, member, 'test')).token;
+    },
+  };
+}

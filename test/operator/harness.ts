@@ -1,0 +1,145 @@
+/** A directory of manifests, a database, the real rooms, and operators and servers on them, for the operator's tests. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach } from 'vitest';
+import {
+  FileSource,
+  type Operator,
+  type OperatorOptions,
+  type StatusChange,
+  startOperator,
+  wireRooms,
+} from '../../operator/index.ts';
+import { systemClock } from '../../server/core/clock.ts';
+import { createSealer, ensureKeys } from '../../server/keys/index.ts';
+import { Artifacts, Engine } from '../../server/policies/index.ts';
+import { createCompiler } from '../../server/rego/index.ts';
+import { Snapshots } from '../../server/snapshot/index.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+
+export type World = Awaited<ReturnType<typeof createWorld>>;
+
+/** Call at the top of a file. */
+export async function createWorld() {
+  const test = await createTestDatabase();
+  const { database, observations } = test;
+  const observe = (observation: (typeof observations)[number]) => void observations.push(observation);
+  const compiler = createCompiler({ workers: 1, observe });
+  const artifacts = new Artifacts({ database, compiler, observe });
+  const engine = new Engine({
+    fetch: (tenant, digest) => artifacts.fetch(tenant, digest),
+    clock: systemClock,
+    observe,
+  });
+  const sealer = createSealer(randomBytes(32).toString('base64url'));
+  const rooms = wireRooms({
+    tenants: { database, ensureKeys: (write) => ensureKeys({ sealer, clock: systemClock }, write) },
+    policies: { database, artifacts, engine, clock: systemClock },
+    issuers: { database, baseUrl: 'http://127.0.0.1:8080' },
+  });
+  const closers: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+  afterAll(async () => {
+    await engine.close();
+    await compiler.close();
+  });
+
+  async function directory(): Promise<string> {
+    const path = await mkdtemp(join(tmpdir(), 'accord-manifests-'));
+    closers.push(() => rm(path, { recursive: true, force: true }));
+    return path;
+  }
+
+  function operate(manifests: string, options: Partial<OperatorOptions> = {}) {
+    const source = new FileSource({
+      directory: manifests,
+      statusDirectory: `${manifests}/.status`,
+      clock: systemClock,
+      observe,
+      debounceMs: 10,
+      rescanMs: 1000,
+      vanishMs: 60,
+    });
+    const changes: StatusChange[] = [];
+    const operator = startOperator({
+      ...{ source, rooms, database, clock: systemClock, observe, maxStalenessMs: 5000, lockRetryMs: 20 },
+      onStatus: (change) => changes.push(change),
+      ...options,
+    });
+    const running = { operator, source, changes, close: once(() => operator.close()) };
+    closers.push(running.close);
+    return running;
+  }
+
+  async function serve(): Promise<Snapshots> {
+    const options = { database, baseUrl: 'http://127.0.0.1:8080', server: randomUUID(), maxStalenessMs: 5000 };
+    const snapshots = new Snapshots({ ...options, clock: systemClock, observe });
+    await snapshots.start();
+    closers.push(() => snapshots.close());
+    return snapshots;
+  }
+
+  return { ...test, rooms, directory, operate, serve };
+}
+
+function once(call: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => (done ??= call());
+}
+
+/** Writes as careful editors do: beside the file, then over it. */
+export async function save(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(`${path}~`, text);
+  await rename(`${path}~`, path);
+}
+
+export const tenantYaml = (name: string, more = '', annotations = '') => `apiVersion: accord.dev/v1alpha1
+kind: Tenant
+metadata: {name: ${name}${annotations === '' ? '' : `, annotations: {${annotations}}`}}
+spec:
+  displayName: The ${name} company
+  audiences: [${name}-api]
+${more === '' ? '' : `  ${more}\n`}`;
+
+export const rego = (answer: string) => `package p\n\ndefault outcome := "${answer}"\n`;
+
+export function policyYaml(
+  tenant: string,
+  name: string,
+  options: { object?: string; answer?: string; source?: string; more?: string } = {},
+) {
+  const source = options.source ?? rego(options.answer ?? 'allow');
+  const block = source
+    .split('\n')
+    .map((line) => (line === '' ? '' : `    ${line}`))
+    .join('\n');
+  return `apiVersion: accord.dev/v1alpha1
+kind: Policy
+metadata: {name: ${name}}
+spec:
+  tenantRef: {name: ${tenant}}
+  name: "${options.object ?? name}"
+${options.more === undefined ? '' : `  ${options.more}\n`}  rego: |
+${block}`;
+}
+
+/** Asks until it is so; the runner's own limit of time ends it when it never is. */
+export async function until<T>(ask: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer as NonNullable<T>;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+export function conditionOf(operatorRun: { changes: StatusChange[] }, key: string, type = 'Ready') {
+  const change = operatorRun.changes.findLast((one) => one.target.key === key);
+  return change?.status?.conditions?.find((condition) => condition.type === type);
+}
+
+export type { Operator, TestDatabase };

@@ -1,0 +1,281 @@
+/** The compiler as the rooms use it: both syntaxes, positions, refusals, what is read, what held. OPA's own Wasm host is the oracle. */
+import { createRequire } from 'node:module';
+import { afterAll, describe, expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
+import { createCompiler } from '../../server/rego/compile.ts';
+import type { Compiled, CompileOptions } from '../../server/rego/schema.ts';
+
+// A CommonJS package whose types claim named ES exports that Node does not find.
+const { loadPolicySync } = createRequire(import.meta.url)(
+  '@open-policy-agent/opa-wasm',
+) as typeof import('@open-policy-agent/opa-wasm');
+
+const compiler = createCompiler();
+afterAll(() => compiler.close());
+
+const options: CompileOptions = { builtins: ['sprintf', 'time.now_ns'] };
+const FORBIDDEN =
+  'http.send net.lookup_ip_addr opa.runtime rego.parse_module providers.aws.sign_req trace rand.intn uuid.rfc4122';
+
+async function accepted(source: string, more: Partial<CompileOptions> = {}): Promise<Compiled> {
+  const result = await compiler.compile('t', source, { ...options, ...more });
+  if (!result.ok) throw new Error(JSON.stringify(result.errors));
+  return result;
+}
+
+async function refused(source: string, more: Partial<CompileOptions> = {}) {
+  const result = await compiler.compile('t', source, { ...options, ...more });
+  if (result.ok) throw new Error('was accepted');
+  return result.errors;
+}
+
+function load(wasm: Uint8Array) {
+  return loadPolicySync(wasm, { initial: 5, maximum: limits.evaluateMemoryPages });
+}
+
+function answer(compiled: Compiled, input: unknown): unknown {
+  return load(compiled.wasm).evaluate(input)[0].result;
+}
+
+describe('answer', () => {
+  const source = `package car.read
+import rego.v1
+default outcome := "deny"
+outcome := "allow" if input.subject == "ann"
+reason := sprintf("owner of %d", [input.cars])
+obligations contains o if some o in input.log
+obligations contains "return-token" if input.token
+`;
+
+  test('holds the defined ones of outcome, reason, obligations', async () => {
+    const compiled = await accepted(source);
+    expect(compiled).toMatchObject({ package: 'data.car.read', syntax: 'v1', builtins: ['sprintf'] });
+    expect(answer(compiled, {})).toEqual({ outcome: 'deny', obligations: [] });
+    expect(answer(compiled, { subject: 'ann', cars: 2, log: ['a'], token: true })).toEqual({
+      outcome: 'allow',
+      reason: 'owner of 2',
+      obligations: ['a', 'return-token'],
+    });
+  });
+
+  test('is empty when the policy defines none of them', async () => {
+    expect(answer(await accepted('package a\nallow := true'), {})).toEqual({});
+  });
+
+  test('is read from a package whose name needs quoting', async () => {
+    const compiled = await accepted('package a["b \\" c"].d\noutcome := "allow"');
+    expect(compiled.package).toBe('data.a["b \\" c"].d');
+    expect(answer(compiled, {})).toEqual({ outcome: 'allow' });
+  });
+
+  test('cannot be extended from the name of a package', async () => {
+    const hostile = `package a["x\\"].y\\nanswer.outcome := \\"allow\\" #"]\noutcome := "deny"`;
+    expect(answer(await accepted(hostile), {})).toEqual({ outcome: 'deny' });
+  });
+
+  test('has parts that are objects of partial rules', async () => {
+    const compiled = await accepted(
+      'package a\noutcome.x := 1 if input.x\nobligations[k] := v if some k, v in input.o',
+    );
+    expect(answer(compiled, { x: 1, o: { p: 2 } })).toEqual({ outcome: { x: 1 }, obligations: { p: 2 } });
+  });
+
+  test('compiles to the same module with the same fuel each time', async () => {
+    const [first, second] = [await accepted(source), await accepted(source)];
+    expect(Buffer.compare(first.wasm, second.wasm)).toBe(0);
+    expect(first.fuel).toBe(second.fuel);
+    expect(first.fuel).toBeLessThan(limits.compileFuel / 8);
+  });
+});
+
+describe('v0 syntax', () => {
+  test.each([
+    ['default outcome = "deny"\noutcome = "allow" { input.a }', { outcome: 'allow' }],
+    ['outcome = "x" { input.z } { input.a }', { outcome: 'x' }],
+    ['outcome = "x" { input.z } else = "y" { input.a }', { outcome: 'y' }],
+    ['obligations[x] { x := input.list[_] }', { obligations: [1, 2] }],
+    ['import future.keywords.if\noutcome = "x" if input.a\nreason = "r" { input.a }', { outcome: 'x', reason: 'r' }],
+    ['outcome = "x" { any([input.a == 1]) }', { outcome: 'x' }], // gone from v1
+  ])('%s', async (rules, expected) => {
+    const compiled = await accepted(`package a\n${rules}`);
+    expect(compiled.syntax).toBe('v0');
+    expect(answer(compiled, { a: 1, list: [1, 2] })).toEqual(expected);
+  });
+});
+
+describe('errors', () => {
+  const at = (code: string, row: number, col: number, message: string) => ({
+    code,
+    row,
+    col,
+    message: expect.stringContaining(message),
+  });
+  test.each([
+    ['', at('rego_parse_error', 1, 1, 'empty module')],
+    ['x := 1', at('rego_parse_error', 1, 1, 'package expected')],
+    ['package a\nx if {a == }', at('rego_parse_error', 2, 12, 'unexpected } token')],
+    ['package a\nimport rego.v1\nx { true }', at('rego_parse_error', 3, 1, '`if` keyword is required')],
+    ['package a\nx { y == }', at('rego_parse_error', 2, 10, 'unexpected } token')],
+    ['package a\nx := foo.bar(1)', at('rego_type_error', 2, 6, 'undefined function foo.bar')],
+    ['package a\n\n  x := count(1)', at('rego_type_error', 3, 8, 'invalid argument')],
+    ['package a\nx { y > 1 }', at('rego_unsafe_var_error', 2, 5, 'var y is unsafe')],
+    ['package a\na if b\nb if a', at('rego_recursion_error', 2, 1, 'recursive')],
+    ['package a\noutcome(x) := x', at('rego_compile_error', 2, 1, 'outcome must be a rule')],
+    ['package a\noutcome := data["accord answer"]', at('rego_recursion_error', 2, 1, 'recursive')],
+  ])('%j', async (source, expected) => {
+    expect((await refused(source))[0]).toEqual(expected);
+  });
+
+  test('a source past the limit is refused, one at the limit is not', async () => {
+    const pad = (bytes: number) => `package a\n#${'é'.repeat((bytes - 12) / 2)}\n`;
+    await accepted(pad(limits.regoSourceBytesMax));
+    expect((await refused(pad(limits.regoSourceBytesMax + 2)))[0]?.code).toBe('too_large');
+  });
+
+  test('nesting past the limit is refused, and the message does not repeat the source', async () => {
+    const nested = (levels: number) => `package a\nx := ${'['.repeat(levels)}${']'.repeat(levels)}`;
+    await accepted(nested(100));
+    const [error] = await refused(nested(limits.compileDepthMax));
+    expect(error?.message).toContain('max parsing recursion depth exceeded');
+    expect(Buffer.byteLength(error!.message)).toBeLessThan(1100);
+  });
+});
+
+describe('builtins', () => {
+  test.each(FORBIDDEN.split(' '))('%s is refused by name, even if the host offers it', async (name) => {
+    const uses = [`x := ${name}(input.a)`, `x = ${name}(input.a) { true }`];
+    if (name.includes('.')) uses.push(`f(y) := y\nx if f(1) with f as ${name}`); // else: "var trace is unsafe"
+    for (const use of uses) {
+      const [error] = await refused(`package a\n${use}`, { builtins: FORBIDDEN.split(' ') });
+      expect(error).toMatchObject({
+        code: 'builtin_unavailable',
+        message: `builtin ${name} is not available to policies`,
+      });
+    }
+  });
+
+  test('one that the host does not supply is refused with its place', async () => {
+    const source = 'package a\noutcome := "allow" if {\n  semver.is_valid(input.v)\n}';
+    expect(await refused(source)).toEqual([
+      { code: 'builtin_unavailable', message: 'builtin semver.is_valid is not available to policies', row: 3, col: 3 },
+    ]);
+    expect((await accepted(source, { builtins: ['semver.is_valid'] })).builtins).toEqual(['semver.is_valid']);
+  });
+
+  test('print and metadata need no host', async () => {
+    expect((await accepted('package a\nx if print(input.a)\ny := rego.metadata.rule()')).builtins).toEqual([]);
+  });
+
+  test('native ones are exactly those that the linked module runs itself', async () => {
+    const syntax = new Set(['eq', 'assign', 'and', 'or', 'print', 'rego.metadata.chain', 'rego.metadata.rule']);
+    const usable = (await compiler.builtins()).filter(
+      ({ name }) => !(syntax.has(name) || name.startsWith('internal.') || FORBIDDEN.split(' ').includes(name)),
+    );
+    expect(usable.length).toBeGreaterThan(180);
+    const call = (name: string, arity: number) => `${name}(${Array.from({ length: arity }, (_, i) => `input.a${i}`)})`;
+    const rules = usable.map(({ name, arity }) => `obligations["${name}"] { x = ${call(name, arity)} }`);
+    const compiled = await accepted(`package a\n${rules.join('\n')}`, { builtins: usable.map(({ name }) => name) });
+    const { exports } = load(compiled.wasm).wasmInstance;
+    const imported = readString(exports, exports.opa_json_dump(exports.builtins()));
+    const outside = usable.filter(({ native }) => !native).map(({ name }) => name);
+    expect(Object.keys(JSON.parse(imported)).sort()).toEqual(outside.sort());
+    expect(compiled.builtins).toEqual(outside);
+  });
+});
+
+function readString(exports: { memory: WebAssembly.Memory }, from: number): string {
+  const bytes = new Uint8Array(exports.memory.buffer);
+  return Buffer.from(bytes.subarray(from, bytes.indexOf(0, from))).toString();
+}
+
+describe('reads', () => {
+  const paths = (...list: string[]) => ({ all: false, paths: list.map((path) => path.split('.')) });
+  test.each([
+    ['x := 1', paths()],
+    ['x := input.a.b', paths('a.b')],
+    ['x if { input.b.c; input.a; input.b }', paths('a', 'b')],
+    ['x if { input.a.b; input.ab }', paths('a.b', 'ab')],
+    ['x := input.a[_].b', paths('a')],
+    ['x := input.a[input.b].c', paths('a', 'b')],
+    ['x := input["a"]["b"]', paths('a.b')],
+    ['x := input.a[0].b', paths('a')],
+    ['import input.graph as g\nx := g.subject', paths('graph.subject')],
+    ['import input as i\nx := i.q', paths('q')],
+    ['x if { g := input.graph; g.subject }', paths('graph')],
+    ['x if every e in input.e { e == input.f.g }', paths('e', 'f.g')],
+    ['x := [y | y := input.l[_].z]', paths('l')],
+    ['x if not input.n', paths('n')],
+    ['x := 1 if input.a\nelse := 2 if input.b', paths('a', 'b')],
+    ['x := $"hi {input.name}"', paths('name')],
+    ['x if input.a with input.b as 1', paths('a', 'b')],
+    ['x contains input.k', paths('k')],
+    ['x[input.k] := input.v', paths('k', 'v')],
+    ['x := input', { all: true }],
+    ['x := {"i": input}', { all: true }],
+    ['x := input[y] if some y in ["a"]', { all: true }],
+    ['x if { some k; input[k] == 1 }', { all: true }],
+    ['x if walk(input, [["a"], _])', { all: true }],
+    ['x := object.get(input, "a", 1)', { all: true }],
+    ['f(i) := i.a\nx := f(input)', { all: true }],
+    ['x if { i := input; i.a }', { all: true }],
+    ['x if input.a with input as {"a": 1}', { all: true }],
+  ])('%s', async (rules, expected) => {
+    expect((await accepted(`package a\n${rules}`)).reads).toEqual(expected);
+  });
+});
+
+describe('explain', () => {
+  const held = async (source: string, input: unknown) =>
+    (answer(await accepted(source, { explain: true }), input) as { held: number[] }).held.sort((a, b) => a - b);
+
+  const chain = `package a
+default outcome := "deny"
+outcome := "allow" if {
+  input.a
+} else := "deny" if {
+  input.b
+} else := "maybe" if helper
+reason := input.r
+obligations contains x if some x in input.list
+obligations contains "z" if input.z
+helper if input.h
+`;
+  test.each([
+    [{}, []],
+    [{ a: 1 }, [3]],
+    [{ a: 1, b: 1 }, [3]],
+    [{ b: 1, r: 'x' }, [5, 8]],
+    [{ h: 1, list: ['p', 'q'] }, [7, 9]],
+    [{ z: true, r: false }, [8, 10]],
+  ])('else chains and sets with %j', async (input, rows) => expect(await held(chain, input)).toEqual(rows));
+
+  test('v0', async () => {
+    const source =
+      'package a\nobligations[x] { x = input.list[_] }\nreason = x { x := input.list[0] } else = 2 { input.z }';
+    expect(await held(source, { list: [1] })).toEqual([2, 3]);
+    expect(await held(source, { list: [], z: 1 })).toEqual([3]);
+  });
+
+  test('computed names of parts', async () => {
+    const source = 'package a\nobligations[k] := v if some k, v in input.o\noutcome.x := 1 if input.x';
+    expect(await held(source, { o: { p: 1 } })).toEqual([2]);
+  });
+
+  test('is there when no rule can hold, and leaves the rest of the answer as it was', async () => {
+    expect(await held('package a\ndefault outcome := "deny"', {})).toEqual([]);
+    const input = { a: 1, list: ['p'] };
+    const plain = answer(await accepted(chain), input);
+    expect(answer(await accepted(chain, { explain: true }), input)).toEqual({ ...(plain as object), held: [3, 9] });
+  });
+});
+
+test('format lays v1 out and reports a fault', async () => {
+  expect(await compiler.format('t', 'package a\nx  if {input.x==1\n}')).toEqual({
+    ok: true,
+    source: 'package a\n\nx if input.x == 1\n',
+  });
+  expect(await compiler.format('t', 'package a\nx := [')).toMatchObject({
+    ok: false,
+    errors: [{ row: 2, col: 6 }, { row: 2 }],
+  });
+});

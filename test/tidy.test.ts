@@ -1,0 +1,98 @@
+/**
+ * Holds what the design asks of the code's shape: who may import whom, how long a file is, and where the clock, SQL and
+ * the environment are at home. (Function length, console and process.env are the linter's: biome.json.)
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const sources = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n')
+  .filter((file) => !file.startsWith('node_modules/'));
+const product = sources.filter((file) => /^(crds|operator|server|cli)\//.test(file));
+const text = (file: string) => readFileSync(join(root, file), 'utf8');
+
+/** Left may be imported by right. A room stands once; what is not named here is a room at the end. */
+const order = [
+  ['crds'],
+  ['server/core'],
+  ['server/embedded', 'server/rego', 'server/audit'],
+  ['server/facts', 'server/tenants', 'server/resources'],
+  ['server/keys'],
+  ['server/issuers', 'server/members', 'server/policies'],
+  ['server/snapshot'],
+  ['server/authz'],
+  ['server'], // app, services, main, access: the files directly in server/
+  ['operator'],
+  ['cli'],
+];
+
+function roomOf(file: string): string {
+  const [top = '', second = ''] = file.split('/');
+  return top === 'server' && !second.endsWith('.ts') ? `server/${second}` : top;
+}
+
+function rankOf(room: string): number {
+  const rank = order.findIndex((rooms) => rooms.includes(room));
+  if (rank < 0) throw new Error(`the import law does not know ${room}: add it to test/tidy.test.ts`);
+  return rank;
+}
+
+function importsOf(file: string): string[] {
+  const specifiers = [...text(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(
+    (match) => match[1] as string,
+  );
+  return specifiers.map((specifier) => relative(root, join(root, dirname(file), specifier)));
+}
+
+describe('import law', () => {
+  test.each(product)('%s', (file) => {
+    for (const imported of importsOf(file)) {
+      const [from, to] = [roomOf(file), roomOf(imported)];
+      if (from === to) continue;
+      expect(rankOf(to), `${file} imports ${imported}`).toBeLessThan(rankOf(from));
+      if (to.startsWith('server/') && to !== 'server/core' && to !== 'server/embedded') {
+        expect(imported, `${file} enters ${to} by another way than its door`).toMatch(/\/(index|schema)\.ts$/);
+      }
+    }
+  });
+
+  test('the server does not know Kubernetes or the operator', () => {
+    for (const file of product.filter((one) => one.startsWith('server/'))) {
+      expect(text(file), file).not.toMatch(/@kubernetes\/client-node|from '(\.\.\/)+operator\//);
+    }
+  });
+});
+
+describe('size', () => {
+  test('no file of the product is longer than 300 lines', () => {
+    const long = product.filter((file) => text(file).split('\n').length > 301);
+    expect(long).toEqual([]);
+  });
+});
+
+describe('homes', () => {
+  const outside = (pattern: RegExp, homes: RegExp) =>
+    product.filter((file) => !homes.test(file) && pattern.test(text(file).replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')));
+
+  test('the clock is read in core/clock.ts', () => {
+    expect(outside(/Date\.now\(\)|new Date\(\)/, /^(server\/core\/clock\.ts|cli\/)/)).toEqual([]);
+  });
+  test('SQL stands in store.ts, in core/db and where a lock or a schema is checked', () => {
+    expect(
+      outside(/core\/db\/sql\.ts'|\.query\(/, /^server\/(core\/db\/|\w+\/store\.ts)|^operator\/.*store\.ts$/),
+    ).toEqual([]);
+  });
+  test('every file says what it owns', () => {
+    const silent = product.filter(
+      (file) => !/^(#!.*\n)?\s*(\/\*\*|\/\/)/.test(text(file)) && !/problems\.ts$/.test(file),
+    );
+    expect(silent).toEqual([]);
+  });
+});
