@@ -109,7 +109,7 @@ export async function startProcess(
 ): Promise<ServerProcess> {
   const [port, adminPort] = [await freePort(), await freePort()];
   const log = openSync('/dev/null', 'w');
-  const args = [join(import.meta.dirname, 'server-process.ts'), mode];
+  const args = [join(import.meta.dirname, (mode as string).startsWith('raw') ? 'raw.tmp.ts' : 'server-process.ts'), mode];
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
   const [program, ...rest] = [...pinned, process.execPath, '--disable-warning=ExperimentalWarning', ...args];
   const started = performance.now();

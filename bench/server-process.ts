@@ -65,7 +65,7 @@ process.on('message', async (message) => {
     const { user, system } = process.cpuUsage();
     const main = process.threadCpuUsage();
     const rssMiB = process.memoryUsage.rss() / 1024 / 1024;
-    process.send?.({ cpuUs: user + system, mainUs: main.user + main.system, rssMiB, programs: served.programs() });
+    process.send?.({ ...process.resourceUsage(), cpuUs: user + system, /*TMP*/ mainUs: main.user + main.system, rssMiB, programs: served.programs() });
     return;
   }
   if (message === 'profile') return profiling.start();

@@ -85,7 +85,8 @@ export const ConditionSchema = Type.Object(
     ),
     ranges: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 43 }), {
-        description: 'ipRange: address ranges in CIDR notation, IPv4 or IPv6, such as 192.0.2.0/24.',
+        description:
+          'ipRange: address ranges in CIDR notation, IPv4 or IPv6, such as 192.0.2.0/24. An IPv4 address written as IPv6 (::ffff:192.0.2.1) lies in the ranges of both kinds.',
         minItems: 1,
         maxItems: bounds.graphListItemsMax,
       }),
@@ -103,7 +104,8 @@ export const NodeSchema = Type.Object(
     }),
     match: Type.Optional(
       Type.Enum(['all', 'any', 'none'], {
-        description: 'condition: true when all (the default), any or none of its conditions are true.',
+        description:
+          'condition: true when all (the default), any or none of its conditions are true. A condition whose fact is absent is false, so none is true when no fact is there.',
       }),
     ),
     conditions: Type.Optional(

@@ -16,6 +16,7 @@ export {
 } from './kinds.ts';
 export { patterns } from './patterns.ts';
 export type { PolicySpec } from './policy.ts';
+export { unstorable } from './storable.ts';
 export type { TenantSpec } from './tenant.ts';
 export { durationSeconds, reserved as reservedTenantCodes } from './tenant-rules.ts';
 export type { TrustedIssuerSpec } from './trusted-issuer.ts';

@@ -19,32 +19,33 @@ export class Breaker {
   readonly #tenantOf = new Map<Key, string>();
   /** Confirmed: these go, whatever the limits say. */
   readonly #released = new Set<Key>();
-  /** When rows were deleted, by tenant and over all. */
-  readonly #deletions = new Map<string, number[]>();
+  /** Rows deleted lately whose manifests have not come back. */
+  readonly #deleted = new Map<Key, { tenant: string; at: number }>();
   /** Once held, held until the manifests are back or the number is confirmed. */
   readonly #held = new Set<string>();
 
-  /** A manifest that owns a row is gone, or is there (again). */
-  note(key: Key, tenant: string, gone: boolean): void {
+  /** A manifest is gone, and its row is there. */
+  gone(key: Key, tenant: string): void {
     const before = this.#tenantOf.get(key);
-    if (before !== undefined && (!gone || before !== tenant)) this.#forget(key, before);
-    if (!gone) return;
-    const keys = this.#gone.get(tenant) ?? new Set();
-    this.#gone.set(tenant, keys.add(key));
+    if (before === tenant) return;
+    if (before !== undefined) this.#forget(key, before);
+    this.#gone.set(tenant, (this.#gone.get(tenant) ?? new Set()).add(key));
     this.#tenantOf.set(key, tenant);
   }
 
-  /** The row of a manifest that was gone is deleted. */
+  /** A manifest is there, perhaps again. */
+  there(key: Key): void {
+    const tenant = this.#tenantOf.get(key);
+    if (tenant !== undefined) this.#forget(key, tenant);
+    this.#deleted.delete(key);
+  }
+
+  /** The row of a manifest that is gone is gone as well. @param now monotonic ms */
   deleted(key: Key, now: number): void {
     const tenant = this.#tenantOf.get(key);
     if (tenant === undefined) return;
-    const confirmed = this.#released.has(key);
+    if (!this.#released.has(key)) this.#deleted.set(key, { tenant, at: now });
     this.#forget(key, tenant);
-    if (confirmed) return;
-    for (const scope of [tenant, ALL]) {
-      const recent = (this.#deletions.get(scope) ?? []).filter((at) => at > now - limits.sweepWindowMs);
-      this.#deletions.set(scope, [...recent, now]);
-    }
   }
 
   /** Manifests of a tenant that are gone. */
@@ -77,10 +78,19 @@ export class Breaker {
   }
 
   #trips(scope: string, gone: number, total: number, now: number): boolean {
-    const recent = (this.#deletions.get(scope) ?? []).filter((at) => at > now - limits.sweepWindowMs).length;
+    const recent = this.#recent(scope, now);
     const rows = gone + recent;
     if (rows > limits.sweepRowsMax && rows > (limits.sweepPercentMax / 100) * (total + recent)) this.#held.add(scope);
     return this.#held.has(scope);
+  }
+
+  #recent(scope: string, now: number): number {
+    let count = 0;
+    for (const [key, { tenant, at }] of this.#deleted) {
+      if (at <= now - limits.sweepWindowMs) this.#deleted.delete(key);
+      else if (scope === ALL || scope === tenant) count++;
+    }
+    return count;
   }
 
   #unconfirmed(tenant: string): Key[] {

@@ -95,17 +95,19 @@ export class Desk {
   note(key: Key): void {
     const object = this.source.get(key);
     this.claims.note(key, object);
+    if (object !== undefined) return this.breaker.there(key);
     const record = this.records.get(key);
-    if (record === undefined) return;
-    this.breaker.note(key, record.tenant, object === undefined && record.object !== '');
+    if (record !== undefined && record.object !== '') this.breaker.gone(key, record.tenant);
   }
 
-  /** A hint of the source. */
-  changed(key: Key): void {
-    this.note(key);
-    this.queue.add(key);
-    const tenant = this.records.get(key)?.tenant;
-    if (tenant !== undefined && this.held.has(tenant)) this.queue.add(this.tenantKey(tenant));
+  /** A hint of the source. All of it is noted before anything is begun: the breaker counts. */
+  changed(keys: readonly Key[]): void {
+    for (const key of keys) this.note(key);
+    for (const key of keys) {
+      this.queue.add(key);
+      const tenant = this.records.get(key)?.tenant;
+      if (tenant !== undefined && this.held.has(tenant)) this.queue.add(this.tenantKey(tenant));
+    }
   }
 
   /** Reads the records again and looks at everything: at the start, and after another operator may have been at work. */
@@ -163,7 +165,7 @@ export class Desk {
   async forget(record: ResourceRecord, reason: string, startedAt: number): Promise<void> {
     await this.source.release(record);
     await this.records.remove(record.key);
-    this.breaker.note(record.key, record.tenant, false);
+    this.breaker.deleted(record.key, this.clock.monotonic());
     this.#published.delete(record.key);
     this.removed.delete(record.key);
     const ms = this.clock.monotonic() - startedAt;

@@ -54,6 +54,8 @@ export type Operator = {
   settled(): Promise<Summary>;
   /** Looks at everything again, as the timer does. */
   resync(): void;
+  /** Whether nothing is being done or waits for its turn. */
+  idle(): boolean;
   close(): Promise<void>;
 };
 
@@ -89,7 +91,7 @@ export function startOperator(options: OperatorOptions): Operator {
   });
   desk.queue.pause();
   const started = source.start({
-    changed: (key) => desk.changed(key),
+    changed: (keys) => desk.changed(keys),
     synced: () => desk.lookForGone(),
     problems: (problems) => options.onProblems?.(problems),
   });
@@ -126,6 +128,7 @@ export function startOperator(options: OperatorOptions): Operator {
       return { resources, problems: source.problems() };
     },
     resync,
+    idle: () => desk.queue.idle,
     async close() {
       clearInterval(timer);
       await source.close();

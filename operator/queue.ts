@@ -49,9 +49,9 @@ export class Queue {
     this.#options = options;
   }
 
-  /** Keys that wait for their turn, not those in flight or waiting for a retry. */
-  get length(): number {
-    return this.#high.size + this.#low.size;
+  /** Nothing is in flight or waits for its turn (something may wait for a retry). */
+  get idle(): boolean {
+    return this.#high.size + this.#low.size + this.#running.size === 0;
   }
 
   add(key: string, priority: Priority = 'high'): void {

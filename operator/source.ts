@@ -71,8 +71,11 @@ export type ResourceStatus = {
 export type SourceProblem = { place: string; message: string };
 
 export type SourceHandlers = {
-  /** The object of this key came, changed or went. Called after the store holds all that the source has just learnt. */
-  changed(key: Key): void;
+  /**
+   * The objects of these keys came, changed or went: all that the source has just learnt, in one call, and after its store
+   * holds it. So many that go at once are seen to be many.
+   */
+  changed(keys: readonly Key[]): void;
   /** The list of a kind became complete or stopped being so. Called for every kind once after start. */
   synced(kind: KindName): void;
   /** The problems changed. */

@@ -2,26 +2,71 @@
  * Owns how requests are validated: bodies strictly (an unknown field is refused by name, nothing is coerced or dropped),
  * path and query by parsing their text. Ajv's words become places and sentences of ours.
  */
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
+import { limits } from './core/limits.ts';
 import type { ProblemPlace } from './core/problems.ts';
 
-const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
-const formats = { 'date-time': (text: string) => RFC3339.test(text) && !Number.isNaN(Date.parse(text)) };
+const RFC3339 = /^(\d{4}-\d\d-(\d\d))[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+const formats = { 'date-time': isInstant };
 // TypeBox 1.x and x-kubernetes-* keywords are annotations here.
-const common = { allErrors: true, strict: false, formats, removeAdditional: false, useDefaults: false } as const;
+const common = { strict: false, formats, removeAdditional: false, useDefaults: false } as const;
 
-/** For Fastify: one Ajv for bodies, one for what arrives as text. */
+/** RFC 3339 section 5.6, of a day that its month has (Date.parse takes 30 February for 2 March), in UTC from year 1 to 9999. */
+function isInstant(text: string): boolean {
+  const [, date, day] = RFC3339.exec(text) ?? [];
+  const instant = Date.parse(text);
+  if (date === undefined || Number.isNaN(instant)) return false;
+  if (new Date(`${date}T00:00:00Z`).getUTCDate() !== Number(day)) return false;
+  const year = new Date(instant).getUTCFullYear();
+  return year >= 1 && year <= 9999;
+}
+
+/** For Fastify: bodies strictly, and what arrives as text. */
 export function createValidatorCompiler(shared: Record<string, object>): FastifySchemaCompiler<TSchema> {
-  const strict = new Ajv({ ...common, coerceTypes: false });
-  const textual = new Ajv({ ...common, coerceTypes: true });
-  for (const schema of Object.values(shared)) strict.addSchema(schema);
-  return ({ schema, httpPart }) => {
-    if (httpPart !== 'body') return textual.compile(schema);
-    const id = (schema as { $id?: string }).$id;
-    return (id === undefined ? undefined : strict.getSchema(id)) ?? strict.compile(schema);
+  const textual = new Ajv({ ...common, allErrors: true, coerceTypes: true });
+  const [first, all] = [false, true].map((allErrors) => {
+    const ajv = new Ajv({ ...common, allErrors, coerceTypes: false });
+    for (const schema of Object.values(shared)) ajv.addSchema(schema);
+    return ajv;
+  }) as [Ajv, Ajv];
+  return ({ schema, httpPart }) =>
+    httpPart === 'body' ? bodyValidator(compiled(first, schema), () => compiled(all, schema)) : textual.compile(schema);
+}
+
+function compiled(ajv: Ajv, schema: TSchema): ValidateFunction {
+  const id = (schema as { $id?: string }).$id;
+  return (id === undefined ? undefined : ajv.getSchema(id)) ?? ajv.compile(schema);
+}
+
+/**
+ * Tells all that is wrong with a small body, and the first thing with a large one: finding everything in a batch of 4 MiB
+ * took 5.4 s, in which nobody else was answered.
+ */
+function bodyValidator(first: ValidateFunction, all: () => ValidateFunction) {
+  const validate = (body: unknown): boolean => {
+    if (first(body)) return true;
+    const thorough = holdsAtMost(limits.explainedBodyValuesMax, body) ? all() : first;
+    thorough(body);
+    validate.errors = thorough.errors ?? first.errors ?? [];
+    return false;
   };
+  validate.errors = [] as ErrorObject[];
+  return validate;
+}
+
+function holdsAtMost(count: number, value: unknown): boolean {
+  const waiting = [value];
+  for (let seen = 0; waiting.length > 0; seen++) {
+    if (seen > count) return false;
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const members = Object.values(next);
+    if (members.length > count) return false;
+    waiting.push(...members);
+  }
+  return true;
 }
 
 type Part = 'body' | 'querystring' | 'params' | 'headers';

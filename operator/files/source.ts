@@ -43,13 +43,14 @@ export class FileSource implements Source {
   readonly name = 'files';
   readonly #options: FileSourceOptions;
   readonly #status: StatusFiles;
-  readonly #watches = new Watches(() => this.#soon(this.#debounceMs));
+  readonly #watches = new Watches(() => this.#hinted());
   readonly #debounceMs: number;
   #states = new Map<string, FileState>();
   #store: Store = { objects: new Map(), missing: new Map(), problems: [], complete: false };
   #handlers: SourceHandlers | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #dueAt = Number.POSITIVE_INFINITY;
+  readonly #vanishMs: number;
+  #next: NodeJS.Timeout | undefined;
+  #hint: NodeJS.Timeout | undefined;
   /** The first hint that was not looked into yet. */
   #hintedAt: number | undefined;
   #scanning: Promise<void> | undefined;
@@ -58,6 +59,7 @@ export class FileSource implements Source {
   constructor(options: FileSourceOptions) {
     this.#options = options;
     this.#debounceMs = options.debounceMs ?? DEBOUNCE_MS;
+    this.#vanishMs = options.vanishMs ?? VANISH_MS;
     this.#status = new StatusFiles(options.statusDirectory);
   }
 
@@ -95,59 +97,62 @@ export class FileSource implements Source {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#next);
+    clearTimeout(this.#hint);
     this.#watches.close();
     await this.#scanning;
   }
 
-  /** A later hint puts the reading off (somebody is still writing), but not for ever; a re-scan never does. */
-  #soon(ms: number): void {
+  /** Somebody may be writing still: a later hint puts the reading off, but not for ever. */
+  #hinted(): void {
     if (this.#closed) return;
     const now = this.#options.clock.monotonic();
-    const dueAt = now + ms;
-    if (ms === this.#debounceMs) {
-      this.#hintedAt ??= now;
-      if (this.#dueAt < dueAt && now - this.#hintedAt > HINTS_MS_MAX) return;
-    } else if (dueAt >= this.#dueAt) return;
-    clearTimeout(this.#timer);
-    this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => {
-      this.#dueAt = Number.POSITIVE_INFINITY;
+    this.#hintedAt ??= now;
+    if (this.#hint && now - this.#hintedAt > HINTS_MS_MAX) return;
+    clearTimeout(this.#hint);
+    this.#hint = setTimeout(() => {
+      this.#hint = undefined;
       this.#hintedAt = undefined;
       void this.#scan(false);
-    }, ms);
+    }, this.#debounceMs);
+  }
+
+  #scanIn(ms: number): void {
+    if (this.#closed) return;
+    clearTimeout(this.#next);
+    this.#next = setTimeout(() => void this.#scan(false), ms);
   }
 
   async #scan(first: boolean): Promise<void> {
-    if (this.#scanning) return void this.#soon(this.#debounceMs);
+    if (this.#scanning) return this.#hinted();
     this.#scanning = this.#look(first)
       .catch((error) => this.#options.observe({ kind: 'source_failed', source: 'files', error }))
       .finally(() => {
         this.#scanning = undefined;
       });
     await this.#scanning;
-    this.#soon(this.#options.rescanMs ?? RESCAN_MS);
+    this.#scanIn(this.#store.missing.size > 0 ? this.#vanishMs : (this.#options.rescanMs ?? RESCAN_MS));
   }
 
   async #look(first: boolean): Promise<void> {
     const { directory, statusDirectory, clock } = this.#options;
     const listing = await listTree(directory, statusDirectory);
-    if (this.#watches.follow(listing.directories)) this.#soon(this.#debounceMs);
+    if (this.#watches.follow(listing.directories)) this.#hinted();
     const { states, changing } = await readStates(directory, listing, this.#states, clock.now());
     if (this.#closed) return;
-    const vanishMs = first ? 0 : (this.#options.vanishMs ?? VANISH_MS);
+    const vanishMs = first ? 0 : this.#vanishMs;
     const before = this.#store;
     this.#states = states;
     this.#store = arrange({ states, listing, changing, before, now: clock.monotonic(), vanishMs });
-    if (changing) this.#soon(this.#debounceMs);
-    if (this.#store.missing.size > 0) this.#soon(vanishMs);
+    if (changing) this.#hinted();
     this.#tell(before, first);
   }
 
   #tell(before: Store, first: boolean): void {
     const { objects, problems, complete } = this.#store;
     const keys = new Set([...before.objects.keys(), ...objects.keys()]);
-    for (const key of keys) if (before.objects.get(key) !== objects.get(key)) this.#handlers?.changed(key);
+    const changed = [...keys].filter((key) => before.objects.get(key) !== objects.get(key));
+    if (changed.length > 0) this.#handlers?.changed(changed);
     if (first || complete !== before.complete) for (const kind of kindNames) this.#handlers?.synced(kind);
     if (JSON.stringify(problems) !== JSON.stringify(before.problems)) {
       for (const { place, message } of problems) {

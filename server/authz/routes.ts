@@ -74,7 +74,8 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
       const { body } = request;
       if (request.query.explain === 'true') return explain(services, asked, body);
       const decision = authorize(services, asked, body);
-      return decision instanceof Promise ? decision.then((made) => made.answer) : Promise.resolve(decision.answer);
+      if (decision instanceof Promise) return decision.then((made) => made.answer);
+      reply.send(decision.answer); // no promise: 2 us of a decision's 60
     },
   });
 }
@@ -205,7 +206,8 @@ function registerDecisions(app: App, services: AuthzRouteServices): void {
     },
     handler: async (request) => {
       const { tenant } = request.params;
-      const { limit = 100, cursor, ...filter } = request.query;
+      const { limit = 100, cursor, start, end, ...rest } = request.query;
+      const filter = { ...rest, ...(start ? { start: utc(start) } : {}), ...(end ? { end: utc(end) } : {}) };
       const before = cursor === undefined ? {} : { before: decisionCursor(cursor) };
       const rows = await services.database.tenant(tenant, (tx) =>
         listDecisions(tx, tenant, { ...filter, ...before, limit: limit + 1 }),
@@ -220,8 +222,16 @@ function registerDecisions(app: App, services: AuthzRouteServices): void {
   });
 }
 
+/** Postgres knows fewer offsets than RFC 3339. */
+function utc(instant: string): string {
+  return new Date(instant).toISOString();
+}
+
+/** An instant as a record has it, and the record's id. */
+const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 function decisionCursor(cursor: string): { at: string; id: string } {
-  const [at = '', id = ''] = decodeCursor(cursor, 'decisions').split(' ');
+  const [at = '', id = ''] = decodeCursor(cursor, 'decisions', POSITION).split(' ');
   return { at, id };
 }
 

@@ -10,7 +10,9 @@ export const limits = {
   pageItemsMax: 200,
   idempotencyKeyCharsMax: 255,
   minRevisionWaitMs: 2000,
+  rateLimitCallersMax: 10_000, // counted within one second; past this all counts start anew
   inputDepthMax: 64,
+  explainedBodyValuesMax: 1000, // of a larger body that is refused, only the first wrong place is told
 
   // Policies: sources
   policyNameCharsMax: 253,
@@ -75,6 +77,7 @@ export const limits = {
   jwksCooldownMs: 30_000,
   jwksResponseBytesMax: 512 * 1024,
   outboundTimeoutMs: 5000,
+  dnsLookupsMax: 2, // of libuv's four threads
 
   // Tenants
   tenantsMax: 100_000,

@@ -17,15 +17,22 @@ export const pageQuery = {
   ),
 };
 
+const TEXT = /^[^\0]*$/;
+
 export function encodeCursor(position: string, list: string): string {
   return Buffer.from(JSON.stringify([list, position])).toString('base64url');
 }
 
-/** @throws Problem invalid_request when it is no cursor of this list */
-export function decodeCursor(cursor: string, list: string): string {
+/**
+ * @param shape what the list's positions look like: a cursor may come from anybody's hand, and Postgres casts it
+ * @throws Problem invalid_request when it is no cursor of this list
+ */
+export function decodeCursor(cursor: string, list: string, shape: RegExp = TEXT): string {
   try {
     const value = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown;
-    if (Array.isArray(value) && value[0] === list && typeof value[1] === 'string') return value[1];
+    if (Array.isArray(value) && value[0] === list && typeof value[1] === 'string' && shape.test(value[1])) {
+      return value[1];
+    }
   } catch {
     // falls through: not a cursor
   }

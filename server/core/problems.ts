@@ -60,7 +60,6 @@ export const problem = defineProblems({
   unauthenticated: { status: 401, title: 'Not authenticated', when: 'No usable access token came with the request.' },
   forbidden: { status: 403, title: 'Forbidden', when: 'The caller may not do this.' },
   not_found: { status: 404, title: 'Not found', when: 'There is nothing at this address for this caller.' },
-  method_not_allowed: { status: 405, title: 'Method not allowed', when: 'The address does not take this method.' },
   precondition_failed: {
     status: 412,
     title: 'Precondition failed',

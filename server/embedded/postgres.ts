@@ -3,18 +3,18 @@
  * packages, started on a Unix socket only. It is for one machine, trying out and testing; production names any
  * Postgres by URL.
  *
- * Root: Postgres refuses uid 0, so initdb and postgres run as `postgres` or `nobody`, and own their directory. The
- * server ends with us also when we are killed (setpriv --pdeathsig, where the machine has it); where it outlives us,
+ * The server ends with us also when we are killed (setpriv --pdeathsig, where the machine has it); where it outlives us,
  * the next start adopts it.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
+import { chooseIdentity, type Identity } from './identity.ts';
 
 const SOCKET_PATH_BYTES_MAX = 107; // sockaddr_un
 const PORT = 5432;
@@ -34,7 +34,6 @@ export type EmbeddedPostgres = {
   stop(): Promise<void>;
 };
 
-type Ids = { uid?: number; gid?: number };
 type Passwords = { admin: string; app: string };
 
 /**
@@ -49,14 +48,14 @@ export async function startPostgres(directory: string, options: { durable?: bool
       `the data directory's path is too long for a Unix socket (${SOCKET_PATH_BYTES_MAX} bytes): ${socket}`,
     );
   }
-  const ids = await unprivileged();
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  if (ids.uid !== undefined) await chown(directory, ids.uid, ids.gid as number);
   const binaries = await hydratedBinaries();
-  const { passwords, created } = await ensureCluster(directory, binaries.initdb, ids, options.durable ?? true);
+  const identity = await chooseIdentity(directory, join(directory, 'data'), binaries.postgres);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await identity.own(directory);
+  const durable = options.durable ?? true;
+  const { passwords, created } = await ensureCluster(directory, binaries.initdb, identity, durable);
   const adopted = created ? undefined : await survivor(directory, passwords);
-  const child =
-    adopted === undefined ? await launch(directory, binaries.postgres, ids, options.durable ?? true) : undefined;
+  const child = adopted === undefined ? await launch(directory, binaries.postgres, identity, durable) : undefined;
   const stop = child ? () => stopChild(child) : () => stopAdopted(adopted as number);
   return { ...urls(directory, passwords), role: ROLE, created, stop };
 }
@@ -77,16 +76,6 @@ function urls(directory: string, passwords: Passwords) {
   const url = (user: string, password: string) => (database: string) =>
     `postgresql://${user}:${password}@/${database}?host=${encodeURIComponent(directory)}&port=${PORT}`;
   return { adminUrl: url('postgres', passwords.admin), url: url(ROLE, passwords.app) };
-}
-
-/** A uid that Postgres accepts: ours, or for root that of an account which exists (it must be in /etc/passwd). */
-async function unprivileged(): Promise<Ids> {
-  if (process.getuid?.() !== 0) return {};
-  const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
-  const account = ['postgres', 'nobody'].map((name) => accounts.find((fields) => fields[0] === name)).find(Boolean);
-  if (account === undefined)
-    throw new Error('Postgres refuses to run as root, and there is neither a postgres nor a nobody account');
-  return { uid: Number(account[2]), gid: Number(account[3]) };
 }
 
 /** The package's binaries; its ICU and libpq links are made here, because we install without scripts. */
@@ -113,7 +102,7 @@ async function hydratedBinaries(): Promise<{ initdb: string; postgres: string }>
   return binaries;
 }
 
-async function ensureCluster(directory: string, initdb: string, ids: Ids, durable: boolean) {
+async function ensureCluster(directory: string, initdb: string, identity: Identity, durable: boolean) {
   const file = join(directory, PASSWORDS);
   const stored = await readFile(file, 'utf8').catch(() => undefined);
   if (stored !== undefined) return { passwords: JSON.parse(stored) as Passwords, created: false };
@@ -125,14 +114,14 @@ async function ensureCluster(directory: string, initdb: string, ids: Ids, durabl
   await rm(data, { recursive: true, force: true }); // an initdb that was cut off
   const passwordFile = join(directory, '.pw');
   await writeFile(passwordFile, `${passwords.admin}\n`, { mode: 0o600 });
-  if (ids.uid !== undefined) await chown(passwordFile, ids.uid, ids.gid as number);
+  await identity.own(passwordFile);
   try {
     const args = ['-D', data, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8'];
     args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-instructions');
     if (!durable) args.push('--no-sync');
-    await runToEnd(initdb, args, ids);
+    await runToEnd(identity, initdb, args);
     const role = `create role accord login nosuperuser nobypassrls nocreatedb nocreaterole password '${passwords.app}';\n`;
-    await runToEnd(initdb.replace(/initdb$/, 'postgres'), ['--single', '-D', data, 'postgres'], ids, role);
+    await runToEnd(identity, initdb.replace(/initdb$/, 'postgres'), ['--single', '-D', data, 'postgres'], role);
     // Written last: a cluster without this file is made again.
     await writeFile(file, JSON.stringify(passwords), { mode: 0o600 });
   } finally {
@@ -141,12 +130,12 @@ async function ensureCluster(directory: string, initdb: string, ids: Ids, durabl
   return { passwords, created: true };
 }
 
-async function runToEnd(program: string, args: string[], ids: Ids, input = ''): Promise<void> {
-  const child = spawn(program, args, { ...ids, env: environment(), cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
+async function runToEnd(identity: Identity, program: string, args: string[], input = ''): Promise<void> {
+  const child = await identity.spawn(program, args, { env: environment(), cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
   let output = '';
-  child.stdout.on('data', (chunk) => (output += chunk));
-  child.stderr.on('data', (chunk) => (output += chunk));
-  child.stdin.end(input);
+  child.stdout?.on('data', (chunk) => (output += chunk));
+  child.stderr?.on('data', (chunk) => (output += chunk));
+  child.stdin?.end(input);
   const code = await new Promise<number | null>((resolve, reject) =>
     child.once('error', reject).once('close', resolve),
   );
@@ -157,7 +146,12 @@ function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' };
 }
 
-async function launch(directory: string, postgres: string, ids: Ids, durable: boolean): Promise<ChildProcess> {
+async function launch(
+  directory: string,
+  postgres: string,
+  identity: Identity,
+  durable: boolean,
+): Promise<ChildProcess> {
   const settings = {
     listen_addresses: '',
     shared_buffers: '128MB',
@@ -168,36 +162,20 @@ async function launch(directory: string, postgres: string, ids: Ids, durable: bo
   const args = ['-D', join(directory, 'data'), '-k', directory, '-p', String(PORT)];
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
   if (!durable) args.push('-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'synchronous_commit=off');
-  const confined = process.platform === 'linux' ? await deathSignal(ids) : undefined;
   // Its own process group: Ctrl-C in a terminal reaches us alone, and we stop it in order.
-  const options = {
-    env: environment(),
-    cwd: '/',
-    stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'],
-    detached: true,
-  };
-  const child = confined
-    ? spawn(confined.program, [...confined.args, postgres, ...args], options)
-    : spawn(postgres, args, { ...options, ...ids });
+  const options: SpawnOptions = { env: environment(), cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], detached: true };
+  const child = await identity.spawn(postgres, args, options, true);
   let output = '';
   const up = Promise.withResolvers<void>();
   child.once('error', up.reject);
   child.once('exit', (code, signal) => up.reject(new Error(`postgres ended (${code ?? signal}): ${output.trim()}`)));
-  child.stderr.on('data', (chunk) => {
+  child.stderr?.on('data', (chunk) => {
     output = (output + chunk).slice(-16_384);
     if (output.includes('ready to accept connections')) up.resolve();
   });
   await up.promise;
   child.unref();
   return child;
-}
-
-/** `setpriv --pdeathsig`: the server gets SIGINT (fast shutdown) when this process dies in any way. */
-async function deathSignal(ids: Ids): Promise<{ program: string; args: string[] } | undefined> {
-  const program = '/usr/bin/setpriv';
-  if ((await readFile(program).catch(() => undefined)) === undefined) return undefined;
-  const drop = ids.uid === undefined ? [] : ['--reuid', String(ids.uid), '--regid', String(ids.gid), '--clear-groups'];
-  return { program, args: [...drop, '--pdeathsig', 'INT', '--'] };
 }
 
 /**

@@ -15,6 +15,7 @@ const Page = Type.Object(pageQuery, { additionalProperties: false });
 const Cursor = Type.Optional(Type.String());
 const tags = ['Members'];
 const PAGE_ITEMS = 100;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const everyMember = { access: { door: 'config', roles } } as const;
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
@@ -71,7 +72,7 @@ function registerTokenList(app: App, services: MemberRouteServices): void {
       const { limit = PAGE_ITEMS, cursor } = request.query;
       const page = {
         ...(seesAllTokens(member) ? {} : { member: member.id }),
-        ...(cursor === undefined ? {} : { before: decodeCursor(cursor, 'portal-tokens') }),
+        ...(cursor === undefined ? {} : { before: decodeCursor(cursor, 'portal-tokens', UUID) }),
         limit: limit + 1,
         now: new Date(services.clock.now()).toISOString(),
       };

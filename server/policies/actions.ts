@@ -14,6 +14,7 @@ import { checkPolicyName, effectiveRego, type PolicyBody, type PolicyTest } from
 import type { PolicyRow } from './schema.ts';
 import {
   addRevision,
+  countPolicies,
   insertArtifact,
   nextNumber,
   readPolicy,
@@ -37,7 +38,7 @@ export type PutPolicyOptions = {
  * it does nothing.
  * @returns the policy's revision number and the tenant's revision
  * @throws Problem policy_name_invalid, policy_without_source, policy_graph_invalid, policy_does_not_compile,
- *   policy_tests_failed, precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
+ *   policy_tests_failed, policy_quota_reached, precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
  */
 export async function putPolicy(
   services: PolicyServices,
@@ -49,7 +50,7 @@ export async function putPolicy(
 ): Promise<ConfigWritten<{ number: number }>> {
   checkPolicyName(name);
   const source = effectiveRego(body);
-  const compiled = await services.artifacts.compile(tenant, source);
+  const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego');
   await testFirst(services, tenant, compiled, options.tests ?? []);
   const packed = compiled.wasm && services.artifacts.pack(compiled.wasm);
   const written = await writeConfig(services.database, tenant, writer, async (write) => {
@@ -57,6 +58,7 @@ export async function putPolicy(
     const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.number);
     if (row && isSame(row, body, compiled, writer)) return { number: row.number };
+    if (row === undefined) await checkQuota(write);
     if (options.dryRun) return { number: row?.number ?? 0 };
     if (packed) await insertArtifact(write.tx, tenant, compiled.digest, { wasm: packed, about: compiled.about });
     const action = claimed === 'adopted' ? 'adopt' : (options.action ?? 'put');
@@ -64,6 +66,13 @@ export async function putPolicy(
   });
   if (compiled.wasm && written.changed) services.engine.preload(tenant, compiled.digest, compiled.wasm);
   return written;
+}
+
+/** @throws Problem policy_quota_reached when the tenant has as many policies as its limits allow */
+async function checkQuota({ tx, tenant }: ConfigWrite): Promise<void> {
+  const quota = tenant.spec.limits?.maxPolicies;
+  if (quota === undefined || (await countPolicies(tx, tenant.tenant)) < quota) return;
+  throw policyProblem('policy_quota_reached', { detail: `The tenant may have ${quota} policies, and has them.` });
 }
 
 /**

@@ -39,7 +39,7 @@ export class Artifacts {
    * Compiles a source for a tenant, or finds that it was compiled before.
    * @throws Problem policy_does_not_compile with line and column; compiler_busy
    */
-  async compile(tenant: string, source: string): Promise<CompiledPolicy> {
+  async compile(tenant: string, source: string, of: 'rego' | 'graph' = 'rego'): Promise<CompiledPolicy> {
     const { compiler, database, observe } = this.#services;
     const started = performance.now();
     const digest = createHash('sha256').update(`${compiler.version}\n${this.#builtins}\n${source}`).digest('base64url');
@@ -48,7 +48,7 @@ export class Artifacts {
       observe({ kind: 'policy_compiled', tenant, ok: true, ms: performance.now() - started, cached: true });
       return { digest, about: stored };
     }
-    const result = await compileSource(compiler, tenant, source).catch((error) => {
+    const result = await compileSource(compiler, tenant, source, { of }).catch((error) => {
       observe({ kind: 'policy_compiled', tenant, ok: false, ms: performance.now() - started, cached: false });
       throw error;
     });
@@ -59,7 +59,7 @@ export class Artifacts {
 
   /** The variant that also tells which rules held; never stored. */
   async compileExplaining(tenant: string, source: string): Promise<Uint8Array> {
-    return (await compileSource(this.#services.compiler, tenant, source, true)).wasm;
+    return (await compileSource(this.#services.compiler, tenant, source, { explain: true })).wasm;
   }
 
   /** The bytes for Postgres. */
@@ -82,8 +82,9 @@ export async function compileSource(
   compiler: Compiler,
   tenant: string,
   source: string,
-  explain = false,
+  options: { explain?: boolean; of?: 'rego' | 'graph' } = {},
 ): Promise<Compiled> {
+  const { explain = false, of = 'rego' } = options;
   const result = await compiler
     .compile(tenant, source, { builtins: hostBuiltinNames, explain })
     .catch((error: Error & { code?: string }) => {
@@ -94,7 +95,7 @@ export async function compileSource(
   if (result.ok) return result;
   throw policyProblem('policy_does_not_compile', {
     detail: result.errors.map(describe).join('; '),
-    errors: result.errors.map(place),
+    errors: result.errors.map((error) => place(error, of)),
   });
 }
 
@@ -102,7 +103,8 @@ function describe(error: RegoError): string {
   return error.row > 0 ? `line ${error.row}, column ${error.col}: ${error.message}` : error.message;
 }
 
-function place(error: RegoError): ProblemPlace {
-  const place: ProblemPlace = { pointer: '/rego', detail: error.message };
-  return error.row > 0 ? { ...place, line: error.row, column: error.col } : place;
+/** Lines of Rego that was made from a graph tell its author nothing. */
+function place(error: RegoError, of: 'rego' | 'graph'): ProblemPlace {
+  const place: ProblemPlace = { pointer: `/${of}`, detail: error.message };
+  return of === 'rego' && error.row > 0 ? { ...place, line: error.row, column: error.col } : place;
 }

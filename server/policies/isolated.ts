@@ -71,7 +71,9 @@ export class IsolatedEvaluator {
     });
     worker.unref();
     worker.on('message', (reply: IsolatedReply) => this.#done(reply));
-    worker.on('error', (error) => this.#replace(error.message));
+    worker.on('error', (error) => {
+      if (this.#worker === worker) this.#replace(error.message); // a replaced worker's last words concern nobody
+    });
     this.#worker = worker;
     return worker;
   }

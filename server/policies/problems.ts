@@ -32,6 +32,11 @@ export const policyProblem = defineProblems({
     title: 'Policy tests failed',
     when: "One of the policy's own tests gives another answer than it expects.",
   },
+  policy_quota_reached: {
+    status: 409,
+    title: 'Policy quota reached',
+    when: 'The tenant has as many policies as limits.maxPolicies of its Tenant allows; replacing one is still possible.',
+  },
   compiler_busy: {
     status: 429,
     title: 'Compiler busy',

@@ -181,7 +181,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
       const { tenant, policyName } = request.params;
       const limit = request.query.limit ?? 100;
       const before =
-        request.query.cursor === undefined ? {} : { before: Number(decodeCursor(request.query.cursor, 'revisions')) };
+        request.query.cursor === undefined ? {} : { before: Number(decodeCursor(request.query.cursor, 'revisions', /^\d{1,15}$/)) };
       const rows = await services.database.tenant(tenant, (tx) =>
         listRevisions(tx, tenant, policyName, { ...before, limit: limit + 1 }),
       );

@@ -1,6 +1,8 @@
 /** Owns the policies room's rules, pure: names, which source counts, and whether a test's expectation is met. */
 import { isDeepStrictEqual } from 'node:util';
+import { patterns, unstorable } from '../../crds/index.ts';
 import { limits } from '../core/limits.ts';
+import { problem } from '../core/problems.ts';
 import type { Answer } from './answer.ts';
 import { checkGraph, graphToRego, type PolicyGraph } from './graph/index.ts';
 import { policyProblem } from './problems.ts';
@@ -10,23 +12,28 @@ export type PolicyBody = { rego?: string; graph?: PolicyGraph };
 /** One test of a policy: only the members named in `expect` are compared. */
 export type PolicyTest = { name: string; input: Record<string, unknown>; expect: Partial<Answer> };
 
-// Printable: no control, format, surrogate, private-use or unassigned character, no separator but the space.
-const NAME = /^[^\p{C}\p{Zl}\p{Zp}/?#\\]+$/u;
+const NAME = new RegExp(patterns.policyName.source, 'u');
 
 /** @throws Problem policy_name_invalid */
 export function checkPolicyName(name: string): void {
-  if (!NAME.test(name) || [...name].length > limits.policyNameCharsMax) {
+  // HTTP clients resolve `.` and `..` away before a request leaves them.
+  const dots = name === '.' || name === '..';
+  if (dots || !NAME.test(name) || [...name].length > limits.policyNameCharsMax) {
     throw policyProblem('policy_name_invalid', {
-      errors: [{ pointer: '/params/policyName', detail: 'Use 1 to 253 printable characters without / ? # and \\.' }],
+      errors: [{ pointer: '/params/policyName', detail: 'Use 1 to 253 printable characters without / ? # and \\, not . or ..' }],
     });
   }
 }
 
 /**
  * What is evaluated: the graph converted to Rego when there is one, otherwise the Rego.
- * @throws Problem policy_without_source, policy_graph_invalid (naming the nodes), invalid_request when the Rego is too long
+ * @throws Problem policy_without_source, policy_graph_invalid (naming the nodes), policy_does_not_compile when
+ *   the Rego is too long, invalid_request for what cannot be stored
  */
 export function effectiveRego(body: PolicyBody): string {
+  const errors = unstorable('', body);
+  if (errors.length > 0) throw problem('invalid_request', { detail: 'The policy cannot be stored.', errors });
+  if (body.rego !== undefined) checkLength(body.rego);
   if (body.graph !== undefined) {
     const errors = checkGraph(body.graph);
     if (errors.length > 0) {
@@ -38,12 +45,14 @@ export function effectiveRego(body: PolicyBody): string {
     return graphToRego(body.graph);
   }
   if (body.rego === undefined) throw policyProblem('policy_without_source');
-  const bytes = Buffer.byteLength(body.rego);
-  if (bytes > limits.regoSourceBytesMax) {
-    const detail = `The source has ${bytes} bytes; ${limits.regoSourceBytesMax} are allowed.`;
-    throw policyProblem('policy_does_not_compile', { detail, errors: [{ pointer: '/rego', detail }] });
-  }
   return body.rego;
+}
+
+function checkLength(rego: string): void {
+  const bytes = Buffer.byteLength(rego);
+  if (bytes <= limits.regoSourceBytesMax) return;
+  const detail = `The source has ${bytes} bytes; ${limits.regoSourceBytesMax} are allowed.`;
+  throw policyProblem('policy_does_not_compile', { detail, errors: [{ pointer: '/rego', detail }] });
 }
 
 /** What the answer differs in from what the test expects, or undefined when it meets it. Obligations are compared as sets. */

@@ -74,6 +74,15 @@ export async function removePolicy(tx: Transaction, tenant: string, name: string
   await tx.run(sql`delete from accord.policy where tenant = ${tenant} and name = ${name}`);
 }
 
+/** How many policies the tenant has. */
+export async function countPolicies(tx: Transaction, tenant: string): Promise<number> {
+  const row = await tx.one(
+    Type.Object({ count: Type.Integer() }),
+    sql`select count(*)::int as count from accord.policy where tenant = ${tenant}`,
+  );
+  return row.count;
+}
+
 /** The number that the next revision of the name gets. */
 export async function nextNumber(tx: Transaction, tenant: string, name: string): Promise<number> {
   const row = await tx.one(
@@ -141,15 +150,22 @@ export function readArtifact(
   );
 }
 
+/** What is known of a compiled policy; asking keeps it from the sweep for as long as making it does. */
 export async function readArtifactAbout(
   tx: Transaction,
   tenant: string,
   digest: string,
 ): Promise<ArtifactAbout | undefined> {
   const row = await tx.maybe(
-    Type.Object({ about: ArtifactRow.properties.about }),
-    sql`select about from accord.policy_artifact where tenant = ${tenant} and digest = ${digest}`,
+    Type.Object({ about: ArtifactRow.properties.about, old: Type.Boolean() }),
+    sql`select about, created_at < now() - interval '1 day' as old
+      from accord.policy_artifact where tenant = ${tenant} and digest = ${digest} for key share`,
   );
+  if (row?.old) {
+    await tx.run(
+      sql`update accord.policy_artifact set created_at = now() where tenant = ${tenant} and digest = ${digest}`,
+    );
+  }
   return row?.about;
 }
 

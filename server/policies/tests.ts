@@ -41,7 +41,9 @@ export async function checkPolicy(
   now: number,
 ): Promise<void> {
   checkPolicyName(name);
-  const { wasm } = await compileSource(services.compiler, 'offline', effectiveRego(body));
+  const { wasm } = await compileSource(services.compiler, 'offline', effectiveRego(body), {
+    of: body.graph ? 'graph' : 'rego',
+  });
   // The worker keeps programs by key; here each is used once.
   await runTests(services.engine, { tenant: 'offline', key: `offline/${name}/${now}`, wasm }, tests, now);
 }

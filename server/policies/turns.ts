@@ -7,7 +7,7 @@ export class Turns {
   #scheduled = false;
 
   /** Runs `work` when it is the tenant's turn; rejects with what it throws. */
-  run<T>(tenant: string, work: () => T): Promise<T> {
+  run<T>(tenant: string, work: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const queue = this.#queues.get(tenant) ?? [];
       queue.push(() => {

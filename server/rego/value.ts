@@ -32,7 +32,8 @@ export function parseValue(text: string): Value {
   return new ValueReader(text).read();
 }
 
-const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
+/** JSON's numbers, and those that Rego's literals allow beside: .5 and 5. */
+const NUMBER = /-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/y;
 
 class ValueReader {
   readonly #text: string;
@@ -162,7 +163,11 @@ export function parseNumber(text: string): number | bigint | NumberText {
   const number = Number(text);
   if (Number.isSafeInteger(number) && text.length < 17 && String(number) === text) return number;
   if (/^-?\d+$/.test(text)) return text === '-0' ? 0 : BigInt(text);
-  return String(number) === text ? number : new NumberText(text);
+  return String(number) === text ? number : new NumberText(jsonNumber(text));
+}
+
+function jsonNumber(text: string): string {
+  return text.replace(/^(-?)\./, '$10.').replace(/\.(?!\d)/, '.0');
 }
 
 /** Writes the text form. Linear. */

@@ -185,7 +185,8 @@ export class Snapshots {
       const known = new Set(rows.map((row) => row.tenant));
       const differing = rows.filter((row) => {
         const held = this.#held.get(row.tenant);
-        return row.revision > 0 && (held?.revision !== row.revision || held.incarnation !== row.created_at);
+        if (held === undefined) return row.revision > 0;
+        return held.revision !== row.revision || held.incarnation !== row.created_at;
       });
       const gone = [...this.#held.keys()].filter((tenant) => !known.has(tenant));
       await Promise.allSettled([...differing.map((row) => row.tenant), ...gone].map((tenant) => this.refresh(tenant)));

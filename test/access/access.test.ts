@@ -164,6 +164,17 @@ describe('nobody', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer');
   });
 
+  test('with HEAD, which every GET route also answers', async () => {
+    const head = (authorization?: string) =>
+      app.inject({
+        method: 'HEAD',
+        url: '/x/demo/config-read',
+        headers: authorization === undefined ? {} : { authorization },
+      });
+    expect((await head()).statusCode).toBe(401);
+    expect((await head(`Bearer ${members.get('support')}`)).statusCode).toBe(200);
+  });
+
   test('with a token in the query or as another scheme in small letters', async () => {
     const token = backends.get('own issuer, pg:tenant:admin') as string;
     expect((await send(app, 'GET', `/x/demo/shared-authz.evaluate?access_token=${token}`)).status).toBe(401);

@@ -225,3 +225,21 @@ describe('the decision log', () => {
     expect(response.payload).not.toMatch(/alice|bob|backend/);
   });
 });
+
+test('a request that jsonb cannot hold costs no record, neither its own nor those of its batch', async () => {
+  const odd = await server.app.inject({
+    method: 'POST',
+    url: `/authz/${tenant}`,
+    headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
+    payload: '{"action":"odd:request","context":{"nul":"a\\u0000b","half":"\\ud800","kept":"\\\\u0000"}}',
+  });
+  expect(odd.statusCode).toBe(200);
+  await ask({ action: 'odd:neighbour' });
+  await server.services.authz.log.close();
+  const read = async (action: string) => {
+    const url = `/tenants/${tenant}/decisions?action=${action}`;
+    return (await server.app.inject({ url, headers: { authorization: `Bearer ${editor}` } })).json().decisions;
+  };
+  expect(await read('odd:neighbour')).toHaveLength(1);
+  expect((await read('odd:request'))[0].request.context).toEqual({ nul: 'a\ufffdb', half: '\ufffd', kept: '\\u0000' });
+});

@@ -1,36 +1,32 @@
 /**
- * A client process of its own, so that the CPU it uses is not the server's: keep-alive connections that either ask at
- * a fixed rate (latency from the intended send time) or as fast as answers come. One JSON line in, one out.
+ * A client process of its own (node:child_process fork), so that the CPU it uses is not the server's. It holds its
+ * connections open and does one piece of load after another as messages ask: at a fixed rate, with latencies from the
+ * intended send times, or as fast as answers come.
  */
 import { Agent, request } from 'node:http';
-import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type Load = {
+export type Target = {
   url: string;
   token: string;
   /** Sent in turn. */
   bodies: object[];
-  /** For a fixed rate: this many requests, one every so many ms. */
-  open?: { everyMs: number; count: number };
-  /** As fast as answers come. */
-  closed?: { connections: number; ms: number };
 };
+export type Piece = Target & ({ everyMs: number; count: number } | { connections: number; ms: number });
 export type Answered = {
-  /** Sorted, ms. */
+  /** ms */
   latencies: number[];
-  /** How many answers of each status and outcome with reason. */
+  /** How many answers of each status, outcome and reason. */
   answers: Record<string, number>;
 };
 
-const load = JSON.parse(process.argv[2] as string) as Load;
-const answers: Record<string, number> = {};
-const latencies: number[] = [];
+const agents = Array.from({ length: 64 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+const pool = new Agent({ keepAlive: true });
 
-function ask(agent: Agent, body: object): Promise<void> {
+function ask(agent: Agent, { url, token }: Target, body: unknown, answers: Record<string, number>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${load.token}`, 'content-type': 'application/json' };
-    const call = request(load.url, { method: 'POST', agent, headers }, (response) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const call = request(url, { method: 'POST', agent, headers }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk) => (text += chunk));
       response.on('end', () => {
@@ -45,37 +41,42 @@ function ask(agent: Agent, body: object): Promise<void> {
   });
 }
 
-async function open({ everyMs, count }: NonNullable<Load['open']>): Promise<void> {
-  const agent = new Agent({ keepAlive: true });
+async function atRate(target: Target, everyMs: number, count: number): Promise<Answered> {
+  const [answers, latencies]: [Record<string, number>, number[]] = [{}, []];
   const started = performance.now();
   const asked: Promise<void>[] = [];
   for (let index = 0; index < count; index++) {
     const due = started + index * everyMs;
     const waitMs = due - performance.now();
     if (waitMs > 0) await sleep(waitMs);
-    const body = load.bodies[index % load.bodies.length] as object;
-    asked.push(ask(agent, body).then(() => void latencies.push(performance.now() - due)));
+    const body = target.bodies[index % target.bodies.length];
+    asked.push(ask(pool, target, body, answers).then(() => void latencies.push(performance.now() - due)));
   }
   await Promise.all(asked);
-  agent.destroy();
+  return { answers, latencies };
 }
 
-async function closed({ connections, ms }: NonNullable<Load['closed']>): Promise<void> {
-  setPriority(10); // attackers sit on other machines: they must not take the victim's client's CPU
+async function asFast(target: Target, connections: number, ms: number): Promise<Answered> {
+  const [answers, latencies]: [Record<string, number>, number[]] = [{}, []];
   const until = performance.now() + ms;
-  const attacker = async (index: number) => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const one = async (agent: Agent, index: number) => {
     for (let n = index; performance.now() < until; n++) {
       const started = performance.now();
-      await ask(agent, load.bodies[n % load.bodies.length] as object);
+      await ask(agent, target, target.bodies[n % target.bodies.length], answers);
       latencies.push(performance.now() - started);
     }
-    agent.destroy();
   };
-  await Promise.all(Array.from({ length: connections }, (_, index) => attacker(index)));
+  await Promise.all(agents.slice(0, connections).map(one));
+  return { answers, latencies };
 }
 
-if (load.open) await open(load.open);
-if (load.closed) await closed(load.closed);
-latencies.sort((a, b) => a - b);
-process.stdout.write(`${JSON.stringify({ latencies, answers } satisfies Answered)}\n`);
+process.on('message', (piece: Piece) => {
+  const done =
+    'count' in piece ? atRate(piece, piece.everyMs, piece.count) : asFast(piece, piece.connections, piece.ms);
+  done.then(
+    (answered) => process.send?.(answered),
+    (error: Error) => {
+      throw error;
+    },
+  );
+});

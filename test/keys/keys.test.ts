@@ -3,8 +3,16 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from '
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { createSealer, mintClientToken, mintUserToken, openInstallationKey } from '../../server/keys/index.ts';
-import { baseUrl, createTestApp, masterKey, send } from '../access/test-app.ts';
+import {
+  createSealer,
+  ensureKeys,
+  mintClientToken,
+  mintUserToken,
+  openInstallationKey,
+} from '../../server/keys/index.ts';
+import { putTenant } from '../../server/tenants/index.ts';
+import { baseUrl, createTestApp, masterKey, operator, send } from '../access/test-app.ts';
+import { tenantSpec } from '../core/auth/tenant-auth.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const db = await createTestDatabase();
@@ -163,4 +171,19 @@ test('a wrong master key stops the start, with the reason', async () => {
   const wrong = createSealer(randomBytes(32).toString('base64url'));
   const opening = openInstallationKey({ database: db.database, sealer: wrong });
   await expect(opening).rejects.toThrow('ACCORD_MASTER_KEY is not the key that this database was sealed with');
+});
+
+test('a wrong master key is noticed on any tenant, before a new key is sealed under it', async () => {
+  const fresh = await createTestDatabase();
+  const right = createSealer(masterKey);
+  const services = {
+    database: fresh.database,
+    ensureKeys: (write: Parameters<typeof ensureKeys>[1]) => ensureKeys({ sealer: right, clock }, write),
+  };
+  await putTenant(services, operator('demo'), 'demo', tenantSpec());
+  const wrong = createSealer(randomBytes(32).toString('base64url'));
+  await expect(openInstallationKey({ database: fresh.database, sealer: wrong })).rejects.toThrow(
+    'ACCORD_MASTER_KEY is not',
+  );
+  await expect(openInstallationKey({ database: fresh.database, sealer: right })).resolves.toBeDefined();
 });

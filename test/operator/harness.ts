@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import pg from 'pg';
 import { afterAll, afterEach } from 'vitest';
 import {
   FileSource,
@@ -83,7 +84,23 @@ export async function createWorld() {
     return snapshots;
   }
 
-  return { ...test, rooms, directory, operate, serve };
+  /** Ends every connection to the database, as a restart of Postgres does. */
+  const cutConnections = () =>
+    admin(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+
+  async function admin(text: string): Promise<void> {
+    const client = new pg.Client({ connectionString: test.adminUrl });
+    await client.connect();
+    await client.query(text);
+    await client.end();
+  }
+
+  /** As if nothing had ever been there. */
+  const empty = () => admin('truncate accord.tenant, accord.resource cascade');
+
+  return { ...test, rooms, directory, operate, serve, cutConnections, empty };
 }
 
 function once(call: () => Promise<void>): () => Promise<void> {
@@ -96,36 +113,6 @@ export async function save(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(`${path}~`, text);
   await rename(`${path}~`, path);
-}
-
-export const tenantYaml = (name: string, more = '', annotations = '') => `apiVersion: accord.dev/v1alpha1
-kind: Tenant
-metadata: {name: ${name}${annotations === '' ? '' : `, annotations: {${annotations}}`}}
-spec:
-  displayName: The ${name} company
-  audiences: [${name}-api]
-${more === '' ? '' : `  ${more}\n`}`;
-
-export const rego = (answer: string) => `package p\n\ndefault outcome := "${answer}"\n`;
-
-export function policyYaml(
-  tenant: string,
-  name: string,
-  options: { object?: string; answer?: string; source?: string; more?: string } = {},
-) {
-  const source = options.source ?? rego(options.answer ?? 'allow');
-  const block = source
-    .split('\n')
-    .map((line) => (line === '' ? '' : `    ${line}`))
-    .join('\n');
-  return `apiVersion: accord.dev/v1alpha1
-kind: Policy
-metadata: {name: ${name}}
-spec:
-  tenantRef: {name: ${tenant}}
-  name: "${options.object ?? name}"
-${options.more === undefined ? '' : `  ${options.more}\n`}  rego: |
-${block}`;
 }
 
 /** Asks until it is so; the runner's own limit of time ends it when it never is. */

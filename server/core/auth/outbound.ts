@@ -7,7 +7,10 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { Client } from 'undici';
+import { limits } from '../limits.ts';
 import { type Cidr, isAddressAllowed, isLoopback, isThisMachine, parseCidrs } from './addresses.ts';
+
+type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 
 export type OutboundOptions = {
   /** ACCORD_OUTBOUND_ALLOW: ranges outside the public internet that may be reached. */
@@ -15,7 +18,7 @@ export type OutboundOptions = {
   /** Where this process listens, asked at each request: these ports of this machine are refused whatever `allow` says. */
   ownListeners: () => readonly { port: number }[];
   /** How names are resolved; node:dns unless a test brings its own zone. */
-  resolve?: (hostname: string) => Promise<LookupAddress[]>;
+  resolve?: Resolve;
 };
 
 export type FetchBounds = { maxBytes: number; timeoutMs: number };
@@ -36,7 +39,7 @@ export class OutboundError extends Error {}
 /** @throws Error when `allow` holds something that is not a CIDR range */
 export function createOutbound(options: OutboundOptions): Outbound {
   const allow = parseCidrs(options.allow);
-  const resolve = options.resolve ?? resolveName;
+  const resolve = gated(options.resolve ?? resolveName, limits.dnsLookupsMax);
   const closing = new AbortController();
   return {
     async fetchJson(text, bounds) {
@@ -51,9 +54,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const client = new Client(url.origin, {
         allowH2: false,
         pipelining: 0, // no keep-alive: the next request resolves and judges again
-        connect: { timeout: bounds.timeoutMs, lookup: guardedLookup(resolve, judge) },
-        headersTimeout: bounds.timeoutMs,
-        bodyTimeout: bounds.timeoutMs,
+        connect: { timeout: bounds.timeoutMs, lookup: guardedLookup((hostname) => resolve(hostname, signal), judge) },
+        headersTimeout: 0, // the signal bounds the whole request
+        bodyTimeout: 0,
       });
       try {
         return await getJson(client, url, bounds, signal);
@@ -101,11 +104,29 @@ function ownAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map((one) => one.address));
 }
 
+/**
+ * Lets at most `max` look-ups run at once: getaddrinfo holds one of libuv's four threads for as long as a tenant's name
+ * server likes, and verifying signatures needs those threads too.
+ */
+function gated(resolve: Resolve, max: number): (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (hostname, signal) => {
+    if (running < max) running++;
+    else await new Promise<void>((go) => waiting.push(go));
+    try {
+      signal.throwIfAborted();
+      return await resolve(hostname);
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+}
+
 /** A resolver that gives the connection only addresses that may be reached. */
-function guardedLookup(
-  resolve: NonNullable<OutboundOptions['resolve']>,
-  judge: (address: string) => string | undefined,
-): LookupFunction {
+function guardedLookup(resolve: Resolve, judge: (address: string) => string | undefined): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (found) => {
@@ -158,6 +179,7 @@ function redirected(status: number): string {
 }
 
 function describe(error: unknown, bounds: FetchBounds): string {
-  const { name, message } = error as Error;
-  return name === 'TimeoutError' ? `no complete answer within ${bounds.timeoutMs} ms` : message;
+  const { name, message, code } = error as Error & { code?: string };
+  const late = name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT';
+  return late ? `no complete answer within ${bounds.timeoutMs} ms` : message;
 }

@@ -14,7 +14,8 @@ export type Spec = {
   precision: number | undefined;
 };
 
-const BASES: Record<string, number> = { d: 10, v: 10, b: 2, o: 8, O: 8, x: 16, X: 16 };
+/** `s` is for integers beyond 64 bits, which Go prints as text too. */
+const BASES: Record<string, number> = { d: 10, v: 10, s: 10, b: 2, o: 8, O: 8, x: 16, X: 16 };
 const SHARP_PREFIXES: Record<string, string> = { b: '0b', o: '0', x: '0x', X: '0X' };
 
 /** An integer under a verb, padded; undefined when the verb does not fit integers. */

@@ -56,7 +56,10 @@ export class Patch {
 
   #get(path: Value[]): Value {
     let value: Value = this.root;
-    for (const segment of path) value = this.#child(value, segment) ?? refuse();
+    for (const segment of path) {
+      const child = this.#child(value, segment);
+      value = child === undefined ? refuse() : child;
+    }
     return value;
   }
 

@@ -88,25 +88,35 @@ function contains(outer: Range, inner: Range): boolean {
   return outer.bits === inner.bits && outer.first <= inner.first && inner.last <= outer.last;
 }
 
-/** Overlapping and adjacent ranges as one, of each family. */
+/** Where IPv4 stands inside IPv6: net.cidr_merge takes both as one space. */
+const MAPPED = 0xffff_0000_0000n;
+
+function widened({ bits, first, last }: Range): Range {
+  return bits === 128 ? { bits, first, last } : { bits: 128, first: first | MAPPED, last: last | MAPPED };
+}
+
+/** Overlapping and adjacent ranges as one. */
 function merge(ranges: Range[]): Range[] {
-  const sorted = ranges.toSorted((a, b) => a.bits - b.bits || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
+  const sorted = ranges.map(widened).sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
   const merged: Range[] = [];
   for (const range of sorted) {
     const last = merged.at(-1);
-    if (last === undefined || last.bits !== range.bits || range.first > last.last + 1n) merged.push({ ...range });
+    if (last === undefined || range.first > last.last + 1n) merged.push(range);
     else if (range.last > last.last) last.last = range.last;
   }
   return merged;
 }
 
-/** The fewest CIDRs that cover a range exactly: at most 2 × bits. */
-function toCidrs({ bits, first, last }: Range): string[] {
+/** The fewest CIDRs that cover a range of the joint space exactly: at most 256. */
+function toCidrs({ first, last }: Range): string[] {
   const found: string[] = [];
   for (let at = first; at <= last; ) {
     let host = 0n;
-    while (host < BigInt(bits) && at % (1n << (host + 1n)) === 0n && at + (1n << (host + 1n)) - 1n <= last) host++;
-    found.push(`${formatAddress(at, bits)}/${BigInt(bits) - host}`);
+    while (host < 128n && at % (1n << (host + 1n)) === 0n && at + (1n << (host + 1n)) - 1n <= last) host++;
+    const mapped = at >> 32n === 0xffffn && host <= 32n;
+    found.push(
+      mapped ? `${formatAddress(at & 0xffffffffn, 32)}/${32n - host}` : `${formatAddress(at, 128)}/${128n - host}`,
+    );
     at += 1n << host;
   }
   return found;

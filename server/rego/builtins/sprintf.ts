@@ -204,8 +204,10 @@ function formatArgument(arg: Value, spec: Spec): string {
     return formatFloat(number, spec) ?? `%!${spec.verb}(float64=${formatFloat(number, { ...spec, verb: 'g' })})`;
   }
   const integer = BigInt(number);
+  const textual = spec.verb === 's' && typeName(arg) === 'int64';
   return (
-    formatInteger(integer, spec) ?? `%!${spec.verb}(${typeName(arg)}=${formatInteger(integer, { ...spec, verb: 'd' })})`
+    (textual ? undefined : formatInteger(integer, spec)) ??
+    `%!${spec.verb}(${typeName(arg)}=${formatInteger(integer, { ...spec, verb: 'd' })})`
   );
 }
 

@@ -85,7 +85,7 @@ function authority(text: string): [string, string][] {
   }
   if (/%(?:[0-7][0-9a-fA-F]|[0-9a-fA-F]?$)/.test(host)) refuse(); // only non-ASCII bytes may be escaped in a host
   const [, name, port] = /^([^:]*|.*:.*?)(?::(\d*))?$/s.exec(host) ?? refuse();
-  if (name!.includes(':') || name!.includes('[') || name!.includes(']')) refuse();
+  if (name!.includes(':') || name!.includes('[')) refuse();
   return [
     ['hostname', decodePercent(name!)],
     ['port', port ?? ''],

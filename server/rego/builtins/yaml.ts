@@ -1,5 +1,5 @@
 /** Owns yaml.marshal, yaml.unmarshal and yaml.is_valid: YAML as the JSON that it stands for. */
-import { isMap, isScalar, parseDocument, stringify, visit } from 'yaml';
+import { type Document, isScalar, parseAllDocuments, stringify, visit } from 'yaml';
 import { sortedKeys, sortedValues } from '../compare.ts';
 import { NumberText, parseNumber, RegoSet, type Value } from '../value.ts';
 import { type BuiltinContext, type BuiltinTable, boundResult, refuse, stringOf } from './arguments.ts';
@@ -36,22 +36,28 @@ function parseYaml(context: BuiltinContext, text: string): Value {
   return fromPlain(document.toJS({ mapAsMap: true, maxAliasCount: 100 }), context);
 }
 
-/** Duplicate keys are looked for here: the library compares each key with all others, which is quadratic. */
-function documentOf(text: string): ReturnType<typeof parseDocument> | undefined {
+/** The first document of a stream that is valid throughout; an empty stream is null. */
+function documentOf(text: string): Document.Parsed | undefined {
   if (deepest(text) > DEPTH_MAX) return undefined;
-  const document = parseDocument(text, { uniqueKeys: false, merge: true, intAsBigInt: true, logLevel: 'silent' });
-  if (document.errors.length > 0) return undefined;
+  const documents = parseAllDocuments(text, { uniqueKeys: false, merge: true, intAsBigInt: true, logLevel: 'silent' });
+  if (!Array.isArray(documents)) return undefined;
+  return documents.every(({ errors }) => errors.length === 0) && hasUniqueKeys(documents[0]!)
+    ? documents[0]
+    : undefined;
+}
+
+/** Looked for here, because the library compares each key with all others, which is quadratic. */
+function hasUniqueKeys(document: Document.Parsed): boolean {
   let unique = true;
   visit(document, {
     Map(_key, map) {
-      const keys = map.items.map(({ key }) => (isScalar(key) ? String(key.value) : key)).filter((key) => key !== '<<');
+      if (map.items.some(({ key }) => !isScalar(key))) unique = false;
+      const keys = map.items.map(({ key }) => (isScalar(key) ? String(key.value) : '')).filter((key) => key !== '<<');
       if (new Set(keys).size < keys.length) unique = false;
       return unique ? undefined : visit.BREAK;
     },
   });
-  return unique && !(isMap(document.contents) && document.contents.items.some(({ key }) => isMap(key)))
-    ? document
-    : undefined;
+  return unique;
 }
 
 /** An upper bound on nesting: flow brackets, leading block markers and indentation. */

@@ -254,6 +254,25 @@ describe('a bad token is refused', () => {
   });
 });
 
+describe("a key of the tenant's own issuer", () => {
+  const ownAuth = (retiresAtMs?: number) => {
+    const own = { tenant: 'demo', jwk: key.jwk, ...(retiresAtMs === undefined ? {} : { retiresAtMs }) };
+    return authOf({ tenant: 'demo', spec: tenantSpec() }, [], [own], 'https://accord.example');
+  };
+  const ownToken = (header = {}) => idp.sign(claims({ iss: 'https://accord.example/demo/oidc' }), header);
+
+  test('verifies until the instant at which it retires', async () => {
+    expect((await verifyAccessToken(services, await ownToken(), ownAuth())).caller.kind).toBe('user');
+    expect((await verifyAccessToken(services, await ownToken(), ownAuth(clock.now() + 1))).caller.kind).toBe('user');
+    expect(await refusal(await ownToken(), ownAuth(clock.now()))).toBe('no key of the issuer verifies it');
+    expect(idp.requests).toEqual([]);
+  });
+
+  test('is named by its kid', async () => {
+    for (const kid of [undefined, 'two']) expect(await refusal(await ownToken({ kid }), ownAuth())).toContain('no key');
+  });
+});
+
 describe('whose token it is', () => {
   const scope = 'openid pg:tenant:admin authz:evaluate made:up';
   const known = new Set(['pg:tenant:admin', 'authz:evaluate']);
@@ -369,6 +388,19 @@ describe('the cache', () => {
     await tokens.verify(await idp.sign(claims(), {}, two), tenantAuth);
     expect(tokens.cached(token, tenantAuth)).toBeUndefined();
     idp.removeKey('two');
+  });
+
+  test('holds a bounded number of characters', async () => {
+    const tokens = new AccessTokens(services);
+    const tenantAuth = auth();
+    const long = (i: number) => idp.sign(claims({ i, padding: 'x'.repeat(11_900) }));
+    const first = await long(100_000);
+    await tokens.verify(first, tenantAuth);
+    const fitting = Math.floor(limits.verifiedTokensCharsMax / first.length) - 1;
+    for (let i = 1; i <= fitting; i++) await tokens.verify(await long(i + 100_000), tenantAuth);
+    expect(tokens.cached(first, tenantAuth)).toBeDefined();
+    for (let i = 0; i <= fitting + 1; i++) await tokens.verify(await long(i + 200_000), tenantAuth);
+    expect(tokens.cached(first, tenantAuth)).toBeUndefined();
   });
 
   test('remembers no refusal', async () => {

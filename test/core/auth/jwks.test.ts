@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { JwksCache } from '../../../server/core/auth/jwks.ts';
 import { importKeySet } from '../../../server/core/auth/key-set.ts';
@@ -173,4 +174,43 @@ test('a document that is no key set, or one of too many keys, is refused', async
   const many = (count: number) => ({ keys: Array.from({ length: count }, () => key!.jwk) });
   expect((await importKeySet(many(limits.jwksKeysMax))).size).toBe(limits.jwksKeysMax);
   await expect(importKeySet(many(limits.jwksKeysMax + 1))).rejects.toThrow('are allowed');
+});
+
+test('an RSA key has a length within bounds', async () => {
+  const rsa = (bits: number) => {
+    const n = randomBytes(bits / 8);
+    n[0] = 0xff;
+    n[n.length - 1] = 0xff;
+    return { kty: 'RSA', kid: 'rsa', e: 'AQAB', n: n.toString('base64url') };
+  };
+  const { rsaModulusBitsMin: least, rsaModulusBitsMax: most } = limits;
+  for (const bits of [least, most]) expect((await importKeySet({ keys: [rsa(bits)] })).size, `${bits}`).toBe(1);
+  for (const bits of [least - 8, most + 8]) expect((await importKeySet({ keys: [rsa(bits)] })).size, `${bits}`).toBe(0);
+});
+
+test('a key set may be as long as the bound, and no byte longer', async () => {
+  const padded = (bytes: number) => {
+    const text = JSON.stringify({ keys: idp.keys.map((key) => key.jwk) });
+    return text.padEnd(bytes);
+  };
+  idp.answer = (_, response) => response.end(padded(limits.jwksResponseBytesMax));
+  expect(await direct().find('ES256', 'one')).toBeDefined();
+  idp.answer = (_, response) => response.end(padded(limits.jwksResponseBytesMax + 1));
+  await expect(
+    cache.source('b', { issuer: idp.issuer, jwksUri: idp.jwksUri }).find('ES256', 'one'),
+  ).rejects.toMatchObject({ status: 503 });
+});
+
+test('no more issuers are kept in memory than the bound', () => {
+  const source = (i: number) => cache.source(`t${i}`, { issuer: idp.issuer });
+  const first = source(0);
+  for (let i = 1; i < limits.jwksSourcesMax; i++) source(i);
+  expect(source(0)).toBe(first); // and is now the one that was used last
+  const second = source(1);
+  source(limits.jwksSourcesMax);
+  source(limits.jwksSourcesMax + 1);
+  expect(source(1)).toBe(second);
+  expect(source(0)).toBe(first);
+  for (let i = 2; i < limits.jwksSourcesMax + 2; i++) source(i);
+  expect(source(0)).not.toBe(first);
 });

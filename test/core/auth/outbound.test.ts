@@ -1,6 +1,11 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createOutbound, type OutboundOptions } from '../../../server/core/auth/outbound.ts';
+import { limits } from '../../../server/core/limits.ts';
+import { selfSigned } from './certificate.ts';
 import { startIdentityProvider } from './identity-provider.ts';
 
 const bounds = { maxBytes: 1000, timeoutMs: 5000 };
@@ -88,6 +93,67 @@ describe('addresses', () => {
       await expect(outbound().fetchJson(url, bounds)).rejects.toThrow(/must be https|user information|not a URL/);
     },
   );
+});
+
+describe('look-ups', () => {
+  test('few run at once, the others wait their turn and are all answered', async () => {
+    let running = 0;
+    let most = 0;
+    const resolve = async () => {
+      most = Math.max(most, ++running);
+      await new Promise((done) => setTimeout(done, 5));
+      running--;
+      return [{ address: '127.0.0.1', family: 4 }];
+    };
+    const guarded = outbound({ resolve });
+    const url = `http://idp.localhost:${port}/keys`;
+    const found = await Promise.all(Array.from({ length: 12 }, () => guarded.fetchJson(url, bounds)));
+    expect(found).toHaveLength(12);
+    expect(most).toBe(limits.dnsLookupsMax);
+  });
+
+  test('one that hangs keeps its turn, is given up in time, and lets the next one in when it ends', async () => {
+    const hung: (() => void)[] = [];
+    const resolve = (hostname: string) =>
+      new Promise<{ address: string; family: number }[]>((done) => {
+        const answer = () => done([{ address: '127.0.0.1', family: 4 }]);
+        if (hostname.startsWith('slow')) hung.push(answer);
+        else answer();
+      });
+    const guarded = outbound({ resolve });
+    const slow = Array.from({ length: limits.dnsLookupsMax }, () =>
+      guarded.fetchJson(`http://slow.localhost:${port}/keys`, { maxBytes: 1000, timeoutMs: 300 }),
+    );
+    for (const outcome of await Promise.allSettled(slow)) {
+      expect(String((outcome as PromiseRejectedResult).reason)).toContain('within 300 ms');
+    }
+    const next = guarded.fetchJson(`http://idp.localhost:${port}/keys`, bounds);
+    for (const answer of hung) answer();
+    expect(await next).toEqual({ keys: [] });
+  });
+});
+
+describe('https', () => {
+  test('is spoken to a server whose certificate is trusted for the name, and to no other', async () => {
+    const { key, cert } = selfSigned('idp.localhost');
+    const secure = createServer({ key, cert }, (_, response) => response.end('{"secure":true}'));
+    await new Promise<void>((done) => secure.listen(0, '127.0.0.1', done));
+    const at = (host: string) => `https://${host}:${(secure.address() as AddressInfo).port}/keys`;
+    const guarded = outbound({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
+    const usual = getCACertificates('default');
+    try {
+      await expect(guarded.fetchJson(at('idp.localhost'), bounds)).rejects.toThrow('self-signed certificate');
+      setDefaultCACertificates([...usual, cert]);
+      expect(await guarded.fetchJson(at('idp.localhost'), bounds)).toEqual({ secure: true });
+      await expect(guarded.fetchJson(at('other.localhost'), bounds)).rejects.toThrow(
+        "does not match certificate's altnames",
+      );
+    } finally {
+      setDefaultCACertificates(usual);
+      secure.closeAllConnections();
+      await new Promise((done) => secure.close(done));
+    }
+  });
 });
 
 describe('our own listeners', () => {

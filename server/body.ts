@@ -1,0 +1,70 @@
+/**
+ * Owns how a body becomes a value: JSON and nothing else, not too deep, and its texts are texts. What comes after may
+ * recurse over it, compare it and store it.
+ */
+import type { App } from './core/http.ts';
+import { limits } from './core/limits.ts';
+import { problem } from './core/problems.ts';
+
+const NOT_TEXT = 'The text holds a NUL character or half a surrogate pair.';
+const TOO_DEEP = `The body is nested more than ${limits.inputDepthMax} levels deep.`;
+
+/**
+ * Reads application/json; any other content type is 415. A JSON Content-Type without a body is fine where a body is
+ * optional: clients send it on GET and DELETE too.
+ */
+export function readJsonBodies(app: App): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    if (body === '') return done(null, undefined);
+    try {
+      done(null, readJson(body as string));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+function readJson(body: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch (error) {
+    throw problem('invalid_request', { detail: `The body is not JSON: ${(error as Error).message}` });
+  }
+  // Only a body with an escape can have a text that is none (it came as UTF-8), and few have the one forbidden name.
+  const found = findUnusable(value, limits.inputDepthMax, body.includes('\\u') || body.includes('__proto__'));
+  if (found === undefined) return value;
+  const place = { pointer: `/${found.path.reverse().map(token).join('/')}`, detail: found.detail };
+  throw problem('invalid_request', { detail: `${place.pointer}: ${place.detail}`, errors: [place] });
+}
+
+type Unusable = { detail: string; path: string[] };
+
+/**
+ * The first place that nothing here can work with: nested too deeply, or a text that is none (RFC 7493 section 2.1 on
+ * surrogates; Postgres holds no NUL).
+ */
+function findUnusable(value: unknown, levels: number, suspect: boolean): Unusable | undefined {
+  if (typeof value === 'string') return suspect && !isText(value) ? { detail: NOT_TEXT, path: [] } : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (levels === 0) return { detail: TOO_DEEP, path: [] };
+  for (const name in value) {
+    if (suspect && !isText(name)) return { detail: `The name of a field: ${NOT_TEXT}`, path: [] };
+    if (suspect && name === '__proto__') return { detail: 'No field may have this name.', path: [name] };
+    const found = findUnusable((value as Record<string, unknown>)[name], levels - 1, suspect);
+    if (found === undefined) continue;
+    found.path.push(name);
+    return found;
+  }
+  return undefined;
+}
+
+function isText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** RFC 6901 section 3. */
+function token(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
