@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
-import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import underPressure from '@fastify/under-pressure';
 import Fastify from 'fastify';
@@ -21,8 +20,8 @@ import { registerIssuerRoutes } from './issuers/index.ts';
 import { registerKeyRoutes } from './keys/index.ts';
 import { registerMemberRoutes } from './members/index.ts';
 import { registerPolicyRoutes } from './policies/index.ts';
-import { registerResourceRoutes } from './resources/index.ts';
 import { limitRates } from './rate-limit.ts';
+import { registerResourceRoutes } from './resources/index.ts';
 import { registerRevisions } from './revisions.ts';
 import type { Services } from './services.ts';
 import { createValidatorCompiler } from './validation.ts';
@@ -82,17 +81,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   await app.register(underPressure, { maxEventLoopDelay: 1500, retryAfter: 1, exposeStatusRoute: false });
   // Before access.ts: the signatures of one caller's tokens are not verified without a bound.
   if (config.ACCORD_RATE_LIMIT > 0) limitRates(app, config.ACCORD_RATE_LIMIT, services.clock);
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: { title: 'Accord', version, description: 'Access sharing, authorization and consent.' },
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
-      security: [{ bearer: [] }],
-    },
-    refResolver: { buildLocalReference: (json) => String(json.$id) },
-  });
-
-  await registerDocs(app);
+  await registerDocs(app, version);
   registerAccess(app, services.access);
   registerRevisions(app, services.snapshots);
   registerPolicyRoutes(app, services.policies);

@@ -1,8 +1,68 @@
 /** Owns what describes the API: OpenAPI 3.1 from the routes' own schemas at /openapi.json, and a readable page at /docs. */
+import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { App } from './core/http.ts';
 
-export async function registerDocs(app: App): Promise<void> {
+/** RFC 9457, as errors.ts writes it. */
+const problemSchema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'code', 'requestId'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    instance: { type: 'string' },
+    code: { type: 'string', description: 'Stable; docs/problems.md lists them.' },
+    requestId: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          pointer: { type: 'string', description: 'JSON pointer into the body, or /query/…, /params/…, /headers/….' },
+          detail: { type: 'string' },
+          line: { type: 'integer', description: '1-based, in Rego.' },
+          column: { type: 'integer' },
+        },
+      },
+    },
+  },
+};
+const problemResponse = {
+  description: 'What went wrong, and where.',
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+};
+
+type Operation = { responses?: Record<string, unknown> };
+type Document = {
+  paths?: Record<string, Record<string, Operation>>;
+  components?: { schemas?: Record<string, unknown> };
+};
+
+/** Every operation can answer with a problem. */
+function withProblems(document: Document): Document {
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const operation of Object.values(path))
+      operation.responses = { ...operation.responses, default: problemResponse };
+  }
+  const schemas = { ...document.components?.schemas, Problem: problemSchema };
+  return { ...document, components: { ...document.components, schemas } };
+}
+
+/** Before the routes that it describes are registered. */
+export async function registerDocs(app: App, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Accord', version, description: 'Access sharing, authorization and consent.' },
+      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+      security: [{ bearer: [] }],
+    },
+    refResolver: { buildLocalReference: (json) => String(json.$id) },
+    transformObject: ((documents: { openapiObject?: Document }) =>
+      withProblems(documents.openapiObject ?? {})) as never,
+  });
   app.route({
     method: 'GET',
     url: '/openapi.json',
@@ -17,7 +77,11 @@ export async function registerDocs(app: App): Promise<void> {
     await scope.register(swaggerUi, {
       routePrefix: '/docs',
       staticCSP: true,
-      uiConfig: { docExpansion: 'list', validatorUrl: null },
+      // The page is served over http too, on a machine of one's own; and it asks no validator elsewhere.
+      transformStaticCSP: (header) =>
+        header.replace(/ validator\.swagger\.io|upgrade-insecure-requests;?| https:/g, ''),
+      uiConfig: { layout: 'BaseLayout', docExpansion: 'list', validatorUrl: null, defaultModelsExpandDepth: 0 },
+      theme: { title: 'Accord API' },
     });
   });
 }

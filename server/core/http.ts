@@ -8,6 +8,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Access, Caller } from './auth/schema.ts';
+import { apiOwner, type Writer } from './ownership.ts';
 import { problem } from './problems.ts';
 
 export type App = FastifyInstance<
@@ -53,4 +54,14 @@ export function checkIfMatch(header: string | undefined, current: number | undef
     throw problem('precondition_failed', {
       detail: `If-Match is ${header}; the object ${current === undefined ? 'does not exist' : `is at ${etagOf(current)}`}.`,
     });
+}
+
+/** Who writes through the Config API: the member, for a row that the API owns. @throws Problem forbidden */
+export function writerOf(request: { caller: Caller | null; id: string }): Writer {
+  return { owner: apiOwner, actor: `member:${memberOf(request).email}`, requestId: request.id };
+}
+
+/** The If-Match header as an action takes it. */
+export function ifMatchOf(headers: { 'if-match'?: string }): { ifMatch?: string } {
+  return headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] };
 }

@@ -1,8 +1,8 @@
 /** The Config API of trusted issuers and the token mapping. Who may write these decides who may be whom: security-admin. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
-import { type App, etagOf, memberOf } from '../core/http.ts';
-import { apiOwner, describeOwner, type Writer } from '../core/ownership.ts';
+import { type App, etagOf, ifMatchOf, writerOf } from '../core/http.ts';
+import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import {
   deleteIssuer,
@@ -188,12 +188,4 @@ function view(row: IssuerRow) {
     updatedBy: row.updated_by,
     managedBy: describeOwner(row.owner),
   };
-}
-
-function writerOf(request: { caller: Parameters<typeof memberOf>[0]['caller']; id: string }): Writer {
-  return { owner: apiOwner, actor: `member:${memberOf(request).email}`, requestId: request.id };
-}
-
-function ifMatchOf(headers: { 'if-match'?: string }): { ifMatch?: string } {
-  return headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] };
 }

@@ -1,7 +1,7 @@
 /** The Config API of policies, as the specification shows it and api.md completes it. */
 import { Type } from 'typebox';
-import { type App, etagOf, memberOf } from '../core/http.ts';
-import { apiOwner, describeOwner, type Writer } from '../core/ownership.ts';
+import { type App, etagOf, ifMatchOf, writerOf } from '../core/http.ts';
+import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
 import { policyProblem } from './problems.ts';
@@ -181,7 +181,9 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
       const { tenant, policyName } = request.params;
       const limit = request.query.limit ?? 100;
       const before =
-        request.query.cursor === undefined ? {} : { before: Number(decodeCursor(request.query.cursor, 'revisions', /^\d{1,15}$/)) };
+        request.query.cursor === undefined
+          ? {}
+          : { before: Number(decodeCursor(request.query.cursor, 'revisions', /^\d{1,15}$/)) };
       const rows = await services.database.tenant(tenant, (tx) =>
         listRevisions(tx, tenant, policyName, { ...before, limit: limit + 1 }),
       );
@@ -268,12 +270,4 @@ function revisionView(row: RevisionRow) {
 
 function sources(row: { rego: string | null; graph: unknown }) {
   return { ...(row.rego === null ? {} : { rego: row.rego }), ...(row.graph ? { graph: row.graph } : {}) };
-}
-
-function writerOf(request: { caller: Parameters<typeof memberOf>[0]['caller']; id: string }): Writer {
-  return { owner: apiOwner, actor: `member:${memberOf(request).email}`, requestId: request.id };
-}
-
-function ifMatchOf(headers: { 'if-match'?: string }): { ifMatch?: string } {
-  return headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] };
 }

@@ -178,7 +178,8 @@ async function live(
   }
   await run?.close();
   run = world.operate(directory);
-  await run.operator.settled();
+  const settled = await Promise.race([run.operator.settled().then(() => true), new Promise((resolve) => setTimeout(resolve, 5000, false))]);
+  expect(settled, JSON.stringify([await readDatabase(), run.source.problems(), world.observations.slice(-5)], (_, v) => v instanceof Error ? v.stack : v)).toBe(true);
   const deadline = performance.now() + 10_000;
   while ((await difference(files)) !== undefined && performance.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -15,11 +15,17 @@ describe('sprintf', () => {
     ['sprintf("|%5d|%-5d|%05d|%+d|% d|", [42, 42, -42, 42, 42])', '|   42|42   |-0042|+42| 42|'],
     ['sprintf("%x %X %#x %o %b %c %q %U", [255, 255, -255, 8, 5, 9786, 120, 9786])', "ff FF -0xff 10 101 ☺ 'x' U+263A"],
     ['sprintf("%.3d|%8.3d|%O|%#o", [7, 7, 8, 8])', '007|     007|0o10|010'],
-    ['sprintf("%f %.2f %8.3f|%-8.1f|%e %g %G", [1.5, 2.345, 3.14159, 2.25, 123456.789, 1e21, 1e-7])', '1.500000 2.35    3.142|2.2     |1.234568e+05 1e+21 1E-07'],
+    [
+      'sprintf("%f %.2f %8.3f|%-8.1f|%e %g %G", [1.5, 2.345, 3.14159, 2.25, 123456.789, 1e21, 1e-7])',
+      '1.500000 2.35    3.142|2.2     |1.234568e+05 1e+21 1E-07',
+    ],
     ['sprintf("%v %v %v %v", [1e6, 123456789.5, 100000.5, 0.00001])', '1e+06 1.234567895e+08 100000.5 1e-05'],
     ['sprintf("%.0f %.0f %.0f %.1f", [0.5, 1.5, 2.5, 0.25])', '0 2 2 0.2'],
     ['sprintf("%.3g %.10g %g %#g", [123456.0, 1.5, 0.1, 1.5])', '1.23e+05 1.5 0.1 1.50000'],
-    ['sprintf("%5s|%-5s|%.2s|%q|%x|% x|%#q", ["ab", "ab", "☺☺☺", "a\\"b", "hi", "abc", "hi"])', '   ab|ab   |☺☺|"a\\"b"|6869|61 62 63|`hi`'],
+    [
+      'sprintf("%5s|%-5s|%.2s|%q|%x|% x|%#q", ["ab", "ab", "☺☺☺", "a\\"b", "hi", "abc", "hi"])',
+      '   ab|ab   |☺☺|"a\\"b"|6869|61 62 63|`hi`',
+    ],
     ['sprintf("%T %T %T %T", [1, 1.5, "x", [1]])', 'int64 float64 string string'],
     ['sprintf("%*d|%-*d|%.*f", [5, 1, 4, 2, 2, 1.239])', '    1|2   |1.24'],
     ['sprintf("%[2]d %[1]d", [1, 2])', '2 1'],
@@ -64,11 +70,14 @@ describe('strings', () => {
     ['indexof_n("aaaa", "aa")', [0, 1, 2]],
     ['indexof_n("☺x☺x", "x")', [1, 3]],
     ['indexof_n("abc", "")', undefined],
-    ['glob.quote_meta("*.github.com/{a,b}[0]?")', '\\*.github.com/\\{a\\,b\\}\\[0\\]\\?'],
+    ['glob.quote_meta("*.github.com/{a,b}[0]?")', '\\*.github.com/\\{a,b\\}\\[0\\]\\?'],
   ]);
   testTable('templates', [
     ['strings.render_template("hi {{.name}}, {{.n}}", {"name": "ann", "n": 3})', 'hi ann, 3'],
-    ['strings.render_template("{{range $i, $n := .names}}{{if $i}}, {{end}}{{$n}}{{end}}", {"names": ["a", "b"]})', 'a, b'],
+    [
+      'strings.render_template("{{range $i, $n := .names}}{{if $i}}, {{end}}{{$n}}{{end}}", {"names": ["a", "b"]})',
+      'a, b',
+    ],
     ['strings.render_template("{{range .names}}[{{.}}]{{else}}none{{end}}", {"names": []})', 'none'],
     ['strings.render_template("{{if .a}}A{{else if .b}}B{{else}}C{{end}}", {"b": 1})', 'B'],
     ['strings.render_template("{{with .user}}{{.name}} {{$.org}}{{end}}", {"user": {"name": "u"}, "org": "o"})', 'u o'],
@@ -81,8 +90,8 @@ describe('strings', () => {
 
 describe('regex', () => {
   testTable('on RE2 syntax', [
-    ['regex.replace("foo bar baz", `(\\w)(\\w+)`, "$2$1")', ''.padEnd(0)],
-    ['regex.replace("foo bar", `(?P<first>\\w)(\\w+)`, "${2}-${first}")', 'oo-f ar-b'],
+    ['regex.replace("foo bar baz", `(\\w)(\\w+)`, "$2$1")', 'oof arb azb'],
+    ['regex.replace("foo bar", `(?P<first>\\w)(\\w+)`, "${2}-$first")', 'oo-f ar-b'],
     ['regex.replace("abc", "", "-")', '-a-b-c-'],
     ['regex.replace("baaac", "a*", "x")', 'xbxcx'],
     ['regex.replace("cost: 5", `\\d`, "$$")', 'cost: $'],
@@ -139,7 +148,7 @@ describe('versions, units, identifiers', () => {
         clocksequence: 0,
         macvariables: 'global:unicast',
         nodeid: '00-00-00-00-00-00',
-        time: exactly('-12219292800000000000'),
+        time: exactly('6227451273709551616'),
         variant: 'RFC4122',
         version: 1,
       },
@@ -158,7 +167,7 @@ describe('encodings and digests', () => {
     ['urlquery.decode("a+b%26")', 'a b&'],
     ['urlquery.decode("%zz")', undefined],
     ['urlquery.encode_object({"b": ["2", "1"], "a": "x y", "c": {"q"}})', 'a=x+y&b=2&b=1&c=q'],
-    ['urlquery.encode_object({"b": 1})', undefined],
+    ['urlquery.encode_object(json.unmarshal(`{"b": 1}`))', undefined],
     ['urlquery.decode_object("a=1&b=x+y&a=2&c")', { a: ['1', '2'], b: ['x y'], c: [''] }],
     ['urlquery.decode_object("a=1;b=2")', undefined],
   ]);
@@ -166,7 +175,7 @@ describe('encodings and digests', () => {
     ['crypto.md5("lorem")', 'd2e16e6ef52a45b7468f1da56bba1953'],
     ['crypto.sha1("lorem")', 'b58e92fff5246645f772bfe7a60272f356c0151a'],
     ['crypto.sha256("lorem")', '3400bb495c3f8c4c3483a44c6bc1a92e9d94406db75a6f27dbccc11c76450d8a'],
-    ['crypto.hmac.sha256("lorem", "key")', ''],
+    ['crypto.hmac.sha256("lorem", "key")', 'f1f9c4fa55485d0aa5440b79738cd542cac61755c535586e6be2a2c61bfa7ae2'],
     ['crypto.hmac.equal("abc", "abc")', true],
     ['crypto.hmac.equal("abc", "abd")', false],
   ]);

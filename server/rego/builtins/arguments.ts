@@ -29,16 +29,19 @@ export function refuse(): never {
   throw badArgument;
 }
 
+/** What `run` gives, or undefined when it refused. */
+export function attempt<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if (error === badArgument) return undefined;
+    throw error;
+  }
+}
+
 /** `run`, with a refused argument turned into undefined. */
 export function guarded(run: Builtin): Builtin {
-  return (context, ...args) => {
-    try {
-      return run(context, ...args);
-    } catch (error) {
-      if (error === badArgument) return undefined;
-      throw error;
-    }
-  };
+  return (context, ...args) => attempt(() => run(context, ...args));
 }
 
 export function stringOf(value: Value | undefined): string {

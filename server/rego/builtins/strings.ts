@@ -34,7 +34,7 @@ export const stringBuiltins: BuiltinTable = {
     context.charge(searched.length / 2);
     return toCodePoints(searched, occurrences(searched, wanted, { overlapping: true }));
   },
-  'glob.quote_meta': (_context, pattern) => stringOf(pattern).replace(/[,?*\\[\]{}]/g, '\\$&'),
+  'glob.quote_meta': (_context, pattern) => stringOf(pattern).replace(/[?*\\[\]{}]/g, '\\$&'),
 };
 
 function oneOrMore(value: Value | undefined): string[] {

@@ -1,18 +1,12 @@
 /** Owns uri.parse and uri.is_valid: Go's net/url grammar, which is laxer than RFC 3986 and other than WHATWG's. */
 import type { RegoObject } from '../value.ts';
-import { type BuiltinTable, refuse, stringOf } from './arguments.ts';
+import { attempt, type BuiltinTable, refuse, stringOf } from './arguments.ts';
 import { decodePercent } from './encoding.ts';
 
 export const uriBuiltins: BuiltinTable = {
   'uri.parse': (_context, text) => parseUri(stringOf(text)),
   'uri.is_valid': (_context, text) => {
-    if (typeof text !== 'string' || text === '') return false;
-    try {
-      parseUri(text);
-      return true;
-    } catch {
-      return false;
-    }
+    return typeof text === 'string' && text !== '' && attempt(() => parseUri(text)) !== undefined;
   },
 };
 

@@ -31,7 +31,7 @@ function describe(bytes: Buffer): RegoObject {
     (BigInt(bytes.readUInt16BE(6) & 0xfff) << 48n);
   const timed = {
     ...base,
-    time: (steps - GREGORIAN_STEPS) * 100n,
+    time: BigInt.asIntN(64, (steps - GREGORIAN_STEPS) * 100n), // wraps, as in OPA
     nodeid: Array.from(node, (byte) => byte.toString(16).padStart(2, '0')).join('-'),
     macvariables: `${node[0]! & 2 ? 'local' : 'global'}:${node[0]! & 1 ? 'multicast' : 'unicast'}`,
     clocksequence: bytes.readUInt16BE(8) & 0x3fff,

@@ -1,8 +1,8 @@
 /** Owns yaml.marshal, yaml.unmarshal and yaml.is_valid: YAML as the JSON that it stands for. */
-import { type Document, isScalar, parseAllDocuments, stringify, visit } from 'yaml';
+import { parseAllDocuments, stringify } from 'yaml';
 import { sortedKeys, sortedValues } from '../compare.ts';
 import { NumberText, parseNumber, RegoSet, type Value } from '../value.ts';
-import { type BuiltinContext, type BuiltinTable, boundResult, refuse, stringOf } from './arguments.ts';
+import { attempt, type BuiltinContext, type BuiltinTable, boundResult, refuse, stringOf } from './arguments.ts';
 import { keyText } from './json.ts';
 
 /** Reading and writing takes 0.3-1 us a character. */
@@ -12,52 +12,25 @@ const DEPTH_MAX = 200;
 
 export const yamlBuiltins: BuiltinTable = {
   'yaml.marshal': (context, value) => {
-    const plain = toPlain(value!, context);
-    const text = stringify(plain, { indentSeq: false, lineWidth: 0, aliasDuplicateObjects: false });
+    const text = stringify(toPlain(value!, context), { lineWidth: 0, aliasDuplicateObjects: false });
     boundResult(text.length);
     return text;
   },
   'yaml.unmarshal': (context, text) => parseYaml(context, stringOf(text)),
-  'yaml.is_valid': (context, text) => {
-    if (typeof text !== 'string') return false;
-    return isValid(context, text);
-  },
+  'yaml.is_valid': (context, text) => typeof text === 'string' && attempt(() => parseYaml(context, text)) !== undefined,
 };
 
-function isValid(context: BuiltinContext, text: string): boolean {
-  context.charge(text.length * CHAR_FUEL);
-  const document = documentOf(text);
-  return document !== undefined;
-}
-
+/**
+ * The first document of a stream that is well-formed throughout. Of equal keys the last counts; the library's check for
+ * them compares each key with all others, which is quadratic.
+ */
 function parseYaml(context: BuiltinContext, text: string): Value {
   context.charge(text.length * CHAR_FUEL);
-  const document = documentOf(text) ?? refuse();
-  return fromPlain(document.toJS({ mapAsMap: true, maxAliasCount: 100 }), context);
-}
-
-/** The first document of a stream that is valid throughout; an empty stream is null. */
-function documentOf(text: string): Document.Parsed | undefined {
-  if (deepest(text) > DEPTH_MAX) return undefined;
+  if (deepest(text) > DEPTH_MAX) refuse();
   const documents = parseAllDocuments(text, { uniqueKeys: false, merge: true, intAsBigInt: true, logLevel: 'silent' });
-  if (!Array.isArray(documents)) return undefined;
-  return documents.every(({ errors }) => errors.length === 0) && hasUniqueKeys(documents[0]!)
-    ? documents[0]
-    : undefined;
-}
-
-/** Looked for here, because the library compares each key with all others, which is quadratic. */
-function hasUniqueKeys(document: Document.Parsed): boolean {
-  let unique = true;
-  visit(document, {
-    Map(_key, map) {
-      if (map.items.some(({ key }) => !isScalar(key))) unique = false;
-      const keys = map.items.map(({ key }) => (isScalar(key) ? String(key.value) : '')).filter((key) => key !== '<<');
-      if (new Set(keys).size < keys.length) unique = false;
-      return unique ? undefined : visit.BREAK;
-    },
-  });
-  return unique;
+  if (!Array.isArray(documents)) return null;
+  if (documents.some(({ errors }) => errors.length > 0)) refuse();
+  return fromPlain(documents[0]!.toJS({ mapAsMap: true, maxAliasCount: 100 }), context);
 }
 
 /** An upper bound on nesting: flow brackets, leading block markers and indentation. */

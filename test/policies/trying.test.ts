@@ -1,0 +1,82 @@
+/** POST C/policies/{p}/test: a stored policy or a draft answers an input, explained, and nothing is stored. */
+import { describe, expect, test } from 'vitest';
+import { createTestServer } from '../helpers/server.ts';
+import { configClient, graphSaying } from './config-client.ts';
+import { goldenGraphs } from './graph/examples.ts';
+
+const server = await createTestServer();
+const tenant = await server.tenant();
+const call = await configClient(server, tenant);
+const rego = [
+  'package t',
+  'default outcome := "deny"',
+  'outcome := "allow" if input.subject.id == input.resource.owner',
+  'reason := "not yours" if outcome == "deny"',
+  'obligations contains "log" if outcome == "allow"',
+].join('\n');
+await call('PUT', '/policies/t%3Aread', { body: { rego } });
+
+describe('a stored policy', () => {
+  test('answers with explain: the revision, the input, the rules that held', async () => {
+    const input = { subject: { id: 'a' }, resource: { owner: 'a' } };
+    const { status, body } = await call('POST', '/policies/t%3Aread/test', { body: { input } });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ outcome: 'allow', obligations: ['log'] });
+    expect(body.explain).toMatchObject({ policy: 't:read', revision: 1, input });
+    expect(body.explain.rules).toEqual([
+      { line: 3, text: 'outcome := "allow" if input.subject.id == input.resource.owner' },
+      { line: 5, text: 'obligations contains "log" if outcome == "allow"' },
+    ]);
+    expect(body.explain.timeUs).toBeGreaterThan(0);
+  });
+
+  test('is 404 when it is not there', async () => {
+    expect((await call('POST', '/policies/none/test', { body: { input: {} } })).body.code).toBe('policy_not_found');
+  });
+
+  test('in a graph tells the path of nodes', async () => {
+    await call('PUT', '/policies/t%3Agraph', { body: { graph: goldenGraphs['car-sharing'] } });
+    const input = { graph: { subject: [], resource: [] }, subject: { id: 'a' }, resource: { id: 'c', type: 'car' }, consents: [] };
+    const { body } = await call('POST', '/policies/t%3Agraph/test', { body: { input } });
+    expect(body).toMatchObject({ outcome: 'deny', reason: 'Only the owner and drivers in good standing.' });
+    expect(body.explain.path).toEqual(['start', 'owner', 'driver-in-good-standing', 'closed']);
+  });
+});
+
+describe('a draft', () => {
+  test('in Rego answers instead of what is stored, which stays', async () => {
+    const draft = 'package d\noutcome := {"draft": input.x}';
+    const { body } = await call('POST', '/policies/t%3Aread/test', { body: { rego: draft, input: { x: 1 } } });
+    expect(body.outcome).toEqual({ draft: 1 });
+    expect(body.explain).not.toHaveProperty('revision');
+    expect((await call('GET', '/policies/t%3Aread')).body).toMatchObject({ rego, revision: 1 });
+  });
+
+  test('may have a name that nothing is stored under, and is not stored either', async () => {
+    const { body } = await call('POST', '/policies/t%3Anew/test', { body: { graph: graphSaying('allow'), input: {} } });
+    expect(body).toMatchObject({ outcome: 'allow', explain: { path: ['start', 'end'] } });
+    expect((await call('GET', '/policies/t%3Anew')).status).toBe(404);
+  });
+
+  test('that does not compile says where', async () => {
+    const { status, body } = await call('POST', '/policies/t%3Anew/test', { body: { rego: 'package d\nx := ', input: {} } });
+    expect([status, body.code]).toEqual([400, 'policy_does_not_compile']);
+    expect(body.errors[0].line).toBe(2);
+  });
+
+  test('that fails denies with its reason, and explains', async () => {
+    const loop = 'package d\noutcome := "allow" if { r := numbers.range(1, 5000); some i in r; some j in r; i * j == 0.5 }';
+    const { body } = await call('POST', '/policies/t%3Anew/test', { body: { rego: loop, input: {} } });
+    expect(body).toMatchObject({ outcome: 'deny', reason: 'policy_budget_exhausted' });
+    expect(body.explain.failure.reason).toBe('policy_budget_exhausted');
+  });
+
+  test.each([
+    [{}, '/input'],
+    [{ input: 1 }, '/input'],
+    [{ input: {}, policy: 'x' }, '/policy'],
+  ])('%j is 400', async (sent, pointer) => {
+    const { status, body } = await call('POST', '/policies/t%3Anew/test', { body: sent });
+    expect([status, body.errors[0].pointer]).toEqual([400, pointer]);
+  });
+});
