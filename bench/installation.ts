@@ -111,7 +111,7 @@ export async function startProcess(
   const log = openSync('/dev/null', 'w');
   const args = [join(import.meta.dirname, (mode as string).startsWith('raw') ? 'raw.tmp.ts' : 'server-process.ts'), mode];
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const [program, ...rest] = [...pinned, process.execPath, '--disable-warning=ExperimentalWarning', ...args];
+  const [program, ...rest] = [...pinned, process.execPath, '--disable-warning=ExperimentalWarning', ...(process.env.BENCH_NODE_ARGS?.split(' ') ?? []), ...args];
   const started = performance.now();
   const child = spawn(program as string, rest, {
     env: {
@@ -121,7 +121,7 @@ export async function startProcess(
       ACCORD_LISTEN: `127.0.0.1:${port}`,
       ACCORD_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
     },
-    stdio: ['ignore', log, mode === 'accord' && process.env.BENCH_VERBOSE ? 'inherit' : log, 'ipc'],
+    stdio: ['ignore', process.env.BENCH_VERBOSE ? 'inherit' : log, mode === 'accord' && process.env.BENCH_VERBOSE ? 'inherit' : log, 'ipc'],
   });
   closeSync(log);
   await answer(child);

@@ -31,7 +31,10 @@ function installMissing() {
     cwd: root,
     stdio: ['ignore', 2, 2],
   });
-  if (status !== 0) process.exit(status ?? 1);
+  if (status !== 0) {
+    console.error('npm ci failed; nothing runs without its packages.');
+    process.exit(status ?? 1);
+  }
   writeFileSync(stamp, lock);
 }
 

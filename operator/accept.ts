@@ -35,20 +35,19 @@ export async function accept(
   const tenant = object.kind === 'Tenant' ? 'itself' : await requireTenant(desk, claim.tenant);
   if (tenant !== 'itself') return tenant;
   const { manifest } = object.checked;
-  const found = await kindOf(object.kind).find(desk.rooms, claim);
-  const rival = desk.claims.elder(object);
-  if (rival && !(found && isSameManifest(found.owner, desk.ownerOf(object)))) {
-    return refused(
-      'DuplicateName',
-      `${describeKey(rival.key)} is older and claims this name of the tenant ${claim.tenant}.`,
-      true,
-    );
-  }
   const { managementPolicy } = manifest.spec;
-  // A tenant's row is made before its first revision: at revision 0 it is not there yet.
-  const exists = found !== undefined && found.revision > 0;
-  if (managementPolicy === 'Observe') return observed(found);
-  if (managementPolicy === 'CreateOnly' && exists) return observed(found);
+  const rival = desk.claims.elder(object);
+  if (rival || managementPolicy !== 'Enforce') {
+    const found = await kindOf(object.kind).find(desk.rooms, claim);
+    if (rival && !(found && isSameManifest(found.owner, desk.ownerOf(object)))) {
+      const message = `${describeKey(rival.key)} is older and claims this name of the tenant ${claim.tenant}.`;
+      return refused('DuplicateName', message, true);
+    }
+    // A tenant's row is made before its first revision: at revision 0 it is not there yet.
+    const exists = found !== undefined && found.revision > 0;
+    if (managementPolicy === 'Observe') return observed(exists ? found : undefined);
+    if (managementPolicy === 'CreateOnly' && exists) return observed(found);
+  }
   return write(desk, { object, claim, manifest, fresh });
 }
 

@@ -53,6 +53,7 @@ export class Desk {
   readonly removed = new Map<Key, number>();
   /** What was last said of a tenant's sweep. */
   readonly held = new Map<string, Held>();
+  readonly #changes = new Map<string, number>();
   readonly #blocked = new Map<string, Set<Key>>();
   readonly #published = new Map<Key, ResourceStatus>();
   readonly #onStatus: DeskOptions['onStatus'];
@@ -79,13 +80,23 @@ export class Desk {
     return keyOf({ kind: 'Tenant', namespace: '', name: tenant });
   }
 
-  /** The key waits for something else of its tenant. */
-  block(tenant: string, key: Key): void {
-    this.#blocked.set(tenant, (this.#blocked.get(tenant) ?? new Set()).add(key));
+  /** How often something of the tenant changed; for `block`. */
+  changesOf(tenant: string): number {
+    return this.#changes.get(tenant) ?? 0;
+  }
+
+  /**
+   * The key waits for something else of its tenant to change.
+   * @param seen changesOf before it was tried: what changed meanwhile may be what it waits for
+   */
+  block(tenant: string, key: Key, seen: number): void {
+    if (this.changesOf(tenant) !== seen) this.queue.add(key);
+    else this.#blocked.set(tenant, (this.#blocked.get(tenant) ?? new Set()).add(key));
   }
 
   /** Something of the tenant changed: what waited for that looks again. */
   unblock(tenant: string): void {
+    this.#changes.set(tenant, this.changesOf(tenant) + 1);
     const keys = this.#blocked.get(tenant);
     this.#blocked.delete(tenant);
     for (const key of keys ?? []) this.queue.add(key);
@@ -95,9 +106,9 @@ export class Desk {
   note(key: Key): void {
     const object = this.source.get(key);
     this.claims.note(key, object);
-    if (object !== undefined) return this.breaker.there(key);
+    if (object !== undefined) this.breaker.there(key);
     const record = this.records.get(key);
-    if (record !== undefined && record.object !== '') this.breaker.gone(key, record.tenant);
+    if (!object && record && record.object !== '') this.breaker.gone(key, record.tenant);
   }
 
   /** A hint of the source. All of it is noted before anything is begun: the breaker counts. */

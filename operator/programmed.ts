@@ -24,7 +24,7 @@ export type ProgrammedOptions = {
   look: (key: Key) => void;
 };
 
-type Wait = { tenant: string; revision: number; since: number; late: boolean; live: number };
+type Wait = { tenant: string; revision: number; since: number; late: boolean; live: number; reached: boolean };
 
 export class Programmed {
   readonly #options: ProgrammedOptions;
@@ -53,9 +53,15 @@ export class Programmed {
       return before.late;
     }
     const since = this.#options.timers.monotonic();
-    this.#waits.set(key, { tenant, revision, since, late: false, live });
+    this.#waits.set(key, { tenant, revision, since, late: false, live, reached: false });
     this.#poll();
     return false;
+  }
+
+  /** Whether the wait for this revision is known to be over. */
+  isReached(key: Key, tenant: string, revision: number): boolean {
+    const wait = this.#waits.get(key);
+    return wait?.tenant === tenant && wait.revision === revision && wait.reached;
   }
 
   forget(key: Key): void {
@@ -112,6 +118,7 @@ export class Programmed {
     const isLate = !wait.late && this.#options.timers.monotonic() - wait.since >= this.#options.lateAfterMs;
     const isOther = (live === 0) !== (wait.live === 0);
     if (isLate) wait.late = true;
+    wait.reached = reached;
     if (reached || isLate || isOther) this.#options.look(key);
   }
 

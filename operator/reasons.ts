@@ -36,7 +36,9 @@ export function refusalOf(error: unknown, locate?: (place: ProblemPlace) => stri
   // A character that Postgres cannot hold (SQLSTATE class 22): no later try will store it either.
   if (isUnstorable(error)) return { reason: 'Invalid', message: error.message, dependsOnOthers: false };
   if (!(error instanceof Problem)) return undefined;
-  const known = reasons[error.code];
+  // A refusal that the table does not name is still the manifest's; too busy (429) and broken (5xx) are not.
+  const isRefusal = error.status >= 400 && error.status < 500 && error.status !== 429;
+  const known = reasons[error.code] ?? (isRefusal ? { reason: 'Invalid', dependsOnOthers: true } : undefined);
   if (known === undefined) return undefined;
   const message = error.errors?.length
     ? error.errors.map((place) => describePlace(place, locate)).join('\n')

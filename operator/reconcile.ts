@@ -23,17 +23,22 @@ export async function reconcile(desk: Desk, key: Key): Promise<Settled> {
   desk.removed.delete(key);
   const record = await remember(desk, object);
   confirmSweep(desk, object);
+  const seen = desk.changesOf(record.tenant);
   const accepted = await acceptOnce(desk, object, record);
   if (accepted === 'later') {
-    desk.block(record.tenant, key);
+    desk.block(record.tenant, key, seen);
     return 'waiting';
   }
-  if (accepted.ok && (accepted.changed || object.kind === 'Tenant')) desk.unblock(record.tenant);
-  if (!accepted.ok && accepted.dependsOnOthers) desk.block(record.tenant, key);
+  const isTenant = object.kind === 'Tenant';
+  if (accepted.ok && (accepted.changed || isTenant)) desk.unblock(record.tenant);
   const outcome = await judge(desk, object, record, accepted);
   if (outcome === 'waiting') return 'waiting';
   await desk.settle(record, statusOf(outcome, record.status, desk.nowText()), startedAt);
-  if (!accepted.ok && object.kind === 'Tenant') desk.unblock(record.tenant);
+  if (!accepted.ok) {
+    // Its children have waited for the judgement; it waits for nothing of its own, but for the next resync.
+    if (isTenant) desk.unblock(record.tenant);
+    else if (accepted.dependsOnOthers) desk.block(record.tenant, key, seen);
+  }
   return outcome.programmed.reason === 'Pending' ? 'waiting' : 'settled';
 }
 
@@ -80,6 +85,7 @@ const served = { status: 'True' as const, reason: 'Programmed', message: 'Every 
 
 /** A short wait says nothing: one status instead of two. Once programmed, a version stays so; new servers begin with it. */
 async function waitForServers(desk: Desk, { key }: SourceObject, tenant: string, revision: number) {
+  if (desk.programmed.isReached(key, tenant, revision)) return served;
   const { live, behind } = await desk.programmed.serving(tenant, revision);
   if (live > 0 && behind === 0) return served;
   const isLate = desk.programmed.wait(key, tenant, revision, live);

@@ -5,6 +5,7 @@
 import type { App } from './core/http.ts';
 import { limits } from './core/limits.ts';
 import { problem } from './core/problems.ts';
+import { nestsWithin } from './rego/index.ts';
 
 const NOT_TEXT = 'The text holds a NUL character or half a surrogate pair.';
 const TOO_DEEP = `The body is nested more than ${limits.inputDepthMax} levels deep.`;
@@ -33,7 +34,9 @@ function readJson(body: string): unknown {
     throw problem('invalid_request', { detail: `The body is not JSON: ${(error as Error).message}` });
   }
   // Only a body with an escape can have a text that is none (it came as UTF-8), and few have the one forbidden name.
-  const found = findUnusable(value, limits.inputDepthMax, body.includes('\\u') || body.includes('__proto__'));
+  const suspect = body.includes('\\u') || body.includes('__proto__');
+  if (!suspect && nestsWithin(value, limits.inputDepthMax)) return value;
+  const found = findUnusable(value, limits.inputDepthMax, suspect);
   if (found === undefined) return value;
   const place = { pointer: `/${found.path.reverse().map(token).join('/')}`, detail: found.detail };
   throw problem('invalid_request', { detail: `${place.pointer}: ${place.detail}`, errors: [place] });

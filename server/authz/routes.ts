@@ -7,7 +7,7 @@ import { limits } from '../core/limits.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
 import { noFacts } from '../facts/index.ts';
-import { checkPolicyName, effectiveRego, PolicyTestBody } from '../policies/index.ts';
+import { checkPolicyName, effectiveRego, instantOf, PolicyTestBody } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { type AuthzServices, authorize, questionOf } from './actions.ts';
 import type { Explainer } from './explain.ts';
@@ -162,7 +162,7 @@ function registerTesting(app: App, services: AuthzRouteServices): void {
         source,
         input,
         noFacts,
-        services.clock.now(),
+        instantOf(input, services.clock.now()),
       );
       return { ...answer, explain: explanation };
     },

@@ -42,6 +42,7 @@ export const limits = {
   evaluateMemoryPages: 256, // 16 MiB
   evaluateInputBytesMax: 1024 * 1024,
   evaluateResultBytesMax: 64 * 1024,
+  evaluateResultDepthMax: 72, // an answer may echo the deepest input
   decisionLogQueueMax: 20_000,
   reasonCharsMax: 4096,
   obligationsMax: 256,

@@ -3,13 +3,13 @@
  * more, one instance each, a budget for every evaluation, and the way off the main thread for those that exhaust it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { Instance, loadProgram, PolicyError, type PolicyErrorKind, type Program } from '../rego/index.ts';
 import type { Failure } from './answer.ts';
 import { IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated.ts';
+import { Programs } from './programs.ts';
 import { Strikes } from './strikes.ts';
 import { Turns } from './turns.ts';
 
@@ -22,8 +22,9 @@ export type EngineOptions = {
 };
 
 type Loaded = {
+  /** Tenant and artifact, for strikes. */
+  key: string;
   program: Program;
-  wasm: Uint8Array;
   /** Absent after a failed evaluation: the next one makes another. */
   instance: Instance | undefined;
   /** Whether the last evaluation took so long that the next waits for its turn. */
@@ -40,7 +41,7 @@ const failureOf: Record<PolicyErrorKind, Failure> = {
 
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #loaded = new LRUCache<string, Loaded>({ max: limits.instancesMax });
+  readonly #loaded = new Programs<Loaded>(limits.instancesMax);
   readonly #loading = new Map<string, Promise<Loaded | undefined>>();
   readonly #isolated = new IsolatedEvaluator();
   readonly #policyStrikes = new Strikes(limits.suspendStrikes, limits.suspendWindowMs, limits.strikeKeysMax);
@@ -57,9 +58,9 @@ export class Engine {
    * @param now the instant of the request, ms
    */
   run(tenant: string, policy: { name: string; artifact: string }, input: unknown, now: number): Run | Promise<Run> {
-    const key = `${tenant}/${policy.artifact}`;
-    const loaded = this.#loaded.get(key);
+    const loaded = this.#loaded.get(tenant, policy.artifact);
     if (loaded === undefined) return this.#runLater(tenant, policy, input, now);
+    const { key } = loaded;
     if (this.#isSuspended(tenant, key, this.#options.clock.monotonic())) {
       return this.#runIsolated(tenant, key, loaded, input, now);
     }
@@ -93,13 +94,14 @@ export class Engine {
 
   /** Evaluates Wasm that is not (yet) a policy's, off the main thread: tests before activation, trying out, explaining. */
   async runApart(tenant: string, key: string, wasm: Uint8Array, input: unknown, now: number): Promise<Run> {
-    return this.#read(await this.#isolated.evaluate(tenant, { key, wasm, input, now: nanoseconds(now) }, true));
+    return this.#read(await this.#isolated.evaluate(tenant, { program: { key, wasm }, input, now: nanoseconds(now) }, true));
   }
 
   /** Makes a program ready: the first decision after a PUT does not wait for Postgres. */
   preload(tenant: string, artifact: string, wasm: Uint8Array): void {
     const program = loadProgram(wasm);
-    this.#loaded.set(`${tenant}/${artifact}`, { program, wasm, instance: new Instance(program), slow: false });
+    const key = `${tenant}/${artifact}`;
+    this.#loaded.set(tenant, artifact, { key, program, instance: new Instance(program), slow: false });
   }
 
   /** How many programs are in memory. */
@@ -130,13 +132,14 @@ export class Engine {
   async #load(tenant: string, artifact: string): Promise<Loaded | undefined> {
     const wasm = await this.#options.fetch(tenant, artifact);
     if (wasm === undefined) return undefined;
-    this.preload(tenant, artifact, wasm);
-    return this.#loaded.get(`${tenant}/${artifact}`);
+    // Milliseconds each: whoever asks for many at once has them one by one.
+    await this.#turns.run(tenant, () => this.preload(tenant, artifact, wasm));
+    return this.#loaded.get(tenant, artifact);
   }
 
   async #runIsolated(tenant: string, key: string, loaded: Loaded, input: unknown, now: number): Promise<Run> {
     try {
-      const evaluation = { key, wasm: loaded.wasm, input, now: nanoseconds(now) };
+      const evaluation = { program: loaded.program, input, now: nanoseconds(now) };
       const run = this.#read(await this.#isolated.evaluate(tenant, evaluation));
       const costly = run.ok ? run.fuelUsed > limits.evaluateFuelCostly : run.failure !== 'policy_conflict';
       if (costly) this.#policyStrikes.add(key, this.#options.clock.monotonic());
@@ -145,7 +148,8 @@ export class Engine {
     } catch (error) {
       if (!(error instanceof QueueFull)) throw error;
       // A quick denial would be answered by the next request: attackers in a closed loop would make it a flood.
-      await sleep(limits.suspendedAnswerDelayMs, undefined, { ref: false });
+      // Not all at the same instant, which would make it one.
+      await sleep(limits.suspendedAnswerDelayMs * (0.5 + Math.random()), undefined, { ref: false });
       return { ok: false, failure: 'policy_suspended', detail: 'too many evaluations of this tenant wait' };
     }
   }

@@ -18,7 +18,7 @@ export { Engine, type EngineOptions, type Run } from './engine.ts';
 export { interpretGraph, type PolicyGraph } from './graph/index.ts';
 export { policyProblem } from './problems.ts';
 export { type PolicyRouteServices, registerPolicyRoutes } from './routes.ts';
-export { checkPolicyName, effectiveRego } from './rules.ts';
+export { checkPolicyName, effectiveRego, instantOf } from './rules.ts';
 export { type PolicyEntry, PolicyTestBody } from './schema.ts';
 export { loadPolicies, sweepArtifacts } from './store.ts';
 export { checkPolicy } from './tests.ts';

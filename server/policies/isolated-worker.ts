@@ -16,9 +16,9 @@ const PROGRAMS_MAX = 16;
 
 parentPort?.on('message', (request: IsolatedRequest) => parentPort?.postMessage(evaluate(request)));
 
-function evaluate({ id, key, wasm, input, now }: IsolatedRequest): IsolatedReply {
+function evaluate({ id, program, input, now }: IsolatedRequest): IsolatedReply {
   try {
-    const instance = new Instance(programOf(key, wasm));
+    const instance = new Instance('module' in program ? program : compiled(program));
     const { result, fuelUsed } = instance.evaluate(input, { now });
     return { id, ok: true, result, fuelUsed };
   } catch (error) {
@@ -27,7 +27,7 @@ function evaluate({ id, key, wasm, input, now }: IsolatedRequest): IsolatedReply
   }
 }
 
-function programOf(key: string, wasm: Uint8Array): Program {
+function compiled({ key, wasm }: { key: string; wasm: Uint8Array }): Program {
   const known = programs.get(key);
   if (known) return known;
   const program = loadProgram(wasm);

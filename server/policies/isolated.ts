@@ -4,9 +4,16 @@
  */
 import { Worker } from 'node:worker_threads';
 import { limits } from '../core/limits.ts';
-import type { PolicyErrorKind } from '../rego/index.ts';
+import type { PolicyErrorKind, Program } from '../rego/index.ts';
 
-export type IsolatedRequest = { id: number; key: string; wasm: Uint8Array; input: unknown; now: bigint };
+export type Evaluation = {
+  /** Compiled already (a module is passed by reference, not copied), or bytes that the worker compiles and keeps by key. */
+  program: Program | { key: string; wasm: Uint8Array };
+  input: unknown;
+  /** Nanoseconds since the Unix epoch. */
+  now: bigint;
+};
+export type IsolatedRequest = Evaluation & { id: number };
 export type IsolatedReply =
   | { id: number; ok: true; result: unknown; fuelUsed: number }
   | { id: number; ok: false; kind: PolicyErrorKind; message: string };
@@ -25,14 +32,9 @@ export class IsolatedEvaluator {
 
   /**
    * Evaluates in the worker.
-   * @param key names the Wasm, so that the worker keeps what it compiled
    * @throws QueueFull past the tenant's short queue (`patient` callers, such as the tests of one policy, wait beyond it)
    */
-  evaluate(
-    tenant: string,
-    evaluation: { key: string; wasm: Uint8Array; input: unknown; now: bigint },
-    patient = false,
-  ): Promise<IsolatedReply> {
+  evaluate(tenant: string, evaluation: Evaluation, patient = false): Promise<IsolatedReply> {
     const queue = this.#queues.get(tenant) ?? [];
     if (!patient && queue.length >= limits.suspendedQueuePerTenantMax) return Promise.reject(new QueueFull());
     return new Promise((resolve) => {

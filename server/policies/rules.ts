@@ -55,6 +55,12 @@ function checkLength(rego: string): void {
   throw policyProblem('policy_does_not_compile', { detail, errors: [{ pointer: '/rego', detail }] });
 }
 
+/** The instant of an input that somebody made up: time.now_ns is input.time there too. @param now ms, when it has none */
+export function instantOf(input: Record<string, unknown>, now: number): number {
+  const instant = typeof input.time === 'string' ? Date.parse(input.time) : Number.NaN;
+  return Number.isNaN(instant) ? now : instant;
+}
+
 /** What the answer differs in from what the test expects, or undefined when it meets it. Obligations are compared as sets. */
 export function unmetExpectation(answer: Answer, expect: PolicyTest['expect']): string | undefined {
   for (const member of ['outcome', 'reason', 'obligations'] as const) {

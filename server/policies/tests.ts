@@ -5,11 +5,18 @@ import { judge } from './answer.ts';
 import { compileSource } from './artifacts.ts';
 import type { Engine } from './engine.ts';
 import { policyProblem } from './problems.ts';
-import { checkPolicyName, effectiveRego, type PolicyBody, type PolicyTest, unmetExpectation } from './rules.ts';
+import {
+  checkPolicyName,
+  effectiveRego,
+  instantOf,
+  type PolicyBody,
+  type PolicyTest,
+  unmetExpectation,
+} from './rules.ts';
 
 /**
  * Runs the tests of a compiled policy apart from the main thread.
- * @param now ms, the instant that time.now_ns gives
+ * @param now ms, what time.now_ns gives to a test without input.time
  * @throws Problem policy_tests_failed saying which test got what
  */
 export async function runTests(
@@ -20,7 +27,7 @@ export async function runTests(
 ): Promise<void> {
   const errors: ProblemPlace[] = [];
   for (const [index, test] of tests.entries()) {
-    const run = await engine.runApart(program.tenant, program.key, program.wasm, test.input, now);
+    const run = await engine.runApart(program.tenant, program.key, program.wasm, test.input, instantOf(test.input, now));
     const unmet = run.ok ? unmetExpectation(judge(run.result).answer, test.expect) : `${run.failure}: ${run.detail}`;
     if (unmet !== undefined) errors.push({ pointer: `/tests/${index}`, detail: `${test.name}: ${unmet}` });
   }

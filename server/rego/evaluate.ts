@@ -53,6 +53,11 @@ export class Instance {
     return this.#broken;
   }
 
+  /** The size of its memory, which never shrinks; limits.evaluateMemoryPages bounds it. */
+  get memoryBytes(): number {
+    return this.#host.buffer.length;
+  }
+
   /**
    * Evaluates entrypoint 0 against `input`, any JSON value or undefined for none. Synchronous; bounded by the fuel.
    * @throws PolicyError, see PolicyErrorKind
@@ -87,7 +92,6 @@ export class Instance {
     const written = this.#host.writeText(text, this.#base, text.length);
     if (written >= 0) return written;
     const bytes = Buffer.byteLength(text); // not ASCII
-    if (bytes > limits.evaluateInputBytesMax) throw inputTooLarge();
     this.#reserve(bytes);
     return this.#host.writeText(text, this.#base, bytes);
   }
@@ -111,21 +115,19 @@ function align(address: number): number {
   return (address + 7) & ~7;
 }
 
-function inputTooLarge(): PolicyError {
-  return new PolicyError('input', `the input exceeds ${limits.evaluateInputBytesMax} bytes`);
-}
-
+/** The input as JSON text. Throws PolicyError (input) for what is not JSON or exceeds its bounds. */
 function encodeInput(input: unknown): string {
-  if (!nestsWithin(input, limits.inputDepthMax))
-    throw new PolicyError('input', `the input is nested deeper than ${limits.inputDepthMax} levels`);
   let text: string | undefined;
   try {
+    if (!nestsWithin(input, limits.inputDepthMax)) throw new RangeError(`deeper than ${limits.inputDepthMax} levels`);
     text = JSON.stringify(input);
+    if (text === undefined) throw new TypeError(`a ${typeof input} is not JSON`);
   } catch (cause) {
-    throw new PolicyError('input', `the input is not JSON: ${String(cause)}`, { cause });
+    throw new PolicyError('input', `the input is refused: ${String(cause)}`, { cause });
   }
-  if (text === undefined) throw new PolicyError('input', 'the input is not JSON');
-  if (text.length > limits.evaluateInputBytesMax) throw inputTooLarge();
+  // UTF-8 takes at most three bytes a unit
+  if (text.length > limits.evaluateInputBytesMax / 3 && Buffer.byteLength(text) > limits.evaluateInputBytesMax)
+    throw new PolicyError('input', `the input exceeds ${limits.evaluateInputBytesMax} bytes`);
   // OPA's parser aborts on a lone surrogate; Go's, and so OPA elsewhere, reads it as U+FFFD.
   if (text.includes('\\ud')) text = text.replace(ESCAPES, (found) => (found.length === 6 ? '\ufffd' : found));
   return text;
@@ -133,8 +135,8 @@ function encodeInput(input: unknown): string {
 
 function decodeResultSet(text: string): Record<string, unknown>[] {
   const resultSet = JSON.parse(text) as Record<string, unknown>[];
-  if (!nestsWithin(resultSet, limits.inputDepthMax + 2))
+  if (!nestsWithin(resultSet, limits.evaluateResultDepthMax + 2))
     // the list and the bindings
-    throw new PolicyError('memory', `the result is nested deeper than ${limits.inputDepthMax} levels`);
+    throw new PolicyError('memory', `the result is nested deeper than ${limits.evaluateResultDepthMax} levels`);
   return resultSet;
 }

@@ -6,6 +6,7 @@ export { packArtifact, unpackArtifact } from './artifact.ts';
 export { hostBuiltinNames } from './builtins/index.ts';
 export { createCompiler } from './compile.ts';
 export { Instance, loadProgram, PolicyError, type PolicyErrorKind, type Program } from './evaluate.ts';
+export { nestsWithin } from './nesting.ts';
 export {
   type Compiled,
   type CompileResult,

@@ -158,11 +158,14 @@ class ValueReader {
   }
 }
 
+/** Longer integers stay text: BigInt's arithmetic is not linear. */
+const DIGITS_MAX = 1000;
+
 /** The exact representation of a JSON number token. */
 export function parseNumber(text: string): number | bigint | NumberText {
   const number = Number(text);
   if (Number.isSafeInteger(number) && text.length < 17 && String(number) === text) return number;
-  if (/^-?\d+$/.test(text)) return text === '-0' ? 0 : BigInt(text);
+  if (text.length <= DIGITS_MAX && /^-?\d+$/.test(text)) return text === '-0' ? 0 : BigInt(text);
   return String(number) === text ? number : new NumberText(jsonNumber(text));
 }
 

@@ -221,6 +221,8 @@ export class Snapshots {
   }
 
   async #withdraw(tenants: string[]): Promise<void> {
+    // One that is being written would come after the withdrawal, and speak for a successor of the same code.
+    await this.#acknowledging?.catch(() => {});
     for (const tenant of tenants) this.#unacknowledged.delete(tenant);
     await this.#options.database.system((tx) => withdraw(tx, this.#options.server, tenants));
   }

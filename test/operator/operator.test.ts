@@ -252,6 +252,21 @@ describe('owners', () => {
     await until(async () => (await policyNames('owners')).length === 0);
   });
 
+  test('a tenant of the API is left alone, and the operator comes to rest', async () => {
+    const directory = await world.directory();
+    const spec = (await rooms.findTenant('owners'))?.spec;
+    await rooms.putTenant(api, 'theirs', spec as NonNullable<typeof spec>);
+    await save(join(directory, 't.yaml'), `${tenantYaml('theirs')}---\n${policyYaml('theirs', 'guest')}`);
+    const run = world.operate(directory);
+    await run.operator.settled();
+    expect(conditionOf(run, 'Tenant//theirs', 'Accepted')).toMatchObject({ status: 'False', reason: 'OwnedByAPI' });
+    expect(conditionOf(run, 'Policy/default/guest', 'Accepted')?.status).toBe('True');
+    await until(() => run.operator.idle());
+    await unlink(join(directory, 't.yaml'));
+    await until(() => run.changes.some((one) => one.target.key === 'Tenant//theirs' && one.status === undefined));
+    expect(await rooms.findTenant('theirs')).toMatchObject({ state: 'active', owner: { source: 'api' } });
+  });
+
   test('a claim that was never accepted may be put right', async () => {
     const directory = await world.directory();
     await save(join(directory, 't.yaml'), `${tenantYaml('right')}---\n${policyYaml('wrong', 'typo')}`);

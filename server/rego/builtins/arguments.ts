@@ -80,7 +80,7 @@ export function bigintOf(value: Value | undefined): bigint {
 
 function integerText(value: Value | undefined): bigint {
   const text = typeof value === 'object' && value !== null && 'text' in value ? value.text : refuse();
-  const parts = /^(-?\d+)(?:\.(\d+))?(?:[eE]([-+]?\d{1,3}))?$/.exec(text) ?? refuse();
+  const parts = /^(-?\d{1,1000})(?:\.(\d{1,1000}))?(?:[eE]([-+]?\d{1,3}))?$/.exec(text) ?? refuse();
   const fraction = (parts[2] ?? '').replace(/0+$/, '');
   const zeros = Number(parts[3] ?? 0) - fraction.length;
   if (zeros < 0 || zeros > 400) refuse();

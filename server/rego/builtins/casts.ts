@@ -24,7 +24,7 @@ export const castBuiltins: BuiltinTable = {
     if (by <= 0n) refuse();
     const count = (from <= to ? to - from : from - to) / by + 1n;
     boundResult(Number(count) * 2);
-    context.charge(Number(count));
+    context.charge(Number(count) * 8);
     const direction = from <= to ? by : -by;
     const numbers: Value[] = [];
     for (let i = 0n; i < count; i++) numbers.push(from + direction * i);

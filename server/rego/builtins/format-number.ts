@@ -52,7 +52,8 @@ export function formatFloat(value: number, spec: Spec): string | undefined {
 
 /** Text padded to the width, which counts characters. */
 export function pad(text: string, spec: Spec): string {
-  const missing = (spec.width ?? 0) - codePoints(text);
+  if (spec.width === undefined) return text;
+  const missing = spec.width - codePoints(text);
   if (missing <= 0) return text;
   if (spec.minus) return text + ' '.repeat(missing);
   return (spec.zero ? '0' : ' ').repeat(missing) + text;

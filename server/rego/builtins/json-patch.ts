@@ -136,7 +136,7 @@ export class Patch {
   }
 
   #clone(value: Value): Value {
-    this.#context.charge(4);
+    this.#context.charge(12);
     if (Array.isArray(value)) return value.map((item) => this.#clone(item));
     if (value instanceof Map) return new Map(Array.from(value, ([key, item]) => [key, this.#clone(item)]));
     return value;

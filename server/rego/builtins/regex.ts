@@ -105,9 +105,9 @@ function replaceAll(context: BuiltinContext, regex: Regex, text: string, templat
   let out = '';
   let from = 0;
   for (const { start, end, groups } of matches(context, regex, text, -1)) {
-    context.charge(template.length / 4);
+    context.charge(template.length * 2);
     const group = (name: string) => {
-      const index = /^\d{1,4}$/.test(name) ? Number(name) : (names[name] ?? -1);
+      const index = /^\d{1,4}$/.test(name) ? Number(name) : Object.hasOwn(names, name) ? names[name]! : -1;
       return index >= 0 && index <= groups.groupCount() ? (groups.group(index) ?? '') : '';
     };
     const replacement = template.includes('$')

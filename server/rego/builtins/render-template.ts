@@ -15,7 +15,6 @@ type Node =
 /** `root` is '' for the dot, '$' or '$name'. */
 type Path = { root: string; fields: string[] };
 
-const ACTION = /\{\{(- )?([^}]*?)( -)?\}\}/g;
 const PATH = /^(\$\w*)?((?:\.[\p{L}_][\p{L}\p{N}_]*)*)$/u;
 const RANGE_NAMES = /^(\$\w+)(?:\s*,\s*(\$\w+))?\s*:=\s*/;
 const DEPTH_MAX = 50;
@@ -37,15 +36,16 @@ class Parser {
   constructor(template: string) {
     let from = 0;
     let trimNext = false;
-    for (const match of template.matchAll(ACTION)) {
-      this.#push(template.slice(from, match.index), trimNext, match[1] !== undefined);
-      this.#tokens.push({ action: match[2]!.trim() });
-      trimNext = match[3] !== undefined;
-      from = match.index + match[0].length;
+    for (let open = template.indexOf('{{'); open >= 0; open = template.indexOf('{{', from)) {
+      const close = template.indexOf('}}', open);
+      if (close < 0) refuse();
+      const action = template.slice(open + 2, close);
+      this.#push(template.slice(from, open), trimNext, action.startsWith('- '));
+      trimNext = action.length > 2 && action.endsWith(' -');
+      this.#tokens.push({ action: action.slice(action.startsWith('- ') ? 2 : 0, trimNext ? -2 : undefined).trim() });
+      from = close + 2;
     }
-    const rest = template.slice(from);
-    if (rest.includes('{{')) refuse();
-    this.#push(rest, trimNext, false);
+    this.#push(template.slice(from), trimNext, false);
   }
 
   #push(text: string, trimStart: boolean, trimEnd: boolean): void {

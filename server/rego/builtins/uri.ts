@@ -78,10 +78,12 @@ function authority(text: string): [string, string][] {
     ];
   }
   if (/%(?:[0-7][0-9a-fA-F]|[0-9a-fA-F]?$)/.test(host)) refuse(); // only non-ASCII bytes may be escaped in a host
-  const [, name, port] = /^([^:]*|.*:.*?)(?::(\d*))?$/s.exec(host) ?? refuse();
-  if (name!.includes(':') || name!.includes('[')) refuse();
+  const colon = host.lastIndexOf(':');
+  const name = colon < 0 ? host : host.slice(0, colon);
+  const port = colon < 0 ? '' : host.slice(colon + 1);
+  if (/[:[]/.test(name) || /\D/.test(port)) refuse();
   return [
-    ['hostname', decodePercent(name!)],
-    ['port', port ?? ''],
+    ['hostname', decodePercent(name)],
+    ['port', port],
   ];
 }

@@ -1,5 +1,5 @@
 /** Owns yaml.marshal, yaml.unmarshal and yaml.is_valid: YAML as the JSON that it stands for. */
-import { parseAllDocuments, stringify } from 'yaml';
+import { type Document, parseAllDocuments, stringify } from 'yaml';
 import { sortedKeys, sortedValues } from '../compare.ts';
 import { NumberText, parseNumber, RegoSet, type Value } from '../value.ts';
 import { attempt, type BuiltinContext, type BuiltinTable, boundResult, refuse, stringOf } from './arguments.ts';
@@ -12,7 +12,7 @@ const DEPTH_MAX = 200;
 
 export const yamlBuiltins: BuiltinTable = {
   'yaml.marshal': (context, value) => {
-    const text = stringify(toPlain(value!, context), { lineWidth: 0, aliasDuplicateObjects: false });
+    const text = stringify(toPlain(value!, context), { lineWidth: 0, singleQuote: true, aliasDuplicateObjects: false });
     boundResult(text.length);
     return text;
   },
@@ -30,7 +30,17 @@ function parseYaml(context: BuiltinContext, text: string): Value {
   const documents = parseAllDocuments(text, { uniqueKeys: false, merge: true, intAsBigInt: true, logLevel: 'silent' });
   if (!Array.isArray(documents)) return null;
   if (documents.some(({ errors }) => errors.length > 0)) refuse();
-  return fromPlain(documents[0]!.toJS({ mapAsMap: true, maxAliasCount: 100 }), context);
+  return fromPlain(expand(documents[0]!), context);
+}
+
+/** With aliases in place. Refuses a document that they make many times larger. */
+function expand(document: Document.Parsed): unknown {
+  try {
+    return document.toJS({ mapAsMap: true, maxAliasCount: 100 });
+  } catch (error) {
+    if (error instanceof ReferenceError) refuse();
+    throw error;
+  }
 }
 
 /** An upper bound on nesting: flow brackets, leading block markers and indentation. */

@@ -1,0 +1,47 @@
+/**
+ * Owns which programs are in memory: as many as there is room for, and when there is no more, the tenant that holds
+ * most gives up the one it has not used for longest. So nobody drives out the others' by having many.
+ */
+
+export class Programs<Loaded> {
+  readonly #max: number;
+  readonly #ofTenant = new Map<string, Map<string, { loaded: Loaded; usedAt: number }>>();
+  #size = 0;
+  #uses = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(tenant: string, artifact: string): Loaded | undefined {
+    const held = this.#ofTenant.get(tenant)?.get(artifact);
+    if (held === undefined) return undefined;
+    held.usedAt = ++this.#uses;
+    return held.loaded;
+  }
+
+  set(tenant: string, artifact: string, loaded: Loaded): void {
+    const own = this.#ofTenant.get(tenant) ?? new Map<string, { loaded: Loaded; usedAt: number }>();
+    if (!own.has(artifact)) this.#size++;
+    own.set(artifact, { loaded, usedAt: ++this.#uses });
+    this.#ofTenant.set(tenant, own);
+    if (this.#size > this.#max) this.#evict();
+  }
+
+  #evict(): void {
+    let [tenant, most] = this.#ofTenant.entries().next().value as [string, Map<string, { usedAt: number }>];
+    for (const [other, own] of this.#ofTenant) if (own.size > most.size) [tenant, most] = [other, own];
+    let oldest: string | undefined;
+    let usedAt = Number.POSITIVE_INFINITY;
+    for (const [artifact, held] of most) {
+      if (held.usedAt < usedAt) [oldest, usedAt] = [artifact, held.usedAt];
+    }
+    most.delete(oldest as string);
+    if (most.size === 0) this.#ofTenant.delete(tenant);
+    this.#size--;
+  }
+}

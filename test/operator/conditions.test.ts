@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { bounds } from '../../crds/index.ts';
+import { Claims } from '../../operator/claims.ts';
+import { activeOf, isReady, type Outcome, statusOf } from '../../operator/conditions.ts';
+import { isDatabaseAway, refusalOf } from '../../operator/reasons.ts';
+import type { SourceObject } from '../../operator/source.ts';
+import { allProblems, Problem } from '../../server/core/problems.ts';
+import '../../operator/wire.ts';
+
+const served = { status: 'True' as const, reason: 'Programmed', message: 'yes' };
+const outcome = (more: Partial<Outcome> = {}): Outcome => ({
+  generation: 2,
+  accepted: { ok: true, reason: 'Valid', message: 'fine' },
+  active: { generation: 2, revision: 7 },
+  programmed: served,
+  ...more,
+});
+
+describe('a status', () => {
+  test('is equal for an equal outcome, whatever the time', () => {
+    const first = statusOf(outcome(), {}, '2026-01-01T00:00:00.000Z');
+    expect(statusOf(outcome(), first, '2027-01-01T00:00:00.000Z')).toEqual(first);
+    expect(isReady(first)).toBe(true);
+    expect(activeOf(first)).toEqual({ generation: 2, revision: 7 });
+  });
+
+  test('gives only what turned a new time', () => {
+    const first = statusOf(outcome(), {}, '2026-01-01T00:00:00.000Z');
+    const waiting = { status: 'False' as const, reason: 'Pending', message: 'no' };
+    const times = statusOf(outcome({ programmed: waiting }), first, '2027-01-01T00:00:00.000Z').conditions?.map(
+      (one) => `${one.type} ${one.lastTransitionTime.slice(0, 4)}`,
+    );
+    expect(times).toEqual(['Accepted 2026', 'Programmed 2027', 'Ready 2027']);
+  });
+
+  test('holds no more than a condition may, and nothing that jsonb refuses', () => {
+    const max = bounds.conditionMessageCharsMax;
+    const message = (text: string) =>
+      statusOf(outcome({ programmed: { ...served, message: text } }), {}, '').conditions?.[1]?.message;
+    expect(message('x'.repeat(max))).toHaveLength(max);
+    expect(message('x'.repeat(max + 1))).toHaveLength(max);
+    expect(message('a\0b\uD800c')).toBe('a\uFFFDb\uFFFDc');
+  });
+});
+
+describe('a refusal', () => {
+  const refuse = (code: string, status: number) =>
+    refusalOf(
+      new Problem(
+        code,
+        { status, title: 't', when: 'w' },
+        { errors: [{ pointer: '/rego', detail: 'bad', line: 3, column: 4 }] },
+      ),
+      () => 'a.yaml:9',
+    );
+
+  test('has its place in the source and in the Rego', () => {
+    expect(refuse('policy_does_not_compile', 400)).toEqual({
+      reason: 'CompileError',
+      message: 'a.yaml:9: /spec/rego: line 3, column 4: bad',
+      dependsOnOthers: false,
+    });
+  });
+
+  test("is never said for what is not the manifest's fault", () => {
+    expect(refuse('compiler_busy', 429)).toBeUndefined();
+    expect(refuse('internal_error', 500)).toBeUndefined();
+    expect(refusalOf(new Error('Connection terminated unexpectedly'))).toBeUndefined();
+  });
+
+  test('is known for every problem that the rooms can answer a manifest with', () => {
+    for (const [code, { status }] of allProblems()) {
+      if (status >= 400 && status < 500 && status !== 429) expect(refuse(code, status)?.reason, code).toMatch(/^[A-Z]/);
+    }
+  });
+
+  test("a character that Postgres does not hold is the manifest's fault", () => {
+    expect(refusalOf(Object.assign(new Error('invalid byte sequence'), { code: '22021' }))?.reason).toBe('Invalid');
+  });
+
+  test.each([
+    ['57P01', true],
+    ['ECONNREFUSED', true],
+    ['23505', false],
+  ])('%s: the database is away: %s', (code, away) => {
+    expect(isDatabaseAway(Object.assign(new Error('x'), { code }))).toBe(away);
+  });
+});
+
+describe('claims', () => {
+  const object = (name: string, createdAt?: string) =>
+    ({
+      ...{
+        key: `Policy/default/${name}`,
+        kind: 'Policy',
+        checked: { ok: true },
+        claims: { tenant: 't', name: 'read' },
+      },
+      ...(createdAt ? { createdAt } : {}),
+    }) as unknown as SourceObject;
+
+  test('the oldest has no elder; without times, the first key', () => {
+    const claims = new Claims();
+    const [young, old] = [object('a', '2026-02-01T00:00:00Z'), object('b', '2026-01-01T00:00:00Z')];
+    for (const one of [young, old]) claims.note(one.key, one);
+    expect(claims.elder(young)).toBe(old);
+    expect(claims.elder(old)).toBeUndefined();
+    claims.note(old.key, undefined);
+    expect(claims.elder(young)).toBeUndefined();
+    const [first, second] = [object('c'), object('d')];
+    const others = new Claims();
+    for (const one of [second, first]) others.note(one.key, one);
+    expect(others.elder(second)).toBe(first);
+  });
+});
