@@ -3,9 +3,13 @@
  * server in its production configuration, against a bare Fastify route with the same body and response schema.
  * Capacity (closed loop), CPU a request, and latency at half of our capacity (open loop, the same rate for both).
  */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { mintClientToken } from '../server/keys/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
-import { createInstallation, pinToCore1, type ServerProcess, startProcess, writer } from './installation.ts';
+import { compilePlain } from './compile-plain.ts';
+import { createInstallation, type Mode, pinToCore1, type ServerProcess, startProcess, writer } from './installation.ts';
 import { type Connection, closedLoop, openConnections, openLoop, prepare, type Request } from './load.ts';
 import { question, twentyRules } from './policies.ts';
 import { median, noise, percentile, table, target } from './report.ts';
@@ -27,10 +31,21 @@ for (let i = 0; i < 200; i++) {
   requests.push(prepare('/authz/bench', token, question(i)));
 }
 
-type Side = { process: ServerProcess; connections: Connection[]; rps: number[]; cpuUs: number[]; mainUs: number[]; open: Float64Array[] };
+const directory = mkdtempSync(join(tmpdir(), 'accord-bench-'));
+const wasm = join(directory, 'policy.wasm');
+writeFileSync(wasm, compilePlain(twentyRules));
 
-async function side(mode: 'accord' | 'bare'): Promise<Side> {
-  const process = await startProcess(mode, installation.environment, 0);
+type Side = {
+  process: ServerProcess;
+  connections: Connection[];
+  rps: number[];
+  cpuUs: number[];
+  mainUs: number[];
+  open: Float64Array[];
+};
+
+async function side(mode: Mode): Promise<Side> {
+  const process = await startProcess(mode, { ...installation.environment, BENCH_WASM: wasm }, 0);
   const connections = await openConnections(process.port, CONNECTIONS);
   await closedLoop(connections, requests, 15_000, 30_000); // warm: code, tokens, the policy
   await process.rest();
@@ -56,11 +71,13 @@ async function latency(one: Side, rate: number): Promise<void> {
 
 const ours = await side('accord');
 const bare = await side('bare');
-for (let round = 0; round < ROUNDS; round++) for (const one of [ours, bare]) await capacity(one);
-const rate = Math.floor(Math.max(...ours.rps) / 2);
+const evaluating = await side('bare+policy');
+rmSync(directory, { recursive: true });
+for (let round = 0; round < ROUNDS; round++) for (const one of [ours, bare, evaluating]) await capacity(one);
+const rate = Math.floor(median(ours.rps) / 2);
 for (let round = 0; round < ROUNDS; round++) for (const one of [ours, bare]) await latency(one, rate);
 const rss = (await ours.process.usage()).rssMiB;
-for (const one of [ours, bare]) {
+for (const one of [ours, bare, evaluating]) {
   for (const connection of one.connections) connection.close();
   await one.process.stop();
 }
@@ -68,19 +85,22 @@ await installation.close();
 
 const least = (values: number[]) => Math.min(...values);
 /** The calmest third of the rounds: other work on the machine only ever adds. */
-const p99 = (one: Side) => percentile(one.open.map((round) => percentile(round, 0.99)), 1 / 3);
+const p99 = (one: Side) =>
+  percentile(
+    one.open.map((round) => percentile(round, 0.99)),
+    1 / 3,
+  );
 const p50 = (one: Side) => median(one.open.map((round) => percentile(round, 0.5)));
 const row = (name: string, one: Side) => [
   name,
   `${Math.max(...one.rps).toFixed(0)} (${median(one.rps).toFixed(0)})`,
   `${least(one.cpuUs).toFixed(1)} (${median(one.cpuUs).toFixed(1)})`,
   `${least(one.mainUs).toFixed(1)} (${median(one.mainUs).toFixed(1)})`,
-  p50(one).toFixed(2),
-  p99(one).toFixed(2),
+  ...(one.open.length > 0 ? [p50(one).toFixed(2), p99(one).toFixed(2)] : ['', '']),
 ];
 table(
   ['POST /authz', 'requests/s best (median)', 'CPU µs/request', 'of it main thread', `p50 ms at ${rate}/s`, `p99 ms`],
-  [row('accord', ours), row('bare Fastify route', bare)],
+  [row('accord', ours), row('bare Fastify route', bare), row('bare route + opa-wasm', evaluating)],
 );
 const share = median(ours.rps.map((value, i) => value / (bare.rps[i] as number)));
 const cpuShare = median(bare.cpuUs.map((value, i) => value / (ours.cpuUs[i] as number)));
@@ -91,6 +111,10 @@ target(
   share >= 0.6,
 );
 console.log(`  ${noise(ours.rps.map((value, i) => value / (bare.rps[i] as number)))}; resident ${rss.toFixed(0)} MiB`);
+const sharePolicy = median(evaluating.cpuUs.map((value, i) => value / (ours.cpuUs[i] as number)));
+console.log(
+  `  of a bare route that evaluates the policy with opa-wasm: ${(sharePolicy * 100).toFixed(0)} % by CPU per request`,
+);
 const slower = p99(ours) / p99(bare);
 target(`POST /authz, p99 at ${rate}/s`, '≤ 2 times the bare route', slower.toFixed(2), slower <= 2);
 const perRound = ours.open.map((round, i) => percentile(round, 0.99) / percentile(bare.open[i] as Float64Array, 0.99));

@@ -3,38 +3,26 @@
  * metrics) against a bare @open-policy-agent/opa-wasm evaluation of the same policy with the whole input: as the OPA
  * compiler made it (plain), and with our fuel counter in it (same Wasm).
  */
-import opa from '@open-policy-agent/opa-wasm';
+import { loadPolicy } from '@open-policy-agent/opa-wasm';
 import { type Asked, authorize } from '../server/authz/actions.ts';
 import type { FactsSource } from '../server/facts/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
-import { loadCompilerModule, startCompiler } from '../server/rego/compiler-module.ts';
-import { hostBuiltinNames } from '../server/rego/index.ts';
+import { compilePlain } from './compile-plain.ts';
 import { createInstallation, pinToCore1, writer } from './installation.ts';
 import { overRelationships, question, relationships, twentyRules } from './policies.ts';
 import { median, noise, table, target } from './report.ts';
 
-const ROUNDS = 60;
-const ROUND_MS = 25;
+const ROUNDS = 120;
+const ROUND_MS = 12;
 
 pinToCore1();
 const installation = await createInstallation({ durable: false });
 const { services } = installation;
 await installation.tenant('bench');
-const compiler = loadCompilerModule();
-
-/** The policy as OPA's compiler made it, before instrument.ts. */
-function compilePlain(source: string): Uint8Array {
-  const outcome = startCompiler(compiler).request({
-    ...{ op: 'compile', source, builtins: hostBuiltinNames, explain: false, maxDepth: 1000 },
-  });
-  if (outcome.kind !== 'answer' || !outcome.wasm) throw new Error('does not compile');
-  return outcome.wasm.slice();
-}
-
 type Bare = { evaluate(input: unknown): unknown; refill(): void };
 
-function bare(wasm: Uint8Array): Bare {
-  const policy = opa.loadPolicySync(wasm as Uint8Array<ArrayBuffer>, { initial: 5, maximum: 256 });
+async function bare(wasm: Uint8Array): Promise<Bare> {
+  const policy = await loadPolicy(wasm as Uint8Array<ArrayBuffer>, { initial: 5, maximum: 256 });
   const { fuel } = (policy as unknown as { wasmInstance: { exports: { fuel?: { value: number } } } }).wasmInstance
     .exports;
   return {
@@ -71,8 +59,8 @@ async function measure(name: string, source: string, facts: FactsSource, related
     ...{ tenant: 'bench', time: '2026-01-01T00:00:00.000Z', consents: [] },
     graph: { subject: relationships(related), resource: [] },
   }));
-  const plain = bare(compilePlain(source));
-  const same = bare(wasm);
+  const plain = await bare(compilePlain(source));
+  const same = await bare(wasm);
   const ways = {
     ours: (i: number) => authorize(authz, asked, questions[i % 60] as (typeof questions)[0]),
     plain: (i: number) => plain.evaluate(inputs[i % 60]),

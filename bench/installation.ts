@@ -5,7 +5,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,6 +91,8 @@ const tenantSpec: TenantSpec = {
 
 /** CPU time of the process, and of its main thread alone: V8's helpers collect garbage and compile beside it. */
 export type Usage = { cpuUs: number; mainUs: number; rssMiB: number; programs: number };
+/** What server-process.ts serves. */
+export type Mode = 'accord' | 'bare' | 'bare+policy';
 export type ServerProcess = {
   port: number;
   /** From the start of the process until it listened, ms. */
@@ -103,15 +105,16 @@ export type ServerProcess = {
 
 /** Starts bench/server-process.ts. @param core 0 to pin it there */
 export async function startProcess(
-  mode: 'accord' | 'bare',
+  mode: Mode,
   environment: Record<string, string>,
   core?: number,
 ): Promise<ServerProcess> {
   const [port, adminPort] = [await freePort(), await freePort()];
-  const log = openSync('/dev/null', 'w');
-  const args = [join(import.meta.dirname, (mode as string).startsWith('raw') ? 'raw.tmp.ts' : 'server-process.ts'), mode];
+  const file = join(tmpdir(), `accord-bench-${port}.log`);
+  const log = openSync(file, 'w');
+  const args = [join(import.meta.dirname, 'server-process.ts'), mode];
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const [program, ...rest] = [...pinned, process.execPath, '--disable-warning=ExperimentalWarning', ...(process.env.BENCH_NODE_ARGS?.split(' ') ?? []), ...args];
+  const [program, ...rest] = [...pinned, process.execPath, '--disable-warning=ExperimentalWarning', ...args];
   const started = performance.now();
   const child = spawn(program as string, rest, {
     env: {
@@ -121,10 +124,12 @@ export async function startProcess(
       ACCORD_LISTEN: `127.0.0.1:${port}`,
       ACCORD_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
     },
-    stdio: ['ignore', process.env.BENCH_VERBOSE ? 'inherit' : log, mode === 'accord' && process.env.BENCH_VERBOSE ? 'inherit' : log, 'ipc'],
+    stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);
-  await answer(child);
+  await answer(child).catch(async (error: Error) => {
+    throw new Error(`${error.message}: ${await readFile(file, 'utf8')}`);
+  });
   const startedMs = performance.now() - started;
   return {
     ...{ port, startedMs },
@@ -146,6 +151,7 @@ export async function startProcess(
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.send('stop');
       await gone;
+      await rm(file, { force: true });
     },
   };
 }

@@ -7,10 +7,10 @@ import { connect, type Socket } from 'node:net';
 
 export type Request = Buffer;
 
-export function prepare(path: string, token: string, body: unknown): Request {
+export function prepare(path: string, token: string, body: unknown, method = 'POST'): Request {
   const text = JSON.stringify(body);
   const head = [
-    `POST ${path} HTTP/1.1`,
+    `${method} ${path} HTTP/1.1`,
     'host: 127.0.0.1',
     'user-agent: accord-bench',
     'accept: application/json',
@@ -58,7 +58,7 @@ export class Connection {
   }
 
   #receive(chunk: Buffer): void {
-    this.#text += chunk.latin1Slice();
+    this.#text += chunk.toString('latin1');
     const end = this.#text.indexOf('\r\n\r\n');
     if (end < 0) return;
     const at = this.#text.indexOf('content-length: ');

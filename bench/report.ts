@@ -6,7 +6,9 @@ export function table(header: readonly string[], rows: readonly (readonly (strin
   const lines = [header, ...rows].map((row) => row.map(String));
   const widths = header.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
   for (const line of lines) {
-    console.log(line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '));
+    console.log(
+      line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '),
+    );
   }
 }
 

@@ -1,9 +1,11 @@
 /**
  * Owns the server that a benchmark measures from outside: `accord`, exactly as the program serves, or `bare`, a Fastify
- * route with the same body and response schema and nothing else. Tells its CPU time over IPC.
+ * route with the same body and response schema and nothing else, or `bare+policy`, the same that also evaluates the
+ * policy (OPA's own Wasm in BENCH_WASM, with opa-wasm) on the body. Tells its CPU time over IPC.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
+import { loadPolicy } from '@open-policy-agent/opa-wasm';
 import Fastify from 'fastify';
 import { AuthorizationRequest, AuthorizationResponse } from '../server/authz/schema.ts';
 import { parseListen, readConfig } from '../server/core/config.ts';
@@ -26,15 +28,16 @@ async function serveAccord(): Promise<Served> {
   };
 }
 
-async function serveBare(): Promise<Served> {
+type Evaluate = (body: AuthorizationRequest) => unknown;
+
+async function serveBare(evaluate: Evaluate): Promise<Served> {
   const app = Fastify({ ajv: { customOptions: { removeAdditional: false, coerceTypes: false } } });
   app.route({
     method: 'POST',
     url: '/authz/:tenant',
     schema: { body: AuthorizationRequest, response: { 200: AuthorizationResponse } },
     handler: (request, reply) => {
-      const { action } = request.body as AuthorizationRequest;
-      reply.send({ outcome: action === undefined ? 'deny' : 'allow' });
+      reply.send(evaluate(request.body as AuthorizationRequest));
     },
   });
   await app.listen(parseListen(process.env.ACCORD_LISTEN as string));
@@ -59,13 +62,26 @@ const profiling = {
   },
 };
 
-const served = process.argv[2] === 'bare' ? await serveBare() : await serveAccord();
+const constant: Evaluate = ({ action }) => ({ outcome: action === undefined ? 'deny' : 'allow' });
+
+async function policyOf(file: string): Promise<Evaluate> {
+  const policy = await loadPolicy(readFileSync(file), { initial: 5, maximum: 256 });
+  return (body) => (policy.evaluate(body) as { result: unknown }[])[0]?.result;
+}
+
+async function serve(mode: string | undefined): Promise<Served> {
+  if (mode === 'bare') return serveBare(constant);
+  if (mode === 'bare+policy') return serveBare(await policyOf(process.env.BENCH_WASM as string));
+  return serveAccord();
+}
+
+const served = await serve(process.argv[2]);
 process.on('message', async (message) => {
   if (message === 'usage') {
     const { user, system } = process.cpuUsage();
     const main = process.threadCpuUsage();
     const rssMiB = process.memoryUsage.rss() / 1024 / 1024;
-    process.send?.({ ...process.resourceUsage(), cpuUs: user + system, /*TMP*/ mainUs: main.user + main.system, rssMiB, programs: served.programs() });
+    process.send?.({ cpuUs: user + system, mainUs: main.user + main.system, rssMiB, programs: served.programs() });
     return;
   }
   if (message === 'profile') return profiling.start();

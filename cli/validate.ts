@@ -1,9 +1,8 @@
 /** `accord validate`: manifests checked offline as the operator would: shape and rules, Rego compiled, graphs converted, tests run. */
 import { readFile, stat } from 'node:fs/promises';
 import type { PolicyManifest } from '../crds/index.ts';
-import { type FileObject, listTree, parseFile } from '../operator/index.ts';
+import { describeKey, type FileObject, listTree, parseFile, refusalOf } from '../operator/index.ts';
 import { systemClock } from '../server/core/clock.ts';
-import { Problem } from '../server/core/problems.ts';
 import { checkPolicy, Engine } from '../server/policies/index.ts';
 import { createCompiler } from '../server/rego/index.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
@@ -26,8 +25,7 @@ export async function run({ positionals }: Parsed): Promise<number> {
       manifests += parsed.objects.length;
       for (const object of parsed.objects) {
         progress.step(`${object.kind} ${object.name}`);
-        if (!object.checked.ok)
-          findings.push({ place: `${object.path}:${object.line}`, message: object.checked.message });
+        if (!object.checked.ok) findings.push({ place: describeKey(object.key), message: object.checked.message });
         else if (object.kind === 'Policy')
           findings.push(
             ...(await policyFindings(object, object.checked.manifest as PolicyManifest, { compiler, engine })),
@@ -74,11 +72,8 @@ async function policyFindings(
     await checkPolicy(services, spec.name, body, tests ?? [], systemClock.now());
     return [];
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const places = error.errors ?? [{ pointer: '', detail: error.message }];
-    return places.map((one) => ({
-      place: object.locate?.(one) ?? `${object.path}:${object.line}`,
-      message: one.detail,
-    }));
+    const refusal = refusalOf(error, object.locate);
+    if (refusal === undefined) throw error;
+    return [{ place: describeKey(object.key), message: refusal.message }];
   }
 }

@@ -26,9 +26,7 @@ export class Breaker {
 
   /** A manifest is gone, and its row is there. */
   gone(key: Key, tenant: string): void {
-    const before = this.#tenantOf.get(key);
-    if (before === tenant) return;
-    if (before !== undefined) this.#forget(key, before);
+    if (this.#tenantOf.has(key)) return;
     this.#gone.set(tenant, (this.#gone.get(tenant) ?? new Set()).add(key));
     this.#tenantOf.set(key, tenant);
   }

@@ -22,8 +22,10 @@ export type { StatusChange } from './desk.ts';
 export { type FileObject, parseFile } from './files/parse.ts';
 export { FileSource } from './files/source.ts';
 export { listTree } from './files/tree.ts';
+export { refusalOf } from './reasons.ts';
 export type { Rooms } from './rooms.ts';
 export type { Condition, ResourceStatus, Source, SourceProblem } from './source.ts';
+export { describeKey } from './source.ts';
 export { wireRooms } from './wire.ts';
 
 export type OperatorOptions = {

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Observe } from '../server/core/observe.ts';
-import { tryLockText } from './store.ts';
+import { askAlive, tryLock } from './store.ts';
 
 export type LockOptions = {
   client: () => pg.Client;
@@ -63,9 +63,7 @@ async function acquire(
 ): Promise<void> {
   let told = false;
   for (;;) {
-    const { text, values } = tryLockText(options.source);
-    const { rows } = await Promise.race([client.query(text, values), lost]);
-    if (rows[0].locked) return;
+    if (await Promise.race([tryLock(client, options.source), lost])) return;
     if (!told)
       options.waiting(`Another operator reconciles ${options.source} into this database; waiting until it stops.`);
     told = true;
@@ -82,6 +80,6 @@ async function keep(client: pg.Client, options: LockOptions, signal: AbortSignal
       throw new Error('the connection that holds the operator lock is silent');
     });
     silent.catch(() => {});
-    await Promise.race([client.query('select 1'), silent, lost]).finally(() => silence.abort());
+    await Promise.race([askAlive(client), silent, lost]).finally(() => silence.abort());
   }
 }

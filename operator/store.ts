@@ -1,4 +1,5 @@
 /** All SQL of the operator: its own bookkeeping (accord.resource), and what it asks about servers. */
+import type pg from 'pg';
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../server/core/db/database.ts';
 import { Json } from '../server/core/db/rows.ts';
@@ -72,10 +73,14 @@ export function readServed(tx: Transaction, tenants: readonly string[], maxStale
   );
 }
 
-/** The statement by which a session becomes the only operator of a source, or learns that another one is. */
-export function tryLockText(source: string): { text: string; values: unknown[] } {
-  return {
-    text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked',
-    values: [`accord.operator.${source}`],
-  };
+/** Makes a session the only operator of a source until it ends. @returns false when another session is */
+export async function tryLock(client: pg.Client, source: string): Promise<boolean> {
+  const text = 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked';
+  const { rows } = await client.query(text, [`accord.operator.${source}`]);
+  return rows[0].locked === true;
+}
+
+/** Resolves when the connection of a session still answers. */
+export async function askAlive(client: pg.Client): Promise<void> {
+  await client.query('select 1');
 }

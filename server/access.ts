@@ -18,8 +18,12 @@ export type AccessServices = {
   tokens: Pick<AccessTokens, 'cached' | 'verify'>;
   /** The member behind a portal token. @throws Problem unauthenticated */
   authenticateMember: (token: string, tenant: string) => Promise<Caller>;
+  /** Each use that the support desk makes of its rights is audited before it is answered. */
+  recordSupportUse: (caller: Member, use: { route: string; requestId: string }) => Promise<void>;
   observe: Observe;
 };
+
+type Member = Extract<Caller, { kind: 'member' }>;
 
 /**
  * Guards all routes that are registered afterwards.
@@ -74,7 +78,12 @@ function enter(services: AccessServices, request: FastifyRequest): Promise<void>
 
 async function verified(services: AccessServices, request: FastifyRequest, access: Access, verifying: Promise<Caller>) {
   try {
-    letIn(access, await verifying, request);
+    const caller = await verifying;
+    letIn(access, caller, request);
+    if (caller.kind === 'member' && caller.role === 'support') {
+      const route = `${request.method} ${request.routeOptions.url}`;
+      await services.recordSupportUse(caller, { route, requestId: request.id });
+    }
   } catch (error) {
     if (error instanceof Problem && error.status === 401) {
       const { tenant } = request.params as { tenant: string };

@@ -1,4 +1,6 @@
 /** Owns what describes the API: OpenAPI 3.1 from the routes' own schemas at /openapi.json, and a readable page at /docs. */
+
+import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { App } from './core/http.ts';
@@ -74,6 +76,8 @@ export async function registerDocs(app: App, version: string): Promise<void> {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: { door: 'public' } };
     });
+    // The page brings a Content-Security-Policy of its own.
+    await scope.register(helmet, { contentSecurityPolicy: false });
     await scope.register(swaggerUi, {
       routePrefix: '/docs',
       staticCSP: true,

@@ -45,6 +45,7 @@ const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', '
 /** What the caller is told of an error; its cause stays in the log. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (typeof error !== 'object' || error === null) return problem('internal_error', { cause: error });
   const { code, statusCode, validation, validationContext, message } = error as FastifyError & { code?: string };
   if (validation) {
     const errors = placesOf(validation as unknown as ErrorObject[], validationContext);

@@ -21,7 +21,12 @@ import {
   type MintServices,
   openInstallationKey,
 } from './keys/index.ts';
-import { authenticateMember, type MemberRouteServices, type PortalServices } from './members/index.ts';
+import {
+  authenticateMember,
+  type MemberRouteServices,
+  type PortalServices,
+  recordSupportUse,
+} from './members/index.ts';
 import { Artifacts, Engine, type PolicyRouteServices } from './policies/index.ts';
 import { createCompiler } from './rego/index.ts';
 import { Snapshots, type TenantSnapshot } from './snapshot/index.ts';
@@ -92,6 +97,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       access: {
         ...rooms.access,
         authenticateMember: (token, tenant) => authenticateMember(portal, token, tenant),
+        recordSupportUse: (caller, use) => recordSupportUse(database, caller, use),
         observe,
       },
       policies: rooms.policies,

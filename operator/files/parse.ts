@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Document, LineCounter, parseAllDocuments } from 'yaml';
-import { apiVersion, checkManifest, group } from '../../crds/index.ts';
+import { apiVersion, checkManifest, group, wordsReadDifferently } from '../../crds/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { kindOf, type LooseManifest } from '../kinds/index.ts';
 import { type Claim, type KindName, keyOf, kindNames, type SourceObject, type SourceProblem } from '../source.ts';
@@ -69,6 +69,9 @@ function readDocument(path: string, lines: LineCounter, document: Document.Parse
     const where = place(path, lines, locator.offsetOf(document, pointer));
     return { place: where, message: `${pointer === '' ? 'The document' : pointer} ${detail}` };
   });
+  for (const { offset, detail } of wordsReadDifferently(document)) {
+    messages.push({ place: place(path, lines, offset), message: detail });
+  }
   if (identity === undefined) {
     if (isForeign(value))
       parsed.problems.push({ place: at, message: `${describeForeign(value)} is not a kind of Accord; it is ignored.` });
@@ -86,7 +89,7 @@ function readDocument(path: string, lines: LineCounter, document: Document.Parse
     deleting: false,
     annotations: annotationsOf(value as Loose),
     digest: digestOf((value as Loose).spec),
-    checked: checked.ok ? checked : { ok: false, message: text },
+    checked: checked.ok && messages.length === 0 ? checked : { ok: false, message: text },
     claims: claimsOf(value as Loose, identity),
     locate: locator.forSpec(path, lines, document),
     path,

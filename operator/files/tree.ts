@@ -20,12 +20,12 @@ export type Listing = {
 
 const MANIFEST = /\.(ya?ml|json)$/i;
 
-/** @param except a directory that is not looked into: our own status files are no manifests */
-export async function listTree(root: string, except: string): Promise<Listing> {
+/** @param except a directory that is not looked into, such as that of our own status files, which are no manifests */
+export async function listTree(root: string, except?: string): Promise<Listing> {
   const listing: Listing = { files: new Map(), directories: new Map(), problems: [], whole: true };
-  const own = await stat(except, { bigint: true }).catch(() => undefined);
+  const own = except === undefined ? undefined : await stat(except, { bigint: true }).catch(() => undefined);
   const identity = own && `${own.dev}:${own.ino}`;
-  if (identity !== undefined) listing.directories.set(identity, except);
+  if (identity !== undefined) listing.directories.set(identity, root);
   await look(root, '', 0, listing);
   if (identity !== undefined) listing.directories.delete(identity);
   listing.files = new Map([...listing.files].sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -50,19 +50,19 @@ async function look(root: string, below: string, depth: number, listing: Listing
     // What vanished below the top while we looked is gone; without the top nothing is known.
     return isMissing(error) && below !== '' ? undefined : fail(describe(error));
   }
-  for (const name of names.sort()) {
-    // Hidden: what editors leave, .git, and the versions behind a mounted ConfigMap, which are linked to by their names.
-    if (name.startsWith('.')) continue;
+  // Hidden: what editors leave, .git, and the versions behind a mounted ConfigMap, which are linked to by their names.
+  const shown = names.filter((name) => !name.startsWith('.')).sort();
+  const found = await Promise.allSettled(shown.map((name) => stat(join(directory, name), { bigint: true })));
+  for (const [i, name] of shown.entries()) {
     const path = below === '' ? name : `${below}/${name}`;
-    try {
-      const about = await stat(join(root, path), { bigint: true });
-      if (about.isDirectory()) await look(root, path, depth + 1, listing);
-      else if (about.isFile() && MANIFEST.test(name)) listing.files.set(path, about);
-    } catch (error) {
-      if (!isMissing(error)) fail(`${name}: ${describe(error)}`);
-    }
-    if (listing.files.size > limits.manifestFilesMax)
+    const about = found[i] as PromiseSettledResult<BigIntStats>;
+    if (about.status === 'rejected') {
+      if (!isMissing(about.reason)) fail(`${name}: ${describe(about.reason)}`);
+    } else if (about.value.isDirectory()) await look(root, path, depth + 1, listing);
+    else if (about.value.isFile() && MANIFEST.test(name)) listing.files.set(path, about.value);
+    if (listing.files.size > limits.manifestFilesMax) {
       return fail(`There are more than ${limits.manifestFilesMax} files.`);
+    }
   }
 }
 

@@ -12,11 +12,15 @@ import { type DecisionRecord, insertDecisions } from './store.ts';
 
 const FLUSH_MS = 100;
 const BATCH = 500;
+const BATCH_CHARS = 4 * 1024 * 1024;
+
+type Waiting = { record: DecisionRecord; chars: number };
 
 export class DecisionLog {
   readonly #database: Database;
   readonly #observe: Observe;
-  #waiting: DecisionRecord[] = [];
+  #waiting: Waiting[] = [];
+  #waitingChars = 0;
   #flushing: Promise<void> | undefined;
 
   constructor(database: Database, observe: Observe) {
@@ -27,11 +31,22 @@ export class DecisionLog {
   /** Keeps the record if the tenant's setting says so. @param draw a number in [0, 1), for sampling */
   add(setting: TenantSpec['decisionLog'], record: DecisionRecord, draw: number = Math.random()): void {
     if (!keeps(setting, record.answer.outcome === 'deny', draw)) return;
-    if (this.#waiting.length >= limits.decisionLogQueueMax) {
-      this.#waiting.shift();
-      this.#observe({ kind: 'decision_log_dropped', count: 1 });
+    // Requests may have 256 KiB each: counting records alone would let them fill gigabytes.
+    const chars = JSON.stringify(record.request).length;
+    this.#waiting.push({ record, chars });
+    this.#waitingChars += chars;
+    let dropped = 0;
+    while (
+      this.#waiting.length - dropped > limits.decisionLogQueueMax ||
+      this.#waitingChars > limits.decisionLogQueueCharsMax
+    ) {
+      this.#waitingChars -= (this.#waiting[dropped] as Waiting).chars;
+      dropped++;
     }
-    this.#waiting.push(record);
+    if (dropped > 0) {
+      this.#waiting.splice(0, dropped);
+      this.#observe({ kind: 'decision_log_dropped', count: dropped });
+    }
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined;
     });
@@ -45,7 +60,7 @@ export class DecisionLog {
   async #flush(): Promise<void> {
     while (this.#waiting.length > 0) {
       if (this.#waiting.length < BATCH) await sleep(FLUSH_MS);
-      const batch = this.#waiting.splice(0, BATCH);
+      const batch = this.#take();
       try {
         await this.#database.system((tx) => insertDecisions(tx, batch));
       } catch (error) {
@@ -53,6 +68,15 @@ export class DecisionLog {
         this.#observe({ kind: 'decision_log_dropped', count: batch.length });
       }
     }
+  }
+
+  #take(): DecisionRecord[] {
+    let [count, chars] = [0, 0];
+    while (count < Math.min(BATCH, this.#waiting.length) && (count === 0 || chars < BATCH_CHARS)) {
+      chars += (this.#waiting[count++] as Waiting).chars;
+    }
+    this.#waitingChars -= chars;
+    return this.#waiting.splice(0, count).map(({ record }) => record);
   }
 }
 

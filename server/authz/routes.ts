@@ -76,6 +76,7 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
       const decision = authorize(services, asked, body);
       if (decision instanceof Promise) return decision.then((made) => made.answer);
       reply.send(decision.answer); // no promise: 2 us of a decision's 60
+      return undefined;
     },
   });
 }

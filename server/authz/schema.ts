@@ -1,5 +1,6 @@
 /** Shapes of the authorization room: the specification's request and response. */
 import { type Static, Type } from 'typebox';
+import { limits } from '../core/limits.ts';
 
 const attributes = (description: string) =>
   Type.Record(Type.String({ maxLength: 256 }), Type.Unknown(), { description });
@@ -40,6 +41,6 @@ export const AuthorizationResponse = Type.Object({
 });
 
 export const BatchRequest = Type.Object(
-  { requests: Type.Array(Type.Ref('AuthorizationRequest#'), { minItems: 1, maxItems: 1000 }) },
+  { requests: Type.Array(Type.Ref('AuthorizationRequest#'), { minItems: 1, maxItems: limits.batchRequestsMax }) },
   { additionalProperties: false },
 );

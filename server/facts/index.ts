@@ -55,8 +55,19 @@ export const noFacts: Facts = Object.freeze({ graph: Object.freeze({ subject: []
 /** The source while no room owns records. */
 export const emptyFacts: FactsSource = { gather: async () => noFacts };
 
-/** From the input paths that a policy reads, which facts it needs. */
+const needs = new WeakMap<Reads, FactsNeeded>();
+
+/** From the input paths that a policy reads, which facts it needs; worked out once for each policy of a snapshot. */
 export function factsNeeded(reads: Reads): FactsNeeded {
+  let needed = needs.get(reads);
+  if (needed === undefined) {
+    needed = neededBy(reads);
+    needs.set(reads, needed);
+  }
+  return needed;
+}
+
+function neededBy(reads: Reads): FactsNeeded {
   const under = (...path: string[]) =>
     reads.all || reads.paths.some((read) => path.every((segment, i) => i >= read.length || read[i] === segment));
   return { subject: under('graph', 'subject'), resource: under('graph', 'resource'), consents: under('consents') };

@@ -103,3 +103,19 @@ async function verify(services: PortalServices, token: string, tenant: string): 
   }
   return payload.jti;
 }
+
+/** Audits that the support desk looked at something of the tenant. */
+export async function recordSupportUse(
+  database: Database,
+  caller: { tenant: string; email: string },
+  use: { route: string; requestId: string },
+): Promise<void> {
+  const entry = {
+    actor: `member:${caller.email}`,
+    action: 'read',
+    kind: 'route',
+    name: use.route,
+    requestId: use.requestId,
+  };
+  await database.tenant(caller.tenant, (tx) => recordAudit(tx, caller.tenant, entry));
+}

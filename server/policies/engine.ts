@@ -94,7 +94,9 @@ export class Engine {
 
   /** Evaluates Wasm that is not (yet) a policy's, off the main thread: tests before activation, trying out, explaining. */
   async runApart(tenant: string, key: string, wasm: Uint8Array, input: unknown, now: number): Promise<Run> {
-    return this.#read(await this.#isolated.evaluate(tenant, { program: { key, wasm }, input, now: nanoseconds(now) }, true));
+    return this.#read(
+      await this.#isolated.evaluate(tenant, { program: { key, wasm }, input, now: nanoseconds(now) }, true),
+    );
   }
 
   /** Makes a program ready: the first decision after a PUT does not wait for Postgres. */

@@ -20,7 +20,12 @@ export function checkPolicyName(name: string): void {
   const dots = name === '.' || name === '..';
   if (dots || !NAME.test(name) || [...name].length > limits.policyNameCharsMax) {
     throw policyProblem('policy_name_invalid', {
-      errors: [{ pointer: '/params/policyName', detail: 'Use 1 to 253 printable characters without / ? # and \\, not . or ..' }],
+      errors: [
+        {
+          pointer: '/params/policyName',
+          detail: 'Use 1 to 253 printable characters without / ? # and \\, not . or ..',
+        },
+      ],
     });
   }
 }

@@ -27,7 +27,13 @@ export async function runTests(
 ): Promise<void> {
   const errors: ProblemPlace[] = [];
   for (const [index, test] of tests.entries()) {
-    const run = await engine.runApart(program.tenant, program.key, program.wasm, test.input, instantOf(test.input, now));
+    const run = await engine.runApart(
+      program.tenant,
+      program.key,
+      program.wasm,
+      test.input,
+      instantOf(test.input, now),
+    );
     const unmet = run.ok ? unmetExpectation(judge(run.result).answer, test.expect) : `${run.failure}: ${run.detail}`;
     if (unmet !== undefined) errors.push({ pointer: `/tests/${index}`, detail: `${test.name}: ${unmet}` });
   }

@@ -12,7 +12,7 @@ export type Program = {
 
 /**
  * Makes a module from what the compiler returned. Synchronous, about 2 ms for a usual policy.
- * @throws PolicyError (internal) when it is not an instrumented policy
+ * @throws PolicyError (internal) when it is not an instrumented policy; (memory) when its own data exceeds its memory
  */
 export function loadProgram(wasm: Uint8Array): Program {
   let module: WebAssembly.Module;
@@ -23,23 +23,57 @@ export function loadProgram(wasm: Uint8Array): Program {
   }
   if (!WebAssembly.Module.exports(module).some(({ name, kind }) => name === 'fuel' && kind === 'global'))
     throw new PolicyError('internal', 'the compiled policy has no fuel counter');
-  return { module, size: wasm.byteLength, memory: importedMemory(wasm) };
+  const memory = importedMemory(wasm);
+  if (memory.initial > memory.maximum) throw new PolicyError('memory', "the policy's own data exceeds its memory");
+  return { module, size: wasm.byteLength, memory };
 }
 
-/** Limits of the imported memory: JavaScript's own reflection of imports does not tell them. */
+const SECTION = { import: 2, data: 11 } as const;
+const PAGE = 65_536;
+
+/**
+ * Limits of the imported memory, which JavaScript's own reflection does not tell. OPA's compiler declares a minimum that
+ * it counted before it added the policy's own data, so the data is looked at as well.
+ */
 function importedMemory(wasm: Uint8Array): Program['memory'] {
   const reader = new WasmReader(wasm);
-  const imports = reader.sections().find(({ id }) => id === 2);
-  reader.at = imports?.from ?? wasm.length;
-  for (let left = imports === undefined ? 0 : reader.u32(); left > 0; left--) {
+  let memory: Program['memory'] | undefined;
+  let dataEnd = 0;
+  for (const { id, from } of reader.sections()) {
+    reader.at = from;
+    if (id === SECTION.import) memory = memoryImport(reader);
+    if (id === SECTION.data) dataEnd = endOfData(reader);
+  }
+  if (memory === undefined) throw new PolicyError('internal', 'the compiled policy imports no memory');
+  return { initial: Math.max(memory.initial, Math.ceil(dataEnd / PAGE) + 1), maximum: memory.maximum };
+}
+
+function memoryImport(reader: WasmReader): Program['memory'] | undefined {
+  for (let left = reader.u32(); left > 0; left--) {
     reader.skipBytes();
     reader.skipBytes();
     const kind = reader.byte();
-    if (kind === 0) reader.skipNumber();
-    else if (kind === 2) {
-      const { minimum, maximum } = reader.limits();
-      return { initial: minimum, maximum: Math.min(maximum ?? limits.evaluateMemoryPages, limits.evaluateMemoryPages) };
-    } else break;
+    if (kind === 2) {
+      const { minimum, maximum = limits.evaluateMemoryPages } = reader.limits();
+      return { initial: minimum, maximum: Math.min(maximum, limits.evaluateMemoryPages) };
+    }
+    if (kind !== 0) break;
+    reader.skipNumber();
   }
-  throw new PolicyError('internal', 'the compiled policy imports no memory');
+  return undefined;
+}
+
+/** Where the highest active segment ends: each is flag 0, i32.const offset, end, bytes. */
+function endOfData(reader: WasmReader): number {
+  let end = 0;
+  for (let left = reader.u32(); left > 0; left--) {
+    if (reader.byte() !== 0 || reader.byte() !== 0x41)
+      throw new PolicyError('internal', "the compiled policy's data is not as OPA lays it out");
+    const offset = reader.u32();
+    reader.byte();
+    const length = reader.u32();
+    reader.at += length;
+    end = Math.max(end, offset + length);
+  }
+  return end;
 }

@@ -20,7 +20,7 @@ import {
   openInstallationKey,
   registerKeyRoutes,
 } from '../../server/keys/index.ts';
-import { authenticateMember, registerMemberRoutes } from '../../server/members/index.ts';
+import { authenticateMember, recordSupportUse, registerMemberRoutes } from '../../server/members/index.ts';
 import { disableTenant, eraseTenant, putTenant, readTenant, type TenantSpec } from '../../server/tenants/index.ts';
 import { createValidatorCompiler } from '../../server/validation.ts';
 import { tenantSpec } from '../core/auth/tenant-auth.ts';
@@ -59,6 +59,7 @@ export async function createTestApp({ database, observations }: TestDatabase, mo
     tenantOf: (tenant) => held.get(tenant),
     tokens,
     authenticateMember: (token, tenant) => authenticateMember(keyed, token, tenant),
+    recordSupportUse: (caller, use) => recordSupportUse(keyed.database, caller, use),
     observe,
   });
   registerKeyRoutes(app, { tenantOf: (tenant) => held.get(tenant), clock });

@@ -1,5 +1,7 @@
 /** The Authorization API end to end: a policy by the Config API, decisions by POST /authz/{tenant}. */
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
+import { sql } from '../../server/core/db/sql.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 const server = await createTestServer();
@@ -226,14 +228,9 @@ describe('the decision log', () => {
   });
 });
 
-test('a request that jsonb cannot hold costs no record, neither its own nor those of its batch', async () => {
-  const odd = await server.app.inject({
-    method: 'POST',
-    url: `/authz/${tenant}`,
-    headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
-    payload: '{"action":"odd:request","context":{"nul":"a\\u0000b","half":"\\ud800","kept":"\\\\u0000"}}',
-  });
-  expect(odd.statusCode).toBe(200);
+test('an answer that jsonb cannot hold costs no record, neither its own nor those of its batch', async () => {
+  await put('odd:answer', 'package a\noutcome := {"nul": concat("", ["a", "\\u0000", "b"]), "kept": "\\\\u0000"}');
+  expect((await ask({ action: 'odd:answer' })).json().outcome).toEqual({ nul: 'a\u0000b', kept: '\\u0000' });
   await ask({ action: 'odd:neighbour' });
   await server.services.authz.log.close();
   const read = async (action: string) => {
@@ -241,5 +238,23 @@ test('a request that jsonb cannot hold costs no record, neither its own nor thos
     return (await server.app.inject({ url, headers: { authorization: `Bearer ${editor}` } })).json().decisions;
   };
   expect(await read('odd:neighbour')).toHaveLength(1);
-  expect((await read('odd:request'))[0].request.context).toEqual({ nul: 'a\ufffdb', half: '\ufffd', kept: '\\u0000' });
+  expect((await read('odd:answer'))[0].answer.outcome).toEqual({ nul: 'a\ufffdb', kept: '\\u0000' });
+});
+
+test('each use of the support role is audited before it is answered', async () => {
+  const support = await server.member(tenant, 'support');
+  const url = `/tenants/${tenant}/policies/car:unlock`;
+  const response = await server.app.inject({
+    url,
+    headers: { authorization: `Bearer ${support}`, 'x-request-id': 'by-support' },
+  });
+  expect(response.statusCode).toBe(200);
+  const entries = await server.db.database.tenant(tenant, (tx) =>
+    tx.many(
+      Type.Object({ actor: Type.String(), action: Type.String(), object_name: Type.String() }),
+      sql`select actor #>> '{}' as actor, action, object_name from accord.audit_entry where request_id = 'by-support'`,
+    ),
+  );
+  const name = 'GET /tenants/:tenant/policies/:policyName';
+  expect(entries).toEqual([{ actor: 'member:support@localhost', action: 'read', object_name: name }]);
 });

@@ -75,17 +75,19 @@ describe('PUT', () => {
     expect((await call('GET', at('car:broken'))).body.revision).toBe(1);
   });
 
-  test.each(['http.send({"method": "get", "url": "http://x"})', 'opa.runtime()', 'rand.intn("a", 3)', 'uuid.rfc4122("a")'])(
-    'refuses %s by its name and place',
-    async (expression) => {
-      const { status, body } = await call('PUT', at('car:builtin'), {
-        body: { rego: `package a\noutcome := "allow" if {\n  x := ${expression}\n  x == 1\n}` },
-      });
-      expect([status, body.code]).toEqual([400, 'policy_does_not_compile']);
-      const name = expression.slice(0, expression.indexOf('('));
-      expect(body.errors[0]).toMatchObject({ detail: expect.stringContaining(name), line: 3, column: 8 });
-    },
-  );
+  test.each([
+    'http.send({"method": "get", "url": "http://x"})',
+    'opa.runtime()',
+    'rand.intn("a", 3)',
+    'uuid.rfc4122("a")',
+  ])('refuses %s by its name and place', async (expression) => {
+    const { status, body } = await call('PUT', at('car:builtin'), {
+      body: { rego: `package a\noutcome := "allow" if {\n  x := ${expression}\n  x == 1\n}` },
+    });
+    expect([status, body.code]).toEqual([400, 'policy_does_not_compile']);
+    const name = expression.slice(0, expression.indexOf('('));
+    expect(body.errors[0]).toMatchObject({ detail: expect.stringContaining(name), line: 3, column: 8 });
+  });
 
   test('a graph that cannot be converted names the node', async () => {
     const graph = graphSaying('allow');
@@ -101,7 +103,9 @@ describe('PUT', () => {
     expect([good.status, good.body, good.headers.etag]).toEqual([200, {}, undefined]);
     expect((await call('PUT', dry, { body: { rego: 'package' } })).body.code).toBe('policy_does_not_compile');
     expect((await call('PUT', dry, { body: {} })).body.code).toBe('policy_without_source');
-    expect((await call('PUT', dry, { body: { rego: says('allow') }, headers: { 'if-match': '"1"' } })).status).toBe(412);
+    expect((await call('PUT', dry, { body: { rego: says('allow') }, headers: { 'if-match': '"1"' } })).status).toBe(
+      412,
+    );
     expect((await call('PUT', `${at('car:dry')}?dryRun=maybe`, { body: { rego: says('allow') } })).status).toBe(400);
     expect((await call('GET', at('car:dry'))).status).toBe(404);
     expect((await call('GET', `${at('car:dry')}/revisions`)).status).toBe(404);
@@ -174,7 +178,9 @@ describe('bodies', () => {
 
   test('JSON with a charset is JSON', async () => {
     const text = JSON.stringify({ rego: says('allow') });
-    expect((await call('PUT', at('car:type'), { raw: { type: 'application/json; charset=utf-8', text } })).status).toBe(200);
+    expect((await call('PUT', at('car:type'), { raw: { type: 'application/json; charset=utf-8', text } })).status).toBe(
+      200,
+    );
   });
 
   test.each([

@@ -26,7 +26,8 @@ describe('the list', async () => {
       seen.push(...body.resources);
       const link = /^<(.+)>; rel="next"$/.exec(String(headers.link ?? ''))?.[1];
       expect(body.cursor === undefined).toBe(link === undefined);
-      if (link) expect([link, new URLSearchParams(link.split('?')[1]).get('cursor')]).toEqual([body.links.next, body.cursor]);
+      if (link)
+        expect([link, new URLSearchParams(link.split('?')[1]).get('cursor')]).toEqual([body.links.next, body.cursor]);
       next = link?.slice(`/tenants/${tenant}`.length);
       expect(page).toBeLessThan(3);
     }
@@ -38,13 +39,17 @@ describe('the list', async () => {
   });
 
   test('searches names and content, without regard to case, and pages what it finds', async () => {
-    expect((await call('GET', '/policies?q=READ')).body.resources).toEqual(names.filter((name) => name.endsWith('read')));
+    expect((await call('GET', '/policies?q=READ')).body.resources).toEqual(
+      names.filter((name) => name.endsWith('read')),
+    );
     expect((await call('GET', '/policies?q=About%20b%3A')).body.resources).toEqual(['b:read', 'b:write']);
     expect((await call('GET', '/policies?q=nowhere')).body.resources).toEqual([]);
     expect((await call('GET', '/policies?q=%25')).body.resources).toEqual([]); // no pattern
     const first = await call('GET', '/policies?q=read&limit=3');
     expect(first.body.resources).toEqual(['a:read', 'b:read', 'c:read']);
-    expect((await call('GET', first.body.links.next.slice(`/tenants/${tenant}`.length))).body.resources).toEqual(['d:read']);
+    expect((await call('GET', first.body.links.next.slice(`/tenants/${tenant}`.length))).body.resources).toEqual([
+      'd:read',
+    ]);
   });
 
   test.each([
@@ -68,7 +73,7 @@ describe('the list', async () => {
     if (status === 400) expect(answer.body.detail).toMatch(/limit|cursor|\/query\/q|unknown|NUL|malformed/);
   });
 
-  test("takes no cursor of another list, nor one that somebody made", async () => {
+  test('takes no cursor of another list, nor one that somebody made', async () => {
     const { body } = await call('GET', '/policies/a%3Aread/revisions?limit=1');
     expect(body.cursor).toBeUndefined();
     const forged = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -91,7 +96,12 @@ describe('the history', async () => {
   test('lists newest first, goes on over a deletion, and says who did what when', async () => {
     const { body } = await call('GET', `${path}/revisions`);
     const told = body.revisions.map((one: { revision: number; action: string }) => [one.revision, one.action]);
-    expect(told).toEqual([[4, 'put'], [3, 'delete'], [2, 'put'], [1, 'put']]);
+    expect(told).toEqual([
+      [4, 'put'],
+      [3, 'delete'],
+      [2, 'put'],
+      [1, 'put'],
+    ]);
     expect(body.revisions[0]).toEqual({
       revision: 4,
       action: 'put',
@@ -138,7 +148,10 @@ describe('the history', async () => {
     expect([restored.status, restored.body, restored.headers.etag]).toEqual([200, {}, '"5"']);
     const { body } = await call('GET', path);
     expect([body.rego, body.graph, body.revision]).toEqual([sources[0], undefined, 5]);
-    expect((await call('GET', `${path}/revisions`)).body.revisions[0]).toMatchObject({ revision: 5, action: 'restore' });
+    expect((await call('GET', `${path}/revisions`)).body.revisions[0]).toMatchObject({
+      revision: 5,
+      action: 'restore',
+    });
     expect((await call('POST', `${path}/revisions/1/restore`)).headers.etag).toBe('"5"'); // it is what it is already
     expect((await call('POST', `${path}/revisions/3/restore`)).body.code).toBe('policy_revision_not_found');
     await call('DELETE', path);
@@ -148,7 +161,8 @@ describe('the history', async () => {
   test(`keeps ${limits.policyRevisionsKept}`, async () => {
     const kept = '/policies/h%3Akept';
     const [odd, even] = [says('allow'), says('deny')];
-    for (let n = 1; n <= limits.policyRevisionsKept; n++) await call('PUT', kept, { body: { rego: n % 2 ? odd : even } });
+    for (let n = 1; n <= limits.policyRevisionsKept; n++)
+      await call('PUT', kept, { body: { rego: n % 2 ? odd : even } });
     expect((await call('GET', `${kept}/revisions/1`)).status).toBe(200);
     await call('PUT', kept, { body: { rego: odd } });
     expect((await call('GET', `${kept}/revisions/1`)).status).toBe(404);

@@ -77,7 +77,8 @@ describe('a test', () => {
   });
 
   test('that loops or conflicts fails with that reason, and ends', async () => {
-    const loop = 'package t\noutcome := "allow" if { r := numbers.range(1, 5000); some i in r; some j in r; i * j == 0.5 }';
+    const loop =
+      'package t\noutcome := "allow" if { r := numbers.range(1, 5000); some i in r; some j in r; i * j == 0.5 }';
     const looped = await refusal('t:loop', { rego: loop }, [{ name: 'loop', input: {}, expect: { outcome: 'deny' } }]);
     expect(looped.errors?.[0]?.detail).toMatch(/^loop: policy_budget_exhausted: /);
     const two = 'package t\noutcome := "allow" if input.x\noutcome := "deny" if input.x';
@@ -95,9 +96,7 @@ describe('a test', () => {
   test('has the time that it states, in input.time and in time.now_ns', async () => {
     const clock = 'package t\noutcome := {"hour": time.clock(time.now_ns())[0], "time": input.time}';
     const time = '2020-02-03T17:00:00.000Z';
-    await put('t:clock', { rego: clock }, [
-      { name: 'five', input: { time }, expect: { outcome: { hour: 17, time } } },
-    ]);
+    await put('t:clock', { rego: clock }, [{ name: 'five', input: { time }, expect: { outcome: { hour: 17, time } } }]);
   });
 });
 

@@ -88,9 +88,9 @@ describe('manifests', async () => {
   test('of two manifests for one name the first keeps it', async () => {
     await put(manifest('first'), 'm:two', says('allow'));
     await expect(put(manifest('second'), 'm:two', says('deny'))).rejects.toMatchObject({ code: 'duplicate_name' });
-    await expect(
-      deletePolicy(server.services.policies, manifest('second'), tenant, 'm:two'),
-    ).rejects.toMatchObject({ code: 'duplicate_name' });
+    await expect(deletePolicy(server.services.policies, manifest('second'), tenant, 'm:two')).rejects.toMatchObject({
+      code: 'duplicate_name',
+    });
   });
 
   test('what a manifest gave up is free for the API', async () => {

@@ -36,7 +36,12 @@ describe('a stored policy', () => {
 
   test('in a graph tells the path of nodes', async () => {
     await call('PUT', '/policies/t%3Agraph', { body: { graph: goldenGraphs['car-sharing'] } });
-    const input = { graph: { subject: [], resource: [] }, subject: { id: 'a' }, resource: { id: 'c', type: 'car' }, consents: [] };
+    const input = {
+      graph: { subject: [], resource: [] },
+      subject: { id: 'a' },
+      resource: { id: 'c', type: 'car' },
+      consents: [],
+    };
     const { body } = await call('POST', '/policies/t%3Agraph/test', { body: { input } });
     expect(body).toMatchObject({ outcome: 'deny', reason: 'Only the owner and drivers in good standing.' });
     expect(body.explain.path).toEqual(['start', 'owner', 'driver-in-good-standing', 'closed']);
@@ -59,13 +64,16 @@ describe('a draft', () => {
   });
 
   test('that does not compile says where', async () => {
-    const { status, body } = await call('POST', '/policies/t%3Anew/test', { body: { rego: 'package d\nx := ', input: {} } });
+    const { status, body } = await call('POST', '/policies/t%3Anew/test', {
+      body: { rego: 'package d\nx := ', input: {} },
+    });
     expect([status, body.code]).toEqual([400, 'policy_does_not_compile']);
     expect(body.errors[0].line).toBe(2);
   });
 
   test('that fails denies with its reason, and explains', async () => {
-    const loop = 'package d\noutcome := "allow" if { r := numbers.range(1, 5000); some i in r; some j in r; i * j == 0.5 }';
+    const loop =
+      'package d\noutcome := "allow" if { r := numbers.range(1, 5000); some i in r; some j in r; i * j == 0.5 }';
     const { body } = await call('POST', '/policies/t%3Anew/test', { body: { rego: loop, input: {} } });
     expect(body).toMatchObject({ outcome: 'deny', reason: 'policy_budget_exhausted' });
     expect(body.explain.failure.reason).toBe('policy_budget_exhausted');

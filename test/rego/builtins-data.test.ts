@@ -87,6 +87,7 @@ describe('structures', () => {
     ['yaml.unmarshal("n: 12345678901234567890")', { n: exactly('12345678901234567890') }],
     ['yaml.unmarshal("a: 1\\na: 2")', { a: 2 }],
     ['yaml.unmarshal("a: [1")', undefined],
+    ['yaml.unmarshal("")', null],
     ['yaml.is_valid("a: 1")', true],
     ['yaml.is_valid("a: [1")', false],
     ['yaml.is_valid("{[1]: 2}")', false],
@@ -119,6 +120,9 @@ describe('addresses', () => {
       'sort(net.cidr_merge({"10.0.0.0/8", "10.1.0.0/16", "11.0.0.0/9", "2001:db8::/33", "2001:db8:8000::/33"}))',
       ['10.0.0.0/8', '11.0.0.0/9', '2001:db8::/32'],
     ],
+    ['net.cidr_is_valid("::ffff:1.2.3.4/33")', true],
+    ['net.cidr_merge(["::ffff:1.2.3.4/104", "10.1.2.3"])', ['1.0.0.0/8', '10.1.2.3/8']],
+    ['net.cidr_merge(["::/0", "192.0.2.0/24"])', ['::/0']],
     ['net.cidr_merge(["x"])', undefined],
   ]);
   testTable('uri', [
@@ -161,6 +165,7 @@ describe('time', () => {
     ['time.parse_ns("RFC1123Z", "Tue, 14 Nov 2023 22:13:20 +0100")', exactly('1699996400000000000')],
     ['time.parse_ns("Jan _2 15:04:05.000 2006", "Nov  4 22:13:20.250 2023")', exactly('1699136000250000000')],
     ['time.parse_ns("3:04PM 2006-002", "10:13PM 2023-318")', exactly('1699999980000000000')],
+    ['time.parse_ns("RFC1123", "Tue, 14 Nov 2023 22:13:20 GMT+3")', exactly('1700000000000000000')],
     ['time.parse_ns("2006-01-02", "2023-11-14x")', undefined],
     ['time.parse_duration_ns("1h2m3.5s")', 3723500000000],
     ['time.parse_duration_ns("-1.5h")', -5400000000000],

@@ -1,5 +1,6 @@
 /** Host builtins for text: sprintf, strings.*, regex.*, semver, units, encodings, digests. Values are OPA 1.22's own. */
 import { afterAll, describe } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
 import { exactly, testTable } from './builtins-table.ts';
 import { closeCompiler } from './policies.ts';
 
@@ -29,6 +30,10 @@ describe('sprintf', () => {
     ['sprintf("%T %T %T %T", [1, 1.5, "x", [1]])', 'int64 float64 string string'],
     ['sprintf("%*d|%-*d|%.*f", [5, 1, 4, 2, 2, 1.239])', '    1|2   |1.24'],
     ['sprintf("%[2]d %[1]d", [1, 2])', '2 1'],
+    [
+      'sprintf("%x|%.2X|%b|%#v|%+v", [0.1, 1.999, 1.5, "a", 5])',
+      '0x1.999999999999ap-04|0X1.00P+01|6755399441055744p-52|"a"|5',
+    ],
     ['sprintf("100%%", [])', '100%'],
   ]);
   testTable('mistakes are shown as Go shows them', [
@@ -91,16 +96,19 @@ describe('strings', () => {
 describe('regex', () => {
   testTable('on RE2 syntax', [
     ['regex.replace("foo bar baz", `(\\w)(\\w+)`, "$2$1")', 'oof arb azb'],
-    ['regex.replace("foo bar", `(?P<first>\\w)(\\w+)`, "${2}-$first")', 'oo-f ar-b'],
+    ['regex.replace("foo bar", `(?P<first>\\w)(\\w+)`, concat("", ["$", "{2}-$first"]))', 'oo-f ar-b'],
     ['regex.replace("abc", "", "-")', '-a-b-c-'],
     ['regex.replace("baaac", "a*", "x")', 'xbxcx'],
     ['regex.replace("cost: 5", `\\d`, "$$")', 'cost: $'],
     ['regex.replace("a☺b", "", "-")', '-a-☺-b-'],
     ['regex.replace("x", "(", "y")', undefined],
+    [`regex.split("${'x'.repeat(limits.regexPatternCharsMax)}", "a")`, ['a']],
+    [`regex.split("${'x'.repeat(limits.regexPatternCharsMax + 1)}", "a")`, undefined],
     ['regex.split("[,;]\\\\s*", "a, b;c")', ['a', 'b', 'c']],
     ['regex.split("x*", "axbxc")', ['a', 'b', 'c']],
     ['regex.split(",", ",a,")', ['', 'a', '']],
     ['regex.split("a", "")', ['']],
+    ['regex.split("", "")', []],
     ['regex.split("", "abc")', ['a', 'b', 'c']],
     ['regex.find_n("[oa]+", "foo bar boo", -1)', ['oo', 'a', 'oo']],
     ['regex.find_n("[oa]+", "foo bar boo", 2)', ['oo', 'a']],

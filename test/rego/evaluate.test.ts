@@ -149,6 +149,16 @@ describe('errors', () => {
   });
 });
 
+test('a policy with more data of its own than OPA reckons with', async () => {
+  const names = Array.from({ length: 300 }, (_, i) => `"${'n'.repeat(150)}${i}"`);
+  const program = await compileProgram(`obligations := input.name in {${names.join(', ')}}`);
+  expect(program.memory.initial).toBeGreaterThan(2);
+  const fuel = 10_000_000;
+  expect(new Instance(program).evaluate({ name: `${'n'.repeat(150)}299` }, { now: NOW, fuel }).result).toEqual({
+    obligations: true,
+  });
+});
+
 test('memory does not grow over evaluations', async () => {
   const program = await compileProgram(
     'obligations := {x | some x in input.list; startswith(x, sprintf("%s", ["a"]))}',

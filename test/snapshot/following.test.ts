@@ -94,7 +94,9 @@ describe('a change', async () => {
     const { snapshots, name } = await follower({ maxStalenessMs: 2500 });
     await until(() => expect(snapshots.get(tenant)).toBeDefined());
     // The row changes behind every trigger of a notification, as if the message had been lost.
-    await admin.query(`update accord.tenant set revision = revision + 1, state = 'disabled' where tenant = $1`, [tenant]);
+    await admin.query(`update accord.tenant set revision = revision + 1, state = 'disabled' where tenant = $1`, [
+      tenant,
+    ]);
     await until(() => expect(snapshots.get(tenant)?.active).toBe(false));
     expect(await backends(`${name}-listen`)).toHaveLength(1);
   });
@@ -128,7 +130,10 @@ describe('a tenant', async () => {
 
   test('that is erased is gone, with its acknowledgements, and a new one of its code has nothing of the old', async () => {
     const tenant = await server.tenant();
-    for (const name of ['a', 'b', 'c']) await putPolicy(services.policies, { owner: { source: 'api' }, actor: 'test' }, tenant, name, { rego: 'package p\noutcome := "allow"' });
+    for (const name of ['a', 'b', 'c'])
+      await putPolicy(services.policies, { owner: { source: 'api' }, actor: 'test' }, tenant, name, {
+        rego: 'package p\noutcome := "allow"',
+      });
     await until(() => expect(snapshots.get(tenant)?.policies.size).toBe(3));
     const old = snapshots.get(tenant);
     await eraseTenant(services.tenants, manifestWriter, tenant);
@@ -151,7 +156,9 @@ describe('a tenant', async () => {
     await until(() => expect(late.get(tenant)).toBeDefined());
     // In one transaction and without a notification, as a server sees it that was cut off meanwhile.
     await admin.query('begin');
-    const { rows } = await admin.query('delete from accord.tenant where tenant = $1 returning revision, owner', [tenant]);
+    const { rows } = await admin.query('delete from accord.tenant where tenant = $1 returning revision, owner', [
+      tenant,
+    ]);
     await admin.query(
       `insert into accord.tenant (tenant, spec, revision, owner, updated_by, created_at) values ($1, $2, $3, $4, 'test', now() + interval '1 s')`,
       [tenant, tenantSpec({ displayName: 'Twin' }), rows[0].revision, rows[0].owner],

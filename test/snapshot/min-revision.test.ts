@@ -1,5 +1,6 @@
 /** Accord-Revision and Accord-Min-Revision: read your own writes on whichever server answers. */
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 const writer = await createTestServer();
@@ -25,7 +26,10 @@ const ask = (action: string, minRevision: string | undefined, token = backend) =
   reader.app.inject({
     method: 'POST',
     url: `/authz/${tenant}`,
-    headers: { authorization: `Bearer ${token}`, ...(minRevision === undefined ? {} : { 'accord-min-revision': minRevision }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(minRevision === undefined ? {} : { 'accord-min-revision': minRevision }),
+    },
     payload: { action },
   });
 
@@ -45,8 +49,17 @@ describe('Accord-Min-Revision', () => {
     expect((await ask('own', 'c0')).statusCode).toBe(200);
   });
 
+  test('that is written while the request waits is answered then', async () => {
+    const last = Number((await put('own', 'before')).slice(1));
+    const waiting = ask('own', `c${last + 1}`);
+    await put('own', 'after');
+    expect((await waiting).json()).toEqual({ outcome: { is: 'after' } });
+  });
+
   test('that nobody has written yet is 503 after a bounded wait, to be tried again', async () => {
+    const started = performance.now();
     const response = await ask('own', 'c999999');
+    expect(performance.now() - started).toBeGreaterThanOrEqual(limits.minRevisionWaitMs);
     expect([response.statusCode, response.json().code]).toEqual([503, 'revision_not_reached']);
     expect(response.headers['retry-after']).toBe('1');
   });

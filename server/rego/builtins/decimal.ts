@@ -5,13 +5,18 @@ export type Decimal = { digits: string; point: number };
 
 const view = new DataView(new ArrayBuffer(8));
 
-/** All digits of a finite double; at most 767 of them. */
-export function exactDecimal(value: number): Decimal {
+/** mantissa × 2^exponent of a finite double, without its sign. */
+export function binaryParts(value: number): { mantissa: bigint; exponent: number } {
   view.setFloat64(0, Math.abs(value));
   const bits = view.getBigUint64(0);
   const biased = Number(bits >> 52n);
   const mantissa = (bits & 0xfffffffffffffn) | (biased === 0 ? 0n : 1n << 52n);
-  const exponent = (biased === 0 ? 1 : biased) - 1075;
+  return { mantissa, exponent: (biased === 0 ? 1 : biased) - 1075 };
+}
+
+/** All digits of a finite double; at most 767 of them. */
+export function exactDecimal(value: number): Decimal {
+  const { mantissa, exponent } = binaryParts(value);
   if (mantissa === 0n) return { digits: '', point: 0 };
   if (exponent >= 0) return trimmed((mantissa << BigInt(exponent)).toString(), 0);
   return trimmed((mantissa * 5n ** BigInt(-exponent)).toString(), exponent);

@@ -1,10 +1,12 @@
 /** Owns numbers under Go's fmt verbs. */
-import { type Decimal, exactDecimal, roundDecimal, shortestDecimal } from './decimal.ts';
+import { binaryParts, type Decimal, exactDecimal, roundDecimal, shortestDecimal } from './decimal.ts';
 import { quoteRune } from './display.ts';
 
 /** The flags, width and precision of one verb. */
 export type Spec = {
   verb: string;
+  /** %#v of text. */
+  quoted: boolean;
   plus: boolean;
   minus: boolean;
   sharp: boolean;
@@ -16,13 +18,13 @@ export type Spec = {
 
 /** `s` is for integers beyond 64 bits, which Go prints as text too. */
 const BASES: Record<string, number> = { d: 10, v: 10, s: 10, b: 2, o: 8, O: 8, x: 16, X: 16 };
-const SHARP_PREFIXES: Record<string, string> = { b: '0b', o: '0', x: '0x', X: '0X' };
+const SHARP_PREFIXES: Record<string, string> = { b: '0b', o: '0', O: '0', x: '0x', X: '0X' };
 
 /** An integer under a verb, padded; undefined when the verb does not fit integers. */
 export function formatInteger(value: bigint, spec: Spec): string | undefined {
   const { verb } = spec;
-  if (verb === 'c') return pad(codePoint(value), { ...spec, zero: false });
-  if (verb === 'q') return pad(quoteRune(asPoint(value), spec.plus), { ...spec, zero: false });
+  if (verb === 'c') return pad(codePoint(value), spec);
+  if (verb === 'q') return pad(quoteRune(asPoint(value), spec.plus), spec);
   if (verb === 'U') return pad(unicode(value, spec), { ...spec, zero: false });
   const base = BASES[verb];
   if (base === undefined) return undefined;
@@ -33,8 +35,9 @@ export function formatInteger(value: bigint, spec: Spec): string | undefined {
     if (spec.precision === 0 && value === 0n) return pad('', { ...spec, zero: false });
     digits = digits.padStart(spec.precision, '0');
   }
-  let prefix = verb === 'O' ? '0o' : spec.sharp ? (SHARP_PREFIXES[verb] ?? '') : '';
+  let prefix = spec.sharp ? (SHARP_PREFIXES[verb] ?? '') : '';
   if (prefix === '0' && digits.startsWith('0')) prefix = '';
+  if (verb === 'O') prefix = `0o${prefix}`;
   const sign = signOf(negative, spec);
   if (spec.zero && !spec.minus && spec.precision === undefined && spec.width !== undefined)
     digits = digits.padStart(spec.width - sign.length, '0'); // Go counts the sign, not the prefix, to the zero padding
@@ -102,9 +105,38 @@ function floatBody(value: number, { verb, precision, sharp }: Spec): string | un
     case 'g':
     case 'G':
       return cased(general(value, precision, sharp), verb === 'G');
+    case 'x':
+    case 'X':
+      return cased(hexadecimal(value, precision, sharp), verb === 'X');
+    case 'b': {
+      const { mantissa, exponent } = binaryParts(value);
+      return `${mantissa}p${exponent < 0 ? '-' : '+'}${Math.abs(exponent)}`;
+    }
     default:
       return undefined;
   }
+}
+
+/** Go's %x: one digit before the point, and a power of two in at least two decimal digits. */
+function hexadecimal(value: number, precision: number | undefined, sharp: boolean): string {
+  let { mantissa, exponent } = binaryParts(value);
+  if (mantissa === 0n) exponent = -52;
+  for (; mantissa !== 0n && mantissa < 1n << 52n; exponent--) mantissa <<= 1n;
+  if (precision !== undefined && precision < 13) {
+    const drop = BigInt(52 - 4 * precision);
+    const odd = (mantissa >> drop) & 1n;
+    mantissa = ((mantissa + (1n << (drop - 1n)) - 1n + odd) >> drop) << drop;
+    if (mantissa >> 53n) {
+      mantissa >>= 1n;
+      exponent++;
+    }
+  }
+  const digits = mantissa.toString(16).padStart(14, '0').slice(1);
+  const fraction =
+    precision === undefined ? digits.replace(/0+$/, '') : digits.padEnd(precision, '0').slice(0, precision);
+  const power = exponent + 52;
+  const dot = fraction !== '' || sharp ? '.' : '';
+  return `0x${mantissa >> 52n}${dot}${fraction}p${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
 function roundAt(value: number, places: number): Decimal {

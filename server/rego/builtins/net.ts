@@ -5,8 +5,8 @@ import { distinct } from '../compare.ts';
 import { RegoSet, type Value } from '../value.ts';
 import { type BuiltinTable, boundResult, itemsOf, refuse, stringOf } from './arguments.ts';
 
-/** The addresses `first` to `last`; `bits` is 32 or 128. */
-type Range = { bits: number; first: bigint; last: bigint };
+/** The addresses `first` to `last`; `bits` is 32 or 128, `text` how OPA writes it when that is not the usual way. */
+type Range = { bits: number; first: bigint; last: bigint; text?: string };
 
 export const netBuiltins: BuiltinTable = {
   'net.cidr_contains_matches': (context, cidrs, others) => {
@@ -32,7 +32,9 @@ export const netBuiltins: BuiltinTable = {
   'net.cidr_merge': (context, networks) => {
     const texts = itemsOf(networks).map(stringOf);
     context.charge(texts.length * 40);
-    const ranges = texts.map((text) => (isIPv4(text) ? classful(text) : (parseCidr(text) ?? refuse())));
+    const ranges = texts.map((text) =>
+      parseAddress(text)?.bits === 32 ? classful(text) : (parseCidr(text) ?? refuse()),
+    );
     return distinct(merge(ranges).flatMap(toCidrs));
   },
 };
@@ -55,21 +57,28 @@ function parseRange(text: string): Range | undefined {
   return address === undefined ? parseCidr(text) : { bits: address.bits, first: address.value, last: address.value };
 }
 
-/** As strict as Go: no leading zeros, no zones; IPv4 inside IPv6 is IPv4. */
+/** As strict as Go: no leading zeros, no zones. IPv4 inside IPv6 is IPv4. */
 function parseAddress(text: string): { bits: number; value: bigint } | undefined {
-  if (isIPv4(text)) return { bits: 32, value: integerOf(ipaddr.IPv4.parse(text).toByteArray()) };
-  if (!isIPv6(text) || text.includes('%')) return undefined;
-  const value = integerOf(ipaddr.IPv6.parse(text).toByteArray());
-  return value >> 32n === 0xffffn ? { bits: 32, value: value & 0xffffffffn } : { bits: 128, value };
+  const parsed = parseBits(text);
+  return parsed?.bits === 128 && parsed.value >> 32n === 0xffffn ? { bits: 32, value: parsed.value & LOW_32 } : parsed;
 }
 
+function parseBits(text: string): { bits: number; value: bigint } | undefined {
+  if (isIPv4(text)) return { bits: 32, value: integerOf(ipaddr.IPv4.parse(text).toByteArray()) };
+  if (!isIPv6(text) || text.includes('%')) return undefined;
+  return { bits: 128, value: integerOf(ipaddr.IPv6.parse(text).toByteArray()) };
+}
+
+const LOW_32 = 0xffffffffn;
+
+/** A prefix counts the bits of the form it is written in; what lies wholly in mapped IPv4 is IPv4. */
 function parseCidr(text: string): Range | undefined {
-  const [, address, digits] = /^([^/]*)\/(\d{1,3})$/.exec(text) ?? [];
-  const parsed = address === undefined ? undefined : parseAddress(address);
-  if (parsed === undefined || (digits!.length > 1 && digits![0] === '0')) return undefined;
-  const mapped = parsed.bits === 32 && address!.includes(':') ? 96 : 0;
-  const prefix = Number(digits) - mapped;
-  return prefix < 0 || prefix > parsed.bits ? undefined : rangeOf(parsed.value, parsed.bits, prefix);
+  const [, address, digits] = /^([^/]*)\/(\d{1,8})$/.exec(text) ?? [];
+  const parsed = address === undefined ? undefined : parseBits(address);
+  if (parsed === undefined || Number(digits) > parsed.bits) return undefined;
+  const range = rangeOf(parsed.value, parsed.bits, Number(digits));
+  if (range.bits === 32 || range.first >> 32n !== 0xffffn) return range;
+  return { bits: 32, first: range.first & LOW_32, last: range.last & LOW_32 };
 }
 
 function rangeOf(address: bigint, bits: number, prefix: number): Range {
@@ -81,7 +90,8 @@ function rangeOf(address: bigint, bits: number, prefix: number): Range {
 function classful(text: string): Range {
   const { value, bits } = parseAddress(text)!;
   const first = value >> 24n;
-  return rangeOf(value, bits, first < 128n ? 8 : first < 192n ? 16 : 24);
+  const prefix = first < 128n ? 8 : first < 192n ? 16 : 24;
+  return { ...rangeOf(value, bits, prefix), text: `${formatAddress(value, bits)}/${prefix}` };
 }
 
 function contains(outer: Range, inner: Range): boolean {
@@ -91,8 +101,8 @@ function contains(outer: Range, inner: Range): boolean {
 /** Where IPv4 stands inside IPv6: net.cidr_merge takes both as one space. */
 const MAPPED = 0xffff_0000_0000n;
 
-function widened({ bits, first, last }: Range): Range {
-  return bits === 128 ? { bits, first, last } : { bits: 128, first: first | MAPPED, last: last | MAPPED };
+function widened(range: Range): Range {
+  return range.bits === 128 ? range : { ...range, bits: 128, first: range.first | MAPPED, last: range.last | MAPPED };
 }
 
 /** Overlapping and adjacent ranges as one. */
@@ -102,21 +112,25 @@ function merge(ranges: Range[]): Range[] {
   for (const range of sorted) {
     const last = merged.at(-1);
     if (last === undefined || range.first > last.last + 1n) merged.push(range);
-    else if (range.last > last.last) last.last = range.last;
+    else
+      merged[merged.length - 1] = {
+        bits: 128,
+        first: last.first,
+        last: range.last > last.last ? range.last : last.last,
+      };
   }
   return merged;
 }
 
 /** The fewest CIDRs that cover a range of the joint space exactly: at most 256. */
-function toCidrs({ first, last }: Range): string[] {
+function toCidrs({ first, last, text }: Range): string[] {
+  if (text !== undefined) return [text];
   const found: string[] = [];
   for (let at = first; at <= last; ) {
     let host = 0n;
     while (host < 128n && at % (1n << (host + 1n)) === 0n && at + (1n << (host + 1n)) - 1n <= last) host++;
     const mapped = at >> 32n === 0xffffn && host <= 32n;
-    found.push(
-      mapped ? `${formatAddress(at & 0xffffffffn, 32)}/${32n - host}` : `${formatAddress(at, 128)}/${128n - host}`,
-    );
+    found.push(mapped ? `${formatAddress(at & LOW_32, 32)}/${32n - host}` : `${formatAddress(at, 128)}/${128n - host}`);
     at += 1n << host;
   }
   return found;

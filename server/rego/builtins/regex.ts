@@ -84,7 +84,7 @@ function* matches(context: BuiltinContext, regex: Regex, text: string, max: numb
 }
 
 function split(context: BuiltinContext, regex: Regex, text: string): string[] {
-  if (text === '') return [''];
+  if (text === '') return regex.engine.pattern() === '' ? [] : [''];
   const pieces: string[] = [];
   let from = 0;
   let last = 0;

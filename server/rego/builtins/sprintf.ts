@@ -1,7 +1,7 @@
 /** Owns sprintf: Go's fmt.Sprintf over the arguments that OPA passes (integers, floats, and text for all else). */
 import { isNumber } from '../compare.ts';
 import { NumberText, type Value } from '../value.ts';
-import { arrayOf, type BuiltinContext, type BuiltinTable, boundResult, refuse, stringOf } from './arguments.ts';
+import { arrayOf, type BuiltinContext, type BuiltinTable, boundResult, stringOf } from './arguments.ts';
 import { displayValue, quoteGo } from './display.ts';
 import { formatFloat, formatInteger, pad, type Spec } from './format-number.ts';
 
@@ -26,6 +26,7 @@ const FLAGS: Record<string, 'plus' | 'minus' | 'sharp' | 'space' | 'zero'> = {
 /** %v and nothing else. */
 const bare: Spec = {
   verb: 'v',
+  quoted: false,
   plus: false,
   minus: false,
   sharp: false,
@@ -34,6 +35,11 @@ const bare: Spec = {
   width: undefined,
   precision: undefined,
 };
+
+/** %v ignores the plus flag, and # makes it quote text, whatever else it does to Go's own types. */
+function plainSpec(spec: Spec): Spec {
+  return { ...spec, verb: 'v', plus: false, sharp: false, quoted: spec.sharp };
+}
 
 class Formatter {
   readonly #context: BuiltinContext;
@@ -89,7 +95,7 @@ class Formatter {
     else {
       const verb = String.fromCodePoint(this.#format.codePointAt(this.#at)!);
       this.#at += verb.length;
-      this.#emit(this.#argument({ ...spec, verb }));
+      this.#emit(this.#argument(verb === 'v' ? plainSpec(spec) : { ...spec, verb }));
     }
   }
 
@@ -216,21 +222,23 @@ function formatArgument(arg: Value, spec: Spec): string {
     return formatString(text, spec) ?? `%!${spec.verb}(string=${formatString(text, { ...spec, verb: 's' })})`;
   }
   if (typeof number === 'number' && isFloat(arg)) {
-    if (spec.verb === 'x' || spec.verb === 'X' || spec.verb === 'b') refuse(); // hexadecimal and binary floats
     return formatFloat(number, spec) ?? `%!${spec.verb}(float64=${formatFloat(number, { ...spec, verb: 'g' })})`;
   }
   const integer = BigInt(number);
-  const textual = spec.verb === 's' && typeName(arg) === 'int64';
-  return (
-    (textual ? undefined : formatInteger(integer, spec)) ??
-    `%!${spec.verb}(${typeName(arg)}=${formatInteger(integer, { ...spec, verb: 'd' })})`
-  );
+  const beyond64 = typeName(arg) === '*big.Int';
+  if (!(beyond64 ? 'cqU' : 's').includes(spec.verb)) {
+    const text = formatInteger(integer, spec);
+    if (text !== undefined) return text;
+  }
+  if (beyond64) return `%!${spec.verb}(big.Int=${integer})`;
+  return `%!${spec.verb}(int64=${formatInteger(integer, { ...spec, verb: 'd' })})`;
 }
 
 function formatString(text: string, spec: Spec): string | undefined {
   switch (spec.verb) {
     case 'v':
     case 's':
+      if (spec.quoted) return pad(quoteGo(truncated(text, spec.precision)), spec);
       return pad(truncated(text, spec.precision), spec);
     case 'q': {
       const cut = truncated(text, spec.precision);

@@ -30,6 +30,7 @@ export function fieldsAt(ns: bigint, zone: Zone): Fields {
   const offset = zone.offsetAt(Number(utc));
   const local = new Date(Number(utc) + offset * 1000);
   const year = local.getUTCFullYear();
+  let name: string | undefined;
   return {
     year,
     month: local.getUTCMonth() + 1,
@@ -41,7 +42,10 @@ export function fieldsAt(ns: bigint, zone: Zone): Fields {
     weekday: local.getUTCDay(),
     yearDay: Math.floor((local.getTime() - daysFrom(year, 1, 1) * DAY_MS) / DAY_MS) + 1,
     offset,
-    abbreviation: () => zone.abbreviationAt(Number(utc)),
+    abbreviation: () => {
+      name ??= zone.abbreviationAt(Number(utc));
+      return name;
+    },
   };
 }
 

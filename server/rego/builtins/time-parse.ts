@@ -177,12 +177,10 @@ class TimeReader {
     this.#time.offset = found[0] === '-' ? -size : size;
   }
 
-  /** Abbreviations other than GMT±n are not looked up: they count as UTC, as they do in Go outside their own zone. */
+  /** Abbreviations are not looked up: all count as UTC, as they do in Go outside their own zone. */
   #zoneName(): void {
     const found = this.#take(/^(?:UTC|GMT[-+]\d{1,2}|ChST|MeST|[-+]\d\d|[A-Z]{3,4}T|[A-Z]{3}(?![A-Z])|WITA)/);
-    const hours = /^(?:GMT)?([-+]\d+)$/.exec(found)?.[1];
-    if (hours !== undefined && Math.abs(Number(hours)) > 23) refuse();
-    if (hours !== undefined) this.#time.offset = Number(hours) * 3600;
+    if (Math.abs(Number(/[-+]\d+$/.exec(found)?.[0] ?? 0)) > 23) refuse();
   }
 
   finish(): bigint {

@@ -28,9 +28,8 @@ function parseYaml(context: BuiltinContext, text: string): Value {
   context.charge(text.length * CHAR_FUEL);
   if (deepest(text) > DEPTH_MAX) refuse();
   const documents = parseAllDocuments(text, { uniqueKeys: false, merge: true, intAsBigInt: true, logLevel: 'silent' });
-  if (!Array.isArray(documents)) return null;
   if (documents.some(({ errors }) => errors.length > 0)) refuse();
-  return fromPlain(expand(documents[0]!), context);
+  return documents[0] === undefined ? null : fromPlain(expand(documents[0]), context);
 }
 
 /** With aliases in place. Refuses a document that they make many times larger. */

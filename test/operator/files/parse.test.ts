@@ -55,6 +55,15 @@ describe('a file of manifests', () => {
     });
   });
 
+  test('a bare word that kubectl reads differently is refused with what to write', () => {
+    const text = tenantYaml('fleet').replace('spec:', 'spec:\n  decisionLog: { mode: off }');
+    expect(parseFile('a.yaml', text).objects[0]?.checked).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/^a\.yaml:\d+:\d+: a bare off is a boolean to kubectl.*write "off"$/),
+    });
+    expect(parseFile('a.yaml', text.replace('off', '"off"')).objects[0]?.checked.ok).toBe(true);
+  });
+
   test.each([
     [
       'an unknown kind of ours',

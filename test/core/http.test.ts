@@ -1,0 +1,150 @@
+/** What holds for every endpoint: request ids, security headers, strict queries, errors as problems, and nothing said about what failed inside. */
+import type { InjectOptions } from 'fastify';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { createTestServer } from '../helpers/server.ts';
+
+const server = await createTestServer();
+const tenant = await server.tenant();
+const backend = await server.client(tenant, 'authz:evaluate');
+const ask = ({ headers, ...request }: InjectOptions = {}) =>
+  server.app.inject({
+    method: 'POST',
+    url: `/authz/${tenant}`,
+    payload: {},
+    ...request,
+    headers: { authorization: `Bearer ${backend}`, ...headers },
+  });
+
+describe('X-Request-ID', () => {
+  test.each(['abc-123', 'x'.repeat(128)])('%s is echoed', async (id) => {
+    expect((await ask({ headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(id);
+  });
+  test.each([
+    ['with a space', 'a b'],
+    ['beyond ASCII', 'é'],
+    ['too long', 'x'.repeat(129)],
+    ['empty', ''],
+  ])('one %s is replaced by one of ours', async (_, id) => {
+    expect((await ask({ headers: { 'x-request-id': id } })).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+  test('is in every problem', async () => {
+    for (const url of [`/authz/${tenant}`, '/nowhere', '/%ZZ', `/authz/${tenant}?nonsense=1`]) {
+      const response = await server.app.inject({ method: 'POST', url, headers: { 'x-request-id': 'mine' } });
+      expect([response.headers['x-request-id'], response.json().requestId], url).toEqual(['mine', 'mine']);
+    }
+  });
+});
+
+describe('a problem', () => {
+  test('has all members of RFC 9457 and ours', async () => {
+    const response = await server.app.inject({ method: 'GET', url: '/nowhere?x=1', headers: { 'x-request-id': 'r' } });
+    expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    expect(response.json()).toEqual({
+      type: 'urn:accord:problem:not_found',
+      title: 'Not found',
+      status: 404,
+      detail: expect.any(String),
+      instance: '/nowhere?x=1',
+      code: 'not_found',
+      requestId: 'r',
+    });
+  });
+
+  test('names every wrong place of a small body, and at most twenty', async () => {
+    const few = await ask({ payload: { a: 1, b: 2, action: 3 } });
+    expect(
+      few
+        .json()
+        .errors.map((one: { pointer: string }) => one.pointer)
+        .sort(),
+    ).toEqual(['/a', '/action', '/b']);
+    const many = await ask({ payload: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`f${n}`, n])) });
+    expect(many.json().errors).toHaveLength(20);
+  });
+
+  test('escapes what a field is called in its pointer', async () => {
+    expect((await ask({ payload: { 'a/b~c': 1 } })).json().errors[0].pointer).toBe('/a~1b~0c');
+    const deep = await ask({ payload: { context: { 'a/b~c': '\ud800' } } });
+    expect(deep.json().errors[0].pointer).toBe('/context/a~1b~0c');
+  });
+
+  test('says nothing about what failed inside; the log has it', async () => {
+    const admin = new pg.Client({ connectionString: server.db.adminUrl });
+    await admin.connect();
+    await admin.query('alter table accord.decision rename to hidden');
+    const authorization = `Bearer ${await server.member(tenant, 'config-editor')}`;
+    const response = await ask({ method: 'GET', url: `/tenants/${tenant}/decisions`, headers: { authorization } });
+    await admin.query('alter table accord.hidden rename to decision');
+    await admin.end();
+    expect([response.statusCode, response.json().code]).toEqual([500, 'internal_error']);
+    expect(response.payload).not.toMatch(/relation|accord\.decision/);
+    const failed = server.observations.findLast((one) => one.kind === 'request_failed');
+    expect(String(failed?.error)).toContain('relation "accord.decision" does not exist');
+  });
+});
+
+describe('instants in queries', async () => {
+  const editor = await server.member(tenant, 'config-editor');
+  const read = async (start: string) => {
+    const url = `/tenants/${tenant}/decisions?start=${encodeURIComponent(start)}`;
+    return (await server.app.inject({ method: 'GET', url, headers: { authorization: `Bearer ${editor}` } })).statusCode;
+  };
+  test.each([
+    '2026-01-31T23:59:59Z',
+    '2028-02-29T00:00:00.123456789+05:30',
+    '2026-01-01t00:00:00z',
+    '2026-01-01T00:00:00-23:59',
+    '0001-01-01T00:00:00Z',
+    '9999-12-31T23:59:59Z',
+  ])('%s is one', async (instant) => {
+    expect(await read(instant)).toBe(200);
+  });
+  test.each([
+    '2026-02-30T00:00:00Z',
+    '2027-02-29T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    '2026-01-01 00:00:00Z',
+    '2026-01-01T25:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '0001-01-01T00:00:00+10:00',
+    '9999-12-31T23:59:59-10:00',
+    'yesterday',
+  ])('%s is none', async (instant) => {
+    expect(await read(instant)).toBe(400);
+  });
+});
+
+describe('the rate limit', async () => {
+  const limited = await createTestServer({ ACCORD_RATE_LIMIT: '5' });
+  const code = await limited.tenant();
+  const send = (token: string | undefined, address = '192.0.2.1') =>
+    limited.app.inject({
+      method: 'POST',
+      url: `/authz/${code}`,
+      headers: token ? { authorization: `Bearer ${token}` } : {},
+      payload: {},
+      remoteAddress: address,
+    });
+
+  test('holds before a token is looked at, for each token and for each address without one', async () => {
+    const statuses = [];
+    for (let n = 0; n < 8; n++) statuses.push((await send('nonsense')).statusCode);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+    expect((await send(await limited.client(code, 'authz:evaluate'))).statusCode).toBe(200);
+    for (let n = 0; n < 5; n++) expect((await send(undefined)).statusCode).toBe(401);
+    expect((await send(undefined)).statusCode).toBe(429);
+    expect((await send(undefined, '192.0.2.2')).statusCode).toBe(401);
+  });
+
+  test('says when to come again', async () => {
+    let response = await send('other');
+    expect(response.headers['ratelimit-limit']).toBe('5');
+    while (response.statusCode !== 429) response = await send('other');
+    expect(response.json().code).toBe('rate_limited');
+    expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(response.headers['ratelimit-remaining']).toBe('0');
+  });
+});

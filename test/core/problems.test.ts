@@ -1,0 +1,70 @@
+/** Problems: one definition each, encoded as RFC 9457 whatever was thrown, with the cause kept back. */
+import { describe, expect, test } from 'vitest';
+import { allProblems, defineProblems, Problem, problem } from '../../server/core/problems.ts';
+import { problemOf } from '../../server/errors.ts';
+import '../../server/services.ts'; // so that every room has defined its own
+
+describe('definitions', () => {
+  test('are complete, stable in form, and of errors only', () => {
+    expect(allProblems().size).toBeGreaterThan(20);
+    for (const [code, { status, title, when }] of allProblems()) {
+      expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(status, code).toBeGreaterThanOrEqual(400);
+      expect(title, code).toMatch(/^[A-Z][^.]*[^.]$/);
+      expect(when, code).toMatch(/^[A-Z].*\.$/s);
+    }
+  });
+  test('cannot be made twice', () => {
+    expect(() => defineProblems({ not_found: { status: 404, title: 'Again', when: 'Again.' } })).toThrow(/not_found/);
+  });
+});
+
+describe('whatever is thrown becomes one', () => {
+  const coded = (code: string, message = 'm') => Object.assign(new Error(message), { code });
+  test.each([
+    [problem('not_found'), 404, 'not_found'],
+    [coded('FST_ERR_CTP_BODY_TOO_LARGE'), 413, 'body_too_large'],
+    [coded('FST_ERR_CTP_INVALID_MEDIA_TYPE'), 415, 'unsupported_media_type'],
+    [Object.assign(new Error('x'), { statusCode: 429 }), 429, 'rate_limited'],
+    [Object.assign(new Error('x'), { statusCode: 503 }), 503, 'not_ready'],
+    [Object.assign(new Error('x'), { statusCode: 400 }), 400, 'invalid_request'],
+    [new Error('x'), 500, 'internal_error'],
+    ['a string', 500, 'internal_error'],
+    [undefined, 500, 'internal_error'],
+    [null, 500, 'internal_error'],
+  ])('%s', (thrown, status, code) => {
+    const found = problemOf(thrown);
+    expect([found.status, found.code]).toEqual([status, code]);
+    if (status === 500 && thrown) expect(found.cause).toBe(thrown);
+  });
+
+  test.each([
+    ['57P01', 'terminating connection due to administrator command'],
+    ['57P03', 'the database system is starting up'],
+    ['53300', 'sorry, too many clients already'],
+    ['08006', 'connection failure'],
+    ['ECONNREFUSED', 'connect'],
+    ['ECONNRESET', 'read'],
+    ['ENOENT', 'connect ENOENT /tmp/.s.PGSQL.5432'],
+    ['ETIMEDOUT', 'connect'],
+  ])('a lost database (%s) is 503, to be tried again', (code, message) => {
+    expect(problemOf(coded(code, message))).toMatchObject({ status: 503, code: 'not_ready' });
+  });
+
+  test.each(['Connection terminated unexpectedly', 'timeout exceeded when trying to connect'])(
+    "pg's own %s, too",
+    (message) => {
+      expect(problemOf(new Error(message)).code).toBe('not_ready');
+    },
+  );
+
+  test.each(['23505', '22P02', '42601'])('an error of ours in SQL (%s) is 500', (code) => {
+    expect(problemOf(coded(code)).code).toBe('internal_error');
+  });
+});
+
+test('a problem keeps its cause from its message', () => {
+  const made = problem('internal_error', { cause: new Error('secret') });
+  expect(made).toBeInstanceOf(Problem);
+  expect([made.message.includes('secret'), (made.cause as Error).message]).toEqual([false, 'secret']);
+});
