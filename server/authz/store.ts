@@ -24,7 +24,7 @@ const ESCAPES = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g;
 
 /** jsonb holds neither of the two, and one caller's odd request must not cost a batch of others their records. */
 function storable(json: string): string {
-  return json.replace(ESCAPES, (escape) => (escape.length === 6 ? '\\ufffd' : escape));
+  return json.replace(ESCAPES, (found) => (found.length === 6 ? '\\ufffd' : found));
 }
 
 /** Writes a batch; a system transaction, because it holds many tenants' records. */

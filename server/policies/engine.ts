@@ -127,7 +127,12 @@ export class Engine {
       loading = this.#load(tenant, policy.artifact).finally(() => this.#loading.delete(key));
       this.#loading.set(key, loading);
     }
-    if ((await loading) === undefined) return { ok: false, failure: 'policy_failed', detail: 'the artifact is gone' };
+    try {
+      if ((await loading) === undefined) return { ok: false, failure: 'policy_failed', detail: 'the artifact is gone' };
+    } catch (error) {
+      if (!(error instanceof PolicyError)) throw error; // the database is away
+      return { ok: false, failure: 'policy_failed', detail: error.message };
+    }
     return this.run(tenant, policy, input, now);
   }
 

@@ -28,6 +28,7 @@ const wasm = {
     `package a\noutcome := "allow" if { r := numbers.range(1, 105); some i in r; some j in r; i * j == 11025 }`,
   ),
   good: await compile('package a\noutcome := "allow"'),
+  broken: Uint8Array.of(0, 1, 2, 3),
 };
 type Name = keyof typeof wasm;
 
@@ -45,6 +46,7 @@ function engine() {
   });
   afterAll(() => made.close());
   for (const [name, bytes] of Object.entries(wasm)) {
+    if (name === 'broken') continue;
     for (const tenant of ['evil', 'good']) made.preload(tenant, name, bytes);
   }
   const input = { subject: { id: 'a' } };
@@ -194,9 +196,10 @@ describe('programs in memory', () => {
     expect(fetched).toEqual(['good']);
   });
 
-  test('that are nowhere deny', async () => {
+  test('that are nowhere, or cannot be loaded, deny', async () => {
     const { run } = engine();
     expect(failureOf(await run('late', 'nowhere'))).toBe('policy_failed');
+    expect(failureOf(await run('late', 'broken'))).toBe('policy_failed');
   });
 });
 
