@@ -84,8 +84,8 @@ describe('homes', () => {
   test('the clock is read in core/clock.ts', () => {
     expect(outside(/Date\.now\(\)|new Date\(\)/, /^(server\/core\/clock\.ts|cli\/)/)).toEqual([]);
   });
-  test('SQL stands in store.ts, in core/db and where a lock or a schema is checked', () => {
-    const sql = /core\/db\/sql\.ts'|from 'pg'/;
+  test('SQL stands in store.ts and in core/db, and only they and the embedded Postgres open connections', () => {
+    const sql = /core\/db\/sql\.ts'|^import (?!type)[^\n]*from 'pg'/m;
     expect(outside(sql, /^server\/(core\/db\/|embedded\/|\w+\/store\.ts)|^operator\/.*store\.ts$/)).toEqual([]);
   });
   test('every file says what it owns', () => {
