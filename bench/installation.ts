@@ -114,7 +114,7 @@ export async function startProcess(
   const log = openSync(file, 'w');
   const args = [join(import.meta.dirname, 'server-process.ts'), mode];
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const [program, ...rest] = [...pinned, process.execPath, '--disable-warning=ExperimentalWarning', ...(process.env.TMPARGS?.split(' ') ?? []), ...args];
+  const [program, ...rest] = [...pinned, process.execPath, '--disable-warning=ExperimentalWarning', ...args];
   const started = performance.now();
   const child = spawn(program as string, rest, {
     env: {

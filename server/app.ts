@@ -30,8 +30,8 @@ import { createValidatorCompiler } from './validation.ts';
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 const NUL_IN_ADDRESS = 'The address holds a NUL character (%00).';
 /**
- * What protects answers that are JSON; pages get more (docs.ts). Helmet would set eleven headers, one function each and
- * on the raw response, which keeps Node from writing all headers at once: 9 us of a decision's 60.
+ * What protects answers that are JSON; pages get more (docs.ts). Helmet sets eleven headers, one function each and on the
+ * raw response, which also keeps Node from writing all headers at once: 11 % of a decision's CPU in a profile.
  */
 const securityHeaders = {
   'cross-origin-resource-policy': 'same-origin',

@@ -35,6 +35,7 @@ function readJson(body: string): unknown {
   }
   // Only a body with an escape can have a text that is none (it came as UTF-8), and few have the one forbidden name.
   const suspect = body.includes('\\u') || body.includes('__proto__');
+  // The usual body: findUnusable costs ten times as much (V8 compiles its for-in over arrays again and again).
   if (!suspect && nestsWithin(value, limits.inputDepthMax)) return value;
   const found = findUnusable(value, limits.inputDepthMax, suspect);
   if (found === undefined) return value;

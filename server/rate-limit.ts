@@ -1,7 +1,7 @@
 /**
  * Owns how many requests a second one caller may send to this server. Counts start anew each second, so what is
- * remembered is bounded by what arrives in one. (The plugin that did this took an async hook: 4 us of each decision's
- * 60, and two more for the promises that the hooks after it then ran in.)
+ * remembered is bounded by what arrives in one. Synchronous, because every decision passes here: the plugin's async hook
+ * puts the hooks after it, and so each request's start, into another turn.
  */
 import type { Clock } from './core/clock.ts';
 import type { App } from './core/http.ts';

@@ -75,7 +75,7 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
       if (request.query.explain === 'true') return explain(services, asked, body);
       const decision = authorize(services, asked, body);
       if (decision instanceof Promise) return decision.then((made) => made.answer);
-      reply.send(decision.answer); // no promise: 2 us of a decision's 60
+      reply.send(decision.answer); // without a promise, and so without another turn
       return undefined;
     },
   });
