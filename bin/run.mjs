@@ -8,11 +8,10 @@ import { findNode, root } from './node24.mjs';
 const scripts = {
   start: [['cli/main.ts', 'start']],
   test: [['test/run.ts']],
-  generate: [['crds/generate.ts'], ['docs/generate.ts'], ['test/generate.ts']],
+  generate: [['crds/generate.ts'], ['docs/generate.ts']],
   check: [
     ['crds/generate.ts', '--check'],
     ['docs/generate.ts', '--check'],
-    ['test/generate.ts', '--check'],
   ],
   types: [['node_modules/typescript/bin/tsc', '-p', '.']],
   lint: [['node_modules/@biomejs/biome/bin/biome', 'check', '.']],

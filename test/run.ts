@@ -39,6 +39,8 @@ try {
 rmSync(scratch, { recursive: true, force: true });
 
 const CASES = 4419; // of OPA 1.22; test/conformance/run.ts counts them
-console.log(`\nNot run here: ${CASES} conformance cases of OPA, which need Go. To run them: bash test/conformance/run.sh\n`);
+console.log(
+  `\nNot run here: ${CASES} conformance cases of OPA, which need Go. To run them: bash test/conformance/run.sh\n`,
+);
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(status ?? 1);

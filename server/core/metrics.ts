@@ -6,13 +6,9 @@ const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.0
 
 export type Metrics = { registry: Registry; record(observation: Observation): void };
 
-export function createMetrics(gauges: {
-  tenants: () => number;
-  programs: () => number;
-  fresh: () => boolean;
-}): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+export type GaugeSources = { tenants: () => number; programs: () => number; fresh: () => boolean };
+
+function createSeries(registry: Registry, gauges: GaugeSources) {
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `accord_${name}`, help, labelNames, registers });
@@ -30,7 +26,7 @@ export function createMetrics(gauges: {
   gauge('tenants', 'Tenants in the snapshot.', gauges.tenants);
   gauge('programs', 'Compiled policies in memory.', gauges.programs);
   gauge('snapshot_fresh', '1 while the state is confirmed with the database.', () => (gauges.fresh() ? 1 : 0));
-  const series = {
+  return {
     decisions: counter('decisions_total', 'Decisions by outcome.', ['outcome']),
     // Filled without labels on the hot path: a labelled lookup costs more than the observation.
     decisionSeconds: histogram('decision_seconds', 'Time of a decision, without HTTP.'),
@@ -48,6 +44,12 @@ export function createMetrics(gauges: {
     reconciled: counter('reconciled_total', 'Resources reconciled by result.', ['ready']),
     sweepsHeld: counter('sweeps_held_total', 'Sweeps that the mass-delete breaker stopped.'),
   };
+}
+
+export function createMetrics(gauges: GaugeSources): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const series = createSeries(registry, gauges);
   const outcomes = {
     allow: series.decisions.labels('allow'),
     deny: series.decisions.labels('deny'),
