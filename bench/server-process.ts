@@ -89,4 +89,6 @@ process.on('message', async (message) => {
   await served.close();
   process.exit(0);
 });
+// The benchmark is gone.
+process.on('disconnect', () => process.exit(1));
 process.send?.('up');

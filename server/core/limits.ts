@@ -80,6 +80,10 @@ export const limits = {
   outboundTimeoutMs: 5000,
   dnsLookupsMax: 2, // of libuv's four threads
 
+  // Database
+  statementTimeoutMs: 10_000, // of a tenant's transaction
+  systemStatementTimeoutMs: 60_000, // loading every tenant's snapshot is one statement a kind
+
   // Tenants
   audiencesMax: 32,
   trustedIssuersMax: 32,

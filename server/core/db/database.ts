@@ -4,7 +4,9 @@
  */
 import pg from 'pg';
 import type { Static, TSchema } from 'typebox';
+import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
+import { Gate } from './gate.ts';
 import { checkRows } from './rows.ts';
 import { compileSql, type Sql } from './sql.ts';
 
@@ -47,25 +49,50 @@ export class Transaction {
   }
 }
 
-export type DatabaseOptions = { url: string; poolMax: number; applicationName: string; observe: Observe };
+export type DatabaseOptions = {
+  url: string;
+  /** Connections for tenants' transactions; those across tenants have a few of their own. */
+  poolMax: number;
+  applicationName: string;
+  observe: Observe;
+  /** A statement of a tenant's transaction is ended after this. */
+  statementTimeoutMs?: number;
+};
+
+/** For heartbeats, snapshots and sweeps: a server must be able to say that it lives while tenants wait for theirs. */
+const SYSTEM_POOL_MAX = 2;
 
 export class Database {
   readonly #pool: pg.Pool;
+  readonly #systemPool: pg.Pool;
+  readonly #gate: Gate;
   readonly #options: DatabaseOptions;
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
-    this.#pool = new pg.Pool({
-      connectionString: options.url,
-      max: options.poolMax,
-      application_name: options.applicationName,
+    const timeoutMs = options.statementTimeoutMs ?? limits.statementTimeoutMs;
+    this.#pool = this.#open(options.poolMax, timeoutMs);
+    this.#systemPool = this.#open(SYSTEM_POOL_MAX, limits.systemStatementTimeoutMs);
+    this.#gate = new Gate(Math.max(1, Math.floor(options.poolMax / 2)));
+  }
+
+  #open(max: number, timeoutMs: number): pg.Pool {
+    const pool = new pg.Pool({
+      connectionString: this.#options.url,
+      max,
+      application_name: this.#options.applicationName,
       connectionTimeoutMillis: 5000,
       idleTimeoutMillis: 30_000,
       allowExitOnIdle: true,
+      statement_timeout: timeoutMs,
+      // A Postgres that is silent (half-open TCP, a stopped process) ends nothing itself.
+      query_timeout: timeoutMs + 5000,
+      idle_in_transaction_session_timeout: timeoutMs,
       types,
     });
     // An idle client's error would end the process otherwise; the next query opens a new connection.
-    this.#pool.on('error', (error) => options.observe({ kind: 'database_lost', error }));
+    pool.on('error', (error) => this.#options.observe({ kind: 'database_lost', error }));
+    return pool;
   }
 
   /** Connection parameters for a client of one's own (LISTEN). */
@@ -80,21 +107,23 @@ export class Database {
 
   /** One transaction that sees and writes only this tenant's rows. */
   async tenant<T>(tenant: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction(`begin; select set_config('accord.tenant', ${pg.escapeLiteral(tenant)}, true)`, work);
+    const begin = `begin; select set_config('accord.tenant', ${pg.escapeLiteral(tenant)}, true)`;
+    return this.#gate.run(tenant, () => this.#transaction(this.#pool, begin, work));
   }
 
   /** One transaction across tenants, for: snapshot loading, the operator's bookkeeping, sweeps, and server heartbeats. */
   async system<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction('begin; set local role accord_system', work);
+    return this.#transaction(this.#systemPool, 'begin; set local role accord_system', work);
   }
 
   /** The same, seeing one state of the database throughout. */
   async systemSnapshot<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction('begin isolation level repeatable read read only; set local role accord_system', work);
+    const begin = 'begin isolation level repeatable read read only; set local role accord_system';
+    return this.#transaction(this.#systemPool, begin, work);
   }
 
-  async #transaction<T>(begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+  async #transaction<T>(pool: pg.Pool, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
     let broken: Error | undefined;
     const onError = (error: Error) => {
       broken = error;
@@ -144,6 +173,6 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.#pool.end();
+    await Promise.all([this.#pool.end(), this.#systemPool.end()]);
   }
 }

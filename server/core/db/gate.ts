@@ -1,0 +1,50 @@
+/**
+ * Owns sharing connections out: of a pool, one tenant holds at most so many at once, and its further transactions wait
+ * for one another, so that nobody's slow queries keep the other tenants from the database.
+ */
+export class Gate {
+  readonly #max: number;
+  readonly #inside = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  /** @param max how many of one key may be inside at once */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Runs `work` when fewer than `max` of the key are inside, in the order of asking. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    await this.#enter(key);
+    try {
+      return await work();
+    } finally {
+      this.#leave(key);
+    }
+  }
+
+  #enter(key: string): Promise<void> | undefined {
+    const inside = this.#inside.get(key) ?? 0;
+    if (inside < this.#max) {
+      this.#inside.set(key, inside + 1);
+      return undefined;
+    }
+    return new Promise((resolve) => {
+      const queue = this.#waiting.get(key);
+      if (queue) queue.push(resolve);
+      else this.#waiting.set(key, [resolve]);
+    });
+  }
+
+  #leave(key: string): void {
+    const queue = this.#waiting.get(key);
+    const next = queue?.shift();
+    if (queue?.length === 0) this.#waiting.delete(key);
+    if (next) {
+      next(); // takes the place that is given up
+      return;
+    }
+    const inside = (this.#inside.get(key) ?? 1) - 1;
+    if (inside === 0) this.#inside.delete(key);
+    else this.#inside.set(key, inside);
+  }
+}

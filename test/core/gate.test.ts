@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { Database } from '../../server/core/db/database.ts';
+import { Gate } from '../../server/core/db/gate.ts';
+import { sql } from '../../server/core/db/sql.ts';
+import { createTestDatabase } from '../helpers/database.ts';
+
+const { url } = await createTestDatabase();
+
+describe('the gate', () => {
+  test('lets so many of one key in, in the order of asking, and others at once', async () => {
+    const gate = new Gate(2);
+    const releases = [0, 1, 2, 3].map(() => Promise.withResolvers<void>());
+    const entered: number[] = [];
+    const runs = releases.map(({ promise }, index) =>
+      gate.run('a', () => {
+        entered.push(index);
+        return promise;
+      }),
+    );
+    await sleep(0);
+    expect(entered).toEqual([0, 1]);
+    await gate.run('b', async () => entered.push(9));
+    expect(entered).toEqual([0, 1, 9]);
+    releases[1]?.resolve();
+    await runs[1];
+    await sleep(0);
+    expect(entered).toEqual([0, 1, 9, 2]);
+    for (const { resolve } of releases) resolve();
+    await Promise.all(runs);
+    expect(entered).toEqual([0, 1, 9, 2, 3]);
+  });
+
+  test('is left also by what fails', async () => {
+    const gate = new Gate(1);
+    await expect(gate.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await gate.run('a', async () => 'in')).toBe('in');
+  });
+});
+
+describe('the pool', () => {
+  const observe = () => {};
+  const seconds = (n: number) => sql`select pg_sleep(${n})::text as slept`;
+  const Slept = Type.Object({ slept: Type.String() });
+
+  test("one tenant's slow queries leave connections to the others, and to the system", async () => {
+    const database = new Database({ url, poolMax: 4, applicationName: 'test', observe });
+    const slow = Array.from({ length: 12 }, () => database.tenant('slow', (tx) => tx.many(Slept, seconds(0.3))));
+    let slowDone = 0;
+    for (const one of slow) one.then(() => slowDone++);
+    await database.tenant('quick', (tx) => tx.many(Slept, seconds(0)));
+    await database.system((tx) => tx.many(Slept, seconds(0)));
+    expect(slowDone).toBeLessThan(12);
+    await Promise.all(slow);
+    await database.close();
+  });
+
+  test('a query that takes too long is ended by Postgres, and its connection is good again', async () => {
+    // The same way as limits.statementTimeoutMs and limits.systemStatementTimeoutMs, which are too long to wait for.
+    const database = new Database({ url, poolMax: 2, applicationName: 'test', observe, statementTimeoutMs: 100 });
+    await expect(database.tenant('a', (tx) => tx.many(Slept, seconds(5)))).rejects.toThrow(/statement timeout/);
+    expect(await database.tenant('a', (tx) => tx.many(Slept, seconds(0)))).toHaveLength(1);
+    await database.close();
+  });
+});
