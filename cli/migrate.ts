@@ -1,6 +1,6 @@
 /** `accord migrate`: brings the schema up to this version; many at once are fine, a second run does nothing. */
-import { ConfigError, readConfig, requireVariable } from '../server/core/config.ts';
-import { migrate } from '../server/core/db/migrate.ts';
+import { readConfig, requireVariable } from '../server/core/config.ts';
+import { migrate, roleOf } from '../server/core/db/migrate.ts';
 import type { Parsed } from './arguments.ts';
 import { createProgress } from './output.ts';
 
@@ -8,8 +8,7 @@ export async function run(_: Parsed): Promise<number> {
   const config = readConfig();
   const url = requireVariable(config, 'ACCORD_MIGRATION_URL', 'accord migrate');
   const runtimeUrl = requireVariable(config, 'ACCORD_DATABASE_URL', 'accord migrate (its role is given access)');
-  const runtimeRole = decodeURIComponent(new URL(runtimeUrl).username);
-  if (runtimeRole === '') throw new ConfigError('ACCORD_DATABASE_URL: names no role');
+  const runtimeRole = roleOf(runtimeUrl);
   const progress = createProgress();
   const applied = await migrate(url, {
     runtimeRole,

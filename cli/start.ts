@@ -11,7 +11,8 @@ import { baseUrlOf, createServices, type Services } from '../server/services.ts'
 import type { Parsed } from './arguments.ts';
 import { type FirstRequest, findFirstRequest } from './first-request.ts';
 import { onLoopback, withListeners } from './listeners.ts';
-import { lockDirectory, openLocal, writeBaseUrl } from './local.ts';
+import { openLocal, writeBaseUrl } from './local.ts';
+import { lockDirectory } from './lock.ts';
 import { createProgress, curl, table } from './output.ts';
 import { reportChanges, rowOf } from './report.ts';
 import { untilStopped } from './stop.ts';

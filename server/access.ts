@@ -10,6 +10,7 @@ import type { AccessTokens } from './core/auth/token-cache.ts';
 import type { App } from './core/http.ts';
 import type { Observe } from './core/observe.ts';
 import { Problem, problem } from './core/problems.ts';
+import type { RateLimit } from './rate-limit.ts';
 import { tenantProblem } from './tenants/index.ts';
 
 export type AccessServices = {
@@ -23,19 +24,22 @@ export type AccessServices = {
   observe: Observe;
 };
 
+/** @param rates absent: no limit */
+type Door = AccessServices & { rates?: RateLimit | undefined };
+
 type Member = Extract<Caller, { kind: 'member' }>;
 
 /**
  * Guards all routes that are registered afterwards.
  * @throws Error (at registration) for a route without `config.access`, or one that needs a tenant and has none in its path
  */
-export function registerAccess(app: App, services: AccessServices): void {
+export function registerAccess(app: App, services: Door): void {
   app.decorateRequest('caller', null);
   app.addHook('onRoute', checkRoute);
-  app.addHook('onRequest', (request, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  app.addHook('onRequest', (request, reply: FastifyReply, done: HookHandlerDoneFunction) => {
     let entering: Promise<void> | undefined;
     try {
-      entering = enter(services, request);
+      entering = enter(services, request, reply);
     } catch (error) {
       done(error as Error);
       return;
@@ -55,7 +59,7 @@ function checkRoute(route: RouteOptions): void {
 }
 
 /** Sets request.caller, or throws; a promise only when a token has to be verified. */
-function enter(services: AccessServices, request: FastifyRequest): Promise<void> | undefined {
+function enter(services: Door, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
   const access = request.routeOptions.config.access;
   if (access === undefined) {
     // Only Fastify's own answer to an address without a route gets here; checkRoute refused everything else.
@@ -64,22 +68,35 @@ function enter(services: AccessServices, request: FastifyRequest): Promise<void>
   }
   const code = (request.params as { tenant?: string }).tenant;
   const tenant = code === undefined ? undefined : services.tenantOf(code);
+  const token = access.door === 'public' ? undefined : bearerOf(request);
+  if (access.door === 'management' && tenant?.active && token !== undefined) {
+    const known = services.tokens.cached(token, tenant.auth);
+    if (known !== undefined) return letIn(services, access, known, request, reply);
+  }
+  // A stranger so far. Nothing below costs more than a look-up before its address was counted.
+  services.rates?.countAddress(request.ip, reply);
   // Before the token is looked at: an unknown tenant has no issuers that could vouch for anybody.
   if (code !== undefined && !tenant?.active) throw tenantProblem('tenant_not_found');
   if (access.door === 'public') return undefined;
   if (code === undefined || tenant === undefined) throw tenantProblem('tenant_not_found');
-  const token = bearerOf(request);
-  if (access.door === 'config') return verified(services, request, access, services.authenticateMember(token, code));
-  const known = services.tokens.cached(token, tenant.auth);
-  if (known === undefined) return verified(services, request, access, services.tokens.verify(token, tenant.auth));
-  letIn(access, known, request);
-  return undefined;
+  if (token === undefined) throw noBearer(request);
+  const verifying =
+    access.door === 'config' ? services.authenticateMember(token, code) : services.tokens.verify(token, tenant.auth);
+  return verified(services, access, verifying, request, reply);
 }
 
-async function verified(services: AccessServices, request: FastifyRequest, access: Access, verifying: Promise<Caller>) {
+async function verified(
+  services: Door,
+  access: Access,
+  verifying: Promise<Caller>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   try {
     const caller = await verifying;
-    letIn(access, caller, request);
+    // Members are looked up at each request, so theirs is no first verification.
+    if (caller.kind === 'member') services.rates?.giveBackAddress(request.ip);
+    letIn(services, access, caller, request, reply);
     if (caller.kind === 'member' && caller.role === 'support') {
       const route = `${request.method} ${request.routeOptions.url}`;
       await services.recordSupportUse(caller, { route, requestId: request.id });
@@ -93,21 +110,36 @@ async function verified(services: AccessServices, request: FastifyRequest, acces
   }
 }
 
-function letIn(access: Access, caller: Caller, request: FastifyRequest): void {
+/** Counted before it is admitted: what a caller may not do is a request of its own too. */
+function letIn(
+  services: Door,
+  access: Access,
+  caller: Caller,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): undefined {
+  services.rates?.countCaller(caller, reply);
   admit(access, caller);
   request.caller = caller;
+  return undefined;
 }
 
-/** The token of RFC 6750 section 2.1, and of no other place: not the query, not the body. */
-function bearerOf(request: FastifyRequest): string {
+/** The token of RFC 6750 section 2.1, and of no other place: not the query, not the body. Undefined: noBearer says why. */
+function bearerOf(request: FastifyRequest): string | undefined {
   const header = request.headers.authorization;
-  if (header === undefined) throw missingToken();
-  if (hasTwo(request.raw.rawHeaders))
-    throw problem('invalid_request', { detail: 'There is more than one Authorization header.' });
-  if (header[6] !== ' ' || header.slice(0, 6).toLowerCase() !== 'bearer') {
-    throw missingToken('The Authorization header is not Bearer and a token.');
-  }
+  if (header === undefined || !isBearer(header) || hasTwo(request.raw.rawHeaders)) return undefined;
   return header.slice(7).trim();
+}
+
+function isBearer(header: string): boolean {
+  return header[6] === ' ' && header.slice(0, 6).toLowerCase() === 'bearer';
+}
+
+function noBearer(request: FastifyRequest): Problem {
+  if (request.headers.authorization === undefined) return missingToken();
+  if (hasTwo(request.raw.rawHeaders))
+    return problem('invalid_request', { detail: 'There is more than one Authorization header.' });
+  return missingToken('The Authorization header is not Bearer and a token.');
 }
 
 /** Node keeps the first Authorization header and drops the others silently; a proxy before us may look at the last. */

@@ -1,9 +1,20 @@
-/** Owns the admin port: liveness, readiness, metrics, and a look at what is served (loopback only, secrets left out). */
-import Fastify, { type FastifyInstance } from 'fastify';
+/**
+ * Owns the admin port: liveness, readiness, metrics, and a look at what is served (loopback only, secrets left out). A
+ * browser on this machine can be led here by a name that its page's owner points at 127.0.0.1 (DNS rebinding): what comes
+ * over loopback under such a name reads nothing. Other machines ask for /metrics by whatever name the service has.
+ */
+import { isIP } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Metrics } from './core/metrics.ts';
 import type { Snapshots } from './snapshot/index.ts';
 
-export type AdminOptions = { metrics: Metrics; snapshots: Snapshots; isReady: () => boolean };
+export type AdminOptions = {
+  metrics: Metrics;
+  snapshots: Snapshots;
+  isReady: () => boolean;
+  /** Where it listens, as configured. */
+  host: string;
+};
 
 export function createAdmin(options: AdminOptions): FastifyInstance {
   const app = Fastify({ logger: false });
@@ -12,17 +23,36 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
     const ready = options.isReady() && options.snapshots.isFresh();
     return reply.status(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' });
   });
-  app.get('/metrics', async (_request, reply) => {
+  app.get('/metrics', async (request, reply) => {
+    if (isLocal(request) && !isOurName(request, options.host)) return refuse(reply, UNKNOWN_NAME);
     reply.type(options.metrics.registry.contentType);
     return options.metrics.registry.metrics();
   });
   app.get('/snapshot', async (request, reply) => {
-    if (!['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(request.socket.remoteAddress ?? '')) {
-      return reply.status(403).send({ status: 'only from this machine' });
-    }
+    if (!isLocal(request)) return refuse(reply, 'only from this machine');
+    if (!isOurName(request, options.host)) return refuse(reply, UNKNOWN_NAME);
     return { tenants: [...options.snapshots.all()].map(view) };
   });
   return app;
+}
+
+const UNKNOWN_NAME = 'only under an address, localhost or the name of ACCORD_ADMIN_LISTEN';
+
+function refuse(reply: FastifyReply, status: string) {
+  return reply.status(403).send({ status });
+}
+
+function isLocal(request: FastifyRequest): boolean {
+  return ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(request.socket.remoteAddress ?? '');
+}
+
+/** Whether the Host header is a name that nobody else can point here. */
+function isOurName(request: FastifyRequest, configured: string): boolean {
+  const name = (request.headers.host ?? '')
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .toLowerCase();
+  return isIP(name) !== 0 || name === 'localhost' || name === configured.toLowerCase();
 }
 
 function view(snapshot: ReturnType<Snapshots['all']> extends Iterable<infer T> ? T : never) {

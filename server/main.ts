@@ -22,7 +22,12 @@ export async function startServer(config: Config, services: Services): Promise<R
   let ready = false;
   await snapshots.start();
   const app = await createApp(config, services);
-  const admin = createAdmin({ metrics, snapshots, isReady: () => ready });
+  const admin = createAdmin({
+    metrics,
+    snapshots,
+    isReady: () => ready,
+    host: parseListen(config.ACCORD_ADMIN_LISTEN).host,
+  });
   const stopHousekeeping = keepHouse(services);
   const close = async () => {
     ready = false;

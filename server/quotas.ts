@@ -2,38 +2,40 @@
  * Owns limits.maxRequestsPerSecond of a tenant: as many requests in a second as its Tenant says, of all its callers
  * together, on each server. Only callers who were let in are counted, so that no stranger uses a tenant's share up.
  */
+import { Buckets } from './buckets.ts';
 import type { Clock } from './core/clock.ts';
 import type { App } from './core/http.ts';
+import { limits } from './core/limits.ts';
 import { problem } from './core/problems.ts';
 import type { Snapshots } from './snapshot/index.ts';
 
-/** A second's worth of requests, refilled as time goes by. */
-type Bucket = { left: number; at: number };
+type QuotaServices = { snapshots: Pick<Snapshots, 'get'>; clock: Clock };
 
-/** To be registered after access.ts. */
-export function registerQuotas(
-  app: App,
-  { snapshots, clock }: { snapshots: Pick<Snapshots, 'get'>; clock: Clock },
-): void {
-  const buckets = new Map<string, Bucket>();
+/**
+ * To be registered after access.ts.
+ * @returns counts so many more of a tenant for a request that holds them; it throws Problem rate_limited
+ */
+export function registerQuotas(app: App, { snapshots, clock }: QuotaServices): (tenant: string, count: number) => void {
+  const buckets = new Buckets(limits.rateLimitCallersMax);
+  const perSecondOf = (tenant: string) => snapshots.get(tenant)?.spec.limits?.maxRequestsPerSecond;
   app.addHook('onRequest', (request, _reply, done) => {
     const { tenant } = request.params as { tenant?: string };
     if (tenant === undefined || request.caller === null) return done();
-    const perSecond = snapshots.get(tenant)?.spec.limits?.maxRequestsPerSecond;
+    const perSecond = perSecondOf(tenant);
     if (perSecond === undefined) return done();
-    const bucket = buckets.get(tenant) ?? { left: perSecond, at: clock.monotonic() };
-    buckets.set(tenant, bucket);
-    if (take(bucket, perSecond, clock.monotonic())) return done();
-    const detail = `The tenant may make ${perSecond} requests a second (limits.maxRequestsPerSecond of its Tenant).`;
-    done(problem('rate_limited', { detail, headers: { 'retry-after': '1' } }));
+    const left = buckets.take(tenant, perSecond, clock.monotonic());
+    done(left < 0 ? exceeded(perSecond, left) : undefined);
   });
+  return (tenant, count) => {
+    const perSecond = perSecondOf(tenant);
+    if (perSecond === undefined) return;
+    const left = buckets.takeMore(tenant, count, perSecond, clock.monotonic());
+    if (left < 0) throw exceeded(perSecond, left);
+  };
 }
 
-/** @param now ms */
-function take(bucket: Bucket, perSecond: number, now: number): boolean {
-  bucket.left = Math.min(perSecond, bucket.left + ((now - bucket.at) / 1000) * perSecond);
-  bucket.at = now;
-  if (bucket.left < 1) return false;
-  bucket.left--;
-  return true;
+/** @param left minus the milliseconds until the tenant may again */
+function exceeded(perSecond: number, left: number) {
+  const detail = `The tenant may make ${perSecond} requests a second (limits.maxRequestsPerSecond of its Tenant).`;
+  return problem('rate_limited', { detail, headers: { 'retry-after': String(Math.ceil(-left / 1000)) } });
 }

@@ -1,6 +1,6 @@
 /** Owns the status of manifests as files beside the data: one YAML document each, replaced as a whole, only when it differs. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { apiVersion } from '../../crds/index.ts';
@@ -19,7 +19,7 @@ export class StatusFiles {
     const metadata = { name, ...(namespace === '' ? {} : { namespace }), uid, generation };
     const text = stringify({ apiVersion, kind, metadata, status }, { lineWidth: 0 });
     const path = this.#pathOf(target);
-    this.#made ??= mkdir(this.#directory, { recursive: true }).catch((error) => {
+    this.#made ??= this.#make().catch((error) => {
       this.#made = undefined;
       throw error;
     });
@@ -27,7 +27,7 @@ export class StatusFiles {
     if ((await readFile(path, 'utf8').catch(() => undefined)) === text) return;
     const draft = join(this.#directory, `.${randomUUID()}.tmp`);
     try {
-      await writeFile(draft, text);
+      await writeFile(draft, text, { flag: 'wx', mode: 0o600 });
       await rename(draft, path);
     } catch (error) {
       this.#made = undefined; // somebody may have removed the directory
@@ -38,6 +38,12 @@ export class StatusFiles {
 
   async remove(target: StatusTarget): Promise<void> {
     await rm(this.#pathOf(target), { force: true });
+  }
+
+  /** For its owner only: what is wrong with a manifest may quote it. One that is there already is made so too. */
+  async #make(): Promise<void> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    await chmod(this.#directory, 0o700);
   }
 
   /** Two long names may differ past what a file name holds. */

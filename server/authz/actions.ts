@@ -1,13 +1,16 @@
-/** The verb of the authorization room: authorize. */
+/** The verbs of the authorization room: authorize, and the same with an explanation. */
 
 import { subjectFor } from '../core/auth/admit.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
-import { type FactsSource, factsNeeded, noFacts } from '../facts/index.ts';
-import type { Engine } from '../policies/index.ts';
+import { Problem } from '../core/problems.ts';
+import { type Facts, type FactsNeeded, type FactsSource, factsNeeded, noFacts } from '../facts/index.ts';
+import { type Answer, type Engine, failed } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { type Decision, decide, type Question } from './decide.ts';
+import type { Explainer, Explanation } from './explain.ts';
+import { inputFor } from './input.ts';
 import type { DecisionLog } from './log.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
@@ -46,22 +49,49 @@ export function authorize(
   return decision instanceof Promise ? decision.then(record) : record(decision);
 }
 
+/**
+ * Answers one authorization request by the newest policy of the name, which may be newer than the snapshot's, and says
+ * how the answer came about; a name that the snapshot does not know, or whose policy is gone, denies unexplained.
+ * @throws Problem forbidden; compiler_busy, evaluator_busy, not_ready
+ */
+export async function authorizeExplained(
+  services: AuthzServices & { explainer: Explainer },
+  asked: Asked,
+  request: AuthorizationRequest,
+): Promise<{ answer: Answer; explain?: Explanation }> {
+  const started = services.clock.monotonic();
+  const question = questionOf(asked, request, services.clock.now());
+  const { tenant, now } = question;
+  const known = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
+  if (known === undefined) return { answer: (await authorize(services, asked, request)).answer };
+  const source = await services.explainer.source(tenant, known.name).catch((error) => {
+    if (error instanceof Problem && error.code === 'policy_not_found') return undefined;
+    throw error;
+  });
+  if (source === undefined) {
+    const gone = { answer: failed('policy_not_found') };
+    return { answer: keep(services, asked, question, undefined, gone, started).answer };
+  }
+  // What the snapshot's policy reads says nothing of this one: it is given everything.
+  const facts = await gather(services, question, { subject: true, resource: true, consents: true });
+  const input = inputFor({ all: true }, question, facts);
+  const { decision, explain } = await services.explainer.explain(tenant, source, input, facts, now);
+  return { answer: keep(services, asked, question, source.number, decision, started).answer, explain };
+}
+
 async function gatherThenDecide(
   services: AuthzServices,
   asked: Asked,
   question: Question,
-  needed: ReturnType<typeof factsNeeded>,
+  needed: FactsNeeded,
 ): Promise<Decision> {
-  const { tenant, request, now } = question;
-  const policy = asked.snapshot.policies.get(request.action as string);
-  const facts = await services.facts.gather({
-    tenant,
-    subject: thing(request.subject),
-    resource: thing(request.resource),
-    needed,
-    now,
-  });
-  return decide(services.engine, policy, facts, question);
+  const policy = asked.snapshot.policies.get(question.request.action as string);
+  return decide(services.engine, policy, await gather(services, question, needed), question);
+}
+
+function gather(services: AuthzServices, { tenant, request, now }: Question, needed: FactsNeeded): Promise<Facts> {
+  const [subject, resource] = [thing(request.subject), thing(request.resource)];
+  return services.facts.gather({ tenant, subject, resource, needed, now });
 }
 
 function thing(value: Record<string, unknown> | undefined): { id?: string; type?: string } {

@@ -2,18 +2,13 @@
  * Owns explaining: the same question put to a second compilation of the policy that also tells which rules held. It is
  * compiled when first asked and runs apart from the main thread; decisions do not pay for it.
  */
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
 import type { Facts } from '../facts/index.ts';
-import {
-  type Answer,
-  type Artifacts,
-  type Engine,
-  interpretGraph,
-  type PolicyGraph,
-  requirePolicy,
-} from '../policies/index.ts';
-import { decisionOf } from './decide.ts';
+import { type Artifacts, type Engine, type PolicyGraph, requirePolicy } from '../policies/index.ts';
+import { type Decision, decisionOf } from './decide.ts';
 import type { PolicyInput } from './input.ts';
 
 export type Explanation = {
@@ -25,7 +20,7 @@ export type Explanation = {
   facts: Facts;
   /** The rules named outcome, reason or obligations that held: 1-based line and its text. */
   rules: { line: number; text: string }[];
-  /** For a drawn policy: the ids of the nodes from start to outcome. */
+  /** For a drawn policy whose evaluation did not fail: the ids of the nodes from start to outcome. */
   path?: string[];
   /** Set when no rule of the policy said the answer. */
   failure?: { reason: string; detail: string };
@@ -34,9 +29,14 @@ export type Explanation = {
 
 export type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph };
 
+/** Explaining programs by key, as many as there is room for. */
+export function explainingPrograms(): LRUCache<string, Uint8Array> {
+  return new LRUCache({ maxSize: limits.explainingWasmBytesMax, sizeCalculation: ({ byteLength }) => byteLength });
+}
+
 export class Explainer {
   readonly #services: { artifacts: Artifacts; engine: Engine; database: Database };
-  readonly #compiled = new LRUCache<string, Uint8Array>({ max: 64 });
+  readonly #compiled = explainingPrograms();
 
   constructor(services: { artifacts: Artifacts; engine: Engine; database: Database }) {
     this.#services = services;
@@ -48,34 +48,39 @@ export class Explainer {
     return { name, number: row.number, effectiveRego: row.effective_rego, ...(row.graph ? { graph: row.graph } : {}) };
   }
 
-  /** Answers and explains. @throws Problem policy_does_not_compile for a draft */
+  /**
+   * Answers and explains.
+   * @param now the instant of the request, ms
+   * @throws Problem policy_does_not_compile for a draft; compiler_busy, evaluator_busy, not_ready
+   */
   async explain(
     tenant: string,
     source: Source,
     input: Explanation['input'],
     facts: Facts,
     now: number,
-  ): Promise<{ answer: Answer; explain: Explanation }> {
+  ): Promise<{ decision: Decision; explain: Explanation }> {
     const started = performance.now();
-    const key = `explain/${tenant}/${source.effectiveRego}`;
+    const { name, number, effectiveRego, graph } = source;
+    const key = `explain/${tenant}/${createHash('sha256').update(effectiveRego).digest('base64url')}`;
     let wasm = this.#compiled.get(key);
     if (wasm === undefined) {
-      wasm = await this.#services.artifacts.compileExplaining(tenant, source.effectiveRego);
+      wasm = await this.#services.artifacts.compileExplaining(tenant, effectiveRego);
       this.#compiled.set(key, wasm);
     }
-    const run = await this.#services.engine.runApart(tenant, key, wasm, input, now);
-    const { answer, failure } = decisionOf(run);
+    const run = await this.#services.engine.runApart(tenant, { key, wasm, input, now, ...(graph ? { graph } : {}) });
+    const decision = decisionOf(run);
     const explain: Explanation = {
-      policy: source.name,
-      ...(source.number === undefined ? {} : { revision: source.number }),
+      policy: name,
+      ...(number === undefined ? {} : { revision: number }),
       input,
       facts,
-      rules: run.ok ? heldRules(run.result, source.effectiveRego) : [],
-      ...(source.graph ? { path: interpretGraph(source.graph, input).path } : {}),
-      ...(failure ? { failure } : {}),
+      rules: run.ok ? heldRules(run.result, effectiveRego) : [],
+      ...(run.ok && run.path ? { path: run.path } : {}),
+      ...(decision.failure ? { failure: decision.failure } : {}),
       timeUs: Math.round((performance.now() - started) * 1000),
     };
-    return { answer, explain };
+    return { decision, explain };
   }
 }
 

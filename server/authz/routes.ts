@@ -1,17 +1,18 @@
 /** The Authorization API, and the Config API's trying out of policies and reading of decisions. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Caller } from '../core/auth/schema.ts';
+import { shownName } from '../core/auth/mask.ts';
+import type { Caller, Role } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';
 import { type App, memberOf } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, notACursor, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
 import { noFacts } from '../facts/index.ts';
 import { checkPolicyName, effectiveRego, instantOf, PolicyTestBody } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { type AuthzServices, authorize, questionOf } from './actions.ts';
+import { type AuthzServices, authorize, authorizeExplained, questionOf } from './actions.ts';
 import type { Explainer } from './explain.ts';
-import { inputFor } from './input.ts';
 import { AuthorizationRequest, AuthorizationResponse, BatchRequest } from './schema.ts';
 import { type DecisionRow, listDecisions } from './store.ts';
 
@@ -22,19 +23,21 @@ export type AuthzRouteServices = AuthzServices & {
   snapshotOf: (tenant: string) => TenantSnapshot;
 };
 
+/** Counts that a request holds so many more, for its caller and its tenant. @throws Problem rate_limited */
+export type CountMore = (request: FastifyRequest, reply: FastifyReply, count: number) => void;
+
 const TenantParams = Type.Object({ tenant: Type.String() });
 const evaluators = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
-const memberReaders = {
-  access: { door: 'config', roles: ['security-admin', 'config-editor', 'config-viewer', 'support'] },
-} as const;
+// Records, not configuration: a config-viewer reads none.
+const recordReaders = { access: { door: 'config', roles: ['security-admin', 'config-editor', 'support'] } } as const;
 const memberTesters = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 // Answers are a few dozen bytes of our own making: native JSON.stringify is faster than a compiled serializer with a union.
 const plainJson = () => (value: unknown) => JSON.stringify(value);
 
-export function registerAuthzRoutes(app: App, services: AuthzRouteServices): void {
+export function registerAuthzRoutes(app: App, services: AuthzRouteServices, countMore: CountMore): void {
   app.addSchema(AuthorizationRequest);
   registerEvaluation(app, services);
-  registerBatch(app, services);
+  registerBatch(app, services, countMore);
   registerTesting(app, services);
   registerDecisions(app, services);
 }
@@ -86,26 +89,15 @@ async function explain(
   asked: Parameters<typeof questionOf>[0],
   body: AuthorizationRequest,
 ) {
-  const { caller, snapshot } = asked;
+  const { caller } = asked;
   if (caller.kind !== 'backend' || !caller.scopes.has('pg:tenant:admin')) {
     throw problem('forbidden', { detail: 'explain needs the scope pg:tenant:admin.' });
   }
-  const question = questionOf(asked, body, services.clock.now());
-  const policy = body.action === undefined ? undefined : snapshot.policies.get(body.action);
-  if (policy === undefined) return (await authorize(services, asked, body)).answer;
-  const source = await services.explainer.source(snapshot.tenant, policy.name);
-  const input = inputFor(policy.reads, question, noFacts);
-  const { answer, explain: explanation } = await services.explainer.explain(
-    snapshot.tenant,
-    source,
-    input,
-    noFacts,
-    question.now,
-  );
-  return { ...answer, explain: explanation };
+  const { answer, explain: explanation } = await authorizeExplained(services, asked, body);
+  return explanation === undefined ? answer : { ...answer, explain: explanation };
 }
 
-function registerBatch(app: App, services: AuthzRouteServices): void {
+function registerBatch(app: App, services: AuthzRouteServices, countMore: CountMore): void {
   app.route({
     method: 'POST',
     url: '/authz/:tenant/batch',
@@ -123,6 +115,7 @@ function registerBatch(app: App, services: AuthzRouteServices): void {
       const snapshot = services.snapshotOf(request.params.tenant);
       const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
       const { requests } = request.body as { requests: AuthorizationRequest[] };
+      countMore(request as never, reply as never, requests.length - 1); // one was counted at the door
       for (const one of requests) questionOf(asked, one, 0); // all or nothing: nobody else's question among them
       reply.header('accord-revision', `c${snapshot.revision}`);
       const decisions = [];
@@ -158,14 +151,14 @@ function registerTesting(app: App, services: AuthzRouteServices): void {
       const source = isDraft
         ? { name: policyName, effectiveRego: effectiveRego(draft), ...(draft.graph ? { graph: draft.graph } : {}) }
         : await services.explainer.source(tenant, policyName);
-      const { answer, explain: explanation } = await services.explainer.explain(
+      const { decision, explain: explanation } = await services.explainer.explain(
         tenant,
         source,
         input,
         noFacts,
         instantOf(input, services.clock.now()),
       );
-      return { ...answer, explain: explanation };
+      return { ...decision.answer, explain: explanation };
     },
   });
 }
@@ -188,7 +181,7 @@ function registerDecisions(app: App, services: AuthzRouteServices): void {
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/decisions',
-    config: memberReaders,
+    config: recordReaders,
     schema: {
       summary: 'Read the decision log, newest first',
       tags: ['Decisions'],
@@ -213,10 +206,10 @@ function registerDecisions(app: App, services: AuthzRouteServices): void {
       const rows = await services.database.tenant(tenant, (tx) =>
         listDecisions(tx, tenant, { ...filter, ...before, limit: limit + 1 }),
       );
-      const masked = memberOf(request).role === 'support';
+      const { role } = memberOf(request);
       const page = rows.slice(0, limit);
       const last = page.at(-1);
-      const decisions = page.map((row) => decisionView(row, masked));
+      const decisions = page.map((row) => decisionView(row, role));
       if (rows.length <= limit || last === undefined) return { decisions };
       return { decisions, cursor: encodeCursor(`${last.at} ${last.id}`, 'decisions') };
     },
@@ -233,15 +226,23 @@ const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f]{8}(-[0-9a-f]{
 
 function decisionCursor(cursor: string): { at: string; id: string } {
   const [at = '', id = ''] = decodeCursor(cursor, 'decisions', POSITION).split(' ');
+  if (!isInstant(at)) throw notACursor();
   return { at, id };
 }
 
+/** Digits in the right places may still be no instant (February 30), or, before the year 1, none to Postgres. */
+function isInstant(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === text && !text.startsWith('0000');
+}
+
 /** Support sees what was decided, not about whom: ids and free attributes are left out. */
-function decisionView(row: DecisionRow, masked: boolean) {
+function decisionView(row: DecisionRow, role: Role) {
+  const masked = role === 'support';
   return {
     id: row.id,
     time: row.at,
-    caller: masked ? row.caller.replace(/:[^:]*$/, ':***') : row.caller,
+    caller: shownName(role, row.caller),
     ...(row.action === null ? {} : { action: row.action }),
     request: masked ? { action: row.action } : row.request,
     answer: masked ? { outcome: row.answer.outcome } : row.answer,

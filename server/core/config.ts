@@ -77,7 +77,7 @@ export const ConfigSchema = Type.Object({
     minimum: 0,
     maximum: 1_000_000,
     description:
-      'Requests a second of one caller (a token, else an address) to one server, 0 for no limit; a second of it may be used at once.',
+      'Requests a second of one caller (a client, user or member, and an address before its token is verified) to one server, 0 for no limit; a second of it may be used at once, and a batch counts as its requests.',
   }),
   ACCORD_LOG_LEVEL: Type.Union(
     [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error'), Type.Literal('silent')],

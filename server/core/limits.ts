@@ -9,7 +9,10 @@ export const limits = {
   batchRequestsMax: 1000,
   pageItemsMax: 200,
   minRevisionWaitMs: 2000,
-  rateLimitCallersMax: 10_000, // counted within one second; past this all counts start anew
+  minRevisionPauseMsMin: 25, // between readings of a tenant whose callers wait for a revision; doubled while nothing is new
+  minRevisionPauseMsMax: 400,
+  rateLimitCallersMax: 10_000, // remembered; past this the one that was idle longest is forgotten
+  rateLimitAddressesMax: 10_000,
   inputDepthMax: 64,
   explainedBodyValuesMax: 1000, // of a larger body that is refused, only the first wrong place is told
 
@@ -37,7 +40,10 @@ export const limits = {
   // Policies: evaluating (100 relationships burn about 1e5)
   evaluateFuel: 1_000_000,
   evaluateFuelCostly: 500_000, // past this an evaluation counts like an exhausted one
-  isolatedTimeoutMs: 5000,
+  evaluateLongMs: 50, // past this too, whatever its fuel: all others wait meanwhile
+  isolatedTimeoutMs: 2000,
+  isolatedPatientPerTenantMax: 64, // tests, drafts and explained decisions that wait for the worker
+  explainingWasmBytesMax: 32 * 1024 * 1024, // of programs that are not served, in each of the two places that keep them
   evaluateMemoryPages: 256, // 16 MiB
   evaluateInputBytesMax: 1024 * 1024,
   evaluateResultBytesMax: 64 * 1024,
@@ -48,6 +54,7 @@ export const limits = {
   obligationsMax: 256,
   builtinResultBytesMax: 1024 * 1024,
   regexPatternCharsMax: 1000, // host builtins; OPA's own run in Wasm, on fuel
+  regexInstructionsMax: 10_000, // of one compiled; each takes 0.2-2 us and 300 bytes
   instancesMax: 128,
   suspendedQueuePerTenantMax: 16,
   suspendStrikes: 2,
@@ -78,7 +85,8 @@ export const limits = {
   jwksCooldownMs: 30_000,
   jwksResponseBytesMax: 512 * 1024,
   outboundTimeoutMs: 5000,
-  dnsLookupsMax: 2, // of libuv's four threads
+  dnsLookupsMax: 2, // of libuv's four threads, one of a tenant
+  dnsThreadsMax: 3, // with those that nobody waits for any more
 
   // Database
   statementTimeoutMs: 10_000, // of a tenant's transaction
@@ -93,6 +101,7 @@ export const limits = {
   manifestFilesMax: 20_000,
   manifestDirectoryDepthMax: 16,
   manifestDocumentsPerFileMax: 2000,
+  manifestRefusalsMax: 50, // told of one manifest
   yamlAliasesMax: 100, // expansions in one document
   sweepRowsMax: 10, // more rows than this and a greater share than the next are not deleted unasked
   sweepPercentMax: 20,

@@ -1,7 +1,7 @@
 /** Owns paging: the query's shape and opaque cursors. A cursor names its list, so that one list's cursor is refused by another. */
 import { Type } from 'typebox';
 import { limits } from './limits.ts';
-import { problem } from './problems.ts';
+import { type Problem, problem } from './problems.ts';
 
 /** Query members of every list that can be paged. Ajv sees strings here, because coercion is off: `limit` is parsed by the app. */
 export const pageQuery = {
@@ -36,7 +36,12 @@ export function decodeCursor(cursor: string, list: string, shape: RegExp = TEXT)
   } catch {
     // falls through: not a cursor
   }
-  throw problem('invalid_request', {
+  throw notACursor();
+}
+
+/** What a cursor is answered that no page of the list ended with. */
+export function notACursor(): Problem {
+  return problem('invalid_request', {
     errors: [{ pointer: '/query/cursor', detail: 'This is not a cursor of this list.' }],
   });
 }

@@ -1,7 +1,8 @@
 /** The Config API of trusted issuers and the token mapping. Who may write these decides who may be whom: security-admin. */
 import { Type } from 'typebox';
-import { roles } from '../core/auth/schema.ts';
-import { type App, etagOf, ifMatchOf, writerOf } from '../core/http.ts';
+import { shownName } from '../core/auth/mask.ts';
+import { type Role, roles } from '../core/auth/schema.ts';
+import { type App, etagOf, ifMatchOf, memberOf, writerOf } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import {
@@ -85,7 +86,7 @@ function registerReading(app: App, services: IssuerRouteServices): void {
       const { tenant, name } = request.params;
       const row = await services.database.tenant(tenant, (tx) => requireIssuer(tx, tenant, name));
       reply.header('etag', etagOf(row.revision));
-      return view(row);
+      return view(row, memberOf(request).role);
     },
   });
 }
@@ -179,13 +180,13 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
   });
 }
 
-function view(row: IssuerRow) {
+function view(row: IssuerRow, role: Role) {
   return {
     name: row.name,
     ...row.spec,
     revision: row.revision,
     updatedAt: row.updated_at,
-    updatedBy: row.updated_by,
+    updatedBy: shownName(role, row.updated_by),
     managedBy: describeOwner(row.owner),
   };
 }

@@ -6,20 +6,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
+import { problem } from '../core/problems.ts';
 import { Instance, loadProgram, PolicyError, type PolicyErrorKind, type Program } from '../rego/index.ts';
 import type { Failure } from './answer.ts';
-import { IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated.ts';
+import type { PolicyGraph } from './graph/index.ts';
+import { type Evaluation, IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated.ts';
+import { policyProblem } from './problems.ts';
 import { Programs } from './programs.ts';
 import { Strikes } from './strikes.ts';
 import { Turns } from './turns.ts';
 
-export type Run = { ok: true; result: unknown; fuelUsed: number } | { ok: false; failure: Failure; detail: string };
+/** `path`: of a drawn policy, when it was asked for: the ids of its nodes from start to outcome. */
+export type Run =
+  | { ok: true; result: unknown; fuelUsed: number; path?: string[] }
+  | { ok: false; failure: Failure; detail: string };
 
 export type EngineOptions = {
   fetch: (tenant: string, digest: string) => Promise<Uint8Array | undefined>;
   clock: Clock;
   observe: Observe;
+  /** Where what may take long is evaluated; a worker of its own unless given. */
+  isolated?: IsolatedEvaluator;
 };
+
+/** An evaluation of Wasm that is not (yet) a policy's. `now`: the instant of the request, ms. */
+export type Apart = { key: string; wasm: Uint8Array; input: unknown; now: number; graph?: PolicyGraph };
 
 type Loaded = {
   /** Tenant and artifact, for strikes. */
@@ -31,19 +42,20 @@ type Loaded = {
   slow: boolean;
 };
 
-const failureOf: Record<PolicyErrorKind, Failure> = {
+const failureOf: Record<PolicyErrorKind | 'lost', Failure> = {
   budget: 'policy_budget_exhausted',
   memory: 'policy_memory_exhausted',
   conflict: 'policy_conflict',
   input: 'input_too_large',
   internal: 'policy_failed',
+  lost: 'policy_failed',
 };
 
 export class Engine {
   readonly #options: EngineOptions;
   readonly #loaded = new Programs<Loaded>(limits.instancesMax);
   readonly #loading = new Map<string, Promise<Loaded | undefined>>();
-  readonly #isolated = new IsolatedEvaluator();
+  readonly #isolated: IsolatedEvaluator;
   readonly #policyStrikes = new Strikes(limits.suspendStrikes, limits.suspendWindowMs, limits.strikeKeysMax);
   readonly #tenantStrikes = new Strikes(limits.suspendTenantStrikes, limits.suspendWindowMs, limits.strikeKeysMax);
   readonly #conflicts = new Strikes(limits.suspendConflicts, limits.suspendWindowMs, limits.strikeKeysMax);
@@ -51,6 +63,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
+    this.#isolated = options.isolated ?? new IsolatedEvaluator();
   }
 
   /**
@@ -76,27 +89,51 @@ export class Engine {
 
   #runHere(tenant: string, policy: string, key: string, loaded: Loaded, input: unknown, now: number): Run {
     const started = this.#options.clock.monotonic();
+    let costly = false;
     try {
       loaded.instance ??= new Instance(loaded.program);
       const { result, fuelUsed } = loaded.instance.evaluate(input, { now: nanoseconds(now) });
-      if (fuelUsed > limits.evaluateFuelCostly) this.#strike(tenant, policy, key);
+      costly = fuelUsed > limits.evaluateFuelCostly;
       return { ok: true, result, fuelUsed };
     } catch (error) {
       if (!(error instanceof PolicyError)) throw error;
       if (loaded.instance?.broken) loaded.instance = undefined;
-      if (error.kind === 'budget' || error.kind === 'memory') this.#strike(tenant, policy, key);
-      else if (error.kind === 'conflict') this.#conflict(tenant, policy, key);
+      // Internal ones too: burning most of the fuel and then overflowing the stack is no cheaper.
+      costly = error.kind === 'budget' || error.kind === 'memory' || error.kind === 'internal';
+      if (error.kind === 'conflict') this.#conflict(tenant, policy, key);
       return { ok: false, failure: failureOf[error.kind], detail: error.message };
     } finally {
-      loaded.slow = this.#options.clock.monotonic() - started > limits.evaluatePromptMs;
+      const ms = this.#options.clock.monotonic() - started;
+      loaded.slow = ms > limits.evaluatePromptMs;
+      if (costly || ms > limits.evaluateLongMs) this.#strike(tenant, policy, key);
     }
   }
 
-  /** Evaluates Wasm that is not (yet) a policy's, off the main thread: tests before activation, trying out, explaining. */
-  async runApart(tenant: string, key: string, wasm: Uint8Array, input: unknown, now: number): Promise<Run> {
-    return this.#read(
-      await this.#isolated.evaluate(tenant, { program: { key, wasm }, input, now: nanoseconds(now) }, true),
-    );
+  /**
+   * Evaluates off the main thread: tests before activation, trying out, explaining.
+   * @throws Problem evaluator_busy; not_ready when the worker was lost twice, which need not be the policy's fault
+   */
+  async runApart(tenant: string, { key, wasm, input, now, graph }: Apart): Promise<Run> {
+    const evaluation: Evaluation = {
+      program: { key, wasm },
+      input,
+      now: nanoseconds(now),
+      ...(graph ? { graph } : {}),
+    };
+    let reply = await this.#evaluatePatiently(tenant, evaluation);
+    if (!reply.ok && reply.kind === 'lost') reply = await this.#evaluatePatiently(tenant, evaluation);
+    if (!reply.ok && reply.kind === 'lost') {
+      const detail = 'The evaluator did not answer; try again.';
+      throw problem('not_ready', { detail, cause: new Error(reply.message) });
+    }
+    return this.#read(reply);
+  }
+
+  #evaluatePatiently(tenant: string, evaluation: Evaluation): Promise<IsolatedReply> {
+    return this.#isolated.evaluate(tenant, evaluation, true).catch((error) => {
+      if (!(error instanceof QueueFull)) throw error;
+      throw policyProblem('evaluator_busy', { headers: { 'retry-after': '1' } });
+    });
   }
 
   /** Makes a program ready: the first decision after a PUT does not wait for Postgres. */
@@ -162,7 +199,10 @@ export class Engine {
   }
 
   #read(reply: IsolatedReply): Run {
-    if (reply.ok) return { ok: true, result: reply.result, fuelUsed: reply.fuelUsed };
+    if (reply.ok) {
+      const { id: _, ...run } = reply;
+      return run;
+    }
     return { ok: false, failure: failureOf[reply.kind], detail: reply.message };
   }
 

@@ -15,7 +15,7 @@ export {
 export { type Answer, failed, judge } from './answer.ts';
 export { Artifacts } from './artifacts.ts';
 export { Engine, type EngineOptions, type Run } from './engine.ts';
-export { interpretGraph, type PolicyGraph } from './graph/index.ts';
+export type { PolicyGraph } from './graph/index.ts';
 export { policyProblem } from './problems.ts';
 export { type PolicyRouteServices, registerPolicyRoutes } from './routes.ts';
 export { checkPolicyName, effectiveRego, instantOf } from './rules.ts';

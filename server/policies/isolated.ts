@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { limits } from '../core/limits.ts';
 import type { PolicyErrorKind, Program } from '../rego/index.ts';
+import type { PolicyGraph } from './graph/index.ts';
 
 export type Evaluation = {
   /** Compiled already (a module is passed by reference, not copied), or bytes that the worker compiles and keeps by key. */
@@ -12,33 +13,50 @@ export type Evaluation = {
   input: unknown;
   /** Nanoseconds since the Unix epoch. */
   now: bigint;
+  /** A drawn policy's graph, when its path for the input is wanted too. */
+  graph?: PolicyGraph;
 };
 export type IsolatedRequest = Evaluation & { id: number };
+/** `lost`: the worker did not start, died or was replaced, which need not be the policy's fault. */
 export type IsolatedReply =
-  | { id: number; ok: true; result: unknown; fuelUsed: number }
-  | { id: number; ok: false; kind: PolicyErrorKind; message: string };
+  | { id: number; ok: true; result: unknown; fuelUsed: number; path?: string[] }
+  | { id: number; ok: false; kind: PolicyErrorKind | 'lost'; message: string };
+/** `started` comes when the tenant's code is about to run, after our own loading. */
+export type FromWorker = { id: number; started: true } | IsolatedReply;
 
 type Waiting = { request: IsolatedRequest; resolve: (reply: IsolatedReply) => void };
 
 export class QueueFull extends Error {}
 
+const WORKER = new URL('./isolated-worker.ts', import.meta.url);
+
 export class IsolatedEvaluator {
+  readonly #file: URL;
   #worker: Worker | undefined;
-  #running: (Waiting & { timer: NodeJS.Timeout }) | undefined;
+  #running: (Waiting & { timer?: NodeJS.Timeout }) | undefined;
   #nextId = 1;
   /** Tenants that wait, in turn. */
   readonly #queues = new Map<string, Waiting[]>();
   #closed = false;
 
+  /** @param file the worker's module */
+  constructor(file: URL = WORKER) {
+    this.#file = file;
+  }
+
   /**
    * Evaluates in the worker.
-   * @throws QueueFull past the tenant's short queue (`patient` callers, such as the tests of one policy, wait beyond it)
+   * @param patient whether it may wait in the longer queue: tests of a policy, trying one out
+   * @throws QueueFull past the tenant's queue
    */
   evaluate(tenant: string, evaluation: Evaluation, patient = false): Promise<IsolatedReply> {
+    const request = { id: this.#nextId++, ...evaluation };
+    if (this.#closed) return Promise.resolve(lost(request, 'shutting down'));
     const queue = this.#queues.get(tenant) ?? [];
-    if (!patient && queue.length >= limits.suspendedQueuePerTenantMax) return Promise.reject(new QueueFull());
+    const longest = patient ? limits.isolatedPatientPerTenantMax : limits.suspendedQueuePerTenantMax;
+    if (queue.length >= longest) return Promise.reject(new QueueFull());
     return new Promise((resolve) => {
-      queue.push({ request: { id: this.#nextId++, ...evaluation }, resolve });
+      queue.push({ request, resolve });
       this.#queues.set(tenant, queue);
       this.#next();
     });
@@ -46,9 +64,9 @@ export class IsolatedEvaluator {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#fail('shutting down');
+    this.#lose('shutting down');
     for (const queue of this.#queues.values())
-      for (const waiting of queue) waiting.resolve(failure(waiting, 'shutting down'));
+      for (const { request, resolve } of queue) resolve(lost(request, 'shutting down'));
     this.#queues.clear();
     await this.#worker?.terminate();
   }
@@ -60,51 +78,67 @@ export class IsolatedEvaluator {
     if (tenant === undefined || queue === undefined || waiting === undefined) return;
     this.#queues.delete(tenant);
     if (queue.length > 0) this.#queues.set(tenant, queue); // to the end: the other tenants come first
-    // Fuel ends every evaluation; the timer is for what nobody thought of.
-    const timer = setTimeout(() => this.#replace('the evaluation took too long'), limits.isolatedTimeoutMs);
-    this.#running = { ...waiting, timer };
-    this.#start().postMessage(waiting.request);
+    this.#running = { ...waiting };
+    try {
+      this.#start().postMessage(waiting.request);
+    } catch (error) {
+      this.#replace((error as Error).message);
+    }
   }
 
   #start(): Worker {
     if (this.#worker) return this.#worker;
-    const worker = new Worker(new URL('./isolated-worker.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: 128, stackSizeMb: 4 },
-    });
+    const worker = new Worker(this.#file, { resourceLimits: { maxOldGenerationSizeMb: 128, stackSizeMb: 4 } });
     worker.unref();
-    worker.on('message', (reply: IsolatedReply) => this.#done(reply));
-    worker.on('error', (error) => {
-      if (this.#worker === worker) this.#replace(error.message); // a replaced worker's last words concern nobody
-    });
+    // A replaced worker's last words concern nobody.
+    const ended = (reason: string) => {
+      if (this.#worker === worker) this.#replace(reason);
+    };
+    worker.on('message', (message: FromWorker) => this.#receive(message));
+    worker.on('error', (error) => ended(error.message));
+    worker.on('exit', (code) => ended(`the evaluator's thread ended: exit ${code}`));
     this.#worker = worker;
     return worker;
   }
 
-  #done(reply: IsolatedReply): void {
+  #receive(message: FromWorker): void {
     const running = this.#running;
-    if (running === undefined || running.request.id !== reply.id) return;
+    if (running === undefined || running.request.id !== message.id) return;
+    if ('started' in message) {
+      running.timer = setTimeout(() => this.#expire(running), limits.isolatedTimeoutMs);
+      return;
+    }
     clearTimeout(running.timer);
     this.#running = undefined;
-    running.resolve(reply);
+    running.resolve(message);
     this.#next();
   }
 
-  #replace(message: string): void {
-    void this.#worker?.terminate();
+  /** Fuel ends every evaluation; this is for what nobody thought of. */
+  #expire(running: Waiting): void {
+    // When it was this thread that was held up, the reply has come already and is read first.
+    setImmediate(() => {
+      if (this.#running === running) this.#replace('the evaluation took too long');
+    });
+  }
+
+  #replace(reason: string): void {
+    const worker = this.#worker;
     this.#worker = undefined;
-    this.#fail(message);
+    void worker?.terminate();
+    this.#lose(reason);
     this.#next();
   }
 
-  #fail(message: string): void {
+  #lose(reason: string): void {
     const running = this.#running;
     if (running === undefined) return;
     clearTimeout(running.timer);
     this.#running = undefined;
-    running.resolve(failure(running, message));
+    running.resolve(lost(running.request, reason));
   }
 }
 
-function failure({ request }: Waiting, message: string): IsolatedReply {
-  return { id: request.id, ok: false, kind: 'internal', message };
+function lost({ id }: IsolatedRequest, message: string): IsolatedReply {
+  return { id, ok: false, kind: 'lost', message };
 }

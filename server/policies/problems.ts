@@ -42,4 +42,9 @@ export const policyProblem = defineProblems({
     title: 'Compiler busy',
     when: 'Too many policies of this tenant wait to be compiled.',
   },
+  evaluator_busy: {
+    status: 429,
+    title: 'Evaluator busy',
+    when: 'Too many explained evaluations and tests of policies of this tenant wait.',
+  },
 });

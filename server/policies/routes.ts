@@ -1,6 +1,8 @@
 /** The Config API of policies, as the specification shows it and api.md completes it. */
 import { Type } from 'typebox';
-import { type App, etagOf, ifMatchOf, writerOf } from '../core/http.ts';
+import { shownName } from '../core/auth/mask.ts';
+import type { Role } from '../core/auth/schema.ts';
+import { type App, etagOf, ifMatchOf, memberOf, writerOf } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
@@ -91,7 +93,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
       const { tenant, policyName } = request.params;
       const row = await services.database.tenant(tenant, (tx) => requirePolicy(tx, tenant, policyName));
       reply.header('etag', etagOf(row.number));
-      return view(row);
+      return view(row, memberOf(request).role);
     },
   });
 }
@@ -189,12 +191,8 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
       );
       if (rows.length === 0 && request.query.cursor === undefined) throw policyProblem('policy_not_found');
       const page = rows.slice(0, limit);
-      const revisions = page.map(({ number, action, updated_at, updated_by }) => ({
-        revision: number,
-        action,
-        updatedAt: updated_at,
-        updatedBy: updated_by,
-      }));
+      const { role } = memberOf(request);
+      const revisions = page.map((row) => historyView(row, role));
       return rows.length > limit
         ? { revisions, cursor: encodeCursor(String(page.at(-1)?.number), 'revisions') }
         : { revisions };
@@ -214,7 +212,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
       const { tenant, policyName, number } = request.params;
       const row = await services.database.tenant(tenant, (tx) => readRevision(tx, tenant, policyName, Number(number)));
       if (row === undefined) throw policyProblem('policy_revision_not_found');
-      return revisionView(row);
+      return revisionView(row, memberOf(request).role);
     },
   });
   app.route({
@@ -245,26 +243,35 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
   });
 }
 
-function view(row: PolicyRow) {
+function view(row: PolicyRow, role: Role) {
   return {
     name: row.name,
     ...sources(row),
     effectiveRego: row.effective_rego,
     revision: row.number,
     updatedAt: row.updated_at,
-    updatedBy: row.updated_by,
+    updatedBy: shownName(role, row.updated_by),
     managedBy: describeOwner(row.owner),
   };
 }
 
-function revisionView(row: RevisionRow) {
+function historyView(row: Pick<RevisionRow, 'number' | 'action' | 'updated_at' | 'updated_by'>, role: Role) {
+  return {
+    revision: row.number,
+    action: row.action,
+    updatedAt: row.updated_at,
+    updatedBy: shownName(role, row.updated_by),
+  };
+}
+
+function revisionView(row: RevisionRow, role: Role) {
   return {
     revision: row.number,
     action: row.action,
     ...sources(row),
     ...(row.effective_rego === null ? {} : { effectiveRego: row.effective_rego }),
     updatedAt: row.updated_at,
-    updatedBy: row.updated_by,
+    updatedBy: shownName(role, row.updated_by),
   };
 }
 

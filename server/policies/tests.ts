@@ -17,7 +17,7 @@ import {
 /**
  * Runs the tests of a compiled policy apart from the main thread.
  * @param now ms, what time.now_ns gives to a test without input.time
- * @throws Problem policy_tests_failed saying which test got what
+ * @throws Problem policy_tests_failed saying which test got what; evaluator_busy, not_ready: not the policy's fault
  */
 export async function runTests(
   engine: Pick<Engine, 'runApart'>,
@@ -27,13 +27,11 @@ export async function runTests(
 ): Promise<void> {
   const errors: ProblemPlace[] = [];
   for (const [index, test] of tests.entries()) {
-    const run = await engine.runApart(
-      program.tenant,
-      program.key,
-      program.wasm,
-      test.input,
-      instantOf(test.input, now),
-    );
+    const { input } = test;
+    const run = await engine.runApart(program.tenant, {
+      ...{ key: program.key, wasm: program.wasm },
+      ...{ input, now: instantOf(input, now) },
+    });
     const unmet = run.ok ? unmetExpectation(judge(run.result).answer, test.expect) : `${run.failure}: ${run.detail}`;
     if (unmet !== undefined) errors.push({ pointer: `/tests/${index}`, detail: `${test.name}: ${unmet}` });
   }

@@ -5,7 +5,7 @@
  */
 import { limits } from '../core/limits.ts';
 import { Fuel, PolicyError } from './budget.ts';
-import type { Builtin, BuiltinContext } from './builtins/arguments.ts';
+import { type Builtin, type BuiltinContext, boundResult } from './builtins/arguments.ts';
 import { hostBuiltins } from './builtins/index.ts';
 import type { Program } from './program.ts';
 import { formatValue, parseValue, type Value } from './value.ts';
@@ -125,7 +125,9 @@ export class Host {
     const args: Value[] = [];
     for (const address of addresses) args.push(this.#readValue(address));
     const result = builtin(this.#context, ...args);
-    return result === undefined ? 0 : this.#writeValue(result);
+    const text = result === undefined ? undefined : this.#format(result);
+    this.fuel.settle();
+    return text === undefined ? 0 : this.#writeValue(text);
   }
 
   #readValue(address: number): Value {
@@ -136,11 +138,17 @@ export class Host {
     return parseValue(text);
   }
 
-  #writeValue(value: Value): number {
-    const text = formatValue(value);
-    if (text.length > limits.builtinResultBytesMax)
-      throw new PolicyError('memory', `a builtin's result exceeds ${limits.builtinResultBytesMax} bytes`);
-    this.fuel.charge(text.length / CHARS_PER_UNIT);
+  /** A result's text. It may be much longer than the value: parts can be shared. */
+  #format(value: Value): string {
+    let length = 0;
+    return formatValue(value, (chars) => {
+      length += chars;
+      boundResult(length);
+      this.fuel.charge(chars / CHARS_PER_UNIT);
+    });
+  }
+
+  #writeValue(text: string): number {
     const capacity = Buffer.byteLength(text);
     const address = this.exports.opa_malloc(capacity);
     this.writeText(text, address, capacity);

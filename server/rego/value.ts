@@ -173,8 +173,44 @@ function jsonNumber(text: string): string {
   return text.replace(/^(-?)\./, '$10.').replace(/\.(?!\d)/, '.0');
 }
 
-/** Writes the text form. Linear. */
-export function formatValue(value: Value): string {
+/** Writes the text form. Linear. `spend` is told of each piece's characters before it is kept, and may throw. */
+export function formatValue(value: Value, spend?: (chars: number) => void): string {
+  const out: string[] = [];
+  writeValue(value, (text) => {
+    spend?.(text.length);
+    out.push(text);
+  });
+  return out.join('');
+}
+
+function writeValue(value: Value, emit: (text: string) => void): void {
+  if (value instanceof RegoSet) {
+    if (value.items.length === 0) emit('set()');
+    else writeItems('{', value.items, '}', emit);
+  } else if (Array.isArray(value)) writeItems('[', value, ']', emit);
+  else if (value instanceof Map) {
+    let before = '{';
+    for (const [key, item] of value) {
+      emit(before);
+      writeValue(key, emit);
+      emit(':');
+      writeValue(item, emit);
+      before = ',';
+    }
+    emit(value.size === 0 ? '{}' : '}');
+  } else emit(scalarText(value));
+}
+
+function writeItems(open: string, items: readonly Value[], close: string, emit: (text: string) => void): void {
+  emit(open);
+  items.forEach((item, i) => {
+    if (i > 0) emit(',');
+    writeValue(item, emit);
+  });
+  emit(close);
+}
+
+function scalarText(value: null | boolean | number | bigint | NumberText | string): string {
   switch (typeof value) {
     case 'string':
       return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed());
@@ -185,10 +221,5 @@ export function formatValue(value: Value): string {
     case 'bigint':
       return String(value);
   }
-  if (value === null) return 'null';
-  if (value instanceof NumberText) return value.text;
-  if (Array.isArray(value)) return `[${value.map(formatValue).join(',')}]`;
-  if (value instanceof RegoSet)
-    return value.items.length === 0 ? 'set()' : `{${value.items.map(formatValue).join(',')}}`;
-  return `{${Array.from(value, ([key, item]) => `${formatValue(key)}:${formatValue(item)}`).join(',')}}`;
+  return value === null ? 'null' : value.text;
 }

@@ -9,6 +9,7 @@ import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
 import { readTenantRevisions } from '../tenants/index.ts';
 import { loadAll, loadTenant } from './load.ts';
+import { Reaching } from './reaching.ts';
 import type { TenantSnapshot } from './schema.ts';
 import { acknowledge, forgetServer, heartbeat, withdraw } from './store.ts';
 
@@ -30,6 +31,10 @@ export class Snapshots {
   /** Tenants whose last reading failed, since when. */
   readonly #behind = new Map<string, number>();
   readonly #unacknowledged = new Map<string, number>();
+  readonly #reaching = new Reaching({
+    held: (tenant) => this.#held.get(tenant)?.revision ?? 0,
+    read: (tenant) => this.refresh(tenant),
+  });
   #acknowledging: Promise<void> | undefined;
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #listener: Listener | undefined;
@@ -107,13 +112,7 @@ export class Snapshots {
    * @throws Problem revision_not_reached after a bounded wait
    */
   async reach(tenant: string, revision: number, waitMs: number): Promise<void> {
-    const until = this.#options.clock.monotonic() + waitMs;
-    while ((this.#held.get(tenant)?.revision ?? 0) < revision) {
-      await this.refresh(tenant).catch(() => {});
-      if ((this.#held.get(tenant)?.revision ?? 0) >= revision) return;
-      if (this.#options.clock.monotonic() >= until) throw problem('revision_not_reached');
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
+    if (!(await this.#reaching.reach(tenant, revision, waitMs))) throw problem('revision_not_reached');
   }
 
   async close(): Promise<void> {
@@ -161,6 +160,7 @@ export class Snapshots {
   #hold(snapshot: TenantSnapshot): void {
     this.#held.set(snapshot.tenant, snapshot);
     this.#unacknowledged.set(snapshot.tenant, snapshot.revision);
+    this.#reaching.arrived(snapshot.tenant);
   }
 
   /** The slow truth: asks for every tenant's revision, reads what differs, and says that this server lives. */

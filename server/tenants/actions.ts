@@ -5,7 +5,7 @@ import { claim, type Writer } from '../core/ownership.ts';
 import { type ConfigWritten, writeConfig } from './config-write.ts';
 import { tenantProblem } from './problems.ts';
 import type { TenantSpec } from './schema.ts';
-import { countChildren, deleteTenant, insertTenant, readTenant, updateTenant } from './store.ts';
+import { countChildren, deleteTenant, forgetServed, insertTenant, readTenant, updateTenant } from './store.ts';
 
 export type TenantServices = {
   database: Database;
@@ -65,4 +65,6 @@ export async function eraseTenant(services: TenantServices, writer: Writer, tena
       throw tenantProblem('tenant_has_children', { detail: `${children} objects still name this tenant.` });
     await deleteTenant(tx, tenant);
   });
+  // Servers withdraw what they said when they notice; a successor of the code may be faster than they.
+  await services.database.system((tx) => forgetServed(tx, tenant));
 }

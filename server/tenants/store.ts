@@ -55,6 +55,12 @@ export async function deleteTenant(tx: Transaction, tenant: string): Promise<voi
   await tx.run(sql`delete from accord.tenant where tenant = ${tenant}`);
 }
 
+/** What servers said that they serve of a tenant that is gone, in a system transaction: a successor has revisions of its own. */
+export async function forgetServed(tx: Transaction, tenant: string): Promise<void> {
+  await tx.run(sql`delete from accord.server_revision where tenant = ${tenant}
+    and not exists (select from accord.tenant where tenant = ${tenant})`);
+}
+
 /** Objects that still name the tenant and are owned by manifests. */
 export async function countChildren(tx: Transaction, tenant: string): Promise<number> {
   const row = await tx.one(

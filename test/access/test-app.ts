@@ -21,6 +21,7 @@ import {
   registerKeyRoutes,
 } from '../../server/keys/index.ts';
 import { authenticateMember, recordSupportUse, registerMemberRoutes } from '../../server/members/index.ts';
+import { limitOpenRoutes, RateLimit } from '../../server/rate-limit.ts';
 import { disableTenant, eraseTenant, putTenant, readTenant, type TenantSpec } from '../../server/tenants/index.ts';
 import { createValidatorCompiler } from '../../server/validation.ts';
 import { tenantSpec } from '../core/auth/tenant-auth.ts';
@@ -34,8 +35,13 @@ export const operator = (name: string): Writer => ({ owner: manifest(name), acto
 
 export type TestApp = Awaited<ReturnType<typeof createTestApp>>;
 
-export async function createTestApp({ database, observations }: TestDatabase, more: (app: App) => void = () => {}) {
+export async function createTestApp(
+  { database, observations }: TestDatabase,
+  more: (app: App) => void = () => {},
+  requestsPerSecond?: number,
+) {
   const clock = new TestClock();
+  const rates = requestsPerSecond === undefined ? undefined : new RateLimit(requestsPerSecond, clock);
   const observe: Observe = (observation) => observations.push(observation);
   const sealer = createSealer(masterKey);
   const installationKey = await openInstallationKey({ database, sealer });
@@ -55,12 +61,14 @@ export async function createTestApp({ database, observations }: TestDatabase, mo
   const jwks = new JwksCache({ outbound, clock, observe });
   const tokens = new AccessTokens({ jwks, clock });
   const app = strictFastify(observe);
+  if (rates) limitOpenRoutes(app, rates);
   registerAccess(app, {
     tenantOf: (tenant) => held.get(tenant),
     tokens,
     authenticateMember: (token, tenant) => authenticateMember(keyed, token, tenant),
     recordSupportUse: (caller, use) => recordSupportUse(keyed.database, caller, use),
     observe,
+    rates,
   });
   registerKeyRoutes(app, { tenantOf: (tenant) => held.get(tenant), clock });
   registerIssuerRoutes(app, { database, baseUrl, served });

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
+import { encodeCursor } from '../../server/core/paging.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 const server = await createTestServer();
@@ -225,6 +226,31 @@ describe('the decision log', () => {
       headers: { authorization: `Bearer ${support}` },
     });
     expect(response.payload).not.toMatch(/alice|bob|backend/);
+    const callers = response.json().decisions.map((one: { caller: string }) => one.caller);
+    expect(callers).toContain('client:***');
+    for (const caller of callers) expect(caller).toMatch(/^(client|user:user):\*\*\*$/);
+  });
+
+  test('a config-viewer reads configuration, and no records', async () => {
+    const headers = { authorization: `Bearer ${await server.member(tenant, 'config-viewer')}` };
+    const response = await server.app.inject({ url: `/tenants/${tenant}/decisions`, headers });
+    expect([response.statusCode, response.json().code]).toEqual([403, 'forbidden']);
+    expect((await server.app.inject({ url: `/tenants/${tenant}/policies`, headers })).statusCode).toBe(200);
+  });
+
+  test.each([
+    '9999-99-99T99:99:99.999Z',
+    '2026-13-01T00:00:00.000Z',
+    '2026-02-30T00:00:00.000Z',
+    '0000-01-01T00:00:00.000Z',
+  ])('a cursor at %s, which is no instant, is a 400', async (at) => {
+    const cursor = encodeCursor(`${at} 00000000-0000-4000-8000-000000000000`, 'decisions');
+    const response = await server.app.inject({
+      url: `/tenants/${tenant}/decisions?cursor=${cursor}`,
+      headers: { authorization: `Bearer ${editor}` },
+    });
+    expect(response.statusCode).toBe(400);
+    expect(response.json().errors[0].pointer).toBe('/query/cursor');
   });
 });
 

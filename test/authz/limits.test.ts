@@ -69,6 +69,7 @@ describe('evaluations', async () => {
   );
   const quick = await compile('package a\noutcome := "allow"');
   const loop = await compile(looping);
+  const overflowing = await compile('package a\noutcome := json.unmarshal(input.text)');
 
   /** An engine whose clock goes on by `stepMs` each time it is asked. */
   function engine(stepMs = 0) {
@@ -80,6 +81,7 @@ describe('evaluations', async () => {
     made.preload('t', 'counting', counting);
     made.preload('t', 'quick', quick);
     made.preload('t', 'loop', loop);
+    made.preload('t', 'overflowing', overflowing);
     const run = (artifact: string, input: object = {}) => made.run('t', { name: artifact, artifact }, input, 0);
     return { run, observations };
   }
@@ -111,6 +113,30 @@ describe('evaluations', async () => {
     for (const { run } of [prompt, slow]) expect(run('quick')).toMatchObject({ ok: true });
     expect(prompt.run('quick')).toMatchObject({ ok: true });
     expect(slow.run('quick')).toBeInstanceOf(Promise);
+  });
+
+  test('that take longer than evaluateLongMs are counted like costly ones, whatever their fuel', async () => {
+    for (const [stepMs, suspended] of [
+      [limits.evaluateLongMs, 0],
+      [limits.evaluateLongMs + 0.001, 1],
+    ] as const) {
+      const { run, observations } = engine(stepMs);
+      for (let strike = 0; strike < limits.suspendStrikes; strike++)
+        expect(await run('quick')).toMatchObject({ ok: true });
+      expect(observations.filter((one) => one.kind === 'policy_suspended')).toHaveLength(suspended);
+    }
+  });
+
+  test('that overflow the stack are counted too', async () => {
+    const { run, observations } = engine();
+    const input = { text: '['.repeat(100_000) };
+    for (let strike = 0; strike < limits.suspendStrikes; strike++) {
+      const one = run('overflowing', input);
+      expect(one).not.toBeInstanceOf(Promise);
+      expect(await one).toMatchObject({ failure: 'policy_failed' });
+    }
+    expect(observations.filter((one) => one.kind === 'policy_suspended')).toHaveLength(1);
+    expect(run('overflowing', input)).toBeInstanceOf(Promise);
   });
 
   test('that find the queue full are denied, but not at once', async () => {
@@ -157,7 +183,7 @@ test('the decision log drops its oldest record past decisionLogQueueMax, and say
   add(limits.decisionLogQueueMax);
   expect(observations).toEqual([{ kind: 'decision_log_dropped', count: 1 }]);
   await log.close();
-  const editor = await server.member(tenant, 'config-viewer');
+  const editor = await server.member(tenant, 'config-editor');
   const read = async (action: string) => {
     const url = `/tenants/${tenant}/decisions?action=${action}`;
     return (await server.app.inject({ method: 'GET', url, headers: { authorization: `Bearer ${editor}` } })).json();
@@ -165,6 +191,21 @@ test('the decision log drops its oldest record past decisionLogQueueMax, and say
   expect((await read('n0')).decisions).toEqual([]);
   expect((await read('n1')).decisions).toHaveLength(1);
   expect((await read(`n${limits.decisionLogQueueMax}`)).decisions).toHaveLength(1);
+});
+
+test("limits.maxRequestsPerSecond: a batch counts as its requests, into a debt that the tenant's next requests pay", async () => {
+  const small = await server.tenant({ limits: { maxRequestsPerSecond: 10 } });
+  const token = await server.client(small, 'authz:evaluate');
+  const ask = (url: string, payload: object) =>
+    server.app.inject({ method: 'POST', url, headers: { authorization: `Bearer ${token}` }, payload });
+  const requests = Array.from({ length: 1000 }, () => ({ action: 'none' }));
+  expect((await ask(`/authz/${small}/batch`, { requests })).statusCode).toBe(200);
+  for (const answer of [await ask(`/authz/${small}`, {}), await ask(`/authz/${small}/batch`, { requests: [{}] })]) {
+    expect(answer.statusCode).toBe(429);
+    // 990 are owed, ten a second: far longer than this test takes.
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(60);
+    expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(100);
+  }
 });
 
 test('the decision log holds at most decisionLogQueueCharsMax of requests that wait', async () => {

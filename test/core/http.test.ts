@@ -129,20 +129,31 @@ describe('the rate limit', async () => {
       remoteAddress: address,
     });
 
-  test('holds before a token is looked at, for each token and for each address without one', async () => {
-    const statuses = [];
-    for (let n = 0; n < 8; n++) statuses.push((await send('nonsense')).statusCode);
-    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
-    expect((await send(await limited.client(code, 'authz:evaluate'))).statusCode).toBe(200);
-    for (let n = 0; n < 5; n++) expect((await send(undefined)).statusCode).toBe(401);
-    expect((await send(undefined)).statusCode).toBe(429);
+  // Far more at once than a second's worth: however slow this machine is, some are too many. test/access/rate-limit.test.ts
+  // counts exactly, on a clock that stands still.
+  test('holds for strangers by address, and not for a caller whose token is known', async () => {
+    const token = await limited.client(code, 'authz:evaluate');
+    expect((await send(token)).statusCode).toBe(200);
+    const bad = await Promise.all(Array.from({ length: 300 }, (_, n) => send(`nonsense${n}`)));
+    expect(new Set(bad.map((one) => one.statusCode))).toEqual(new Set([401, 429]));
+    expect((await send(token)).statusCode).toBe(200);
     expect((await send(undefined, '192.0.2.2')).statusCode).toBe(401);
+  });
+
+  test('holds for the pages that describe the API, and for addresses without a route', async () => {
+    const get = (url: string) => limited.app.inject({ url, remoteAddress: '192.0.2.3' });
+    expect((await get('/openapi.json')).statusCode).toBe(200);
+    const answers = await Promise.all(Array.from({ length: 300 }, () => get('/no/such')));
+    expect(new Set(answers.map((one) => one.statusCode))).toEqual(new Set([404, 429]));
   });
 
   test('says when to come again', async () => {
     let response = await send('other');
     expect(response.headers['ratelimit-limit']).toBe('5');
-    while (response.statusCode !== 429) response = await send('other');
+    while (response.statusCode !== 429) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => send('other')));
+      response = answers.find((one) => one.statusCode === 429) ?? response;
+    }
     expect(response.json().code).toBe('rate_limited');
     expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     expect(response.headers['ratelimit-remaining']).toBe('0');

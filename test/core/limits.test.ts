@@ -15,9 +15,7 @@ const testsOf = (bound: string) => files.filter((file) => new RegExp(`\\b${bound
 
 /** Bounds that no test reaches, and why not. */
 const untested: Partial<Record<keyof typeof limits, string>> = {
-  isolatedTimeoutMs: 'fuel ends every evaluation long before; it is for what nobody thought of',
   compileTimeoutMs: 'fuel ends every compilation long before; it is for what nobody thought of',
-  rateLimitCallersMax: '10,000 callers within one second are more than a test can be on this machine',
 };
 
 /** Bounds of the rego, auth and operator rooms whose tests do not name them yet. */

@@ -2,71 +2,36 @@
  * `accord start` as a person uses it: the command itself in a process of its own, on a data directory and manifests of its
  * own, asked over HTTP. Tests follow one another on one installation.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { accord, freePort, patient, Running, root } from './accord.ts';
 
-const root = join(import.meta.dirname, '../..');
-const run = promisify(execFile);
-const patient = { timeout: 60_000, interval: 100 };
 vi.setConfig({ testTimeout: 120_000 });
 
 let directory: string;
 let ports: [number, number];
-let child: ChildProcess | undefined;
-let output = '';
+let running: Running | undefined;
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-const environment = () =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ACCORD_')));
 const base = () => `http://127.0.0.1:${ports[0]}`;
 const manifest = (name: string) => join(directory, 'manifests', name);
 
-/** The machine's own Node runs the command, as a person's would. */
-function start(): ChildProcess {
-  output = '';
-  const args = [
-    'bin/accord.mjs',
-    'start',
-    '--manifests',
-    join(directory, 'manifests'),
-    '--data',
-    join(directory, 'data'),
-  ];
-  args.push('--listen', `127.0.0.1:${ports[0]}`, '--admin-listen', `127.0.0.1:${ports[1]}`);
-  const started = spawn('node', args, { cwd: root, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
-  started.stdout.on('data', (chunk) => (output += chunk));
-  started.stderr.on('data', (chunk) => (output += chunk));
-  return started;
-}
-
-const isUp = () => vi.waitFor(() => expect(output).toContain('Ctrl-C stops everything.'), patient);
-
-async function stop(process: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-  const gone = new Promise<number | null>((resolve) => process.once('exit', resolve));
-  process.kill(signal);
-  return gone;
+async function start(): Promise<Running> {
+  const folders = ['--manifests', join(directory, 'manifests'), '--data', join(directory, 'data')];
+  const listeners = ['--listen', `127.0.0.1:${ports[0]}`, '--admin-listen', `127.0.0.1:${ports[1]}`];
+  running = new Running(['start', ...folders, ...listeners]);
+  await running.says('Ctrl-C stops everything.');
+  return running;
 }
 
 async function token(...args: string[]): Promise<string> {
-  const command = ['bin/accord.mjs', 'token', '--tenant', 'carshare', '--data', join(directory, 'data'), ...args];
-  return (await run('node', command, { cwd: root, env: environment() })).stdout.trim();
+  return (await accord(['token', '--tenant', 'carshare', '--data', join(directory, 'data'), ...args])).stdout.trim();
 }
 
 /** The request that the start printed, with a token of our own. */
 async function unlock(bearer: string) {
-  const printed = JSON.parse(/-d '(.*)'/.exec(output)?.[1] ?? '{}') as object;
+  const printed = JSON.parse(/-d '(.*)'/.exec(running?.output ?? '')?.[1] ?? '{}') as object;
   const response = await fetch(`${base()}/authz/carshare`, {
     method: 'POST',
     headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
@@ -81,7 +46,7 @@ beforeAll(async () => {
   ports = [await freePort(), await freePort()];
 });
 afterAll(async () => {
-  if (child?.exitCode === null) await stop(child);
+  await running?.stop();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -89,11 +54,10 @@ describe('accord start', () => {
   let backend: string;
 
   test('makes everything, says where, and answers the request that it prints', async () => {
-    child = start();
-    await isUp();
-    expect(output).toMatch(/Reconciled 5 manifests/);
-    expect(output.match(/ Ready$/gm)).toHaveLength(5);
-    expect(output).not.toContain('eyJ'); // no token where it is not a terminal
+    await start();
+    expect(running?.output).toMatch(/Reconciled 5 manifests/);
+    expect(running?.output.match(/ Ready$/gm)).toHaveLength(5);
+    expect(running?.output).not.toContain('eyJ'); // no token where it is not a terminal
     backend = await token('--client', 'me', '--scope', 'authz:evaluate');
     expect(await unlock(backend)).toEqual({ status: 200, body: { outcome: 'allow' } });
   });
@@ -126,12 +90,12 @@ describe('accord start', () => {
     const file = manifest('carshare/policies/car-unlock.yaml');
     const text = await readFile(file, 'utf8');
     await writeFile(file, text.replace('outcome := "allow" if owner', 'outcome := "allow" if owner('));
-    await vi.waitFor(() => expect(output).toMatch(/car-unlock\s+CompileError/), patient);
+    await vi.waitFor(() => expect(running?.output).toMatch(/car-unlock\s+CompileError/), patient);
     const status = await readFile(join(directory, 'data/status/policy_carshare_car-unlock.yaml'), 'utf8');
     expect(status).toMatch(/car-unlock\.yaml:\d+/);
     expect((await unlock(backend)).body.outcome).toBe('allow');
     await writeFile(file, text);
-    await vi.waitFor(() => expect(output).toMatch(/car-unlock\s+Ready/), patient);
+    await vi.waitFor(() => expect(running?.output).toMatch(/car-unlock\s+Ready/), patient);
   });
 
   test('GET C/resources shows the same', async () => {
@@ -154,8 +118,7 @@ describe('accord start', () => {
   });
 
   test('a second start on the same data is refused while the first runs', async () => {
-    const args = ['bin/accord.mjs', 'start', '--data', join(directory, 'data')];
-    await expect(run('node', args, { cwd: root, env: environment() })).rejects.toThrow(
+    await expect(accord(['start', '--data', join(directory, 'data')])).rejects.toThrow(
       /accord is running on .* already \(process \d+\)/,
     );
   });
@@ -169,20 +132,18 @@ describe('accord start', () => {
       return (await response.json()) as { revision: number };
     };
     const before = await served();
-    expect(await stop(child as ChildProcess, 'SIGTERM')).toBe(0);
+    expect(await running?.stop()).toBe(0);
     await expect(fetch(base())).rejects.toThrow();
     await expect(stat(join(directory, 'data/pg/data/postmaster.pid'))).rejects.toThrow();
-    child = start();
-    await isUp();
+    await start();
     expect(await served()).toEqual(before);
   });
 
   test('a manifest deleted while it was down is gone after the next start', async () => {
-    await stop(child as ChildProcess);
+    await running?.stop();
     await rename(manifest('carshare/policies/car-read.yaml'), manifest('car-read.away'));
-    child = start();
-    await isUp();
-    expect(output).toMatch(/Reconciled 4 manifests/);
+    await start();
+    expect(running?.output).toMatch(/Reconciled 4 manifests/);
     const response = await fetch(`${base()}/authz/carshare`, {
       method: 'POST',
       headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
@@ -190,22 +151,20 @@ describe('accord start', () => {
     });
     expect(await response.json()).toEqual({ outcome: 'deny', reason: 'policy_not_found' });
     await rename(manifest('car-read.away'), manifest('carshare/policies/car-read.yaml'));
-    await vi.waitFor(() => expect(output).toMatch(/car-read\s+Ready/), patient);
+    await vi.waitFor(() => expect(running?.output).toMatch(/car-read\s+Ready/), patient);
   });
 
   test('after kill -9 it recovers by itself', async () => {
     const pid = Number((await readFile(join(directory, 'data/accord.pid'), 'utf8')).trim());
+    const gone = running?.gone();
     process.kill(pid, 'SIGKILL');
-    await new Promise((resolve) => (child as ChildProcess).once('exit', resolve));
-    child = start();
-    await isUp();
+    await gone;
+    await start();
     expect(await unlock(backend)).toEqual({ status: 200, body: { outcome: 'allow' } });
   });
 });
 
 describe('the command line', () => {
-  const accord = (...args: string[]) => run('node', ['bin/accord.mjs', ...args], { cwd: root, env: environment() });
-
   test.each([
     [['strat'], /there is no command strat/],
     [['start', '--dta', 'x'], /Unknown option '--dta'/],
@@ -216,14 +175,11 @@ describe('the command line', () => {
     [['token', '--tenant', 'a', '--user', 'b', '--data', '/nonexistent'], /nothing runs on \/nonexistent/],
     [['serve'], /ACCORD_DATABASE_URL: needed by accord serve/],
   ])('%j is refused with what is wrong', async (args, message) => {
-    await expect(accord(...args)).rejects.toThrow(message);
+    await expect(accord(args)).rejects.toThrow(message);
   });
 
   test('an unknown variable stops it', async () => {
-    const env = { ...environment(), ACCORD_LISTN: 'x' };
-    await expect(run('node', ['bin/accord.mjs', 'serve'], { cwd: root, env })).rejects.toThrow(
-      /ACCORD_LISTN: there is no such variable/,
-    );
+    await expect(accord(['serve'], { ACCORD_LISTN: 'x' })).rejects.toThrow(/ACCORD_LISTN: there is no such variable/);
   });
 
   test('validate finds what the operator would refuse, with its place', async () => {
@@ -240,12 +196,12 @@ describe('the command line', () => {
       join(folder, 'typo.yaml'),
       'apiVersion: accord.dev/v1alpha1\nkind: Tenant\nmetadata: {name: xx}\nspec: {displayNam: X}\n',
     );
-    const failure = await accord('validate', folder).catch((error: { stdout: string; code: number }) => error);
+    const failure = await accord(['validate', folder]).catch((error: { stdout: string; code: number }) => error);
     expect(failure).toMatchObject({ code: 1 });
     const { stdout } = failure as { stdout: string };
     expect(stdout).toMatch(/bad\.json:\d+.*http\.send/);
     expect(stdout).toMatch(/typo\.yaml:\d+.*displayNam/s);
     await rm(folder, { recursive: true });
-    expect((await accord('validate', 'examples')).stdout).toMatch(/5 manifests are good/);
+    expect((await accord(['validate', 'examples'])).stdout).toMatch(/5 manifests are good/);
   });
 });

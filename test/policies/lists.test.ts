@@ -119,6 +119,14 @@ describe('the history', async () => {
     expect((await call('GET', `${path}/revisions?cursor=${forged}`)).status).toBe(400);
   });
 
+  test('the support desk sees neither who wrote it nor who wrote the policy', async () => {
+    const support = await configClient(server, tenant, 'support');
+    const { revisions } = (await support('GET', `${path}/revisions`)).body;
+    expect(new Set(revisions.map((one: { updatedBy: string }) => one.updatedBy))).toEqual(new Set(['member:***']));
+    expect((await support('GET', `${path}/revisions/1`)).body.updatedBy).toBe('member:***');
+    expect((await support('GET', path)).body.updatedBy).toBe('member:***');
+  });
+
   test('has the sources of each', async () => {
     expect((await call('GET', `${path}/revisions/1`)).body).toMatchObject({ revision: 1, rego: sources[0] });
     expect((await call('GET', `${path}/revisions/3`)).body).toEqual({

@@ -63,6 +63,26 @@ describe('a draft', () => {
     expect((await call('GET', '/policies/t%3Anew')).status).toBe(404);
   });
 
+  test('that is drawn and fails has no path: nobody follows a graph for what its budget did not allow', async () => {
+    const related = (n: number) => ({
+      ...{ type: 'relationship', relationshipType: `r${n}`, target: 'thing', targetType: 'a', targetId: 'b' },
+    });
+    const conditions = Array.from({ length: 32 }, (_, n) => related(n));
+    const ids = ['c0', 'c1', 'c2', 'c3', 'c4'];
+    const graph = {
+      nodes: [
+        { id: 'start', type: 'start' },
+        ...ids.map((id) => ({ id, type: 'condition', match: 'any', conditions })),
+        { id: 'end', type: 'outcome', outcome: 'allow' },
+      ],
+      edges: [{ from: 'start', to: 'c0' }, ...ids.map((id, n) => ({ from: id, to: ids[n + 1] ?? 'end', on: 'false' }))],
+    };
+    const input = { graph: { subject: Array(60_000).fill({}), resource: [] } };
+    const { status, body } = await call('POST', '/policies/t%3Anew/test', { body: { graph, input } });
+    expect([status, body.outcome, body.reason]).toEqual([200, 'deny', 'policy_budget_exhausted']);
+    expect(body.explain).not.toHaveProperty('path');
+  });
+
   test('that does not compile says where', async () => {
     const { status, body } = await call('POST', '/policies/t%3Anew/test', {
       body: { rego: 'package d\nx := ', input: {} },

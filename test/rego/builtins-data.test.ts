@@ -143,6 +143,8 @@ describe('addresses', () => {
       { hostname: '::1', path: '/a/b', port: '80', raw_path: '/a%2Fb', scheme: 'http' },
     ],
     ['uri.parse("mailto:a@b.c")', { scheme: 'mailto' }],
+    ['uri.parse("/é!*%41")', { path: '/é!*A', raw_path: '/é!*%41' }],
+    ['uri.parse("/%C3%A9%21%2A")', { path: '/é!*', raw_path: '/é!*' }],
     ['uri.parse("/a/b:c")', { path: '/a/b:c', raw_path: '/a/b:c' }],
     ['uri.parse("http://a:port/")', undefined],
     ['uri.parse("a:b/c:d")', { scheme: 'a' }],

@@ -1,4 +1,5 @@
 /** Hostile evaluations: each ends by its budget or memory, with nothing but PolicyError, and a good one works right after. */
+import { RE2JS } from 're2js';
 import { afterAll, describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { Instance, PolicyError, type PolicyErrorKind } from '../../server/rego/evaluate.ts';
@@ -150,6 +151,128 @@ describe('ends by itself', () => {
     expect(kinds).toContain(outcome);
     expect(new Instance(program).evaluate({ good: true }, { now: NOW }).result).toEqual({ obligations: 'fine' });
   });
+});
+
+/** A name, a rule body, an input, and the fuel that its work is worth: it took 100 ns a unit or more when it was free. */
+type Costly = [name: string, expression: string, input: unknown, fuelLeast: number];
+
+const key = 'k'.repeat(9000);
+const nodeName = 'n'.repeat(400);
+const paragraph = 'x'.repeat(1000);
+
+const costly: Costly[] = [
+  [
+    'template that ranges over long keys many times',
+    'strings.render_template("{{range $.a}}{{range $.a}}{{range $.m}}{{end}}{{end}}{{end}}", input)',
+    { a: Array.from({ length: 110 }, (_, i) => i), m: { [`${key}a`]: 1, [`${key}b`]: 1, [`${key}c`]: 1 } },
+    450_000,
+  ],
+  [
+    'template that reads a long number many times',
+    'strings.render_template("{{range $.a}}{{range $.a}}{{if $.n}}{{end}}{{end}}{{end}}", {"a": input.a, "n": json.unmarshal(input.n)})',
+    { a: Array.from({ length: 110 }, (_, i) => i), n: `1.${'0'.repeat(20_000)}` },
+    1_000_000,
+  ],
+  [
+    'regex of folded classes',
+    'count([1 | some i in numbers.range(1, 8); regex.split(sprintf("%s%d", [input, i]), "x")])',
+    `(?i)${'\\pL'.repeat(300)}`,
+    1_000_000,
+  ],
+  [
+    'regex of folded alternatives',
+    'count([1 | some i in numbers.range(1, 8); regex.split(sprintf("%s%d", [input, i]), "x")])',
+    `(?i)${'\\pL|'.repeat(240)}`,
+    1_000_000,
+  ],
+  ['regex of classes', 'regex.split(input, "x")', '\\pL'.repeat(300), 180_000],
+  ['regex of wide folded ranges', 'regex.split(input, "x")', `(?i)${'[\\x80-\\x{10fff0}]'.repeat(40)}`, 1_000_000],
+  ['regex of ranges with unknown ends', 'regex.split(input, "x")', `(?i)${'[\\101-\\x{1e900}]'.repeat(40)}`, 1_000_000],
+  [
+    'json.patch by composite keys',
+    'json.patch({"o": {[p, i]: i | some i, p in input}}, [{"op": "add", "path": ["o", [p, 0 - i]], "value": 1} | some i, p in input])',
+    Array.from({ length: 40 }, () => paragraph),
+    200_000,
+  ],
+  [
+    'json.patch of a large set',
+    'json.patch({"s": {[p, i] | some i, p in input}}, [{"op": "add", "path": ["s", [p, 0 - i - 1]], "value": [p, 0 - i - 1]} | some i, p in input])',
+    Array.from({ length: 40 }, () => paragraph),
+    250_000,
+  ],
+  [
+    'json.patch that copies a long text',
+    'json.patch({"a": input}, [{"op": "copy", "from": "/a", "path": sprintf("/k%d", [i])} | some i in numbers.range(1, 200)])',
+    'x'.repeat(20_000),
+    1_000_000,
+  ],
+  [
+    'graph paths of long names',
+    'graph.reachable_paths(input, object.keys(input))',
+    Object.fromEntries(
+      Array.from({ length: 9 }, (_, i) => [nodeName + i, Array.from({ length: 9 }, (_, j) => nodeName + j)]),
+    ),
+    1_000_000,
+  ],
+  ['cidr pairs', 'net.cidr_contains_matches(input, input)', Array.from({ length: 450 }, () => '10.0.0.0/8'), 1_000_000],
+  [
+    'query of a long key',
+    'urlquery.encode_object({input: [sprintf("%d", [i]) | some i in numbers.range(1, 1000)]})',
+    'k'.repeat(20_000),
+    1_000_000,
+  ],
+  [
+    'yaml of one map merged many times',
+    'yaml.is_valid(input)',
+    `a: &a {${Array.from({ length: 400 }, (_, i) => `k${i}: `).join(', ')}}\nb: {<<: [${'*a, '.repeat(2000)}*a]}`,
+    1_000_000,
+  ],
+  [
+    'sprintf that reads a long number many times',
+    'sprintf(concat("", ["%[1]T" | some i in numbers.range(1, 2000)]), [json.unmarshal(input)])',
+    `1.${'0'.repeat(20_000)}`,
+    1_000_000,
+  ],
+];
+
+describe('is charged for its work', () => {
+  test.for(costly)('%s', async ([, expression, input, fuelLeast]) => {
+    const instance = new Instance(await compileProgram(`obligations := ${expression}`));
+    expect(fuelOf(instance, input)).toBeGreaterThanOrEqual(fuelLeast);
+  });
+});
+
+/** The fuel that an evaluation took; all of it when it ended for lack of it, or for a result that is too large. */
+function fuelOf(instance: Instance, input: unknown): number {
+  try {
+    return instance.evaluate(input, { now: NOW }).fuelUsed;
+  } catch (error) {
+    if (error instanceof PolicyError && (error.kind === 'budget' || error.kind === 'memory'))
+      return limits.evaluateFuel;
+    throw error;
+  }
+}
+
+test('json.patch cannot put a value inside itself', async () => {
+  const program = await compileProgram(
+    'obligations := json.patch({"s": {{"k": 1}}}, [{"op": "copy", "from": "", "path": ["s", {"k": 1}, "x"]}])',
+  );
+  const { result } = new Instance(program).evaluate({}, { now: NOW });
+  expect(result).toEqual({ obligations: { s: [{ k: 1, x: { s: [{ k: 1 }] } }] } });
+});
+
+test('time zones are kept for a few dozen names only: more are paid for each time', async () => {
+  const program = await compileProgram('obligations := [d | some zone in input; d := time.date([0, zone])]');
+  const zones = Intl.supportedValuesOf('timeZone').slice(0, 100);
+  for (let i = 0; i < 2; i++) expect(fuelOf(new Instance(program), zones)).toBeGreaterThan(zones.length * 1500);
+});
+
+test('a regular expression of limits.regexInstructionsMax is run, and no larger one', async () => {
+  const nested = `b*${'((a{10}){10}){10}'.repeat(8)}`; // one count for all would cost more fuel than there is
+  const room = limits.regexInstructionsMax - RE2JS.compile(nested).programSize();
+  const program = await compileProgram('obligations := regex.split(input, "x")');
+  expect(outcomeOf(new Instance(program), nested + 'a'.repeat(room))).toBe('defined');
+  expect(outcomeOf(new Instance(program), nested + 'a'.repeat(room + 1))).toBe('memory');
 });
 
 test('string doubling', async () => {

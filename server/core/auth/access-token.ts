@@ -25,7 +25,7 @@ const types = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
  */
 export async function verifyAccessToken(services: VerifyServices, token: string, auth: TenantAuth): Promise<Verified> {
   const { header, payload } = decode(token);
-  if (header.typ !== undefined && !types.has(header.typ.toLowerCase())) throw invalidToken('this is no access token');
+  if (!isAccessTokenType(header.typ)) throw invalidToken('this is no access token');
   const isOwn = payload.iss === auth.own.issuer;
   const issuer = isOwn ? auth.own : typeof payload.iss === 'string' ? auth.issuers.get(payload.iss) : undefined;
   if (issuer === undefined) throw invalidToken('the issuer is not trusted here');
@@ -49,6 +49,11 @@ function decode(token: string): { header: ProtectedHeaderParameters; payload: JW
   } catch {
     throw invalidToken('the token is malformed');
   }
+}
+
+/** RFC 7515 section 4.1.9: a string, in any case. The header is not verified yet and may hold anything. */
+function isAccessTokenType(typ: unknown): boolean {
+  return typ === undefined || (typeof typ === 'string' && types.has(typ.toLowerCase()));
 }
 
 function acceptedAlgorithm(header: ProtectedHeaderParameters, issuer: IssuerConfig): Algorithm {

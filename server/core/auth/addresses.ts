@@ -65,6 +65,15 @@ export function isThisMachine(address: string, interfaces: readonly string[]): b
   });
 }
 
+/** What one caller holds of the address space: an IPv4 address, or the /64 that an IPv6 host chooses its addresses from. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const parsed = parseAddress(address);
+  if (parsed === undefined) return address;
+  const meant = unmapped(parsed);
+  return meant instanceof ipaddr.IPv6 ? `${meant.parts.slice(0, 4).join(':')}::/64` : meant.toString();
+}
+
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const bare = text.replace(/^\[|\]$/g, '').replace(/%.*$/, ''); // a zone names an interface, not another address
   // ipaddr.js also reads the old forms 127.1 and 010.0.0.1; what Node does not take for an address is a name to it.

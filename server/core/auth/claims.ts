@@ -37,6 +37,7 @@ export function checkClaims(payload: unknown, issuer: Pick<IssuerConfig, 'issuer
 export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig, own: boolean): Caller {
   if (own ? isOwnClient(claims) : isClient(claims, issuer)) {
     const clientId = [claims.client_id, claims.azp, claims.sub].find((id) => typeof id === 'string') as string;
+    if (clientId.length > limits.subjectCharsMax) throw invalidToken('the client id is too long');
     return { kind: 'backend', tenant, clientId, scopes: scopesOf(claims), issuer: issuer.issuer };
   }
   return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims };

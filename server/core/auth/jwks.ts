@@ -94,8 +94,8 @@ class JwksSource implements KeySource {
     const askedAt = clock.monotonic();
     const about = { tenant: this.#tenant, issuer: this.#issuer.issuer };
     try {
-      const uri = this.#issuer.jwksUri ?? (await discover(outbound, this.#issuer.issuer));
-      const keys = await importKeySet(await outbound.fetchJson(uri, bounds));
+      const uri = this.#issuer.jwksUri ?? (await discover(outbound, this.#tenant, this.#issuer.issuer));
+      const keys = await importKeySet(await outbound.fetchJson(uri, { tenant: this.#tenant, ...bounds }));
       if (keys.digest !== this.#keys?.digest) this.version++;
       this.#keys = keys;
       this.#readAt = askedAt;
@@ -109,9 +109,12 @@ class JwksSource implements KeySource {
 }
 
 /** OpenID Connect Discovery 1.0 section 4: the document must be about exactly the issuer that was asked for. */
-async function discover(outbound: JwksOptions['outbound'], issuer: string): Promise<string> {
+async function discover(outbound: JwksOptions['outbound'], tenant: string, issuer: string): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const document = (await outbound.fetchJson(url, bounds)) as { issuer?: unknown; jwks_uri?: unknown } | null;
+  const document = (await outbound.fetchJson(url, { tenant, ...bounds })) as {
+    issuer?: unknown;
+    jwks_uri?: unknown;
+  } | null;
   if (document?.issuer !== issuer)
     throw new Error(`${url}: is about the issuer ${String(document?.issuer)}, not ${issuer}`);
   if (typeof document.jwks_uri !== 'string') throw new Error(`${url}: has no jwks_uri`);

@@ -7,10 +7,8 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { Client } from 'undici';
-import { limits } from '../limits.ts';
 import { type Cidr, isAddressAllowed, isLoopback, isThisMachine, parseCidrs } from './addresses.ts';
-
-type Resolve = (hostname: string) => Promise<LookupAddress[]>;
+import { Lookups, type Resolve } from './lookups.ts';
 
 export type OutboundOptions = {
   /** ACCORD_OUTBOUND_ALLOW: ranges outside the public internet that may be reached. */
@@ -21,7 +19,8 @@ export type OutboundOptions = {
   resolve?: Resolve;
 };
 
-export type FetchBounds = { maxBytes: number; timeoutMs: number };
+/** @param tenant on whose behalf: names are looked up for tenants in turn */
+export type FetchBounds = { tenant: string; maxBytes: number; timeoutMs: number };
 
 export type Outbound = {
   /**
@@ -39,12 +38,13 @@ export class OutboundError extends Error {}
 /** @throws Error when `allow` holds something that is not a CIDR range */
 export function createOutbound(options: OutboundOptions): Outbound {
   const allow = parseCidrs(options.allow);
-  const resolve = gated(options.resolve ?? resolveName, limits.dnsLookupsMax);
+  const lookups = new Lookups(options.resolve ?? resolveName);
   const closing = new AbortController();
   return {
     async fetchJson(text, bounds) {
       const url = parseUrl(text);
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(bounds.timeoutMs)]);
+      const find = (hostname: string) => lookups.find(bounds.tenant, hostname, signal);
       const judge = (address: string) => refusal(url, address, allow, options.ownListeners());
       const literal = url.hostname.replace(/^\[|\]$/g, '');
       // A connection to a literal address never asks the resolver, so it is judged here. The URL parser has already
@@ -54,7 +54,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const client = new Client(url.origin, {
         allowH2: false,
         pipelining: 0, // no keep-alive: the next request resolves and judges again
-        connect: { timeout: bounds.timeoutMs, lookup: guardedLookup((hostname) => resolve(hostname, signal), judge) },
+        connect: { timeout: bounds.timeoutMs, lookup: guardedLookup(find, judge) },
         headersTimeout: 0, // the signal bounds the whole request
         bodyTimeout: 0,
       });
@@ -102,27 +102,6 @@ function refusal(
 
 function ownAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map((one) => one.address));
-}
-
-/**
- * Lets at most `max` look-ups run at once: getaddrinfo holds one of libuv's four threads for as long as a tenant's name
- * server likes, and verifying signatures needs those threads too.
- */
-function gated(resolve: Resolve, max: number): (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]> {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async (hostname, signal) => {
-    if (running < max) running++;
-    else await new Promise<void>((go) => waiting.push(go));
-    try {
-      signal.throwIfAborted();
-      return await resolve(hostname);
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
-  };
 }
 
 /** A resolver that gives the connection only addresses that may be reached. */

@@ -25,6 +25,13 @@ export async function readMigrations(from: URL = directory): Promise<Migration[]
   );
 }
 
+/** The role that a connection URL names, as the driver reads it (libpq's URLs are not all WHATWG URLs). */
+export function roleOf(url: string): string {
+  const { user } = new pg.Client({ connectionString: url });
+  if (!user) throw new Error('the connection URL names no role');
+  return user;
+}
+
 /** The database is newer than this program, or was migrated by other files than these. */
 export class SchemaMismatch extends Error {}
 

@@ -4,15 +4,11 @@
  * undefined condition under `not` would grant.
  */
 import { limits } from '../../core/limits.ts';
-import { PolicyError } from '../budget.ts';
+import { type Meter, PolicyError } from '../budget.ts';
 import { type RegoObject, RegoSet, type Value } from '../value.ts';
 
-export type BuiltinContext = {
-  /** The instant of the evaluation, nanoseconds since the Unix epoch. */
-  readonly now: bigint;
-  /** Takes units of fuel (10-20 ns each). Throws PolicyError (budget) when they are not there. */
-  charge(units: number): void;
-};
+/** `now` is the instant of the evaluation, nanoseconds since the Unix epoch. */
+export type BuiltinContext = Meter & { readonly now: bigint };
 
 /** A host builtin: undefined is Rego's undefined. Throws nothing but PolicyError. */
 export type Builtin = (context: BuiltinContext, ...args: Value[]) => Value | undefined;

@@ -13,8 +13,8 @@ import {
 } from './arguments.ts';
 
 export const castBuiltins: BuiltinTable = {
-  cast_array: (_context, value) => (value instanceof RegoSet ? sortedValues(value.items) : [...itemsOf(value)]),
-  cast_set: (_context, value) => distinct(itemsOf(value)),
+  cast_array: (context, value) => (value instanceof RegoSet ? sortedValues(context, value.items) : [...itemsOf(value)]),
+  cast_set: (context, value) => distinct(context, itemsOf(value)),
   cast_string: (_context, value) => stringOf(value),
   cast_boolean: (_context, value) => booleanOf(value),
   cast_null: (_context, value) => (value === null ? null : refuse()),

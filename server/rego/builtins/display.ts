@@ -1,16 +1,18 @@
 /** Owns how Rego values read as text inside strings (sprintf's %v): OPA's own notation, with Go's quoting. */
+import type { Meter } from '../budget.ts';
 import { sortedKeys, sortedValues } from '../compare.ts';
 import { NumberText, RegoSet, type Value } from '../value.ts';
 
 /** A value as OPA prints it: strings quoted, objects and sets in Rego's order. Linear but for sorting. */
-export function displayValue(value: Value): string {
+export function displayValue(meter: Meter, value: Value): string {
   if (typeof value === 'string') return quoteGo(value);
   if (value instanceof NumberText) return value.text;
-  if (Array.isArray(value)) return `[${value.map(displayValue).join(', ')}]`;
+  const inner = (item: Value) => displayValue(meter, item);
+  if (Array.isArray(value)) return `[${value.map(inner).join(', ')}]`;
   if (value instanceof RegoSet)
-    return value.items.length === 0 ? 'set()' : `{${sortedValues(value.items).map(displayValue).join(', ')}}`;
+    return value.items.length === 0 ? 'set()' : `{${sortedValues(meter, value.items).map(inner).join(', ')}}`;
   if (value instanceof Map) {
-    const entries = sortedKeys(value).map((key) => `${displayValue(key)}: ${displayValue(value.get(key)!)}`);
+    const entries = sortedKeys(meter, value).map((key) => `${inner(key)}: ${inner(value.get(key)!)}`);
     return `{${entries.join(', ')}}`;
   }
   return String(value);

@@ -49,9 +49,7 @@ export class Patch {
   }
 
   #test(found: Value, wanted: Value): void {
-    const [a, b] = [identity(found), identity(wanted)];
-    this.#context.charge((a.length + b.length) / 4);
-    if (a !== b) refuse();
+    if (identity(this.#context, found) !== identity(this.#context, wanted)) refuse();
   }
 
   #get(path: Value[]): Value {
@@ -82,9 +80,9 @@ export class Patch {
       this.#context.charge(parent.length / 64);
       parent.splice(segment === '-' ? parent.length : indexOf(segment, parent.length), 0, value);
     } else if (parent instanceof RegoSet) {
-      if (identity(segment) !== identity(value)) refuse(); // a set's item is its own path segment
+      if (identity(this.#context, segment) !== identity(this.#context, value)) refuse(); // a set's item is its own path segment
       this.#context.charge(parent.items.length * 4);
-      this.#replace(path.slice(0, -1), distinct([...parent.items, value]));
+      this.#replace(path.slice(0, -1), distinct(this.#context, [...parent.items, value]));
     } else refuse();
   }
 
@@ -123,22 +121,22 @@ export class Patch {
   /** The key of `object` that equals `segment`; composite ones are distinct objects here, so they are searched for. */
   #key(object: RegoObject, segment: Value): Value {
     if (object.has(segment) || segment === null || typeof segment !== 'object') return segment;
-    this.#context.charge(object.size * 8);
-    const wanted = identity(segment);
-    for (const key of object.keys()) if (identity(key) === wanted) return key;
+    const wanted = identity(this.#context, segment);
+    for (const key of object.keys()) if (identity(this.#context, key) === wanted) return key;
     return segment;
   }
 
   #position(set: RegoSet, segment: Value): number {
-    this.#context.charge(set.items.length * 4);
-    const wanted = identity(segment);
-    return set.items.findIndex((item) => identity(item) === wanted);
+    const wanted = identity(this.#context, segment);
+    return set.items.findIndex((item) => identity(this.#context, item) === wanted);
   }
 
+  /** Everything but keys, which are never changed: what two places shared could be put inside itself. */
   #clone(value: Value): Value {
     this.#context.charge(12);
     if (Array.isArray(value)) return value.map((item) => this.#clone(item));
     if (value instanceof Map) return new Map(Array.from(value, ([key, item]) => [key, this.#clone(item)]));
+    if (value instanceof RegoSet) return new RegoSet(value.items.map((item) => this.#clone(item)));
     return value;
   }
 }

@@ -1,4 +1,5 @@
 /** Owns json.patch (RFC 6902 as OPA extends it to sets) and json.marshal_with_options. */
+import type { Meter } from '../budget.ts';
 import { identity, sortedKeys, sortedValues } from '../compare.ts';
 import { formatValue, NumberText, type RegoObject, RegoSet, type Value } from '../value.ts';
 import {
@@ -49,7 +50,7 @@ class JsonWriter {
     if (value instanceof RegoSet)
       this.#list(
         '[',
-        sortedValues(value.items).map((item) => ['', item]),
+        sortedValues(this.#context, value.items).map((item) => ['', item]),
         ']',
         depth,
       );
@@ -66,7 +67,10 @@ class JsonWriter {
 
   #members(object: RegoObject): [string, Value][] {
     const colon = this.#layout === undefined ? ':' : ': ';
-    return sortedKeys(object).map((key) => [quoteJson(keyText(key)) + colon, object.get(key)!]);
+    return sortedKeys(this.#context, object).map((key) => [
+      quoteJson(keyText(this.#context, key)) + colon,
+      object.get(key)!,
+    ]);
   }
 
   #list(open: string, items: [string, Value][], close: string, depth: number): void {
@@ -97,10 +101,10 @@ class JsonWriter {
 }
 
 /** An object key as JSON has it: a string, or the text of another value. */
-export function keyText(key: Value): string {
+export function keyText(meter: Meter, key: Value): string {
   if (typeof key === 'string') return key;
   if (key instanceof NumberText || typeof key !== 'object') return formatValue(key);
-  return identity(key);
+  return identity(meter, key);
 }
 
 function quoteJson(text: string): string {

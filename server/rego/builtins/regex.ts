@@ -7,17 +7,20 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import { limits } from '../../core/limits.ts';
+import { PolicyError } from '../budget.ts';
 import { type BuiltinContext, type BuiltinTable, boundResult, integerOf, refuse, stringOf } from './arguments.ts';
+import { CLASS_BYTES, patternCost } from './regex-cost.ts';
 import { templatePattern } from './regex-template.ts';
 
 export const regexBuiltins: BuiltinTable = {
   'regex.replace': (context, text, pattern, replacement) => {
-    const regex = compile(context, stringOf(pattern));
+    const regex = compile(context, stringOf(pattern), stringOf(text));
     return replaceAll(context, regex, stringOf(text), stringOf(replacement));
   },
-  'regex.split': (context, pattern, text) => split(context, compile(context, stringOf(pattern)), stringOf(text)),
+  'regex.split': (context, pattern, text) =>
+    split(context, compile(context, stringOf(pattern), stringOf(text)), stringOf(text)),
   'regex.find_n': (context, pattern, text, count) => {
-    const regex = compile(context, stringOf(pattern));
+    const regex = compile(context, stringOf(pattern), stringOf(text));
     const max = integerOf(count);
     return Array.from(matches(context, regex, stringOf(text), max), ({ start, end }) =>
       stringOf(text).slice(start, end),
@@ -26,40 +29,60 @@ export const regexBuiltins: BuiltinTable = {
   'regex.template_match': (context, template, text, open, close) => {
     const whole = stringOf(text);
     const pattern = templatePattern(stringOf(template), stringOf(open), stringOf(close));
-    const regex = compile(context, pattern);
+    const regex = compile(context, pattern, whole);
     context.charge(whole.length * regex.weight);
     return regex.engine.matcher(whole).find();
   },
 };
 
-/** `weight` is fuel per character of text; `bounded` when no match looks further than the program is long. */
-type Regex = { engine: RE2JS; weight: number; bounded: boolean };
+/**
+ * `weight` is fuel per character of text; `bounded` when no match looks further than the program is long; `bytes`
+ * bounds the memory it holds, which grows by up to `bytesPerChar` as it reads: the DFA keeps its states.
+ */
+type Regex = { engine: RE2JS; weight: number; bounded: boolean; bytes: number; bytesPerChar: number };
 
-/** Compiling takes 5-20 us and about 0.5 us per instruction; charged whether or not it was compiled before. */
+/** Compiling takes 5-20 us and 2 us a character; charged whether or not it was compiled before. */
 const COMPILE_FUEL = 2000;
 const COMPILE_CHAR_FUEL = 40;
+const INSTRUCTION_FUEL = 4;
 
-const compiled = new LRUCache<string, Regex>({ max: 256 });
+/** Kept by size: 256 patterns of 300 Unicode classes held 750 MB. One that outgrows its share is compiled anew. */
+const compiled = new LRUCache<string, Regex>({
+  maxSize: 32 * 1024 * 1024,
+  maxEntrySize: 2 * 1024 * 1024,
+  sizeCalculation: ({ bytes }) => bytes,
+});
 
-function compile(context: BuiltinContext, pattern: string): Regex {
+function compile(context: BuiltinContext, pattern: string, text: string): Regex {
   if (pattern.length > limits.regexPatternCharsMax) refuse();
-  let copies = 1; // what counted repetitions multiply the program by, at most
-  for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g))
-    copies += Math.max(Number(least), Number(most ?? 0));
-  context.charge(COMPILE_FUEL + pattern.length * COMPILE_CHAR_FUEL + pattern.length * (copies - 1) * 2);
-  const known = compiled.get(pattern);
-  if (known !== undefined) return known;
+  const { fuel, classes } = patternCost(pattern);
+  context.charge(COMPILE_FUEL + pattern.length * COMPILE_CHAR_FUEL + fuel);
+  const regex = compiled.get(pattern) ?? compileAnew(pattern, classes);
+  context.charge(regex.engine.programSize() * INSTRUCTION_FUEL);
+  regex.bytes += text.length * regex.bytesPerChar;
+  compiled.set(pattern, regex);
+  return regex;
+}
+
+function compileAnew(pattern: string, classes: number): Regex {
   let engine: RE2JS;
   try {
     engine = RE2JS.compile(pattern);
   } catch {
     return refuse();
   }
-  // measured: 48 ns a character in the DFA, 17-50 ns a character and instruction in the NFA
-  const weight = Math.max(0.25, engine.programSize() / 8);
-  const regex = { engine, weight, bounded: !/[*+]|,\}/.test(pattern) };
-  compiled.set(pattern, regex);
-  return regex;
+  const size = engine.programSize();
+  if (size > limits.regexInstructionsMax)
+    throw new PolicyError('memory', `a regular expression exceeds ${limits.regexInstructionsMax} instructions`);
+  return {
+    engine,
+    // measured: 48 ns a character in the DFA, 17-50 ns a character and instruction in the NFA
+    weight: Math.max(0.25, size / 8),
+    bounded: !/[*+]|,\}/.test(pattern),
+    bytes: 4096 + 64 * pattern.length + 300 * size + classes * CLASS_BYTES,
+    // a state lists instructions, and where each distinct range of characters leads
+    bytesPerChar: 200 + 8 * Math.min(size, 1000) + (classes > 0 ? CLASS_BYTES : 0),
+  };
 }
 
 type Match = { start: number; end: number; groups: RE2JSMatcher };

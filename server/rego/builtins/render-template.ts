@@ -3,7 +3,7 @@
  * ({{.a.b}}, {{$x.y}}), variables, if / else / else if, range / else, with / else, comments and trim markers. Pipelines
  * and functions are refused (undefined), so that nothing renders differently from OPA.
  */
-import { sortedKeys } from '../compare.ts';
+import { numberOf, sortedKeys } from '../compare.ts';
 import { NumberText, RegoSet, type Value } from '../value.ts';
 import { type BuiltinContext, boundResult, objectOf, refuse } from './arguments.ts';
 
@@ -19,13 +19,16 @@ const PATH = /^(\$\w*)?((?:\.[\p{L}_][\p{L}\p{N}_]*)*)$/u;
 const RANGE_NAMES = /^(\$\w+)(?:\s*,\s*(\$\w+))?\s*:=\s*/;
 const DEPTH_MAX = 50;
 
+/** The variables of the ranges around a node, innermost first. */
+type Scope = { name: string; value: Value; outer: Scope | undefined };
+
 /** Renders `template` with an object of variables. Charged per node executed; undefined for what is not supported. */
 export function renderTemplate(context: BuiltinContext, template: string, variables: Value): string {
   context.charge(template.length);
   const dot = objectOf(variables);
   const nodes = new Parser(template).parse();
   const renderer = new Renderer(context);
-  renderer.render(nodes, dot, new Map([['$', dot]]));
+  renderer.render(nodes, dot, { name: '$', value: dot, outer: undefined });
   return renderer.out.join('').replaceAll('<no value>', '<undefined>');
 }
 
@@ -108,36 +111,50 @@ function parsePath(text: string): Path {
 class Renderer {
   readonly out: string[] = [];
   readonly #context: BuiltinContext;
+  /** By array, set or object: a template can range over one of them any number of times. */
+  readonly #entries = new Map<Value, [Value, Value][]>();
   #length = 0;
 
   constructor(context: BuiltinContext) {
     this.#context = context;
   }
 
-  render(nodes: Node[], dot: Value, variables: Map<string, Value>): void {
+  render(nodes: Node[], dot: Value, scope: Scope): void {
     for (const node of nodes) {
       this.#context.charge(4);
       if (node.kind === 'text') this.#emit(node.text);
-      else if (node.kind === 'value') this.#emit(this.#print(resolve(node.path, dot, variables)));
-      else this.#block(node, dot, variables);
+      else if (node.kind === 'value') this.#emit(this.#print(this.#resolve(node.path, dot, scope)));
+      else this.#block(node, dot, scope);
     }
   }
 
-  #block(node: Extract<Node, { kind: 'block' }>, dot: Value, variables: Map<string, Value>): void {
-    const value = resolve(node.path, dot, variables);
-    if (!truthy(value)) this.render(node.otherwise, dot, variables);
-    else if (node.keyword === 'range') this.#range(node, value!, variables);
-    else this.render(node.body, node.keyword === 'with' ? value! : dot, variables);
+  #block(node: Extract<Node, { kind: 'block' }>, dot: Value, scope: Scope): void {
+    const value = this.#resolve(node.path, dot, scope);
+    if (!this.#truthy(value)) this.render(node.otherwise, dot, scope);
+    else if (node.keyword === 'range') this.#range(node, value!, scope);
+    else this.render(node.body, node.keyword === 'with' ? value! : dot, scope);
   }
 
-  #range(node: Extract<Node, { kind: 'block' }>, value: Value, variables: Map<string, Value>): void {
-    for (const [key, item] of entriesOf(value)) {
-      const [first, second] = node.names;
-      const scope = new Map(variables);
-      if (second !== undefined) scope.set(first!, key).set(second, item);
-      else if (first !== undefined) scope.set(first, item);
+  #range(node: Extract<Node, { kind: 'block' }>, value: Value, outer: Scope): void {
+    const [first, second] = node.names;
+    for (const [key, item] of this.#entriesOf(value)) {
+      this.#context.charge(2);
+      let scope = outer;
+      if (first !== undefined) scope = { name: first, value: second === undefined ? item : key, outer: scope };
+      if (second !== undefined) scope = { name: second, value: item, outer: scope };
       this.render(node.body, item, scope);
     }
+  }
+
+  #entriesOf(value: Value): [Value, Value][] {
+    let entries = this.#entries.get(value);
+    if (entries === undefined) {
+      const items = value instanceof Map ? sortedKeys(this.#context, value) : listed(value);
+      this.#context.charge(items.length);
+      entries = items.map((item, i) => (value instanceof Map ? [item, value.get(item)!] : [i, item]));
+      this.#entries.set(value, entries);
+    }
+    return entries;
   }
 
   #emit(text: string): void {
@@ -148,41 +165,48 @@ class Renderer {
   }
 
   #print(value: Value | undefined): string {
-    return value === undefined || value === null ? '<no value>' : printed(value);
+    return value === undefined || value === null ? '<no value>' : this.#printed(value);
+  }
+
+  /** Go's %v of decoded JSON. */
+  #printed(value: Value): string {
+    this.#context.charge(1);
+    if (value === null) return '<nil>';
+    if (value instanceof NumberText) return value.text;
+    if (typeof value !== 'object') return String(value);
+    const entries = this.#entriesOf(value);
+    const text =
+      value instanceof Map
+        ? `map[${entries.map(([key, item]) => `${this.#printed(key)}:${this.#printed(item)}`).join(' ')}]`
+        : `[${entries.map(([, item]) => this.#printed(item)).join(' ')}]`;
+    this.#context.charge(text.length / 32); // once for each level that copies it
+    return text;
+  }
+
+  /** A missing field is undefined; a field of something that is not an object is an error, as in Go. */
+  #resolve({ root, fields }: Path, dot: Value, innermost: Scope): Value | undefined {
+    let value: Value | undefined = dot;
+    if (root !== '') {
+      let scope: Scope | undefined = innermost;
+      for (; scope !== undefined && scope.name !== root; scope = scope.outer) this.#context.charge(root.length / 16);
+      value = scope === undefined ? refuse() : scope.value;
+    }
+    for (const field of fields) {
+      this.#context.charge(1 + field.length / 32); // equal keys are compared throughout
+      value = value instanceof Map ? value.get(field) : refuse();
+    }
+    return value;
+  }
+
+  #truthy(value: Value | undefined): boolean {
+    if (value instanceof NumberText) return numberOf(this.#context, value) !== 0;
+    if (Array.isArray(value)) return value.length > 0;
+    if (value instanceof RegoSet) return value.items.length > 0;
+    if (value instanceof Map) return value.size > 0;
+    return Boolean(value);
   }
 }
 
-/** A missing field is undefined; a field of something that is not an object is an error, as in Go. */
-function resolve(path: Path, dot: Value, variables: Map<string, Value>): Value | undefined {
-  let value: Value | undefined =
-    path.root === '' ? dot : variables.has(path.root) ? variables.get(path.root) : refuse();
-  for (const field of path.fields) value = value instanceof Map ? value.get(field) : refuse();
-  return value;
-}
-
-function truthy(value: Value | undefined): boolean {
-  if (value instanceof NumberText) return Number(value.text) !== 0;
-  if (Array.isArray(value)) return value.length > 0;
-  if (value instanceof RegoSet) return value.items.length > 0;
-  if (value instanceof Map) return value.size > 0;
-  return Boolean(value);
-}
-
-function entriesOf(value: Value): [Value, Value][] {
-  if (value instanceof Map) return sortedKeys(value).map((key) => [key, value.get(key)!]);
-  const items = value instanceof RegoSet ? [...value.items] : Array.isArray(value) ? value : refuse();
-  return items.map((item, i) => [i, item]);
-}
-
-/** Go's %v of decoded JSON. */
-function printed(value: Value): string {
-  if (value === null) return '<nil>';
-  if (value instanceof NumberText) return value.text;
-  if (Array.isArray(value)) return `[${value.map(printed).join(' ')}]`;
-  if (value instanceof RegoSet) return `[${value.items.map(printed).join(' ')}]`;
-  if (value instanceof Map)
-    return `map[${sortedKeys(value)
-      .map((key) => `${printed(key)}:${printed(value.get(key)!)}`)
-      .join(' ')}]`;
-  return String(value);
+function listed(value: Value): readonly Value[] {
+  return value instanceof RegoSet ? value.items : Array.isArray(value) ? value : refuse();
 }

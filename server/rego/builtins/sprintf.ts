@@ -68,8 +68,12 @@ class Formatter {
       this.#directive();
     }
     if (!this.#reordered && this.#next < this.#args.length) {
-      const extra = this.#args.slice(this.#next).map((arg) => `${typeName(arg)}=${plain(arg)}`);
-      this.#context.charge(extra.length * DIRECTIVE_FUEL);
+      this.#context.charge((this.#args.length - this.#next) * DIRECTIVE_FUEL);
+      const extra: string[] = [];
+      for (; this.#next < this.#args.length; this.#next++) {
+        const arg = this.#argumentAt(this.#next);
+        extra.push(`${typeName(arg)}=${formatArgument(arg, bare)}`);
+      }
       this.#emit(`%!(EXTRA ${extra.join(', ')})`);
     }
     return this.#out.join('');
@@ -110,8 +114,9 @@ class Formatter {
   /** Composites are text to sprintf; made once, because a format can name one argument many times. */
   #argumentAt(index: number): Value {
     const arg = this.#args[index]!;
+    if (arg instanceof NumberText) this.#context.charge(arg.text.length / 8); // each directive reads it some times
     if (typeof arg === 'string' || asNumber(arg) !== undefined) return arg;
-    const text = displayValue(arg);
+    const text = displayValue(this.#context, arg);
     this.#context.charge(text.length / 2);
     this.#args[index] = text;
     return text;
@@ -181,6 +186,7 @@ class Formatter {
     if (this.#char() !== '[') return false;
     this.#reordered = true;
     const close = this.#format.indexOf(']', this.#at);
+    this.#context.charge(((close < 0 ? this.#format.length : close) - this.#at) / 512);
     const text = close < 0 ? '' : this.#format.slice(this.#at + 1, close);
     this.#at = close < 0 ? this.#at + 1 : close + 1;
     const index = /^\d{1,6}$/.test(text) ? Number(text) : 0;
@@ -210,15 +216,12 @@ function typeName(arg: Value): string {
   return BigInt.asIntN(64, number) === number ? 'int64' : '*big.Int';
 }
 
-function plain(arg: Value): string {
-  return formatArgument(arg, bare);
-}
-
+/** `arg` is a string or a number. */
 function formatArgument(arg: Value, spec: Spec): string {
   if (spec.verb === 'T') return formatString(typeName(arg), { ...spec, verb: 's' })!;
   const number = asNumber(arg);
   if (number === undefined) {
-    const text = typeof arg === 'string' ? arg : displayValue(arg);
+    const text = arg as string;
     return formatString(text, spec) ?? `%!${spec.verb}(string=${formatString(text, { ...spec, verb: 's' })})`;
   }
   if (typeof number === 'number' && isFloat(arg)) {

@@ -1,4 +1,5 @@
 /** Owns strings.*, indexof_n and glob.quote_meta. */
+import type { Meter } from '../budget.ts';
 import type { Value } from '../value.ts';
 import { type BuiltinTable, integerOf, refuse, stringOf, stringsOf } from './arguments.ts';
 import { renderTemplate } from './render-template.ts';
@@ -41,8 +42,10 @@ function oneOrMore(value: Value | undefined): string[] {
   return typeof value === 'string' ? [value] : stringsOf(value);
 }
 
-function chargeSearch(context: { charge(units: number): void }, texts: string[], prefixes: string[]): void {
-  context.charge((texts.length + prefixes.length) * (2 + Math.log2(texts.length + 1)));
+function chargeSearch(meter: Meter, texts: string[], prefixes: string[]): void {
+  let chars = 0;
+  for (const text of [...texts, ...prefixes]) chars += text.length;
+  meter.charge((texts.length + prefixes.length + chars / 32) * (2 + Math.log2(texts.length + 1)));
 }
 
 /** Strings that share a prefix are neighbours once sorted, right after where the prefix itself would stand. */

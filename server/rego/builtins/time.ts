@@ -27,7 +27,10 @@ export const timeBuiltins: BuiltinTable = {
     context.charge(FIELDS_FUEL);
     return checkedInstant(parseTime(layoutNamed('RFC3339'), stringOf(text)));
   },
-  'time.parse_duration_ns': (_context, text) => parseDuration(stringOf(text)),
+  'time.parse_duration_ns': (context, text) => {
+    context.charge(stringOf(text).length * 2);
+    return parseDuration(stringOf(text));
+  },
   'time.date': (context, when) => {
     const { year, month, day } = momentOf(context, when).fields;
     return [year, month, day];

@@ -218,6 +218,12 @@ describe('a bad token is refused', () => {
     },
   );
 
+  test.each([1, null, true, ['at+jwt'], { at: 'jwt' }])('of a type that is no text: %j', async (typ) => {
+    const [, payload, signature] = (await idp.sign(claims())).split('.');
+    const header = base64url.encode(JSON.stringify({ alg: 'ES256', kid: 'one', typ }));
+    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('this is no access token');
+  });
+
   test('with critical headers that are not understood', async () => {
     const signing = new CompactSign(new TextEncoder().encode(JSON.stringify(claims())));
     const token = await signing
@@ -244,6 +250,13 @@ describe('a bad token is refused', () => {
     const token = await idp.sign(claims());
     expect(await refusal(token.padEnd(limits.tokenBytesMax + 1, 'A'))).toBe('the token is too long');
     expect(await refusal(token.padEnd(limits.tokenBytesMax, 'A'))).not.toBe('the token is too long');
+  });
+
+  test('of a client whose id is longer than subjectCharsMax', async () => {
+    const of = (chars: number) => idp.sign(claims({ gty: 'client-credentials', azp: 'a'.repeat(chars) }));
+    expect(await refusal(await of(limits.subjectCharsMax + 1))).toBe('the client id is too long');
+    const { caller } = await verifyAccessToken(services, await of(limits.subjectCharsMax), auth());
+    expect(caller.kind).toBe('backend');
   });
 
   test('whose claims are no object', async () => {

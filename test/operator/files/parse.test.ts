@@ -46,6 +46,16 @@ describe('a file of manifests', () => {
     expect(messages('kind: Tenant\nkind: Policy\n')[0]).toMatch(/^a\.yaml:2:1: Map keys must be unique/);
   });
 
+  test('keys are the same in any spelling and at any depth, and each place is told', () => {
+    const text = 'spec:\n  a: 1\n  "a": 2\n  ? a\n  : 3\nlist:\n- {x: 1, y: 2, x: 3}\nonce: {a: 1}\n';
+    expect(messages(text)).toEqual(['3:3', '4:5', '7:16'].map((at) => `a.yaml:${at}: Map keys must be unique`));
+  });
+
+  test('one key that stands twice is found among twenty thousand', () => {
+    const keys = Array.from({ length: 20_000 }, (_, n) => `k${n}: 1\n`).join('');
+    expect(messages(`${keys}k7: 2\n`)).toEqual(['a.yaml:20001:1: Map keys must be unique']);
+  });
+
   test('what a schema refuses is an object with its place, so that it can be told on it', () => {
     const { objects, whole } = parseFile('a.yaml', policyYaml('fleet', 'read', { more: 'regoo: x' }));
     expect(whole).toBe(true);
@@ -62,6 +72,9 @@ describe('a file of manifests', () => {
       message: expect.stringMatching(/^a\.yaml:\d+:\d+: a bare off is a boolean to kubectl.*write "off"$/),
     });
     expect(parseFile('a.yaml', text.replace('off', '"off"')).objects[0]?.checked.ok).toBe(true);
+    const many = `${tenantYaml('fleet')}status: [${'off, '.repeat(limits.manifestRefusalsMax + 1)}off]\n`;
+    const { checked } = parseFile('a.yaml', many).objects[0] ?? {};
+    expect(checked?.ok === false && checked.message.split('\n')).toHaveLength(limits.manifestRefusalsMax);
   });
 
   test.each([

@@ -196,6 +196,7 @@ describe('the source of files', () => {
     const first = await stat(path);
     await one.source.writeStatus(target, { observedGeneration: 1 });
     expect((await stat(path)).ino).toBe(first.ino);
+    expect([first.mode & 0o777, (await stat(join(path, '..'))).mode & 0o777]).toEqual([0o600, 0o700]);
     await one.source.writeStatus(target, { observedGeneration: 2 });
     expect(await readFile(path, 'utf8')).toContain('observedGeneration: 2');
     const long = { ...target, name: 'x'.repeat(253), namespace: 'n'.repeat(63) };

@@ -1,0 +1,68 @@
+/**
+ * Owns whose host name is looked up when. getaddrinfo holds one of libuv's four threads for as long as a tenant's name
+ * server likes, and verifying signatures needs those threads too: so few run at once, one of a tenant, tenants in turn.
+ */
+import type { LookupAddress } from 'node:dns';
+import { limits } from '../limits.ts';
+
+export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
+
+type Waiting = { hostname: string; signal: AbortSignal; done: (found: Promise<LookupAddress[]>) => void };
+
+export class Lookups {
+  readonly #resolve: Resolve;
+  /** Tenants in the order of their turns; none waits with an empty list. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #busy = new Set<string>();
+  #running = 0;
+  /** Of those that run: nobody waits for their answer any more. They still hold a thread. */
+  #late = 0;
+
+  constructor(resolve: Resolve) {
+    this.#resolve = resolve;
+  }
+
+  /** @param signal when the caller gives up @throws its reason, or the resolver's error */
+  find(tenant: string, hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
+    return new Promise((done) => {
+      const queue = this.#waiting.get(tenant);
+      if (queue) queue.push({ hostname, signal, done });
+      else this.#waiting.set(tenant, [{ hostname, signal, done }]);
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    for (const [tenant, queue] of this.#waiting) {
+      const isFree = this.#running - this.#late < limits.dnsLookupsMax && this.#running < limits.dnsThreadsMax;
+      if (!isFree) return;
+      if (this.#busy.has(tenant)) continue;
+      const next = queue.shift() as Waiting;
+      this.#waiting.delete(tenant);
+      if (queue.length > 0) this.#waiting.set(tenant, queue); // last in turn
+      next.done(this.#run(tenant, next));
+    }
+  }
+
+  async #run(tenant: string, { hostname, signal }: Waiting): Promise<LookupAddress[]> {
+    let isLate = false;
+    const onLate = () => {
+      isLate = true;
+      this.#late++;
+      this.#start();
+    };
+    this.#busy.add(tenant);
+    this.#running++;
+    try {
+      signal.throwIfAborted();
+      signal.addEventListener('abort', onLate, { once: true });
+      return await this.#resolve(hostname);
+    } finally {
+      signal.removeEventListener('abort', onLate);
+      if (isLate) this.#late--;
+      this.#running--;
+      this.#busy.delete(tenant);
+      this.#start();
+    }
+  }
+}

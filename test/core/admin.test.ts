@@ -1,0 +1,46 @@
+/** The admin port over a real socket, because what counts is who connects and under which name. */
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
+import { createAdmin } from '../../server/admin.ts';
+import { createTestServer } from '../helpers/server.ts';
+
+const { services } = await createTestServer();
+const { metrics, snapshots } = services;
+const admin = createAdmin({ metrics, snapshots, isReady: () => true, host: 'admin.internal' });
+await admin.listen({ host: '127.0.0.1', port: 0 });
+afterAll(() => admin.close());
+const { port } = admin.server.address() as AddressInfo;
+
+/** Over loopback, as a browser or a person on this machine. */
+function get(path: string, host: string): Promise<number | undefined> {
+  return new Promise((done, failed) => {
+    const asked = request({ host: '127.0.0.1', port, path, headers: { host } }, (response) => {
+      response.resume();
+      done(response.statusCode);
+    });
+    asked.on('error', failed).end();
+  });
+}
+
+test.each(['127.0.0.1', '127.0.0.1:8081', 'localhost:8081', 'LOCALHOST', '[::1]:8081', 'admin.internal:8081'])(
+  'under %s, which nobody else can point here, everything answers',
+  async (host) => {
+    for (const path of ['/live', '/ready', '/metrics', '/snapshot']) expect(await get(path, host), path).toBe(200);
+  },
+);
+
+test.each(['evil.example', 'evil.example:8081', '127.0.0.1.evil.example', 'localhost.evil.example', 'localhost@evil'])(
+  'under %j nothing is read over loopback but whether it is well',
+  async (host) => {
+    for (const path of ['/metrics', '/snapshot']) expect(await get(path, host), path).toBe(403);
+    for (const path of ['/live', '/ready']) expect(await get(path, host), path).toBe(200);
+  },
+);
+
+test('another machine asks for metrics under any name, and never for the snapshot', async () => {
+  const from = (url: string) =>
+    admin.inject({ url, remoteAddress: '10.0.0.7', headers: { host: 'accord.fleet.svc:8081' } });
+  expect((await from('/metrics')).statusCode).toBe(200);
+  expect((await from('/snapshot')).statusCode).toBe(403);
+});
