@@ -60,7 +60,7 @@ export const limits = {
   suspendStrikes: 2,
   suspendTenantStrikes: 6,
   suspendConflicts: 20, // evaluations that end in a conflict of rules
-  suspendedAnswerDelayMs: 100, // of a denial for a full queue
+  suspendedAnswerDelayMs: 200, // of a suspended policy's failure, and of a denial for a full queue
   evaluatePromptMs: 0.5, // past this a policy's next evaluation waits for its turn
   strikeKeysMax: 10_000,
   suspendWindowMs: 60_000,

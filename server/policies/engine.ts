@@ -188,12 +188,12 @@ export class Engine {
       const costly = run.ok ? run.fuelUsed > limits.evaluateFuelCostly : run.failure !== 'policy_conflict';
       if (costly) this.#policyStrikes.add(key, this.#options.clock.monotonic());
       else if (!run.ok) this.#conflicts.add(key, this.#options.clock.monotonic());
+      // What fails cheaply (a conflict takes a millisecond, and megabytes of garbage) must not come at the worker's pace.
+      if (!run.ok) await tarpit();
       return run;
     } catch (error) {
       if (!(error instanceof QueueFull)) throw error;
-      // A quick denial would be answered by the next request: attackers in a closed loop would make it a flood.
-      // Not all at the same instant, which would make it one.
-      await sleep(limits.suspendedAnswerDelayMs * (0.5 + Math.random()), undefined, { ref: false });
+      await tarpit();
       return { ok: false, failure: 'policy_suspended', detail: 'too many evaluations of this tenant wait' };
     }
   }
@@ -228,6 +228,14 @@ export class Engine {
     strikes.add(key, now);
     if (!before && strikes.isOut(key, now)) this.#options.observe({ kind: 'policy_suspended', tenant, policy });
   }
+}
+
+/**
+ * A quick denial would be answered by the next request: attackers in a closed loop would make it a flood. Not all come at
+ * the same instant, which would make it one.
+ */
+function tarpit(): Promise<void> {
+  return sleep(limits.suspendedAnswerDelayMs * (0.5 + Math.random()), undefined, { ref: false });
 }
 
 function nanoseconds(ms: number): bigint {
