@@ -1,4 +1,4 @@
-/** Owns choosing the first request that `accord start` prints: from a policy's own tests, one that is allowed. */
+/** Owns choosing the first request that `accord start` prints: the one that a policy's author wrote beside it. */
 import type { PolicyManifest } from '../crds/index.ts';
 import type { Source } from '../operator/index.ts';
 
@@ -7,19 +7,24 @@ export type FirstRequest = { tenant: string; body: Record<string, unknown> };
 /** Policies carry it as an annotation where their author chose one. */
 const ANNOTATION = 'accord.dev/first-request';
 
-/** The first policy, in the order of keys, whose annotation names one of its tests; undefined when there is none. */
+/** That of the first policy, in the order of keys, that has one; undefined when none has. */
 export function findFirstRequest(source: Pick<Source, 'keys' | 'get'>): FirstRequest | undefined {
   for (const key of [...source.keys('Policy')].sort()) {
     const checked = source.get(key)?.checked;
     if (!checked?.ok) continue;
     const { metadata, spec } = checked.manifest as PolicyManifest;
-    const test = spec.tests?.find((one) => one.name === metadata.annotations?.[ANNOTATION]);
-    if (test === undefined) continue;
-    const { subject, resource, context } = test.input as Record<string, unknown>;
-    const parts = Object.entries({ subject, action: spec.name, resource, context }).filter(
-      ([, part]) => part !== undefined,
-    );
-    return { tenant: spec.tenantRef.name, body: Object.fromEntries(parts) };
+    const body = requestOf(metadata.annotations?.[ANNOTATION]);
+    if (body !== undefined) return { tenant: spec.tenantRef.name, body };
   }
   return undefined;
+}
+
+/** A JSON object; anything else is as if it were not there, because it is only a hint for a reader. */
+function requestOf(annotation: string | undefined): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(annotation ?? '');
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
 }
