@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config';
+import { clusterForTests } from './test/kubernetes/programs.ts';
 
 /** What measures, or starts whole processes of its own, runs after the rest and by itself. */
 const alone = ['test/authz/fairness.test.ts', 'test/e2e/**/*.test.ts'];
+
+/** What needs a Kubernetes API server. Where there is none, all of it is skipped; test/run.ts says so. */
+const kubernetes = ['test/kubernetes/**/*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -15,12 +19,23 @@ export default defineConfig({
         test: {
           name: 'suite',
           include: ['test/**/*.test.ts'],
-          exclude: alone,
+          exclude: [...alone, ...kubernetes],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },
       { extends: true, test: { name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      {
+        extends: true,
+        test: {
+          name: 'kubernetes',
+          include: kubernetes,
+          globalSetup: ['test/helpers/cluster-global.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          ...(clusterForTests() === undefined && { testNamePattern: /^none of them$/ }),
+        },
+      },
     ],
   },
 });

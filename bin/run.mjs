@@ -8,6 +8,7 @@ import { findNode, root } from './node24.mjs';
 const scripts = {
   start: [['cli/main.ts', 'start']],
   test: [['test/run.ts']],
+  'test:kubernetes': [['test/run.ts', '--project', 'kubernetes']],
   generate: [['crds/generate.ts'], ['docs/generate.ts']],
   check: [
     ['crds/generate.ts', '--check'],

@@ -29,6 +29,12 @@ export const bounds = {
   durationCharsMax: 16,
   consentAttributesMax: 64,
   attributeNameCharsMax: 63,
+  typeAttributesMax: 64,
+  relationshipTypeKeyCharsMax: 191, // three type names and two colons
+  inheritancesMax: 16,
+  maxPerTargetMax: 1_000_000,
+  invitationUsesMax: 100_000,
+  redirectUrisMax: 32,
   tenantPoliciesMax: 100_000,
   tenantRelationshipsMax: 1_000_000_000,
   tenantRequestsPerSecondMax: 1_000_000,

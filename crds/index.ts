@@ -2,20 +2,26 @@
  * The custom resources of the group accord.dev: one schema a kind, from which the CustomResourceDefinitions in generated/,
  * the reference and the checks of manifests without a cluster all come. Imports nothing of ours.
  */
+export type { ActorTypeSpec, Attribute } from './actor-type.ts';
 export { bounds } from './bounds.ts';
 export { type Checked, checkManifest, type ManifestError } from './check.ts';
 export { applyDefaults } from './defaults.ts';
 export { apiVersion, group, type Kind, version } from './kind.ts';
 export {
+  type ActorTypeManifest,
   type IssuerManifest,
   kinds,
   type Manifest,
   type Metadata,
   type PolicyManifest,
+  type RelationshipTypeManifest,
+  type ResourceTypeManifest,
   type TenantManifest,
 } from './kinds.ts';
 export { patterns } from './patterns.ts';
 export type { PolicySpec } from './policy.ts';
+export type { RelationshipTypeSpec } from './relationship-type.ts';
+export type { ResourceTypeSpec } from './resource-type.ts';
 export { unstorable } from './storable.ts';
 export type { TenantSpec } from './tenant.ts';
 export { durationSeconds, reserved as reservedTenantCodes } from './tenant-rules.ts';

@@ -1,11 +1,21 @@
 /** The table of kinds and the types of their manifests. */
+import { type ActorTypeSpec, actorType } from './actor-type.ts';
 import type { apiVersion, Kind } from './kind.ts';
 import { type PolicySpec, policy } from './policy.ts';
+import { type RelationshipTypeSpec, relationshipType } from './relationship-type.ts';
+import { type ResourceTypeSpec, resourceType } from './resource-type.ts';
 import { type TenantSpec, tenant } from './tenant.ts';
 import { type TrustedIssuerSpec, trustedIssuer } from './trusted-issuer.ts';
 
 /** In the order in which a directory of manifests is applied: what others name comes first. */
-export const kinds = [tenant, trustedIssuer, policy] as const satisfies readonly Kind[];
+export const kinds = [
+  tenant,
+  trustedIssuer,
+  actorType,
+  resourceType,
+  relationshipType,
+  policy,
+] as const satisfies readonly Kind[];
 
 /** ObjectMeta as far as it is read; the API server's own fields are accepted and kept. */
 export interface Metadata {
@@ -34,4 +44,15 @@ interface ManifestOf<Name extends string, Spec> {
 export type TenantManifest = ManifestOf<'Tenant', TenantSpec>;
 export type PolicyManifest = ManifestOf<'Policy', PolicySpec> & { metadata: { namespace: string } };
 export type IssuerManifest = ManifestOf<'TrustedIssuer', TrustedIssuerSpec> & { metadata: { namespace: string } };
-export type Manifest = TenantManifest | PolicyManifest | IssuerManifest;
+export type ActorTypeManifest = ManifestOf<'ActorType', ActorTypeSpec> & { metadata: { namespace: string } };
+export type ResourceTypeManifest = ManifestOf<'ResourceType', ResourceTypeSpec> & { metadata: { namespace: string } };
+export type RelationshipTypeManifest = ManifestOf<'RelationshipType', RelationshipTypeSpec> & {
+  metadata: { namespace: string };
+};
+export type Manifest =
+  | TenantManifest
+  | PolicyManifest
+  | IssuerManifest
+  | ActorTypeManifest
+  | ResourceTypeManifest
+  | RelationshipTypeManifest;

@@ -52,6 +52,10 @@ export const patterns = {
     source: '^[A-Za-z][A-Za-z0-9_-]*$',
     words: 'a type name: letters, digits, _ and -, beginning with a letter',
   },
+  relationshipTypeKey: {
+    source: '^[A-Za-z][A-Za-z0-9_-]*:[A-Za-z][A-Za-z0-9_-]*:[A-Za-z][A-Za-z0-9_-]*$',
+    words: 'a relationship type, From:relationship:To',
+  },
   attributeName: {
     source: '^[A-Za-z_][A-Za-z0-9_]*$',
     words: 'an attribute name: letters, digits and _, not beginning with a digit',
@@ -63,6 +67,11 @@ export const patterns = {
   duration: {
     source: '^PT[1-9][0-9]{0,4}[HMS]$',
     words: 'an ISO 8601 duration of one unit, such as PT1H, PT30M or PT90S',
+  },
+  invitationTtl: {
+    source:
+      '^P(?:(?:[1-9]|[12][0-9]|30)D|T(?:[1-9][0-9]?|[1-6][0-9]{2}|7[01][0-9]|720)H|T[1-9][0-9]{0,3}M|T[1-9][0-9]{0,4}S)$',
+    words: 'an ISO 8601 duration of one unit and at most 30 days, such as P7D, PT48H or PT30M',
   },
   conditionType: { source: '^[A-Z][A-Za-z]*$', words: 'a condition type in CamelCase' },
   reason: { source: '^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$', words: 'a reason in CamelCase' },

@@ -1,11 +1,13 @@
 /**
  * `npm test`: the whole suite, then what was not run here, with a count and the command that enables it. Ends with the
- * counts in a line of their own. Arguments go to vitest (a file name, -t …).
+ * counts in a line of their own. Arguments go to vitest (a file name, -t …). `npm run test:kubernetes` is this with
+ * `--project kubernetes`: then KUBECONFIG may name the cluster, and its absence is a failure.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
 
 const root = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'accord-run-'));
@@ -18,7 +20,20 @@ const args = [
   `--outputFile.json=${report}`,
 ];
 
-const { status } = spawnSync(process.execPath, [...args, ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
+const given = process.argv.slice(2);
+const build = 'bash test/kubernetes/build.sh';
+if (given[0] === '--project' && given[1] === 'kubernetes') {
+  process.env.TEST_ON_KUBECONFIG = '1';
+  if (clusterForTests() === undefined) {
+    console.error(
+      `There is no Kubernetes API server to test against. To build one (needs Go, about 10 minutes): ${build}`,
+    );
+    console.error('Or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl, or KUBECONFIG.');
+    process.exit(2);
+  }
+  if (clusterForTests() === 'existing') console.log(`On the cluster that ${process.env.KUBECONFIG} names.`);
+}
+const { status } = spawnSync(process.execPath, [...args, ...given], { cwd: root, stdio: 'inherit' });
 
 type Report = {
   numPassedTests: number;
@@ -26,13 +41,19 @@ type Report = {
   numPendingTests: number;
   numTodoTests: number;
   numFailedTestSuites: number;
+  testResults: { name: string; assertionResults: { status: string }[] }[];
 };
+let skippedOfKubernetes = 0;
 let counts = { passed: 0, failed: 1, skipped: 0 };
 try {
   const read = JSON.parse(readFileSync(report, 'utf8')) as Report;
   // A file that does not load fails without a failed test.
   const failed = Math.max(read.numFailedTests, status === 0 ? 0 : 1);
   counts = { passed: read.numPassedTests, failed, skipped: read.numPendingTests + read.numTodoTests };
+  const ofKubernetes = read.testResults.filter(({ name }) => relative(root, name).startsWith('test/kubernetes/'));
+  skippedOfKubernetes = ofKubernetes
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status: state }) => state !== 'passed' && state !== 'failed').length;
 } catch {
   // no report: vitest itself failed, and said why
 }
@@ -42,5 +63,11 @@ const CASES = 4419; // of OPA 1.22; test/conformance/run.ts counts them
 console.log(
   `\nNot run here: ${CASES} conformance cases of OPA, which need Go. To run them: bash test/conformance/run.sh\n`,
 );
+const reason =
+  clusterForTests() === undefined
+    ? `there is no API server. To build one (needs Go, about 10 minutes, once): ${build}`
+    : whyNoNode();
+if (skippedOfKubernetes > 0)
+  console.log(`NOT RUN HERE: ${skippedOfKubernetes} tests on a real Kubernetes: ${reason}\n`);
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(status ?? 1);

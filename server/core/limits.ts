@@ -36,11 +36,12 @@ export const limits = {
   compileTimeoutMs: 5000,
   compileQueuePerTenantMax: 256,
   policyWasmBytesMax: 16 * 1024 * 1024,
+  policyPlanBytesMax: 4 * 1024 * 1024, // a policy with a larger one runs its Wasm
 
   // Policies: evaluating (100 relationships burn about 1e5)
   evaluateFuel: 1_000_000,
   evaluateFuelCostly: 500_000, // past this an evaluation counts like an exhausted one
-  evaluateLongMs: 50, // past this too, whatever its fuel: all others wait meanwhile
+  evaluateLongMs: 50, // of CPU: past this too, whatever its fuel, because all others wait meanwhile
   isolatedTimeoutMs: 2000,
   isolatedPatientPerTenantMax: 64, // tests, drafts and explained decisions that wait for the worker
   explainingWasmBytesMax: 32 * 1024 * 1024, // of programs that are not served, in each of the two places that keep them
@@ -73,6 +74,8 @@ export const limits = {
   subjectCharsMax: 512,
   accessTokenTtlMsMax: 86_400_000, // what a Tenant may ask for at most
   portalTokenTtlMs: 86_400_000,
+  invitationTtlMs: 604_800_000, // of a member's
+  memberInvitationsMax: 200, // open ones of a tenant
   clockToleranceMs: 10_000, // of nbf and iat; exp is exact
   jwksRefreshAfterMs: 300_000, // in the background
   jwksMaxAgeMs: 600_000, // older keys are confirmed before they verify anything
@@ -95,6 +98,30 @@ export const limits = {
   // Tenants
   audiencesMax: 32,
   trustedIssuersMax: 32,
+  secretValueBytesMax: 4096, // of one key that a Tenant refers to
+
+  // Types and relationships
+  typeNameCharsMax: 63,
+  attributeNameCharsMax: 63,
+  typeAttributesMax: 64,
+  typesMax: 1000, // of actors and resources together, and as many of relationships
+  thingIdBytesMax: 1024,
+  attributeCharsMax: 4096, // of one value
+  importLineBytesMax: 8192,
+  importBatchLinesMax: 5000,
+  importBytesMax: 8 * 1024 * 1024 * 1024,
+  importIdleMs: 60_000, // without a byte
+  importErrorsMax: 1000, // told of one import; all are counted
+  exportPageItemsMax: 5000,
+  deletePageItemsMax: 20_000, // relationships in one statement
+
+  // Facts of a decision
+  factsEntriesMax: 1000, // a side
+  factsEdgesMax: 4000, // stored relationships on the ways of inheritance, a side
+  factsDerivedMax: 10_000, // relationships that follow from those, a side
+  inheritanceDepthMax: 12, // stored relationships that one inherited relationship passes
+  factsQuestionsMax: 64, // in one query
+  factsQueriesPerTenantMax: 2, // at once
 
   // Operator
   manifestFileBytesMax: 4 * 1024 * 1024,
@@ -109,4 +136,23 @@ export const limits = {
   reconcileRetryMsMin: 250,
   reconcileRetryMsMax: 30_000,
   reconcileAgedAfterMs: 1000,
+
+  // Kubernetes API server
+  kubernetesRequestConnectionsMax: 4,
+  kubernetesStreamConnectionsMax: 24, // two for each kind that is watched
+  kubernetesAnswerBytesMax: 64 * 1024 * 1024, // of a page of a list; a smaller page is asked for past this
+  kubernetesRefusalBytesMax: 64 * 1024,
+  kubernetesTriesMax: 6, // while the server asks to wait
+  kubernetesRetryMsMin: 100,
+  kubernetesRetryMsMax: 5000,
+  kubernetesFrameBytesMax: 8 * 1024 * 1024, // etcd holds 1.5 MiB of an object
+  kubernetesWritesPerSecondMax: 600,
+  kubernetesEventsBurstMax: 100,
+  kubernetesEventsWaitingMax: 32,
+  kubernetesEventObjectsMax: 10_000, // remembered
+  leaseDurationMs: 15_000, // others wait this long after the last renewal that they saw
+  leaseRenewDeadlineMs: 10_000, // without a renewal for this long a leader ends
+  leaseRetryMs: 2000,
+  leaseOfReleaseMs: 60_000, // as long as nobody leads after `accord release`, for its operator to be uninstalled in
+  termClaimWaitMs: 500, // transactions of the term before end by themselves, or are ended
 } as const;

@@ -27,6 +27,18 @@ const issuer = (spec: object) => ({
   metadata: { name: 'a', namespace: 'cars' },
   spec: { tenantRef: { name: 'cars' }, issuer: 'https://a.example.com', ...spec },
 });
+const actorType = (spec: object) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'ActorType',
+  metadata: { name: 'a', namespace: 'cars' },
+  spec: { tenantRef: { name: 'cars' }, name: 'a', ...spec },
+});
+const relationshipType = (spec: object) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'RelationshipType',
+  metadata: { name: 'a', namespace: 'cars' },
+  spec: { tenantRef: { name: 'cars' }, from: 'a', name: 'b', to: 'c', ...spec },
+});
 const list = <T>(length: number, entry: (index: number) => T) => Array.from({ length }, (_, index) => entry(index));
 const text = (length: number) => 'a'.repeat(length);
 const nodes = (length: number) => list(length, (index) => ({ id: `n${index}`, type: 'outcome' }));
@@ -117,6 +129,28 @@ const cases: [keyof typeof bounds, string, (many: number) => object][] = [
     'graphNodeIdCharsMax',
     '/spec/graph/nodes/0/id',
     (n) => policy({ graph: { nodes: [{ id: text(n), type: 'start' }], edges: [] } }),
+  ],
+  [
+    'typeAttributesMax',
+    '/spec/attributes',
+    (n) => actorType({ attributes: list(n, (i) => ({ name: `a${i}`, type: 'date' })) }),
+  ],
+  [
+    'attributeNameCharsMax',
+    '/spec/attributes/0/name',
+    (n) => actorType({ attributes: [{ name: text(n), type: 'date' }] }),
+  ],
+  ['maxPerTargetMax', '/spec/maxPerTarget', (n) => relationshipType({ maxPerTarget: n })],
+  ['invitationUsesMax', '/spec/invitation/maxUses', (n) => relationshipType({ invitation: { maxUses: n } })],
+  [
+    'redirectUrisMax',
+    '/spec/invitation/redirectUris',
+    (n) => relationshipType({ invitation: { redirectUris: list(n, (i) => `https://a.example/${i}`) } }),
+  ],
+  [
+    'inheritancesMax',
+    '/spec/inheritedThrough',
+    (n) => relationshipType({ inheritedThrough: list(n, (i) => ({ relationship: `a:r${i}:m`, from: 'm:o:c' })) }),
   ],
   ['urlCharsMax', '/spec/issuer', (n) => issuer({ issuer: `https://a/${text(n - 10)}` })],
   ['actorIdPrefixCharsMax', '/spec/actorIdPrefix', (n) => issuer({ actorIdPrefix: text(n) })],

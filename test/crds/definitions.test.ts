@@ -43,6 +43,9 @@ const columnsOfAll = 'Accepted Ready Age Reason (wide) Revision (wide)';
 const design = {
   Tenant: ['tenants', 'tenant', 'aten', 'Cluster', columnsOfAll],
   Policy: ['policies', 'policy', 'apol', 'Namespaced', `Tenant ${columnsOfAll}`],
+  ActorType: ['actortypes', 'actortype', 'aat', 'Namespaced', `Tenant ${columnsOfAll}`],
+  ResourceType: ['resourcetypes', 'resourcetype', 'art', 'Namespaced', `Tenant ${columnsOfAll}`],
+  RelationshipType: ['relationshiptypes', 'relationshiptype', 'arel', 'Namespaced', `Tenant ${columnsOfAll}`],
   TrustedIssuer: ['trustedissuers', 'trustedissuer', 'aiss', 'Namespaced', `Tenant ${columnsOfAll}`],
 };
 

@@ -1,0 +1,38 @@
+# syntax=docker/dockerfile:1
+# One image for every command: `docker run IMAGE serve`, `… operate`, `… migrate`. There is no build step: Node runs the
+# TypeScript. The last stage has Node, its C++ library and certificates, and neither a shell nor npm.
+ARG NODE=node:24-bookworm-slim
+ARG BASE=gcr.io/distroless/cc-debian12:nonroot
+
+FROM ${NODE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Optional packages are the embedded Postgres of `accord start` and Node itself for older machines.
+# Types and source maps are of no use at run time and weigh 57 of the packages' 129 MB.
+RUN npm ci --omit=dev --omit=optional \
+ && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+
+FROM ${BASE}
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Accord" \
+      org.opencontainers.image.description="Authorization, sharing by invitation, and consent, as a service with a Kubernetes operator" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+WORKDIR /app
+COPY --from=packages /usr/local/bin/node /usr/local/bin/node
+COPY --from=packages /app/node_modules node_modules
+# deploy/image-files says what this is; .dockerignore keeps all else out.
+COPY . .
+# A container is reached from outside itself; production is what libraries ask for.
+ENV PATH=/app/deploy:/usr/local/bin:/usr/bin:/bin \
+    NODE_ENV=production \
+    ACCORD_LISTEN=0.0.0.0:8080 \
+    ACCORD_ADMIN_LISTEN=0.0.0.0:8081
+USER 65532:65532
+EXPOSE 8080 8081
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
+  CMD ["/usr/local/bin/node", "/app/deploy/health.mjs"]
+ENTRYPOINT ["/app/deploy/accord"]

@@ -1,0 +1,116 @@
+/**
+ * RelationshipType: which relationships there are between things of two types, how many of them, whether they are shared by
+ * invitation, and through which others they hold.
+ */
+import Type, { type Static } from 'typebox';
+import { bounds } from './bounds.ts';
+import { ownershipFields, strictObject, TenantRef, TypeName, text } from './fields.ts';
+import { columns, type Kind, Status } from './kind.ts';
+import { patterns } from './patterns.ts';
+import { fetchableUrl, immutable, type Rule, rule } from './rule.ts';
+
+const Invitation = strictObject(
+  {
+    enabled: Type.Boolean({ default: true, description: 'Whether the relationship is shared by invitation.' }),
+    ttl: text(
+      patterns.invitationTtl,
+      bounds.durationCharsMax,
+      'How long an invitation can be accepted: an ISO 8601 duration of one unit, at most P30D.',
+      { default: 'P7D' },
+    ),
+    maxUses: Type.Integer({
+      minimum: 1,
+      maximum: bounds.invitationUsesMax,
+      default: 1,
+      description: 'How many may accept one invitation.',
+    }),
+    template: Type.Optional(
+      text(patterns.policyName, bounds.labelCharsMax, 'Name of the mail template. Absent, relationship-invitation.'),
+    ),
+    redirectUris: Type.Optional(
+      Type.Array(text(patterns.visible, bounds.urlCharsMax, 'One address, compared exactly.'), {
+        maxItems: bounds.redirectUrisMax,
+        uniqueItems: true,
+        description: 'Where an accepted invitation may lead.',
+      }),
+    ),
+  },
+  { description: 'How the relationship is shared by invitation. Absent, it is not.' },
+);
+
+const TypeKey = (description: string) =>
+  text(patterns.relationshipTypeKey, bounds.relationshipTypeKeyCharsMax, description);
+
+const Inheritance = strictObject(
+  {
+    relationship: TypeKey('The first step, From:relationship:Middle: from the same type, to the one in the middle.'),
+    from: TypeKey('The second step, Middle:relationship:To: from the one in the middle, to the same type.'),
+  },
+  { description: 'One way through which the relationship holds too.' },
+);
+
+export const RelationshipTypeSpec = strictObject(
+  {
+    tenantRef: TenantRef,
+    from: TypeName('Type of those who have the relationship. Never changes.'),
+    name: TypeName('Name of the relationship, such as is_owner_of. Never changes.'),
+    to: TypeName('Type of what they have it to. Never changes.'),
+    inverse: Type.Optional(TypeName('How the relationship is called seen from the other end, for people.')),
+    maxPerTarget: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: bounds.maxPerTargetMax,
+        description: 'How many such relationships may lead to one target at a time.',
+      }),
+    ),
+    invitation: Type.Optional(Invitation),
+    inheritedThrough: Type.Optional(
+      Type.Array(Inheritance, {
+        maxItems: bounds.inheritancesMax,
+        description:
+          'Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car.',
+      }),
+    ),
+    ...ownershipFields,
+  },
+  { description: 'What the relationship type is to be.' },
+);
+export type RelationshipTypeSpec = Static<typeof RelationshipTypeSpec>;
+
+type Steps = { from: string; to: string; inheritedThrough?: { relationship: string; from: string }[] };
+
+const rules: readonly Rule[] = [
+  immutable('/spec/tenantRef/name', 'must not change: delete the relationship type and make it in the other tenant'),
+  ...(['from', 'name', 'to'] as const).map((field) =>
+    immutable(`/spec/${field}`, `must not change: delete the relationship type and make one with the other ${field}`),
+  ),
+  rule<Steps>({
+    at: '/spec',
+    field: '/inheritedThrough',
+    cel: "!has(self.inheritedThrough) || self.inheritedThrough.all(i, i.relationship.startsWith(self.from + ':') && i.from.endsWith(':' + self.to) && i.relationship.split(':')[2] == i.from.split(':')[0])",
+    message:
+      "must lead from this type's from to its to: relationship is From:name:Middle, from is Middle:name:To, with one type in the middle",
+    check: (self) =>
+      (self.inheritedThrough ?? []).every(
+        ({ relationship, from }) =>
+          relationship.startsWith(`${self.from}:`) &&
+          from.endsWith(`:${self.to}`) &&
+          relationship.split(':')[2] === from.split(':')[0],
+      ),
+  }),
+  fetchableUrl('/spec/invitation/redirectUris/*', 'withQuery'),
+];
+
+export const relationshipType = {
+  kind: 'RelationshipType',
+  plural: 'relationshiptypes',
+  singular: 'relationshiptype',
+  shortNames: ['arel'],
+  scope: 'Namespaced',
+  description: 'A kind of relationship between things of two types, such as user:is_owner_of:car.',
+  specSchema: RelationshipTypeSpec,
+  statusSchema: Status,
+  printerColumns: columns({ tenant: true }),
+  rules,
+  listKeys: [{ at: '/spec/inheritedThrough', fields: ['relationship', 'from'] }],
+} as const satisfies Kind;

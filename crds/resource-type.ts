@@ -1,0 +1,30 @@
+/** ResourceType: a type of what access is shared to, such as car or document, and the attributes that its resources have. */
+import type { Static } from 'typebox';
+import { Attributes, thingTypeRules } from './actor-type.ts';
+import { ownershipFields, strictObject, TenantRef, TypeName } from './fields.ts';
+import { columns, type Kind, Status } from './kind.ts';
+
+export const ResourceTypeSpec = strictObject(
+  {
+    tenantRef: TenantRef,
+    name: TypeName('Name of the type, such as car. No actor type has the same. Never changes.'),
+    attributes: Attributes,
+    ...ownershipFields,
+  },
+  { description: 'What the type is to be.' },
+);
+export type ResourceTypeSpec = Static<typeof ResourceTypeSpec>;
+
+export const resourceType = {
+  kind: 'ResourceType',
+  plural: 'resourcetypes',
+  singular: 'resourcetype',
+  shortNames: ['art'],
+  scope: 'Namespaced',
+  description: 'A type of resources that access is shared to, such as car or document.',
+  specSchema: ResourceTypeSpec,
+  statusSchema: Status,
+  printerColumns: columns({ tenant: true }),
+  rules: thingTypeRules,
+  listKeys: [{ at: '/spec/attributes', fields: ['name'] }],
+} as const satisfies Kind;
