@@ -1,12 +1,13 @@
 /**
- * Measures one decision in this process (authorize(): snapshot, input, Wasm within its budget, reading the answer,
- * metrics) against a bare @open-policy-agent/opa-wasm evaluation of the same policy with the whole input: as the OPA
+ * Measures one decision in this process (authorize(): snapshot, input, plan within its budget, reading the answer,
+ * metrics), and the evaluation of its plan alone with the whole input, against a bare @open-policy-agent/opa-wasm evaluation of the same policy with the whole input: as the OPA
  * compiler made it (plain), and with our fuel counter in it (same Wasm).
  */
 import { loadPolicy } from '@open-policy-agent/opa-wasm';
 import { type Asked, authorize } from '../server/authz/actions.ts';
 import type { FactsSource } from '../server/facts/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
+import { Evaluator } from '../server/rego/index.ts';
 import { compilePlain } from './compile-plain.ts';
 import { createInstallation, pinToCore1, writer } from './installation.ts';
 import { overRelationships, question, relationships, twentyRules } from './policies.ts';
@@ -48,8 +49,8 @@ async function measure(name: string, source: string, facts: FactsSource, related
   await services.snapshots.refresh('bench');
   const snapshot = services.authz.snapshotOf('bench');
   const artifact = snapshot.policies.get(name)?.artifact as string;
-  const wasm = await services.policies.artifacts.fetch('bench', artifact);
-  if (result.number !== 1 || wasm === undefined) throw new Error('not stored');
+  const code = await services.policies.artifacts.fetch('bench', artifact);
+  if (result.number !== 1 || code === undefined) throw new Error('not stored');
   const caller = { kind: 'backend', tenant: 'bench', clientId: 'c', scopes: new Set(['authz:evaluate']), issuer: '' };
   const asked = { snapshot, caller, requestId: 'r' } as Asked;
   const authz = { ...services.authz, facts };
@@ -60,7 +61,9 @@ async function measure(name: string, source: string, facts: FactsSource, related
     graph: { subject: relationships(related), resource: [] },
   }));
   const plain = await bare(compilePlain(source));
-  const same = await bare(wasm);
+  const same = await bare(code.wasm);
+  const evaluator = new Evaluator(code);
+  if (!evaluator.runsPlan) throw new Error('the policy has no plan');
   const ways = {
     ours: (i: number) => authorize(authz, asked, questions[i % 60] as (typeof questions)[0]),
     plain: (i: number) => plain.evaluate(inputs[i % 60]),
@@ -68,13 +71,14 @@ async function measure(name: string, source: string, facts: FactsSource, related
       if (i % 500 === 0) same.refill();
       return same.evaluate(inputs[i % 60]);
     },
+    plan: (i: number) => evaluator.evaluate(inputs[i % 60], { now: 0n }),
   };
   await agree(questions.length, ways);
   const calls = Math.max(50, Math.round((ROUND_MS * 1000) / (await time(3000, ways.plain))));
-  const us: Record<keyof typeof ways, number[]> = { ours: [], plain: [], same: [] };
-  for (const way of ['ours', 'same'] as const) await time(3000, ways[way]);
+  const us: Record<keyof typeof ways, number[]> = { ours: [], plain: [], same: [], plan: [] };
+  for (const way of ['ours', 'same', 'plan'] as const) await time(3000, ways[way]);
   for (let round = 0; round < ROUNDS; round++) {
-    for (const way of ['ours', 'plain', 'same'] as const) us[way].push(await time(calls, ways[way]));
+    for (const way of ['ours', 'plain', 'same', 'plan'] as const) us[way].push(await time(calls, ways[way]));
   }
   return us;
 }
@@ -101,17 +105,25 @@ await installation.close();
 
 const best = (values: number[]) => Math.min(...values);
 table(
-  ['decision, µs best (median)', 'ours', 'opa-wasm, plain', 'opa-wasm, same Wasm', 'ours / plain', 'ours / same'],
+  [
+    ...['decision, µs best (median)', 'ours', 'bare plan', 'opa-wasm, plain', 'opa-wasm, same Wasm'],
+    ...['ours / plain', 'ours / same', 'plan / plain'],
+  ],
   cases.map(([name, us]) => [
     name,
-    ...[us.ours, us.plain, us.same].map((values) => `${best(values).toFixed(1)} (${median(values).toFixed(1)})`),
+    ...[us.ours, us.plan, us.plain, us.same].map(
+      (values) => `${best(values).toFixed(1)} (${median(values).toFixed(1)})`,
+    ),
     ratio(us.ours, us.plain).toFixed(2),
     ratio(us.ours, us.same).toFixed(2),
+    ratio(us.plan, us.plain).toFixed(2),
   ]),
 );
 for (const [name, us] of cases) {
   const overhead = ratio(us.ours, us.plain);
   target(`decision, ${name}`, '≤ 1.30 of plain opa-wasm', overhead.toFixed(2), overhead <= 1.3);
+  const bare = ratio(us.plan, us.plain);
+  target(`plan, ${name}`, '≤ 0.70 of plain opa-wasm', bare.toFixed(2), bare <= 0.7);
   console.log(`  ${noise(us.ours.map((value, i) => value / (us.plain[i] as number)))}`);
 }
 

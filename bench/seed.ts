@@ -15,17 +15,24 @@ export async function seedPolicies(
   distinct: number,
 ): Promise<void> {
   const { artifacts } = installation.services.policies;
-  const compiled: { source: string; digest: string; about: string; reads: string; wasm: Buffer }[] = [];
+  const compiled: {
+    source: string;
+    digest: string;
+    about: string;
+    reads: string;
+    wasm: Buffer;
+    plan: Buffer | null;
+  }[] = [];
   for (let i = 0; i < distinct; i++) {
     const source = small(-i - 1);
-    const { digest, about, wasm } = await artifacts.compile(tenants[0] as string, source);
-    if (wasm === undefined) throw new Error('the policy is there already');
+    const { digest, about, code } = await artifacts.compile(tenants[0] as string, source);
+    if (code === undefined) throw new Error('the policy is there already');
     compiled.push({
       source,
       digest,
       about: JSON.stringify(about),
       reads: JSON.stringify(about.reads),
-      wasm: artifacts.pack(wasm),
+      ...artifacts.pack(code),
     });
   }
   const client = new pg.Client({ connectionString: installation.adminUrl });
@@ -33,9 +40,10 @@ export async function seedPolicies(
   for (const tenant of tenants) {
     await client.query('begin');
     await client.query(
-      `insert into accord.policy_artifact (tenant, digest, wasm, about)
-       select $1, digest, wasm, about::jsonb from unnest($2::text[], $3::bytea[], $4::text[]) as a (digest, wasm, about)`,
-      [tenant, compiled.map((one) => one.digest), compiled.map((one) => one.wasm), compiled.map((one) => one.about)],
+      `insert into accord.policy_artifact (tenant, digest, wasm, plan, about)
+       select $1, digest, wasm, plan, about::jsonb
+       from unnest($2::text[], $3::bytea[], $4::bytea[], $5::text[]) as a (digest, wasm, plan, about)`,
+      [tenant, ...(['digest', 'wasm', 'plan', 'about'] as const).map((column) => compiled.map((one) => one[column]))],
     );
     const rows = Array.from({ length: count }, (_, i) => ({ name: `seeded:${i}`, ...compiled[i % distinct]! }));
     await client.query(

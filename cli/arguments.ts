@@ -5,31 +5,46 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 export type Command = { summary: string; usage: string; options: Options; positionals: boolean };
 
 const data = { data: { type: 'string', default: '.accord' } } as const satisfies Options;
+const wait = { wait: { type: 'string' } } as const satisfies Options;
 const listeners = { listen: { type: 'string' }, 'admin-listen': { type: 'string' } } as const satisfies Options;
+const source = {
+  source: { type: 'string' },
+  manifests: { type: 'string' },
+  kubeconfig: { type: 'string' },
+  'adopt-cluster': { type: 'boolean' },
+} as const satisfies Options;
 
 export const commands = {
   start: {
     summary: 'everything in one process on an embedded Postgres',
-    usage: 'accord start [--manifests DIR] [--data DIR] [--listen HOST:PORT] [--admin-listen HOST:PORT]',
-    options: { manifests: { type: 'string', default: 'examples' }, ...data, ...listeners },
+    usage:
+      'accord start [--manifests DIR | --source kubernetes [--kubeconfig FILE] [--adopt-cluster]] [--data DIR] [--listen HOST:PORT] [--admin-listen HOST:PORT]',
+    options: { ...source, ...data, ...listeners },
     positionals: false,
   },
   serve: {
     summary: 'the APIs, on the Postgres of ACCORD_DATABASE_URL',
-    usage: 'accord serve [--listen HOST:PORT] [--admin-listen HOST:PORT]',
-    options: { ...listeners },
+    usage: 'accord serve [--listen HOST:PORT] [--admin-listen HOST:PORT] [--wait SECONDS]',
+    options: { ...listeners, ...wait },
     positionals: false,
   },
   operate: {
     summary: 'the operator: manifests into Postgres',
-    usage: 'accord operate --source files --manifests DIR [--data DIR]',
-    options: { source: { type: 'string' }, manifests: { type: 'string' }, ...data },
+    usage:
+      'accord operate (--source files --manifests DIR | --source kubernetes [--kubeconfig FILE] [--adopt-cluster]) [--data DIR] [--admin-listen HOST:PORT]',
+    options: { ...source, ...data, 'admin-listen': { type: 'string' } },
+    positionals: false,
+  },
+  release: {
+    summary: 'before the operator is uninstalled: take its finalizer off all manifests of a cluster',
+    usage: 'accord release --source kubernetes [--kubeconfig FILE]',
+    options: { source: { type: 'string' }, kubeconfig: { type: 'string' } },
     positionals: false,
   },
   migrate: {
     summary: 'bring the schema of ACCORD_MIGRATION_URL up to this version',
-    usage: 'accord migrate',
-    options: {},
+    usage: 'accord migrate [--wait SECONDS]',
+    options: { ...wait },
     positionals: false,
   },
   validate: {
@@ -57,7 +72,13 @@ export type CommandName = keyof typeof commands;
 /** What the user typed wrong; the message is all that is printed. */
 export class UsageError extends Error {}
 
-export type Parsed = { command: CommandName; values: Record<string, string | undefined>; positionals: string[] };
+export type Parsed = {
+  command: CommandName;
+  values: Record<string, string | undefined>;
+  /** Options without a value that were given. */
+  flags: ReadonlySet<string>;
+  positionals: string[];
+};
 
 /** @throws UsageError */
 export function parseCommandLine(args: readonly string[]): Parsed | 'help' | 'version' {
@@ -73,7 +94,10 @@ export function parseCommandLine(args: readonly string[]): Parsed | 'help' | 've
       options: command.options,
       allowPositionals: command.positionals,
     });
-    return { command: name as CommandName, values: values as Record<string, string>, positionals };
+    const given = Object.entries(values);
+    const flags = new Set(given.flatMap(([option, value]) => (value === true ? [option] : [])));
+    const texts = Object.fromEntries(given.filter(([, value]) => typeof value === 'string'));
+    return { command: name as CommandName, values: texts as Record<string, string>, flags, positionals };
   } catch (error) {
     throw new UsageError(`accord ${name}: ${(error as Error).message}\nusage: ${command.usage}`);
   }

@@ -6,14 +6,18 @@ import { createServices } from '../server/services.ts';
 import type { Parsed } from './arguments.ts';
 import { withListeners } from './listeners.ts';
 import { untilStopped } from './stop.ts';
+import { patiently, waitOf } from './wait.ts';
 
-export async function run(parsed: Parsed): Promise<number> {
-  const config = withListeners(readConfig(), parsed.values);
-  await assertSchema(requireVariable(config, 'ACCORD_DATABASE_URL', 'accord serve'));
+export async function run({ values }: Parsed): Promise<number> {
+  const config = withListeners(readConfig(), values);
+  const url = requireVariable(config, 'ACCORD_DATABASE_URL', 'accord serve');
+  const forMs = waitOf(values);
+  const stopped = untilStopped();
+  if (!(await patiently(() => assertSchema(url).then(() => true), { forMs, stopped }))) return 0;
   const services = await createServices(config, { applicationName: 'serve' });
   const server = await startServer(config, services);
   console.log(`Serving ${services.baseUrl} on ${server.url}; admin on ${server.adminUrl}`);
-  await untilStopped();
+  await stopped;
   await server.close();
   await services.close();
   return 0;

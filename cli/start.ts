@@ -2,30 +2,35 @@
  * `accord start`: everything in one process on an embedded Postgres. It starts, reconciles the manifests, serves, says
  * where, and stops all of it in order on Ctrl-C.
  */
-import { relative, resolve } from 'node:path';
-import { FileSource, type Summary, startOperator, wireRooms } from '../operator/index.ts';
+import { relative } from 'node:path';
+import { createOperatorMetrics, type OperatorMetrics, type Source, type Summary } from '../operator/index.ts';
 import { type Config, readConfig } from '../server/core/config.ts';
+import type { Observation } from '../server/core/observe.ts';
 import { mintClientToken } from '../server/keys/index.ts';
 import { type RunningServer, startServer } from '../server/main.ts';
 import { baseUrlOf, createServices, type Services } from '../server/services.ts';
 import type { Parsed } from './arguments.ts';
 import { type FirstRequest, findFirstRequest } from './first-request.ts';
+import { tellInvitations } from './invitations.ts';
 import { onLoopback, withListeners } from './listeners.ts';
 import { openLocal, writeBaseUrl } from './local.ts';
 import { lockDirectory } from './lock.ts';
+import { choiceOf, startOperation } from './operation.ts';
 import { createProgress, curl, table } from './output.ts';
 import { reportChanges, rowOf } from './report.ts';
+import { seedRelationships } from './seed.ts';
 import { untilStopped } from './stop.ts';
 
 const LOOPBACK_RANGES = '127.0.0.0/8,::1/128';
 const FIRST_TOKEN_TTL_MS = 60 * 60 * 1000;
 
-export async function run({ values }: Parsed): Promise<number> {
+export async function run(parsed: Parsed): Promise<number> {
+  const { values } = parsed;
+  const choice = choiceOf(parsed, { source: 'files', manifests: 'examples' });
   const stopped = untilStopped();
   const progress = createProgress();
   const base = withDefaults(withListeners(readConfig(), values));
   const directory = values.data as string;
-  const manifests = values.manifests as string;
   const undo: (() => Promise<unknown>)[] = [];
   try {
     undo.push(await lockDirectory(directory));
@@ -34,33 +39,40 @@ export async function run({ values }: Parsed): Promise<number> {
     await writeBaseUrl(local.directory, baseUrlOf(base));
     const config: Config = { ...base, ...local.environment };
     progress.step('Starting the server');
-    const services = await createServices(config, { applicationName: 'start' });
+    let metrics: OperatorMetrics | undefined;
+    const observe = (observation: Observation) => metrics?.record(observation);
+    const services = await createServices(config, { applicationName: 'start', observe });
     undo.push(() => services.close());
     services.prepareCompiler();
     const server = await startServer(config, services);
     undo.push(() => server.close());
-    const { clock, observe } = services;
-    const source = new FileSource({
-      directory: manifests,
-      statusDirectory: resolve(directory, 'status'),
-      clock,
-      observe,
-    });
-    const onStatus = reportChanges(() => settled);
-    const maxStalenessMs = config.ACCORD_MAX_STALENESS * 1000;
-    const operator = startOperator({ source, rooms: wireRooms(services), ...services, maxStalenessMs, onStatus });
-    undo.push(() => operator.close());
-    progress.step(`Reconciling ${relative(process.cwd(), manifests) || '.'}`);
+    metrics = createOperatorMetrics(services.metrics.registry);
+    // The term is over and nothing more is written; the rest of this process may stop in order.
+    const ended = Promise.withResolvers<string>();
     let settled = false;
-    const summary = await Promise.race([operator.settled(), stopped.then(() => undefined)]);
+    const invitations = tellInvitations(() => settled);
+    const operation = await startOperation(choice, {
+      onInvitation: invitations.written,
+      ...{ services, metrics, exit: ended.resolve, onStatus: reportChanges(() => settled) },
+      onWaiting: (message) => console.log(message),
+    });
+    undo.push(() => operation.close());
+    progress.step(`Reconciling ${operation.place}`);
+    const ending = Promise.race([ended.promise, stopped.then(() => undefined)]);
+    const summary = await Promise.race([operation.operator.settled(), ending.then(() => undefined)]);
+    const refused =
+      summary !== undefined && choice.kind === 'files' ? await seedRelationships(services, choice.manifests) : [];
     settled = true;
     progress.done();
     if (summary !== undefined) {
-      console.log(await describe({ config, services, server, summary, source, manifests, directory }));
-      await stopped;
+      const { source, place } = operation;
+      console.log(await describe({ config, services, server, summary, source, place, directory }));
+      for (const line of [...refused, ...invitations.lines()]) console.log(line);
     }
+    const why = await ending;
+    if (why !== undefined) console.error(`accord: the operator does not lead any more, and all of it stops: ${why}`);
     if (process.stdout.isTTY) console.log('Stopping…');
-    return 0;
+    return why === undefined ? 0 : 1;
   } finally {
     progress.done();
     for (const step of undo.reverse()) await step();
@@ -81,16 +93,16 @@ type Started = {
   services: Services;
   server: RunningServer;
   summary: Summary;
-  source: FileSource;
-  manifests: string;
+  source: Source;
+  place: string;
   directory: string;
 };
 
 async function describe(started: Started): Promise<string> {
-  const { services, server, summary, source, manifests, directory } = started;
+  const { services, server, summary, source, place, directory } = started;
   const sorted = summary.resources.map(rowOf).sort();
   const lines = [
-    `Reconciled ${sorted.length} manifests of ${relative(process.cwd(), manifests) || '.'}:`,
+    `Reconciled ${sorted.length} manifests of ${place}:`,
     table(sorted),
     ...summary.problems.map((problem) => `  ${problem.place}: ${problem.message}`),
     '',

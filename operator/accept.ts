@@ -1,10 +1,13 @@
 /** Owns the first half of reconciling a manifest: whether it is accepted, and writing what it asks for. */
+import type { TenantSpec } from '../crds/index.ts';
 import { apiOwner, isSameManifest, type Writer } from '../server/core/ownership.ts';
 import type { Desk } from './desk.ts';
 import { kindOf } from './kinds/index.ts';
+import { type Permit, permissionIn } from './permit.ts';
 import { refusalOf } from './reasons.ts';
 import type { ResourceRecord } from './records.ts';
 import type { FoundObject } from './rooms.ts';
+import { readTenantSecrets } from './secrets.ts';
 import type { Claim, SourceObject } from './source.ts';
 import { describeKey } from './source.ts';
 
@@ -19,6 +22,7 @@ type Valid = Extract<SourceObject['checked'], { ok: true }>['manifest'];
 
 /**
  * @param fresh whether this generation was not accepted before
+ * @param permit that was given to a child
  * @throws what is not the manifest's fault: the database is away, the compiler is busy
  */
 export async function accept(
@@ -26,17 +30,20 @@ export async function accept(
   object: SourceObject,
   record: ResourceRecord,
   fresh: boolean,
+  permit: Permit | undefined,
 ): Promise<Accepted> {
   if (object.problem !== undefined) return invalid(object.problem);
   if (!object.checked.ok) return invalid(object.checked.message);
   const { claims: claim } = object;
   if (claim === undefined) return invalid('The manifest does not say what it is about.');
   if (hasMoved(record, claim)) return invalid(describeMove(record, claim));
-  const tenant = object.kind === 'Tenant' ? 'itself' : await requireTenant(desk, claim.tenant);
-  if (tenant !== 'itself') return tenant;
+  const refusal = permit && requireTenant(desk, permit);
+  if (refusal) return refusal;
   const { manifest } = object.checked;
   const { managementPolicy } = manifest.spec;
-  const rival = desk.claims.elder(object);
+  const mayClaim = (namespace: string) =>
+    !permit || permissionIn(desk, permit.tenant, permit.found, namespace) === 'allowed';
+  const rival = desk.claims.elder(object, mayClaim);
   if (rival || managementPolicy !== 'Enforce') {
     const found = await kindOf(object.kind).find(desk.rooms, claim);
     if (rival && !(found && isSameManifest(found.owner, desk.ownerOf(object)))) {
@@ -60,8 +67,12 @@ async function write(desk: Desk, { object, claim, manifest, fresh }: Wanted): Pr
     actor: `operator:${desk.source.name}${object.namespace === '' ? '' : `/${object.namespace}`}/${object.name}`,
     adopt: manifest.spec.adoptionPolicy === 'Adopt',
   };
+  const read =
+    object.kind === 'Tenant' ? await readTenantSecrets(desk, object, manifest.spec as TenantSpec) : undefined;
+  if (read && !read.ok) return read;
   try {
-    const { revision, changed } = await kindOf(object.kind).put(desk.rooms, writer, claim, manifest, fresh);
+    const kind = kindOf(object.kind);
+    const { revision, changed } = await kind.put(desk.rooms, writer, claim, manifest, fresh, read?.secrets);
     return { ok: true, message: 'Valid and stored.', revision, changed };
   } catch (error) {
     const refusal = refusalOf(error, object.locate);
@@ -70,16 +81,25 @@ async function write(desk: Desk, { object, claim, manifest, fresh }: Wanted): Pr
   }
 }
 
-async function requireTenant(desk: Desk, tenant: string): Promise<Accepted | 'itself'> {
-  const found = await desk.rooms.findTenant(tenant);
+function requireTenant(desk: Desk, { tenant, found, seen }: Permit): Accepted | undefined {
   const missing = found === undefined || found.revision === 0;
-  if (!missing && found.state === 'active') return 'itself';
-  const manifest = desk.source.get(desk.tenantKey(tenant));
-  const record = desk.records.get(desk.tenantKey(tenant));
-  const isJudged = record !== undefined && record.status.observedGeneration === record.generation;
-  if (manifest?.checked.ok && !manifest.deleting && !isJudged) return 'later';
+  if (!missing && found.state === 'active') return undefined;
+  // It may have come since it was asked for.
+  if (isTenantComing(desk, tenant) || desk.changesOf(tenant) !== seen) return 'later';
   const why = missing ? `There is no tenant ${tenant}` : `The tenant ${tenant} is disabled`;
   return refused('TenantNotFound', `${why}: this is tried again when its Tenant is there.`, true);
+}
+
+/** Whether the Tenant's manifest is there and was not judged yet as it is now: its turn comes. */
+export function isTenantComing(desk: Desk, tenant: string): boolean {
+  const manifest = desk.source.get(desk.tenantKey(tenant));
+  if (!manifest?.checked.ok || manifest.deleting) return false;
+  return desk.judged.get(tenant) !== versionOf(manifest);
+}
+
+/** Tells one version of a manifest from another, and from one that was made again; a status makes no other. */
+export function versionOf({ uid, digest }: SourceObject): string {
+  return `${uid} ${digest}`;
 }
 
 /** Once accepted, a manifest stays with its tenant and its name: CEL says the same to the API server. */

@@ -1,7 +1,8 @@
 /**
  * Owns the mass-delete breaker, pure: a directory that was moved away, a wrong mount or a wrong kubectl context looks like
- * the deletion of everything. Manifests that are gone, and those deleted in the last minute, count together, for each
- * tenant and over all tenants. Past the limits nothing more is deleted until the manifests are back or somebody confirms the number.
+ * the deletion of everything, and in Kubernetes it is one, with a deletionTimestamp on each. Manifests that are gone or
+ * being deleted, and those deleted in the last minute, count together, for each tenant and over all tenants. Past the
+ * limits nothing more is deleted until the manifests are back, somebody confirms the number, or the Tenant itself is deleted.
  */
 import { limits } from '../server/core/limits.ts';
 import type { Key } from './source.ts';
@@ -14,7 +15,7 @@ export type Held = { gone: number; total: number; everywhere: boolean };
 const ALL = '*';
 
 export class Breaker {
-  /** Manifests that are gone and whose rows are still there, by tenant. */
+  /** Manifests that are gone or being deleted and whose rows are still there, by tenant. */
   readonly #gone = new Map<string, Set<Key>>();
   readonly #tenantOf = new Map<Key, string>();
   /** Confirmed: these go, whatever the limits say. */
@@ -24,7 +25,7 @@ export class Breaker {
   /** Once held, held until the manifests are back or the number is confirmed. */
   readonly #held = new Set<string>();
 
-  /** A manifest is gone, and its row is there. */
+  /** A manifest is gone or being deleted, and its row is there. */
   gone(key: Key, tenant: string): void {
     if (this.#tenantOf.has(key)) return;
     this.#gone.set(tenant, (this.#gone.get(tenant) ?? new Set()).add(key));
@@ -58,6 +59,11 @@ export class Breaker {
     for (const key of keys) this.#released.add(key);
     this.#held.delete(tenant);
     return true;
+  }
+
+  /** These manifests that are gone or being deleted may go, and count no more. */
+  release(keys: Iterable<Key>): void {
+    for (const key of keys) if (this.#tenantOf.has(key)) this.#released.add(key);
   }
 
   /** Confirmed, so that its row goes whatever the limits say. */

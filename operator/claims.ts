@@ -22,10 +22,13 @@ export class Claims {
     this.#claimants.set(claim, (this.#claimants.get(claim) ?? new Map()).set(key, object));
   }
 
-  /** The oldest other manifest that claims the same name and is older than this one. */
-  elder(object: SourceObject): SourceObject | undefined {
+  /**
+   * The oldest other manifest that claims the same name and is older than this one.
+   * @param isAllowed whether a manifest of this namespace may claim it at all
+   */
+  elder(object: SourceObject, isAllowed: (namespace: string) => boolean): SourceObject | undefined {
     const rivals = [...(this.#claimants.get(claimId(object))?.values() ?? [])];
-    const oldest = rivals.sort(byAge)[0];
+    const oldest = rivals.filter((one) => one.key === object.key || isAllowed(one.namespace)).sort(byAge)[0];
     return oldest === undefined || oldest.key === object.key ? undefined : oldest;
   }
 }

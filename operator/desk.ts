@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../server/core/clock.ts';
 import type { Observe } from '../server/core/observe.ts';
-import type { Owner } from '../server/core/ownership.ts';
+import type { Owner, Writer } from '../server/core/ownership.ts';
 import type { Accepted } from './accept.ts';
 import { Breaker, type Held } from './breaker.ts';
 import { Claims } from './claims.ts';
@@ -23,6 +23,7 @@ import {
   type SourceObject,
   type StatusTarget,
 } from './source.ts';
+import type { InvitationFiles } from './welcome.ts';
 
 /** A status that changed; undefined: the manifest and its rows are gone. */
 export type StatusChange = { target: StatusTarget; tenant: string; status: ResourceStatus | undefined };
@@ -34,6 +35,8 @@ export type DeskOptions = {
   clock: Clock;
   observe: Observe;
   onStatus?: (change: StatusChange) => void;
+  /** Absent: in a source without Secrets nobody is invited. */
+  invitations?: InvitationFiles;
 };
 
 export class Desk {
@@ -53,6 +56,13 @@ export class Desk {
   readonly removed = new Map<Key, number>();
   /** What was last said of a tenant's sweep. */
   readonly held = new Map<string, Held>();
+  /** Which version of each Tenant was accepted or refused last (versionOf). */
+  readonly judged = new Map<string, string>();
+  /** What each tenant's allowedNamespaces were when its children were last looked at for them. */
+  readonly allowances = new Map<string, string>();
+  /** Whom each Tenant names was invited, in which version of it (versionOf), and what could not be handed over. */
+  readonly welcomed = new Map<string, { version: string; trouble: string | undefined }>();
+  readonly invitations: InvitationFiles | undefined;
   readonly #changes = new Map<string, number>();
   readonly #blocked = new Map<string, Set<Key>>();
   readonly #published = new Map<Key, ResourceStatus>();
@@ -64,6 +74,7 @@ export class Desk {
     this.records = options.records;
     this.clock = options.clock;
     this.observe = options.observe;
+    this.invitations = options.invitations;
     this.#onStatus = options.onStatus;
   }
 
@@ -74,6 +85,12 @@ export class Desk {
   /** As whom a manifest owns rows. */
   ownerOf({ namespace, name, uid }: { namespace: string; name: string; uid: string }): Owner {
     return { source: this.source.name, ...(namespace === '' ? {} : { namespace }), name, uid };
+  }
+
+  /** As whom the rows of a manifest are written after it said what they are to be. */
+  writerOf(record: ResourceRecord): Writer {
+    const namespace = record.namespace === '' ? '' : `/${record.namespace}`;
+    return { owner: this.ownerOf(record), actor: `operator:${this.source.name}${namespace}/${record.name}` };
   }
 
   tenantKey(tenant: string): Key {
@@ -106,15 +123,27 @@ export class Desk {
   note(key: Key): void {
     const object = this.source.get(key);
     this.claims.note(key, object);
-    if (object !== undefined) this.breaker.there(key);
+    if (object !== undefined && !object.deleting) {
+      this.breaker.there(key);
+      return;
+    }
     const record = this.records.get(key);
-    if (!object && record && record.object !== '') this.breaker.gone(key, record.tenant);
+    // A row that is gone already was counted when it went.
+    if (record === undefined || record.object === '' || this.removed.has(key)) return;
+    this.breaker.gone(key, record.tenant);
+    // Whoever deletes a Tenant means all of it, also what was held before.
+    if (!this.source.get(this.tenantKey(record.tenant))?.deleting) return;
+    const released = record.kind === 'Tenant' ? this.breaker.goneKeys(record.tenant) : [key];
+    this.breaker.release(released);
+    for (const one of released) if (one !== key) this.queue.add(one);
   }
 
   /** A hint of the source. All of it is noted before anything is begun: the breaker counts. */
   changed(keys: readonly Key[]): void {
     for (const key of keys) this.note(key);
     for (const key of keys) {
+      // A Secret that it refers to may be what changed.
+      if (this.source.get(key)?.kind === 'Tenant') this.accepted.delete(key);
       this.queue.add(key);
       const tenant = this.records.get(key)?.tenant;
       if (tenant !== undefined && this.held.has(tenant)) this.queue.add(this.tenantKey(tenant));
@@ -126,6 +155,8 @@ export class Desk {
     await this.records.load();
     this.accepted.clear();
     this.removed.clear();
+    this.judged.clear();
+    this.welcomed.clear();
     const keys = this.keys();
     for (const key of keys) this.note(key);
     for (const key of keys) this.queue.add(key);
@@ -166,8 +197,9 @@ export class Desk {
 
   /** Shows a status beside the manifest and to whoever watches. */
   async publish(target: StatusTarget, tenant: string, status: ResourceStatus): Promise<void> {
-    if (isDeepStrictEqual(this.#published.get(target.key), status)) return;
+    // The source compares with what is there: an object made again under its name has no status, and others may overwrite it.
     await this.source.writeStatus(target, status);
+    if (isDeepStrictEqual(this.#published.get(target.key), status)) return;
     this.#published.set(target.key, status);
     this.#onStatus?.({ target, tenant, status });
   }
@@ -178,6 +210,11 @@ export class Desk {
     await this.records.remove(record.key);
     this.breaker.deleted(record.key, this.clock.monotonic());
     this.#published.delete(record.key);
+    if (record.kind === 'Tenant') {
+      this.judged.delete(record.name);
+      this.welcomed.delete(record.name);
+      this.allowances.delete(record.name);
+    }
     this.removed.delete(record.key);
     const ms = this.clock.monotonic() - startedAt;
     this.observe({
@@ -189,9 +226,11 @@ export class Desk {
       ms,
     });
     this.#onStatus?.({ target: record, tenant: record.tenant, status: undefined });
-    this.unblock(record.tenant);
+    // What was never let in freed nothing: who makes and deletes such manifests must not keep the tenant's own busy.
+    if (conditionOf(record.status, 'Accepted')?.reason !== 'NamespaceNotAllowed') this.unblock(record.tenant);
     const tenantKey = this.tenantKey(record.tenant);
-    if (this.records.get(tenantKey) && (this.held.has(record.tenant) || !this.source.get(tenantKey)))
-      this.queue.add(tenantKey);
+    const object = this.source.get(tenantKey);
+    const isLeaving = object === undefined || object.deleting;
+    if (this.records.get(tenantKey) && (this.held.has(record.tenant) || isLeaving)) this.queue.add(tenantKey);
   }
 }

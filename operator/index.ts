@@ -7,25 +7,30 @@ import type { Database } from '../server/core/db/database.ts';
 import { listen } from '../server/core/db/listen.ts';
 import { limits } from '../server/core/limits.ts';
 import type { Observe } from '../server/core/observe.ts';
-import { conditionOf } from './conditions.ts';
+import { conditionOf, isReady } from './conditions.ts';
 import { Desk, type StatusChange } from './desk.ts';
-import { holdLock } from './lock.ts';
+import type { Leadership } from './leadership.ts';
 import { Programmed } from './programmed.ts';
 import { Queue, type Timers } from './queue.ts';
 import { isDatabaseAway } from './reasons.ts';
 import { reconcile } from './reconcile.ts';
 import { Records } from './records.ts';
 import type { Rooms } from './rooms.ts';
-import type { Key, ResourceStatus, Source, SourceProblem } from './source.ts';
+import { type Key, kindNames, type ResourceStatus, type Source, type SourceProblem } from './source.ts';
+import type { InvitationFiles } from './welcome.ts';
 
 export type { StatusChange } from './desk.ts';
 export { type FileObject, parseFile } from './files/parse.ts';
 export { FileSource } from './files/source.ts';
 export { listTree } from './files/tree.ts';
+export type { Leadership } from './leadership.ts';
+export { leadByLock } from './lock.ts';
+export { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 export { refusalOf } from './reasons.ts';
 export type { Rooms } from './rooms.ts';
 export type { Condition, ResourceStatus, Source, SourceProblem } from './source.ts';
-export { describeKey } from './source.ts';
+export { describeKey, kindNames } from './source.ts';
+export type { InvitationFiles } from './welcome.ts';
 export { wireRooms } from './wire.ts';
 
 export type OperatorOptions = {
@@ -34,19 +39,32 @@ export type OperatorOptions = {
   database: Database;
   clock: Clock;
   observe: Observe;
+  /** Where the first invitations of tenants go in a source without Secrets; absent, nobody is invited there. */
+  invitations?: InvitationFiles;
+  /** Who of several operators writes. */
+  lead: Leadership;
   /** ACCORD_MAX_STALENESS: a server that was silent for longer is not waited for. */
   maxStalenessMs: number;
   onStatus?: (change: StatusChange) => void;
   onProblems?: (problems: readonly SourceProblem[]) => void;
-  /** Another operator is at work on this database; this one waits. */
+  /** Why this one does not write: another operator is at work, or what it needs is away. */
   onWaiting?: (message: string) => void;
   concurrency?: number;
   resyncMs?: number;
-  /** Between two tries for the lock. */
-  lockRetryMs?: number;
+  /** A key was looked at: for how long, and how it went. */
+  onWorked?: (result: Worked, ms: number) => void;
 };
 
+export type Worked = 'settled' | 'waiting' | 'failed';
+
 export type Summary = { resources: StatusChange[]; problems: readonly SourceProblem[] };
+
+export type OperatorState = {
+  leading: boolean;
+  /** Keys in flight or waiting for their turn. */
+  queued: number;
+  resources: { kind: string; ready: boolean; count: number }[];
+};
 
 export type Operator = {
   /**
@@ -58,13 +76,12 @@ export type Operator = {
   resync(): void;
   /** Whether nothing is being done or waits for its turn. */
   idle(): boolean;
+  state(): OperatorState;
   close(): Promise<void>;
 };
 
 const CONCURRENCY = 4;
 const RESYNC_MS = 600_000;
-const LOCK_RETRY_MS = 1000;
-const HEARTBEAT_MS = 5000;
 const LATE_AFTER_MS = 1000;
 
 /** Starts to follow the source and to reconcile, in the background. */
@@ -81,12 +98,21 @@ export function startOperator(options: OperatorOptions): Operator {
     look: (key) => desk.queue.add(key),
   });
   desk.queue = new Queue({
-    work: async (key) => first.worked(key, await reconcile(desk, key)),
+    work: async (key) => {
+      const startedAt = clock.monotonic();
+      let result: Worked = 'failed';
+      try {
+        result = await reconcile(desk, key);
+        first.worked(key, result);
+      } finally {
+        options.onWorked?.(result, clock.monotonic() - startedAt);
+      }
+    },
     failed: (key, error, retryInMs) => {
       observe({ kind: 'reconcile_failed', resource: key, error, retryInMs });
       if (isDatabaseAway(error)) tellDatabaseAway(desk, key);
     },
-    groupOf: (key) => source.get(key)?.claims?.tenant ?? records.get(key)?.tenant ?? '',
+    groupOf: (key) => turnOf(desk, key),
     ...{ timers, random: Math.random, concurrency: options.concurrency ?? CONCURRENCY },
     backoffMs: { min: limits.reconcileRetryMsMin, max: limits.reconcileRetryMsMax },
     agedAfterMs: limits.reconcileAgedAfterMs,
@@ -98,17 +124,19 @@ export function startOperator(options: OperatorOptions): Operator {
     problems: (problems) => options.onProblems?.(problems),
   });
   started.catch((error) => observe({ kind: 'source_failed', source: source.name, error }));
-  const lock = holdLock({
-    ...{ client: () => database.client(), source: source.name, observe },
-    retryMs: options.lockRetryMs ?? LOCK_RETRY_MS,
-    heartbeatMs: HEARTBEAT_MS,
+  let isLeading = false;
+  const leading = options.lead({
     held: async () => {
       await started;
       await desk.queue.quiet();
       first.begin(await desk.begin());
+      isLeading = true;
       desk.queue.resume();
     },
-    lost: () => desk.queue.pause(),
+    lost: () => {
+      isLeading = false;
+      desk.queue.pause();
+    },
     waiting: (message) => options.onWaiting?.(message),
   });
   const listener = listen({
@@ -131,13 +159,26 @@ export function startOperator(options: OperatorOptions): Operator {
     },
     resync,
     idle: () => desk.queue.idle,
+    state: () => ({ leading: isLeading, queued: desk.queue.depth, resources: countResources(records) }),
     async close() {
       clearInterval(timer);
       await source.close();
       await desk.queue.close();
-      await Promise.all([lock.close(), listener.close(), desk.programmed.close()]);
+      await Promise.all([leading.close(), listener.close(), desk.programmed.close()]);
     },
   };
+}
+
+/**
+ * In whose turn a key is taken: its tenant's, once it was let in there. Until then it is its namespace's: whoever may not
+ * name a tenant must not stand in its queue, nor get a turn for each tenant that a manifest names.
+ */
+export function turnOf({ source, records }: Pick<Desk, 'source' | 'records'>, key: Key): string {
+  const [object, record] = [source.get(key), records.get(key)];
+  const namespace = object?.namespace ?? record?.namespace ?? '';
+  const isLetIn = record !== undefined && record.object !== '';
+  if (source.namespaceLabels !== undefined && namespace !== '' && !isLetIn) return `namespace ${namespace}`;
+  return `tenant ${(isLetIn ? record.tenant : (object?.claims?.tenant ?? record?.tenant)) ?? ''}`;
 }
 
 /** Knows when all that was there at the start has been done once. */
@@ -154,6 +195,18 @@ class FirstRound {
   worked(key: Key, result: 'settled' | 'waiting'): void {
     if (result === 'settled' && this.#left?.delete(key) && this.#left.size === 0) this.#done.resolve();
   }
+}
+
+function countResources(records: Records): OperatorState['resources'] {
+  const counts = new Map(kindNames.flatMap((kind) => [`${kind} true`, `${kind} false`].map((group) => [group, 0])));
+  for (const { kind, status } of records.all()) {
+    const group = `${kind} ${isReady(status)}`;
+    counts.set(group, (counts.get(group) ?? 0) + 1);
+  }
+  return [...counts].map(([group, count]) => {
+    const [kind = '', ready] = group.split(' ');
+    return { kind, ready: ready === 'true', count };
+  });
 }
 
 /** Beside the manifest only: there is no database to store it in. What is served goes on being served. */

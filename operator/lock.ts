@@ -4,38 +4,42 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Database } from '../server/core/db/database.ts';
 import type { Observe } from '../server/core/observe.ts';
+import type { Leadership, LeadershipCallbacks } from './leadership.ts';
 import { askAlive, tryLock } from './store.ts';
 
 export type LockOptions = {
-  client: () => pg.Client;
+  database: Pick<Database, 'client'>;
   source: string;
-  /** Begin to work. Rejecting gives the lock back; it is tried again. */
-  held: () => Promise<void>;
-  /** Begin nothing more. */
-  lost: () => void;
-  /** Another operator holds the lock; told once for each wait. */
-  waiting: (message: string) => void;
   observe: Observe;
-  retryMs: number;
-  heartbeatMs: number;
+  /** Between two tries. */
+  retryMs?: number;
+  heartbeatMs?: number;
 };
 
-/** Tries for the lock in the background until closed. */
-export function holdLock(options: LockOptions): { close(): Promise<void> } {
-  const abort = new AbortController();
-  const running = run(options, abort.signal);
-  return {
-    async close() {
-      abort.abort();
-      await running;
-    },
+const RETRY_MS = 1000;
+const HEARTBEAT_MS = 5000;
+
+type Holding = Required<LockOptions> & LeadershipCallbacks;
+
+/** Leads while it holds the lock. */
+export function leadByLock(options: LockOptions): Leadership {
+  return (callbacks) => {
+    const abort = new AbortController();
+    const running = run({ retryMs: RETRY_MS, heartbeatMs: HEARTBEAT_MS, ...options, ...callbacks }, abort.signal);
+    return {
+      async close() {
+        abort.abort();
+        await running;
+      },
+    };
   };
 }
 
-async function run(options: LockOptions, signal: AbortSignal): Promise<void> {
+async function run(options: Holding, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const client = options.client();
+    const client = options.database.client();
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => {});
     client.on('error', lost.reject);
@@ -55,12 +59,7 @@ async function run(options: LockOptions, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function acquire(
-  client: pg.Client,
-  options: LockOptions,
-  signal: AbortSignal,
-  lost: Promise<never>,
-): Promise<void> {
+async function acquire(client: pg.Client, options: Holding, signal: AbortSignal, lost: Promise<never>): Promise<void> {
   let told = false;
   for (;;) {
     if (await Promise.race([tryLock(client, options.source), lost])) return;
@@ -72,7 +71,7 @@ async function acquire(
 }
 
 /** A half-open connection never errors by itself: ask, and give up when no answer comes. */
-async function keep(client: pg.Client, options: LockOptions, signal: AbortSignal, lost: Promise<never>): Promise<void> {
+async function keep(client: pg.Client, options: Holding, signal: AbortSignal, lost: Promise<never>): Promise<void> {
   for (;;) {
     await Promise.race([sleep(options.heartbeatMs, undefined, { signal }), lost]);
     const silence = new AbortController();

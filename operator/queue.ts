@@ -51,7 +51,12 @@ export class Queue {
 
   /** Nothing is in flight or waits for its turn (something may wait for a retry). */
   get idle(): boolean {
-    return this.#high.size + this.#low.size + this.#running.size === 0;
+    return this.depth === 0;
+  }
+
+  /** How many keys are in flight or wait for their turn. */
+  get depth(): number {
+    return this.#high.size + this.#low.size + this.#running.size;
   }
 
   add(key: string, priority: Priority = 'high'): void {
@@ -63,6 +68,16 @@ export class Queue {
     this.#cancelRetry(key);
     this.#enqueue(key, priority);
     this.#next();
+  }
+
+  /** Adds it after a while, if it is not added before. */
+  addLater(key: string, ms: number): void {
+    if (this.#closed || this.#retries.has(key)) return;
+    const cancel = this.#options.timers.after(ms, () => {
+      this.#retries.delete(key);
+      this.add(key, 'low');
+    });
+    this.#retries.set(key, cancel);
   }
 
   /** Nothing is begun until `resume`; what is in flight ends. */
@@ -149,6 +164,7 @@ export class Queue {
     this.#failures.set(key, failures);
     const delay = Math.min(backoffMs.max, backoffMs.min * 2 ** Math.min(failures - 1, 30)) * (0.5 + random() / 2);
     failed(key, error, delay);
+    this.#cancelRetry(key);
     if (this.#closed) return;
     const cancel = timers.after(delay, () => {
       this.#retries.delete(key);

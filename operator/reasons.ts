@@ -24,6 +24,8 @@ const reasons: Record<string, { reason: string; dependsOnOthers?: true }> = {
   policy_does_not_compile: { reason: 'CompileError' },
   policy_graph_invalid: { reason: 'CompileError' },
   policy_tests_failed: { reason: 'TestsFailed' },
+  type_unknown: { reason: 'RefNotFound', dependsOnOthers: true },
+  type_name_taken: { reason: 'DuplicateName', dependsOnOthers: true },
   policy_quota_reached: { reason: 'Invalid', dependsOnOthers: true },
 };
 

@@ -2,14 +2,16 @@
  * Owns the steps from a key to rows and a status. Level-based: a step looks at the manifest and at the database as they
  * are now, so running it again changes nothing, and running it late misses nothing.
  */
-import { type Accepted, accept } from './accept.ts';
+import { type Accepted, accept, versionOf } from './accept.ts';
 import { activeOf, conditionOf, type Outcome, statusOf } from './conditions.ts';
 import type { Desk } from './desk.ts';
+import { keepOut, type Permit, permit, recall } from './permit.ts';
 import type { ResourceRecord } from './records.ts';
 import { remember } from './remember.ts';
 import { remove } from './remove.ts';
 import type { Key, SourceObject } from './source.ts';
 import { confirmSweep, sweepConditions } from './sweep.ts';
+import { welcome } from './welcome.ts';
 
 /** `waiting`: servers or another manifest are to answer first, and the key will be looked at again. */
 export type Settled = 'settled' | 'waiting';
@@ -19,18 +21,22 @@ export async function reconcile(desk: Desk, key: Key): Promise<Settled> {
   desk.note(key);
   const object = desk.source.get(key);
   if (object === undefined || object.deleting) return remove(desk, key, object, startedAt);
+  const permitted = await permit(desk, object);
+  if (permitted && permitted.permission !== 'allowed') return keepOut(desk, object, permitted, startedAt);
   await desk.source.hold?.(object);
   desk.removed.delete(key);
   const record = await remember(desk, object);
   confirmSweep(desk, object);
-  const seen = desk.changesOf(record.tenant);
-  const accepted = await acceptOnce(desk, object, record);
+  const seen = permitted?.seen ?? desk.changesOf(record.tenant);
+  const accepted = await acceptOnce(desk, object, record, permitted);
   if (accepted === 'later') {
     desk.block(record.tenant, key, seen);
     return 'waiting';
   }
   const isTenant = object.kind === 'Tenant';
+  if (isTenant) desk.judged.set(object.name, versionOf(object));
   if (accepted.ok && (accepted.changed || isTenant)) desk.unblock(record.tenant);
+  if (accepted.ok && isTenant) recall(desk, object);
   const outcome = await judge(desk, object, record, accepted);
   if (outcome === 'waiting') return 'waiting';
   await desk.settle(record, statusOf(outcome, record.status, desk.nowText()), startedAt);
@@ -43,11 +49,16 @@ export async function reconcile(desk: Desk, key: Key): Promise<Settled> {
 }
 
 /** What was accepted a moment ago and waits for servers only is not written again. */
-async function acceptOnce(desk: Desk, object: SourceObject, record: ResourceRecord): Promise<Accepted> {
+async function acceptOnce(
+  desk: Desk,
+  object: SourceObject,
+  record: ResourceRecord,
+  permitted: Permit | undefined,
+): Promise<Accepted> {
   const waiting = desk.accepted.get(object.key);
   if (waiting?.object === object) return { ...waiting.accepted, changed: false };
   desk.accepted.delete(object.key);
-  return accept(desk, object, record, activeOf(record.status)?.generation !== record.generation);
+  return accept(desk, object, record, activeOf(record.status)?.generation !== record.generation, permitted);
 }
 
 async function judge(
@@ -57,7 +68,7 @@ async function judge(
   accepted: Exclude<Accepted, 'later'>,
 ): Promise<Outcome | 'waiting'> {
   const { generation, tenant, key } = record;
-  const extra = object.kind === 'Tenant' ? sweepConditions(desk, tenant) : [];
+  const extra = object.kind === 'Tenant' ? await tenantConditions(desk, object, accepted) : [];
   const before = activeOf(record.status);
   if (!accepted.ok) {
     desk.programmed.forget(key);
@@ -79,6 +90,12 @@ async function judge(
     desk.accepted.set(key, { object, accepted: { ...accepted, revision: active.revision } });
   }
   return programmed === 'waiting' ? 'waiting' : { generation, extra, accepted: valid, active, programmed };
+}
+
+/** What a Tenant's status says besides: a sweep that is held, invitations that could not be handed over. */
+async function tenantConditions(desk: Desk, object: SourceObject, accepted: Exclude<Accepted, 'later'>) {
+  const isThere = accepted.ok && accepted.revision !== undefined;
+  return [...sweepConditions(desk, object.name), ...(isThere ? await welcome(desk, object) : [])];
 }
 
 const served = { status: 'True' as const, reason: 'Programmed', message: 'Every live server decides with it.' };

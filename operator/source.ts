@@ -6,7 +6,14 @@
 import type { Manifest } from '../crds/index.ts';
 import type { ProblemPlace } from '../server/core/problems.ts';
 
-export const kindNames = ['Tenant', 'TrustedIssuer', 'Policy'] as const;
+export const kindNames = [
+  'Tenant',
+  'TrustedIssuer',
+  'ActorType',
+  'ResourceType',
+  'RelationshipType',
+  'Policy',
+] as const;
 export type KindName = (typeof kindNames)[number];
 
 /** `kind/namespace/name`; the namespace of a cluster-wide kind is empty. */
@@ -100,9 +107,42 @@ export interface Source {
   release(object: StatusTarget): Promise<void>;
   /** Keeps a manifest from vanishing before `release` (Kubernetes: our finalizer). Absent where nothing can be kept. */
   hold?(object: SourceObject): Promise<void>;
+  /**
+   * The labels of a namespace, undefined where it is not there or not known. A change of them is told as a change of every
+   * object in that namespace. Absent where namespaces are only names (files).
+   */
+  namespaceLabels?(namespace: string): Readonly<Record<string, string>> | undefined;
+  /** Absent where there are no Secrets (files). */
+  readonly secrets?: SecretAccess;
   /** Tells of a transition; best effort. */
   event(object: StatusTarget, type: 'Normal' | 'Warning', reason: string, message: string): void;
   close(): Promise<void>;
+}
+
+/** Secrets by name: we are never allowed to list them. All methods throw when the source does not answer or refuses. */
+export interface SecretAccess {
+  /**
+   * The data of a Secret, or undefined where there is none. From now on, while the object of `forKey` stays the version
+   * that it is, a change, the appearance and the disappearance of the Secret are told as a change of `forKey`.
+   */
+  read(namespace: string, name: string, forKey: Key): Promise<Readonly<Record<string, Buffer>> | undefined>;
+  /**
+   * Makes a Secret that says that it is ours.
+   * @param ownerOf goes, and the Secret with it; in the same namespace or cluster-wide
+   */
+  create(
+    namespace: string,
+    name: string,
+    data: Readonly<Record<string, string>>,
+    labels: Readonly<Record<string, string>>,
+    ownerOf?: SourceObject,
+  ): Promise<'created' | 'exists'>;
+  /** Replaces the data of a Secret that we made; one that somebody else made stays as it is. */
+  update(
+    namespace: string,
+    name: string,
+    data: Readonly<Record<string, string>>,
+  ): Promise<'updated' | 'foreign' | 'missing'>;
 }
 
 /** Whose status it is; the manifest itself may be gone. */

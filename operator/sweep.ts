@@ -30,8 +30,16 @@ export function sweepConditions(desk: Desk, tenant: string) {
 export function describeHeld({ gone, total, everywhere }: Held): string {
   const whole = everywhere ? ', and too many of all tenants together' : '';
   return (
-    `${gone} of ${total} manifests of this tenant are gone${whole}. Nothing of them is deleted: bring them back, ` +
-    `or annotate the Tenant with ${confirmAnnotation}: "${gone}" to delete what they own.`
+    `${gone} of ${total} manifests of this tenant are gone or being deleted${whole}. Nothing of them is deleted: bring ` +
+    `them back, or annotate the Tenant with ${confirmAnnotation}: "${gone}" to delete what they own.`
+  );
+}
+
+/** On one of many whose deletion is held; without the number, which may still grow. */
+export function describeHeldChild(tenant: string): string {
+  return (
+    `Too many manifests of the tenant ${tenant} are being deleted at once, so what this one owns stays and is served. ` +
+    `The condition DeletionHeld of the Tenant says how to let them go.`
   );
 }
 

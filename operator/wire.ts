@@ -1,19 +1,64 @@
 /** Owns the operator's view of the rooms: each call is one action of a room, taken through its door. */
 import { Problem } from '../server/core/problems.ts';
-import { deleteIssuer, type IssuerServices, loadIssuers, putIssuer } from '../server/issuers/index.ts';
-import { deletePolicy, type PolicyServices, putPolicy, requirePolicy } from '../server/policies/index.ts';
-import { disableTenant, eraseTenant, putTenant, readTenant, type TenantServices } from '../server/tenants/index.ts';
+import { deleteIssuer, type IssuerServices, loadIssuers, putIssuer, transferIssuer } from '../server/issuers/index.ts';
+import {
+  type InvitationServices,
+  inviteForManifest,
+  makeInvitationLink,
+  recordInvitationReported,
+} from '../server/members/index.ts';
+import {
+  deletePolicy,
+  type PolicyServices,
+  putPolicy,
+  requirePolicy,
+  transferPolicy,
+} from '../server/policies/index.ts';
+import {
+  disableTenant,
+  eraseTenant,
+  putTenant,
+  readTenant,
+  type TenantServices,
+  transferTenant,
+} from '../server/tenants/index.ts';
+import {
+  deleteRelationshipType,
+  deleteThingType,
+  loadRelationshipTypes,
+  loadThingTypes,
+  parseTypeKey,
+  putRelationshipType,
+  putThingType,
+  relationshipTypeOfManifest,
+  type TypeServices,
+  thingTypeOfManifest,
+  transferRelationshipType,
+  transferThingType,
+  typeKeyOf,
+} from '../server/types/index.ts';
 import type { Rooms } from './rooms.ts';
 
-export type RoomServices = { tenants: TenantServices; policies: PolicyServices; issuers: IssuerServices };
+export type RoomServices = {
+  tenants: TenantServices;
+  policies: PolicyServices;
+  issuers: IssuerServices;
+  invitations: InvitationServices;
+  types: TypeServices;
+};
 
-export function wireRooms({ tenants, policies, issuers }: RoomServices): Rooms {
+export function wireRooms({ tenants, policies, issuers, invitations, types }: RoomServices): Rooms {
   const { database } = tenants;
   return {
+    ...wireTypes(types),
     findTenant: (tenant) => database.tenant(tenant, (tx) => readTenant(tx, tenant)),
-    putTenant: (writer, tenant, spec) => putTenant(tenants, writer, tenant, spec),
+    putTenant: (writer, tenant, spec, secrets) => putTenant(tenants, writer, tenant, spec, secrets),
     disableTenant: (writer, tenant) => disableTenant(tenants, writer, tenant),
     eraseTenant: (writer, tenant) => eraseTenant(tenants, writer, tenant),
+    transferTenant: (writer, tenant, to) => transferTenant(tenants, writer, tenant, to),
+    inviteForManifest: (tenant, wanted, actor) => inviteForManifest(invitations, tenant, wanted, actor),
+    makeInvitationLink: (tenant, id) => makeInvitationLink(invitations, tenant, id),
+    recordInvitationReported: (tenant, id, by) => recordInvitationReported(invitations, tenant, id, by),
     findPolicy: (tenant, name) =>
       database.tenant(tenant, (tx) => requirePolicy(tx, tenant, name)).catch(undefinedFor('policy_not_found')),
     putPolicy: (writer, tenant, spec, options) => {
@@ -22,12 +67,41 @@ export function wireRooms({ tenants, policies, issuers }: RoomServices): Rooms {
       return putPolicy(policies, writer, tenant, name, body, options.tests && tests ? { tests } : {});
     },
     deletePolicy: (writer, tenant, name) => deletePolicy(policies, writer, tenant, name),
+    transferPolicy: (writer, tenant, name, to) => transferPolicy(policies, writer, tenant, name, to),
     findIssuer: async (tenant, name) => {
       const rows = await database.tenant(tenant, (tx) => loadIssuers(tx, tenant));
       return rows.find((row) => row.name === name);
     },
     putIssuer: (writer, tenant, name, spec) => putIssuer(issuers, writer, tenant, name, spec),
     deleteIssuer: (writer, tenant, name) => deleteIssuer(issuers, writer, tenant, name),
+    transferIssuer: (writer, tenant, name, to) => transferIssuer(issuers, writer, tenant, name, to),
+  };
+}
+
+type TypeVerbs = Extract<keyof Rooms, `${string}ThingType` | `${string}RelationshipType`>;
+
+function wireTypes(types: TypeServices): Pick<Rooms, TypeVerbs> {
+  const { database } = types;
+  return {
+    findThingType: async (tenant, kind, name) => {
+      const rows = await database.tenant(tenant, (tx) => loadThingTypes(tx, tenant, kind));
+      return rows.find((row) => row.name === name);
+    },
+    putThingType: (writer, tenant, kind, spec) =>
+      putThingType(types, writer, tenant, { kind, name: spec.name, spec: thingTypeOfManifest(spec) }),
+    deleteThingType: (writer, tenant, kind, name) => deleteThingType(types, writer, tenant, { kind, name }),
+    transferThingType: (writer, tenant, kind, name, to) => transferThingType(types, writer, tenant, { kind, name }, to),
+    findRelationshipType: async (tenant, name) => {
+      const rows = await database.tenant(tenant, (tx) => loadRelationshipTypes(tx, tenant));
+      return rows.find(
+        (row) => !row.retired && typeKeyOf({ from: row.from_type, name: row.name, to: row.to_type }) === name,
+      );
+    },
+    putRelationshipType: (writer, tenant, spec) =>
+      putRelationshipType(types, writer, tenant, spec, relationshipTypeOfManifest(spec)),
+    deleteRelationshipType: (writer, tenant, name) => deleteRelationshipType(types, writer, tenant, parseTypeKey(name)),
+    transferRelationshipType: (writer, tenant, name, to) =>
+      transferRelationshipType(types, writer, tenant, parseTypeKey(name), to),
   };
 }
 

@@ -2,7 +2,7 @@
  * Owns the door of every route: it states who may come in, and the hook here lets nobody else reach the handler. A
  * token that was verified lately costs a look-up and no promise, because every decision passes here.
  */
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
+import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { admit } from './core/auth/admit.ts';
 import { missingToken } from './core/auth/problems.ts';
 import type { Access, Caller, TenantAuth } from './core/auth/schema.ts';
@@ -36,10 +36,10 @@ type Member = Extract<Caller, { kind: 'member' }>;
 export function registerAccess(app: App, services: Door): void {
   app.decorateRequest('caller', null);
   app.addHook('onRoute', checkRoute);
-  app.addHook('onRequest', (request, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+  app.addHook('onRequest', (request, _reply, done: HookHandlerDoneFunction) => {
     let entering: Promise<void> | undefined;
     try {
-      entering = enter(services, request, reply);
+      entering = enter(services, request);
     } catch (error) {
       done(error as Error);
       return;
@@ -59,7 +59,7 @@ function checkRoute(route: RouteOptions): void {
 }
 
 /** Sets request.caller, or throws; a promise only when a token has to be verified. */
-function enter(services: Door, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+function enter(services: Door, request: FastifyRequest): Promise<void> | undefined {
   const access = request.routeOptions.config.access;
   if (access === undefined) {
     // Only Fastify's own answer to an address without a route gets here; checkRoute refused everything else.
@@ -71,10 +71,10 @@ function enter(services: Door, request: FastifyRequest, reply: FastifyReply): Pr
   const token = access.door === 'public' ? undefined : bearerOf(request);
   if (access.door === 'management' && tenant?.active && token !== undefined) {
     const known = services.tokens.cached(token, tenant.auth);
-    if (known !== undefined) return letIn(services, access, known, request, reply);
+    if (known !== undefined) return letIn(services, access, known, request);
   }
   // A stranger so far. Nothing below costs more than a look-up before its address was counted.
-  services.rates?.countAddress(request.ip, reply);
+  services.rates?.countAddress(request.ip);
   // Before the token is looked at: an unknown tenant has no issuers that could vouch for anybody.
   if (code !== undefined && !tenant?.active) throw tenantProblem('tenant_not_found');
   if (access.door === 'public') return undefined;
@@ -82,7 +82,7 @@ function enter(services: Door, request: FastifyRequest, reply: FastifyReply): Pr
   if (token === undefined) throw noBearer(request);
   const verifying =
     access.door === 'config' ? services.authenticateMember(token, code) : services.tokens.verify(token, tenant.auth);
-  return verified(services, access, verifying, request, reply);
+  return verified(services, access, verifying, request);
 }
 
 async function verified(
@@ -90,13 +90,12 @@ async function verified(
   access: Access,
   verifying: Promise<Caller>,
   request: FastifyRequest,
-  reply: FastifyReply,
 ): Promise<void> {
   try {
     const caller = await verifying;
     // Members are looked up at each request, so theirs is no first verification.
     if (caller.kind === 'member') services.rates?.giveBackAddress(request.ip);
-    letIn(services, access, caller, request, reply);
+    letIn(services, access, caller, request);
     if (caller.kind === 'member' && caller.role === 'support') {
       const route = `${request.method} ${request.routeOptions.url}`;
       await services.recordSupportUse(caller, { route, requestId: request.id });
@@ -111,14 +110,8 @@ async function verified(
 }
 
 /** Counted before it is admitted: what a caller may not do is a request of its own too. */
-function letIn(
-  services: Door,
-  access: Access,
-  caller: Caller,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): undefined {
-  services.rates?.countCaller(caller, reply);
+function letIn(services: Door, access: Access, caller: Caller, request: FastifyRequest): undefined {
+  services.rates?.countCaller(caller);
   admit(access, caller);
   request.caller = caller;
   return undefined;
@@ -132,7 +125,7 @@ function bearerOf(request: FastifyRequest): string | undefined {
 }
 
 function isBearer(header: string): boolean {
-  return header[6] === ' ' && header.slice(0, 6).toLowerCase() === 'bearer';
+  return header.startsWith('Bearer ') || (header[6] === ' ' && header.slice(0, 6).toLowerCase() === 'bearer');
 }
 
 function noBearer(request: FastifyRequest): Problem {

@@ -9,29 +9,42 @@ import type { Metrics } from './core/metrics.ts';
 import type { Snapshots } from './snapshot/index.ts';
 
 export type AdminOptions = {
-  metrics: Metrics;
-  snapshots: Snapshots;
+  metrics: Pick<Metrics, 'registry'>;
+  /** Absent where nothing is served (an operator). */
+  snapshots?: Snapshots;
   isReady: () => boolean;
+  /** False: only a new process helps. */
+  isLive?: () => boolean;
+  /** What keeps it from being ready, in sentences; asked at each probe. Told to this machine only. */
+  obstacles?: () => Promise<readonly string[]>;
   /** Where it listens, as configured. */
   host: string;
 };
 
 export function createAdmin(options: AdminOptions): FastifyInstance {
   const app = Fastify({ logger: false });
-  app.get('/live', async () => ({ status: 'live' }));
-  app.get('/ready', async (_request, reply) => {
-    const ready = options.isReady() && options.snapshots.isFresh();
-    return reply.status(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' });
+  app.get('/live', async (_request, reply) => {
+    const live = options.isLive?.() ?? true;
+    return reply.status(live ? 200 : 503).send({ status: live ? 'live' : 'not live' });
+  });
+  app.get('/ready', async (request, reply) => {
+    const reasons = (await options.obstacles?.()) ?? [];
+    const ready = options.isReady() && (options.snapshots?.isFresh() ?? true) && reasons.length === 0;
+    const isTold = reasons.length > 0 && isLocal(request) && isOurName(request, options.host);
+    const status = ready ? 'ready' : 'not ready';
+    return reply.status(ready ? 200 : 503).send({ status, ...(isTold ? { reasons } : {}) });
   });
   app.get('/metrics', async (request, reply) => {
     if (isLocal(request) && !isOurName(request, options.host)) return refuse(reply, UNKNOWN_NAME);
     reply.type(options.metrics.registry.contentType);
     return options.metrics.registry.metrics();
   });
+  const { snapshots } = options;
+  if (snapshots === undefined) return app;
   app.get('/snapshot', async (request, reply) => {
     if (!isLocal(request)) return refuse(reply, 'only from this machine');
     if (!isOurName(request, options.host)) return refuse(reply, UNKNOWN_NAME);
-    return { tenants: [...options.snapshots.all()].map(view) };
+    return { tenants: [...snapshots.all()].map(view) };
   });
   return app;
 }

@@ -16,8 +16,8 @@ const TOO_DEEP = `The body is nested more than ${limits.inputDepthMax} levels de
  */
 export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
-    if (body === '') return done(null, undefined);
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') return done(null, request.body); // what the route takes in its place, if anything
     try {
       done(null, readJson(body as string));
     } catch (error) {

@@ -34,6 +34,7 @@ export function send(observe: Observe, error: unknown, request: FastifyRequest, 
   reply
     .status(found.status)
     .header('x-request-id', request.id)
+    .header('x-content-type-options', 'nosniff')
     .header('content-type', 'application/problem+json; charset=utf-8')
     .serializer(JSON.stringify)
     .send(body);

@@ -1,4 +1,6 @@
 /** Owns the server process: following the snapshot, opening the two listeners, keeping house, and stopping in order. */
+import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { createAdmin } from './admin.ts';
 import { createApp } from './app.ts';
@@ -30,8 +32,10 @@ export async function startServer(config: Config, services: Services): Promise<R
   });
   const stopHousekeeping = keepHouse(services);
   const close = async () => {
+    const wasReady = ready;
     ready = false;
     stopHousekeeping();
+    if (wasReady) await drain(app.server, config.ACCORD_DRAIN * 1000);
     await app.close();
     await admin.close();
     await snapshots.close();
@@ -45,6 +49,16 @@ export async function startServer(config: Config, services: Services): Promise<R
     await close();
     throw error;
   }
+}
+
+/**
+ * Goes on answering, and asks the client to leave with each answer: a kept-alive connection would otherwise be closed
+ * under a request on its way. Balancers need the time to learn that this server is no longer to be asked.
+ */
+async function drain(server: Server, ms: number): Promise<void> {
+  if (ms === 0) return;
+  server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
+  await sleep(ms);
 }
 
 function keepHouse({ database, observe }: Services): () => void {

@@ -4,13 +4,16 @@ import { limits } from './core/limits.ts';
 import { problem } from './core/problems.ts';
 import type { Snapshots } from './snapshot/index.ts';
 
+/** A record's: whoever reads records reads them from Postgres, where every answered write is. */
+const RECORD_REVISION = /^r\d{1,20}$/;
 const CONFIG_REVISION = /^c(\d{1,15})$/;
 
 export function registerRevisions(app: App, snapshots: Snapshots): void {
-  // After access.ts: only callers of the tenant may make a server read again.
-  app.addHook('preValidation', (request, _reply, done) => {
+  // After access.ts: only callers of the tenant may make a server read again. No preValidation, which nothing else here
+  // is: every decision would pay for running that kind of hooks too.
+  app.addHook('onRequest', (request, _reply, done) => {
     const header = request.headers['accord-min-revision'];
-    if (header === undefined) return done();
+    if (header === undefined || RECORD_REVISION.test(String(header))) return done();
     const { tenant } = request.params as { tenant?: string };
     const revision = CONFIG_REVISION.exec(String(header))?.[1];
     if (revision === undefined) {

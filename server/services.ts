@@ -8,12 +8,14 @@ import { AccessTokens } from './core/auth/token-cache.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { type Config, parseListen, requireVariable } from './core/config.ts';
 import { Database } from './core/db/database.ts';
+import type { FenceOptions } from './core/db/fence.ts';
 import { createLogger, logObservation } from './core/log.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
 import { problem } from './core/problems.ts';
-import { emptyFacts } from './facts/index.ts';
-import type { IssuerRouteServices } from './issuers/index.ts';
+import { FactsFromDatabase } from './facts/index.ts';
+import { governedByPolicies } from './governing.ts';
+import type { IssuerRouteServices, IssuerServices } from './issuers/index.ts';
 import {
   createSealer,
   ensureKeys,
@@ -23,14 +25,17 @@ import {
 } from './keys/index.ts';
 import {
   authenticateMember,
+  type InvitationServices,
   type MemberRouteServices,
   type PortalServices,
   recordSupportUse,
 } from './members/index.ts';
-import { Artifacts, Engine, type PolicyRouteServices } from './policies/index.ts';
+import { Artifacts, Engine, type PolicyRouteServices, type PolicyServices } from './policies/index.ts';
 import { createCompiler } from './rego/index.ts';
+import type { RelationshipRouteServices } from './relationships/index.ts';
 import { Snapshots, type TenantSnapshot } from './snapshot/index.ts';
 import { type TenantServices, tenantProblem } from './tenants/index.ts';
+import type { TypeRouteServices, TypeServices } from './types/index.ts';
 
 export type Services = {
   config: Config;
@@ -48,10 +53,24 @@ export type Services = {
   access: AccessServices;
   policies: PolicyRouteServices;
   authz: AuthzRouteServices;
+  types: TypeRouteServices;
+  relationships: RelationshipRouteServices;
   issuers: IssuerRouteServices;
   members: MemberRouteServices;
+  invitations: InvitationServices;
   keys: KeyRouteServices;
+  /** What writes configuration, each transaction of it bound to a term: for a writer that is not alone. */
+  fenced(fence: FenceOptions): FencedServices;
   close(): Promise<void>;
+};
+
+export type FencedServices = {
+  database: Database;
+  tenants: TenantServices;
+  policies: PolicyServices;
+  issuers: IssuerServices;
+  invitations: InvitationServices;
+  types: TypeServices;
 };
 
 export type ServiceOptions = { observe?: Observe; clock?: Clock; applicationName: string };
@@ -83,6 +102,11 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl });
     const portal = { database, installationKey, clock, baseUrl };
     const { engine, log } = rooms.authz;
+    const tenantsOn = (on: Database): TenantServices => ({
+      database: on,
+      ensureKeys: (write) => ensureKeys({ sealer, clock }, write),
+      sealer,
+    });
     const metrics = createMetrics({
       tenants: () => snapshots.size,
       programs: () => engine.size,
@@ -93,7 +117,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       ...{ config, clock, observe, metrics, baseUrl, database, snapshots, portal },
       prepareCompiler: () => rooms.compiler.prepare(),
       mint: { database, sealer, clock, baseUrl },
-      tenants: { database, ensureKeys: (write) => ensureKeys({ sealer, clock }, write) },
+      tenants: tenantsOn(database),
       access: {
         ...rooms.access,
         authenticateMember: (token, tenant) => authenticateMember(portal, token, tenant),
@@ -102,9 +126,25 @@ export async function createServices(config: Config, options: ServiceOptions): P
       },
       policies: rooms.policies,
       authz: rooms.authz,
+      types: rooms.types,
+      relationships: rooms.relationships,
       issuers: { database, baseUrl, served: rooms.served },
-      members: { database, clock },
+      members: portal,
+      invitations: { database, clock, baseUrl },
       keys: { tenantOf: (tenant) => snapshots.get(tenant), clock },
+      fenced(fence) {
+        const on = database.fenced(fence);
+        const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });
+        const policies = { database: on, artifacts, engine, clock };
+        return {
+          database: on,
+          tenants: tenantsOn(on),
+          policies,
+          issuers: { database: on, baseUrl },
+          invitations: { database: on, clock, baseUrl },
+          types: { database: on, clock },
+        };
+      },
       async close() {
         outbound.close();
         await log.close();
@@ -149,12 +189,24 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound }: P
   const served = async (tenant: string, revision: number): Promise<void> => {
     if ((snapshots.get(tenant)?.revision ?? 0) < revision) await snapshots.refresh(tenant);
   };
+  const authz = {
+    engine,
+    facts: new FactsFromDatabase(database),
+    log,
+    clock,
+    observe,
+    database,
+    explainer,
+    snapshotOf,
+  };
   return {
     compiler,
     served,
     access: { tenantOf, tokens },
     policies: { database, artifacts, engine, clock, served },
-    authz: { engine, facts: emptyFacts, log, clock, observe, database, explainer, snapshotOf },
+    authz,
+    types: { database, clock, served },
+    relationships: { database, clock, govern: governedByPolicies(authz) },
   };
 }
 

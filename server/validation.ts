@@ -32,12 +32,45 @@ export function createValidatorCompiler(shared: Record<string, object>): Fastify
     return ajv;
   }) as [Ajv, Ajv];
   return ({ schema, httpPart }) =>
-    httpPart === 'body' ? bodyValidator(compiled(first, schema), () => compiled(all, schema)) : textual.compile(schema);
+    httpPart === 'body'
+      ? bodyValidator(compiled(first, schema), () => compiled(all, schema))
+      : textValidator(textual.compile(schema), schema);
 }
 
 function compiled(ajv: Ajv, schema: TSchema): ValidateFunction {
   const id = (schema as { $id?: string }).$id;
   return (id === undefined ? undefined : ajv.getSchema(id)) ?? ajv.compile(schema);
+}
+
+/**
+ * What arrives as text is often right by its nature: a query that is not there, a path's parameter that may be any text.
+ * Only the rest is looked at: Ajv, with the object that Fastify makes for it, took 0.3 us of each decision.
+ */
+function textValidator(thorough: ValidateFunction, schema: TSchema) {
+  const { properties = {}, required = [] } = schema as { properties?: Record<string, TSchema>; required?: string[] };
+  const anyText = new Set(Object.keys(properties).filter((name) => hasOnly(properties[name], textKeywords)));
+  const isPlain = hasOnly(schema, partKeywords);
+  const isRight = (part: Record<string, unknown>): boolean => {
+    for (const name in part) if (!anyText.has(name) || typeof part[name] !== 'string') return false;
+    for (const name of required) if (part[name] === undefined) return false;
+    return true;
+  };
+  const validate = (part: unknown): boolean => {
+    if ((isPlain && isRight(part as Record<string, unknown>)) || thorough(part)) return true;
+    validate.errors = thorough.errors ?? [];
+    return false;
+  };
+  validate.errors = [] as ErrorObject[];
+  return validate;
+}
+
+const partKeywords = { type: 'object', properties: true, required: true, additionalProperties: true } as const;
+const textKeywords = { type: 'string', description: true } as const;
+
+/** Whether a schema is of the type and says nothing but what is named. */
+function hasOnly(schema: unknown, keywords: { type: string }): boolean {
+  const { type } = schema as { type?: unknown };
+  return type === keywords.type && Object.keys(schema as object).every((keyword) => Object.hasOwn(keywords, keyword));
 }
 
 /**

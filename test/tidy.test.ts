@@ -23,9 +23,10 @@ const order = [
   ['crds'],
   ['server/core'],
   ['server/embedded', 'server/rego', 'server/audit'],
-  ['server/facts', 'server/tenants', 'server/resources'],
+  ['server/tenants', 'server/resources'],
   ['server/keys'],
-  ['server/issuers', 'server/members', 'server/policies'],
+  ['server/issuers', 'server/members', 'server/policies', 'server/types'],
+  ['server/facts', 'server/relationships'],
   ['server/snapshot'],
   ['server/authz'],
   ['server'], // app, services, main, access: the files directly in server/

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
 import { apiVersion, checkManifest, group, wordsReadDifferently } from '../../crds/index.ts';
 import { limits } from '../../server/core/limits.ts';
-import { kindOf, type LooseManifest } from '../kinds/index.ts';
-import { type Claim, type KindName, keyOf, kindNames, type SourceObject, type SourceProblem } from '../source.ts';
+import { annotationsOf, claimsOf, digestOf, isLegible, isObject, type Loose } from '../manifest.ts';
+import { type KindName, keyOf, kindNames, type SourceObject, type SourceProblem } from '../source.ts';
 import { locator, place } from './places.ts';
 
 export type FileObject = SourceObject & { readonly path: string; readonly line: number };
@@ -20,7 +20,6 @@ export type ParsedFile = {
 };
 
 type Identity = { kind: KindName; namespace: string; name: string };
-type Loose = Record<string, unknown>;
 
 /** @param path as it is shown, relative to the directory of manifests */
 export function parseFile(path: string, text: string): ParsedFile {
@@ -111,18 +110,11 @@ function readDocument(path: string, lines: LineCounter, document: Document.Parse
     annotations: annotationsOf(value as Loose),
     digest: digestOf((value as Loose).spec),
     checked: checked.ok && messages.length === 0 ? checked : { ok: false, message: text },
-    claims: claimsOf(value as Loose, identity),
+    claims: claimsOf(value as Loose, identity.kind),
     locate: locator.forSpec(path, lines, document),
     path,
     line: lines.linePos(document.contents?.range[0] ?? 0).line,
   });
-}
-
-// What stands in keys, in columns of text and in names of files.
-const LEGIBLE = /^[^/\p{C}]{1,253}$/u;
-
-function isObject(value: unknown): value is Loose {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function identify(value: unknown): Identity | undefined {
@@ -130,8 +122,8 @@ function identify(value: unknown): Identity | undefined {
   const kind = kindNames.find((name) => name === value.kind);
   const { name } = value.metadata;
   const namespace = kind === 'Tenant' ? '' : (value.metadata.namespace ?? 'default');
-  if (kind === undefined || typeof name !== 'string' || !LEGIBLE.test(name)) return undefined;
-  if (typeof namespace !== 'string' || (kind !== 'Tenant' && !LEGIBLE.test(namespace))) return undefined;
+  if (kind === undefined || typeof name !== 'string' || !isLegible(name)) return undefined;
+  if (typeof namespace !== 'string' || (kind !== 'Tenant' && !isLegible(namespace))) return undefined;
   return { kind, namespace, name };
 }
 
@@ -152,43 +144,11 @@ function withNamespace(value: Loose, identity: Identity): Loose {
   return { ...value, metadata: { ...(value.metadata as Loose), namespace: identity.namespace } };
 }
 
-function claimsOf(value: Loose, { kind }: Identity): Claim | undefined {
-  if (!isObject(value.spec)) return undefined;
-  const claim = kindOf(kind).claims(value as unknown as LooseManifest);
-  // The names of policies hold more characters than those of objects, but none that is not legible.
-  return claim && LEGIBLE.test(claim.tenant) && LEGIBLE.test(claim.name) ? claim : undefined;
-}
-
-function annotationsOf(value: Loose): Record<string, string> {
-  const { annotations } = value.metadata as Loose;
-  if (!isObject(annotations)) return {};
-  return Object.fromEntries(
-    Object.entries(annotations).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
-}
-
 function uidOf({ kind, namespace, name }: Identity): string {
   const hex = createHash('sha256')
     .update(JSON.stringify(['files', kind, namespace, name]))
     .digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
-}
-
-/** The same for two specs that differ in the order of keys, in comments or in layout only. */
-function digestOf(spec: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(spec)) ?? '')
-    .digest('base64url');
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sorted(value[key])]),
-  );
 }
 
 function firstLine(text: string): string {

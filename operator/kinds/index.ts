@@ -4,11 +4,19 @@ import { issuerKind } from './issuer.ts';
 import type { Kind } from './kind.ts';
 import { policyKind } from './policy.ts';
 import { tenantKind } from './tenant.ts';
+import { actorTypeKind, relationshipTypeKind, resourceTypeKind } from './types.ts';
 
 export type { LooseManifest } from './kind.ts';
 
-const table = { Tenant: tenantKind, TrustedIssuer: issuerKind, Policy: policyKind };
+const table = {
+  Tenant: tenantKind,
+  TrustedIssuer: issuerKind,
+  ActorType: actorTypeKind,
+  ResourceType: resourceTypeKind,
+  RelationshipType: relationshipTypeKind,
+  Policy: policyKind,
+};
 
 export function kindOf(name: KindName): Kind {
-  return table[name] as Kind;
+  return table[name] as unknown as Kind;
 }

@@ -9,5 +9,6 @@ export const issuerKind: Kind<IssuerManifest> = {
   },
   find: (rooms, { tenant, name }) => rooms.findIssuer(tenant, name),
   put: (rooms, writer, { tenant, name }, manifest) => rooms.putIssuer(writer, tenant, name, manifest.spec),
+  transfer: (rooms, writer, { tenant, name }, to) => rooms.transferIssuer(writer, tenant, name, to),
   remove: (rooms, writer, { tenant, name }) => rooms.deleteIssuer(writer, tenant, name),
 };

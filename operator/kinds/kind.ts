@@ -1,6 +1,7 @@
 /** Owns what a kind of manifest is to the reconciler: how it is written, found and removed in its room. */
 import type { Manifest } from '../../crds/index.ts';
-import type { Writer } from '../../server/core/ownership.ts';
+import type { Owner, Writer } from '../../server/core/ownership.ts';
+import type { TenantSecrets } from '../../server/tenants/index.ts';
 import type { FoundObject, Rooms, Written } from '../rooms.ts';
 import type { Claim } from '../source.ts';
 
@@ -8,8 +9,20 @@ export interface Kind<Of extends Manifest = Manifest> {
   /** A legible claim of a manifest that need not be valid otherwise. */
   claims(manifest: LooseManifest): Claim | undefined;
   find(rooms: Rooms, claim: Claim): Promise<FoundObject | undefined>;
-  /** @param fresh whether this generation has not been accepted yet, so that its tests run */
-  put(rooms: Rooms, writer: Writer, claim: Claim, manifest: Of, fresh: boolean): Promise<Written>;
+  /**
+   * @param fresh whether this generation has not been accepted yet, so that its tests run
+   * @param secrets of a Tenant
+   */
+  put(
+    rooms: Rooms,
+    writer: Writer,
+    claim: Claim,
+    manifest: Of,
+    fresh: boolean,
+    secrets?: TenantSecrets,
+  ): Promise<Written>;
+  /** Gives the row to another owner as it is; does nothing when it is not (any more) the writer's. */
+  transfer(rooms: Rooms, writer: Writer, claim: Claim, to: Owner): Promise<Written>;
   /** Absent for tenants: their removal has steps of its own (remove.ts). */
   remove?(rooms: Rooms, writer: Writer, claim: Claim): Promise<Written>;
 }

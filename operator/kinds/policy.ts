@@ -10,5 +10,6 @@ export const policyKind: Kind<PolicyManifest> = {
   },
   find: (rooms, { tenant, name }) => rooms.findPolicy(tenant, name),
   put: (rooms, writer, { tenant }, manifest, fresh) => rooms.putPolicy(writer, tenant, manifest.spec, { tests: fresh }),
+  transfer: (rooms, writer, { tenant, name }, to) => rooms.transferPolicy(writer, tenant, name, to),
   remove: (rooms, writer, { tenant, name }) => rooms.deletePolicy(writer, tenant, name),
 };

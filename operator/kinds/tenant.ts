@@ -5,5 +5,6 @@ import type { Kind } from './kind.ts';
 export const tenantKind: Kind<TenantManifest> = {
   claims: ({ metadata }) => ({ tenant: metadata.name, name: metadata.name }),
   find: (rooms, { tenant }) => rooms.findTenant(tenant),
-  put: (rooms, writer, { tenant }, manifest) => rooms.putTenant(writer, tenant, manifest.spec),
+  put: (rooms, writer, { tenant }, manifest, _, secrets) => rooms.putTenant(writer, tenant, manifest.spec, secrets),
+  transfer: (rooms, writer, { tenant }, to) => rooms.transferTenant(writer, tenant, to),
 };

@@ -1,14 +1,15 @@
 /** The verbs of the authorization room: authorize, and the same with an explanation. */
 
 import { subjectFor } from '../core/auth/admit.ts';
+import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
 import { Problem } from '../core/problems.ts';
 import { type Facts, type FactsNeeded, type FactsSource, factsNeeded, noFacts } from '../facts/index.ts';
-import { type Answer, type Engine, failed } from '../policies/index.ts';
+import { type Answer, type Engine, failed, type PolicyEntry } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { type Decision, decide, type Question } from './decide.ts';
+import { type Decision, decide, type Question, tooLarge } from './decide.ts';
 import type { Explainer, Explanation } from './explain.ts';
 import { inputFor } from './input.ts';
 import type { DecisionLog } from './log.ts';
@@ -28,25 +29,46 @@ export function questionOf(asked: Asked, request: AuthorizationRequest, now: num
   return { tenant: asked.snapshot.tenant, request: confined, now };
 }
 
-/**
- * Answers one authorization request; a policy that is missing, fails or says nothing usable denies.
- * @throws Problem forbidden
- */
+/** A question with the facts that its policy reads. */
+export type Prepared = {
+  question: Question;
+  policy: PolicyEntry | undefined;
+  facts: Facts | Promise<Facts>;
+  started: number;
+};
+
+/** Begins to gather what a decision needs. @throws Problem forbidden */
+export function prepare(services: AuthzServices, asked: Asked, request: AuthorizationRequest): Prepared {
+  const started = services.clock.monotonic();
+  const question = questionOf(asked, request, services.clock.now());
+  const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
+  const needed = policy && factsNeeded(policy.reads);
+  const facts = needed === undefined ? noFacts : gather(services, asked, question, needed);
+  return { question, policy, facts, started };
+}
+
+/** Answers what was prepared; a policy that is missing, fails or says nothing usable denies. */
+export function answerPrepared(
+  services: AuthzServices,
+  asked: Asked,
+  prepared: Prepared,
+): Decision | Promise<Decision> {
+  const { question, policy, facts, started } = prepared;
+  const decision =
+    facts instanceof Promise
+      ? facts.then((gathered) => decide(services.engine, policy, gathered, question))
+      : decide(services.engine, policy, facts, question);
+  const record = (made: Decision) => keep(services, asked, question, policy?.number, made, started);
+  return decision instanceof Promise ? decision.then(record) : record(decision);
+}
+
+/** Answers one authorization request. @throws Problem forbidden */
 export function authorize(
   services: AuthzServices,
   asked: Asked,
   request: AuthorizationRequest,
 ): Decision | Promise<Decision> {
-  const started = services.clock.monotonic();
-  const question = questionOf(asked, request, services.clock.now());
-  const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
-  const needed = policy && factsNeeded(policy.reads);
-  const decision =
-    needed && (needed.subject || needed.resource || needed.consents)
-      ? gatherThenDecide(services, asked, question, needed)
-      : decide(services.engine, policy, noFacts, question);
-  const record = (made: Decision) => keep(services, asked, question, policy?.number, made, started);
-  return decision instanceof Promise ? decision.then(record) : record(decision);
+  return answerPrepared(services, asked, prepare(services, asked, request));
 }
 
 /**
@@ -73,25 +95,31 @@ export async function authorizeExplained(
     return { answer: keep(services, asked, question, undefined, gone, started).answer };
   }
   // What the snapshot's policy reads says nothing of this one: it is given everything.
-  const facts = await gather(services, question, { subject: true, resource: true, consents: true });
+  const facts = await gather(services, asked, question, everything, true);
+  if (facts.tooLarge !== undefined) {
+    return { answer: keep(services, asked, question, source.number, tooLarge(facts.tooLarge), started).answer };
+  }
   const input = inputFor({ all: true }, question, facts);
   const { decision, explain } = await services.explainer.explain(tenant, source, input, facts, now);
   return { answer: keep(services, asked, question, source.number, decision, started).answer, explain };
 }
 
-async function gatherThenDecide(
-  services: AuthzServices,
-  asked: Asked,
-  question: Question,
-  needed: FactsNeeded,
-): Promise<Decision> {
-  const policy = asked.snapshot.policies.get(question.request.action as string);
-  return decide(services.engine, policy, await gather(services, question, needed), question);
-}
+const everything: FactsNeeded = {
+  ...{ subject: true, resource: true, consents: true },
+  ...{ subjectAttributes: true, resourceAttributes: true },
+};
 
-function gather(services: AuthzServices, { tenant, request, now }: Question, needed: FactsNeeded): Promise<Facts> {
-  const [subject, resource] = [thing(request.subject), thing(request.resource)];
-  return services.facts.gather({ tenant, subject, resource, needed, now });
+/** A subject that does not say its type has the one that actors of the tenant have by default. */
+function gather(
+  services: AuthzServices,
+  { snapshot }: Asked,
+  { tenant, request, now }: Question,
+  needed: FactsNeeded,
+  explain = false,
+): Facts | Promise<Facts> {
+  const subject = { type: snapshot.spec.tokenMapping.defaultActorType, ...thing(request.subject) };
+  const resource = thing(request.resource);
+  return services.facts.gather({ tenant, types: snapshot.types, subject, resource, needed, now, explain });
 }
 
 function thing(value: Record<string, unknown> | undefined): { id?: string; type?: string } {
@@ -136,11 +164,4 @@ function keep(
 
 function outcomeKind(outcome: unknown): 'allow' | 'deny' | 'object' {
   return outcome === 'allow' || outcome === 'deny' ? outcome : 'object';
-}
-
-/** For logs: `client:<id>`, `user:<type>:<id>` or `member:<email>`. */
-export function callerName(caller: Caller): string {
-  if (caller.kind === 'backend') return `client:${caller.clientId}`;
-  if (caller.kind === 'user') return `user:${caller.actor.type}:${caller.actor.id}`;
-  return `member:${caller.email}`;
 }

@@ -1,4 +1,5 @@
 /** Owns the decision, pure but for running the policy: snapshot, facts and question in, answer out. */
+import { limits } from '../core/limits.ts';
 import type { Facts } from '../facts/index.ts';
 import { type Answer, type Engine, failed, judge, type PolicyEntry, type Run } from '../policies/index.ts';
 import { inputFor } from './input.ts';
@@ -22,6 +23,7 @@ export function decide(
   question: Question,
 ): Decision | Promise<Decision> {
   if (policy === undefined) return missing(question.request.action);
+  if (facts.tooLarge !== undefined) return tooLarge(facts.tooLarge);
   const run = engine.run(question.tenant, policy, inputFor(policy.reads, question, facts), question.now);
   return run instanceof Promise ? run.then(decisionOf) : decisionOf(run);
 }
@@ -29,6 +31,13 @@ export function decide(
 /** A policy that does not exist denies; the log need not hear of it. */
 function missing(action: string | undefined): Decision {
   return { answer: failed(action === undefined ? 'no_action' : 'policy_not_found') };
+}
+
+/** What a policy would be given in part only might hold what it denies for. */
+export function tooLarge(side: 'subject' | 'resource'): Decision {
+  const reason = 'graph_too_large';
+  const detail = `the ${side} has more than ${limits.factsEntriesMax} relationships, or more than ${limits.factsEdgesMax} on the ways of inheritance`;
+  return { answer: failed(reason), failure: { reason, detail } };
 }
 
 /** What a run means. */

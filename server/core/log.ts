@@ -25,6 +25,11 @@ const levels: Record<Observation['kind'], Level> = {
   reconciled: 'info',
   reconcile_failed: 'warn',
   source_failed: 'warn',
+  watch_resumed: 'debug',
+  relisted: 'info',
+  status_failed: 'warn',
+  kubernetes_throttled: 'warn',
+  kubernetes_events_dropped: 'warn',
   sweep_held: 'error',
   background_failed: 'error',
 };

@@ -1,5 +1,6 @@
 /** Owns the metrics: one switch from an observation to Prometheus series. Tenants are not labels: there may be 100,000. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Durations } from './durations.ts';
 import type { Observation } from './observe.ts';
 
 const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -13,7 +14,7 @@ function createSeries(registry: Registry, gauges: GaugeSources) {
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `accord_${name}`, help, labelNames, registers });
   const histogram = (name: string, help: string) =>
-    new Histogram({ name: `accord_${name}`, help, buckets: SECONDS, registers });
+    Durations.register(registry, { name: `accord_${name}`, help, boundsSeconds: SECONDS });
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
       name: `accord_${name}`,
@@ -26,9 +27,20 @@ function createSeries(registry: Registry, gauges: GaugeSources) {
   gauge('tenants', 'Tenants in the snapshot.', gauges.tenants);
   gauge('programs', 'Compiled policies in memory.', gauges.programs);
   gauge('snapshot_fresh', '1 while the state is confirmed with the database.', () => (gauges.fresh() ? 1 : 0));
+  // Counted apart, and told when somebody scrapes: finding a labelled counter took 0.3 us of each decision.
+  const outcomes = { allow: 0, deny: 0, object: 0 };
+  new Counter({
+    name: 'accord_decisions_total',
+    help: 'Decisions by outcome.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(outcomes)) this.inc({ outcome }, count);
+    },
+  });
   return {
-    decisions: counter('decisions_total', 'Decisions by outcome.', ['outcome']),
-    // Filled without labels on the hot path: a labelled lookup costs more than the observation.
+    outcomes,
     decisionSeconds: histogram('decision_seconds', 'Time of a decision, without HTTP.'),
     decisionFailures: counter('decision_failures_total', 'Decisions that deny because the policy could not be used.', [
       'reason',
@@ -42,6 +54,8 @@ function createSeries(registry: Registry, gauges: GaugeSources) {
     compileSeconds: histogram('compile_seconds', 'Time to compile a policy, waiting included.'),
     tokensRefused: counter('tokens_refused_total', 'Tokens refused by reason.', ['reason']),
     reconciled: counter('reconciled_total', 'Resources reconciled by result.', ['ready']),
+    watchesResumed: counter('kubernetes_watches_resumed_total', 'Watches that ended and were resumed.', ['resource']),
+    relists: counter('kubernetes_relists_total', 'Lists of a resource that were read as a whole.', ['resource']),
     sweepsHeld: counter('sweeps_held_total', 'Sweeps that the mass-delete breaker stopped.'),
   };
 }
@@ -50,16 +64,11 @@ export function createMetrics(gauges: GaugeSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const series = createSeries(registry, gauges);
-  const outcomes = {
-    allow: series.decisions.labels('allow'),
-    deny: series.decisions.labels('deny'),
-    object: series.decisions.labels('object'),
-  };
   const record = (observation: Observation): void => {
     switch (observation.kind) {
       case 'decided':
-        outcomes[observation.outcome].inc();
-        series.decisionSeconds.observe(observation.ms / 1000);
+        series.outcomes[observation.outcome]++;
+        series.decisionSeconds.add(observation.ms / 1000);
         break;
       case 'decision_failed':
         series.decisionFailures.inc({ reason: observation.reason });
@@ -72,17 +81,23 @@ export function createMetrics(gauges: GaugeSources): Metrics {
         break;
       case 'snapshot_swapped':
         series.swaps.inc();
-        series.swapSeconds.observe(observation.ms / 1000);
+        series.swapSeconds.add(observation.ms / 1000);
         break;
       case 'policy_compiled':
         series.compiles.inc({ result: observation.cached ? 'cached' : observation.ok ? 'ok' : 'refused' });
-        series.compileSeconds.observe(observation.ms / 1000);
+        series.compileSeconds.add(observation.ms / 1000);
         break;
       case 'token_refused':
         series.tokensRefused.inc({ reason: observation.reason });
         break;
       case 'reconciled':
         series.reconciled.inc({ ready: String(observation.ready) });
+        break;
+      case 'watch_resumed':
+        series.watchesResumed.inc({ resource: observation.resource });
+        break;
+      case 'relisted':
+        series.relists.inc({ resource: observation.resource });
         break;
       case 'sweep_held':
         series.sweepsHeld.inc();

@@ -24,6 +24,11 @@ export type Observation =
   | { kind: 'reconciled'; resource: string; ready: boolean; reason: string; message: string; ms: number }
   | { kind: 'reconcile_failed'; resource: string; error: unknown; retryInMs: number }
   | { kind: 'source_failed'; source: string; error: unknown }
+  | { kind: 'watch_resumed'; resource: string; reason: string; pauseMs: number }
+  | { kind: 'relisted'; resource: string; reason: string; objects: number; changed: number; ms: number }
+  | { kind: 'status_failed'; resource: string; error: unknown }
+  | { kind: 'kubernetes_throttled'; request: string; waitMs: number }
+  | { kind: 'kubernetes_events_dropped'; count: number }
   | { kind: 'sweep_held'; tenant: string; rows: number; total: number }
   | { kind: 'background_failed'; task: string; error: unknown };
 

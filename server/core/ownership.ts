@@ -86,6 +86,23 @@ export function claim(
   });
 }
 
+/**
+ * As claim, for a deletion: the row of a manifest goes with that very object, told by its uid, and not with another that
+ * had or has its name.
+ */
+export function claimDeletion(current: Owner, writer: Writer, authority: ConfigAuthority = 'PerObject'): void {
+  claim(current, writer, authority);
+  if (isSameObject(current, writer.owner)) return;
+  throw ownershipProblem('duplicate_name', {
+    detail: `The manifest ${describeOwner(current)} was made again; the row belongs to that one.`,
+  });
+}
+
+/** The same manifest, and not one that was made again under its name. */
+export function isSameObject(a: Owner, b: Owner): boolean {
+  return isSameManifest(a, b) && a.uid === b.uid;
+}
+
 /** Same source, namespace and name. */
 export function isSameManifest(a: Owner, b: Owner): boolean {
   return a.source === b.source && a.namespace === b.namespace && a.name === b.name;

@@ -2,12 +2,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { checkIfMatch } from '../core/http.ts';
-import { claim, type Writer } from '../core/ownership.ts';
+import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
 import { type ConfigWritten, readTenant, type TenantRow, tenantProblem, writeConfig } from '../tenants/index.ts';
 import { issuerProblem } from './problems.ts';
 import { checkIssuer, issuerSpecOf } from './rules.ts';
 import type { IssuerRow, IssuerSpec, TokenMappingSpec } from './schema.ts';
-import { loadIssuers, readIssuer, removeIssuer, updateTokenMapping, upsertIssuer } from './store.ts';
+import { loadIssuers, readIssuer, removeIssuer, updateOwner, updateTokenMapping, upsertIssuer } from './store.ts';
 
 export type IssuerServices = {
   database: Database;
@@ -65,10 +65,26 @@ export async function deleteIssuer(
       if (writer.owner.source === 'api') throw issuerProblem('issuer_not_found');
       return;
     }
-    claim(row.owner, writer, write.tenant.spec.configAuthority);
+    claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
     await removeIssuer(write.tx, tenant, name);
     write.changed('trusted_issuer', name, 'delete', { issuer: row.spec.issuer });
+  });
+}
+
+/** Gives the writer's issuer to another owner as it is; does nothing when it is not (any more) the writer's. */
+export async function transferIssuer(
+  services: Pick<IssuerServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  name: string,
+  to: Owner,
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readIssuer(write.tx, tenant, name);
+    if (row === undefined || !isSameObject(row.owner, writer.owner)) return;
+    await updateOwner(write.tx, tenant, name, to);
+    write.changed('trusted_issuer', name, 'transfer', { to: describeOwner(to) });
   });
 }
 

@@ -1,7 +1,7 @@
 /** All SQL of the issuers room. */
 import type { Transaction } from '../core/db/database.ts';
 import { sql } from '../core/db/sql.ts';
-import type { Writer } from '../core/ownership.ts';
+import type { Owner, Writer } from '../core/ownership.ts';
 import { IssuerRow, type IssuerSpec, type TokenMappingSpec } from './schema.ts';
 
 const columns = sql`tenant, name, spec, revision, owner, updated_at, updated_by`;
@@ -34,6 +34,11 @@ export async function upsertIssuer(
       ${JSON.stringify(writer.owner)}, ${writer.actor})
     on conflict (tenant, name) do update set spec = excluded.spec, revision = excluded.revision, owner = excluded.owner,
       updated_at = now(), updated_by = excluded.updated_by`);
+}
+
+export async function updateOwner(tx: Transaction, tenant: string, name: string, owner: Owner): Promise<void> {
+  await tx.run(sql`
+    update accord.trusted_issuer set owner = ${JSON.stringify(owner)} where tenant = ${tenant} and name = ${name}`);
 }
 
 export async function removeIssuer(tx: Transaction, tenant: string, name: string): Promise<void> {

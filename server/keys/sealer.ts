@@ -2,7 +2,7 @@
  * Owns sealing: secrets that lie in Postgres are encrypted with AES-256-GCM under ACCORD_MASTER_KEY, bound to the row
  * that holds them, so that a sealed value moved to another row or tenant does not open.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 /** A sealed value and the key at hand do not belong together. */
 export class MasterKeyError extends Error {}
@@ -12,6 +12,8 @@ export type Sealer = {
   seal(value: Uint8Array, place: readonly string[]): Buffer;
   /** @throws MasterKeyError */
   open(sealed: Uint8Array, place: readonly string[]): Buffer;
+  /** Tells whether a value is the same as another of this place, and nothing to whoever has no key. Base64url. */
+  digest(value: Uint8Array, place: readonly string[]): string;
 };
 
 const FORMAT = 1;
@@ -25,6 +27,7 @@ const TAG_BYTES = 16;
 export function createSealer(masterKey: string): Sealer {
   const key = Buffer.from(masterKey, 'base64url');
   if (key.length !== 32) throw new MasterKeyError('ACCORD_MASTER_KEY must be 32 bytes, base64url');
+  const digestKey = Buffer.from(hkdfSync('sha256', key, '', 'accord digest of sealed values', 32));
   const bound = (place: readonly string[]) => Buffer.from(JSON.stringify([FORMAT, ...place]));
   return {
     seal(value, place) {
@@ -47,6 +50,10 @@ export function createSealer(masterKey: string): Sealer {
         const message = 'does not open: ACCORD_MASTER_KEY is not the key that this database was sealed with';
         throw new MasterKeyError(`${place.join('/')} ${message}`, { cause });
       }
+    },
+    digest(value, place) {
+      // The place is JSON, so that it ends where the value begins.
+      return createHmac('sha256', digestKey).update(bound(place)).update(value).digest('base64url');
     },
   };
 }

@@ -1,7 +1,16 @@
 /**
- * The members room: the people who run a tenant, and the portal tokens with which they call the Config API. Owns
- * accord.member and accord.portal_token.
+ * The members room: the people who run a tenant, the invitations by which they become that, and the portal tokens with
+ * which they call the Config API. Owns accord.member, accord.member_invitation and accord.portal_token.
  */
+export {
+  type InvitationLink,
+  type InvitationServices,
+  type Invited,
+  inviteForManifest,
+  inviteMember,
+  makeInvitationLink,
+  recordInvitationReported,
+} from './invitations.ts';
 export {
   authenticateMember,
   ensureLocalMember,

@@ -7,7 +7,7 @@ import { recordAudit } from '../audit/index.ts';
 import { invalidToken } from '../core/auth/problems.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Database } from '../core/db/database.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { type InstallationKey, type Minted, portalIssuer } from '../keys/index.ts';
 import { readTenant, tenantProblem } from '../tenants/index.ts';
@@ -45,27 +45,53 @@ export async function mintPortalToken(
   member: Pick<MemberRow, 'id' | 'email'>,
   actor: string,
 ): Promise<Minted> {
-  const { installationKey: key, clock, baseUrl } = services;
-  const issuedAt = Math.floor(clock.now() / 1000);
-  const expiresAtSeconds = issuedAt + limits.portalTokenTtlMs / 1000;
-  const expiresAt = new Date(expiresAtSeconds * 1000).toISOString();
-  const jti = await services.database.tenant(tenant, async (tx) => {
-    const now = new Date(clock.now()).toISOString();
-    const made = await insertPortalToken(tx, tenant, { member: member.id, now, expiresAt });
-    const detail = { member: member.email, expiresAt };
-    await recordAudit(tx, tenant, { actor, action: 'create', kind: 'portal_token', name: made, detail });
-    return made;
-  });
+  const listed = await services.database.tenant(tenant, (tx) =>
+    listPortalToken(services, tx, tenant, member, { actor }),
+  );
+  return signPortalToken(services, tenant, listed);
+}
+
+/** A portal token that is listed and not yet signed. */
+export type ListedToken = { jti: string; member: string; issuedAtSeconds: number; expiresAtSeconds: number };
+
+/** The part of making a portal token that is the database's, in the caller's transaction. */
+export async function listPortalToken(
+  { clock }: Pick<PortalServices, 'clock'>,
+  tx: Transaction,
+  tenant: string,
+  member: Pick<MemberRow, 'id' | 'email'>,
+  by: { actor: string; requestId?: string },
+): Promise<ListedToken> {
+  const issuedAtSeconds = Math.floor(clock.now() / 1000);
+  const expiresAtSeconds = issuedAtSeconds + limits.portalTokenTtlMs / 1000;
+  const expiresAt = timeOf(expiresAtSeconds);
+  const now = new Date(clock.now()).toISOString();
+  const jti = await insertPortalToken(tx, tenant, { member: member.id, now, expiresAt });
+  const detail = { member: member.email, expiresAt };
+  await recordAudit(tx, tenant, { ...by, action: 'create', kind: 'portal_token', name: jti, detail });
+  return { jti, member: member.id, issuedAtSeconds, expiresAtSeconds };
+}
+
+/** The other part: it needs the installation's key and no database. */
+export async function signPortalToken(
+  { installationKey: key, baseUrl }: PortalServices,
+  tenant: string,
+  { jti, member, issuedAtSeconds, expiresAtSeconds }: ListedToken,
+): Promise<Minted> {
   const token = await new SignJWT({ tenant })
     .setProtectedHeader({ alg: key.algorithm, typ: TYPE, kid: key.kid })
     .setIssuer(portalIssuer(baseUrl))
     .setAudience(AUDIENCE)
-    .setSubject(member.id)
+    .setSubject(member)
     .setJti(jti)
-    .setIssuedAt(issuedAt)
+    .setIssuedAt(issuedAtSeconds)
     .setExpirationTime(expiresAtSeconds)
     .sign(key.privateKey);
-  return { token, jti, expiresAt };
+  return { token, jti, expiresAt: timeOf(expiresAtSeconds) };
+}
+
+function timeOf(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
 }
 
 /**

@@ -6,6 +6,26 @@ export const memberProblem = defineProblems({
     title: 'Portal token not found',
     when: 'There is no such portal token, or it belongs to another member.',
   },
+  invitation_not_found: {
+    status: 404,
+    title: 'Invitation not found',
+    when: 'There is no such invitation.',
+  },
+  invitation_exists: {
+    status: 409,
+    title: 'Already invited',
+    when: 'The address has an invitation that is still open: withdraw it to make another.',
+  },
+  invitations_too_many: {
+    status: 409,
+    title: 'Too many invitations',
+    when: 'The tenant has as many open invitations as it may have: withdraw some, or wait until they expire.',
+  },
+  invitation_gone: {
+    status: 410,
+    title: 'Invitation gone',
+    when: 'The invitation was used, has expired, or was withdrawn.',
+  },
   portal_token_cannot_mint: {
     status: 403,
     title: 'Portal token cannot mint',

@@ -1,11 +1,11 @@
-/** The Config API of members and their portal tokens. Inviting members comes with the portal. */
+/** The Config API of members and their portal tokens. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Database } from '../core/db/database.ts';
 import { type App, memberOf } from '../core/http.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import { revokeToken, seesAllTokens } from './actions.ts';
+import { registerInvitationRoutes } from './invitation-routes.ts';
+import type { PortalServices } from './portal-token.ts';
 import { memberProblem } from './problems.ts';
 import { MemberView, type PortalTokenRow, PortalTokenView } from './schema.ts';
 import { listMembers, listPortalTokens } from './store.ts';
@@ -20,12 +20,13 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const everyMember = { access: { door: 'config', roles } } as const;
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
 
-export type MemberRouteServices = { database: Database; clock: Clock };
+export type MemberRouteServices = PortalServices;
 
 export function registerMemberRoutes(app: App, services: MemberRouteServices): void {
   registerMembers(app, services);
   registerTokenList(app, services);
   registerTokenChanges(app, services);
+  registerInvitationRoutes(app, services);
 }
 
 function registerMembers(app: App, services: MemberRouteServices): void {

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { checkIfMatch } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { claim, type Writer } from '../core/ownership.ts';
+import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
 import { type ConfigWrite, type ConfigWritten, writeConfig } from '../tenants/index.ts';
 import type { Artifacts, CompiledPolicy } from './artifacts.ts';
@@ -20,6 +20,7 @@ import {
   readPolicy,
   readRevision,
   removePolicy,
+  updateOwner,
   upsertPolicy,
 } from './store.ts';
 import { runTests } from './tests.ts';
@@ -52,7 +53,7 @@ export async function putPolicy(
   const source = effectiveRego(body);
   const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego');
   await testFirst(services, tenant, compiled, options.tests ?? []);
-  const packed = compiled.wasm && services.artifacts.pack(compiled.wasm);
+  const packed = compiled.code && services.artifacts.pack(compiled.code);
   const written = await writeConfig(services.database, tenant, writer, async (write) => {
     const row = await readPolicy(write.tx, tenant, name);
     const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);
@@ -60,11 +61,11 @@ export async function putPolicy(
     if (row && isSame(row, body, compiled, writer)) return { number: row.number };
     if (row === undefined) await checkQuota(write);
     if (options.dryRun) return { number: row?.number ?? 0 };
-    if (packed) await insertArtifact(write.tx, tenant, compiled.digest, { wasm: packed, about: compiled.about });
+    if (packed) await insertArtifact(write.tx, tenant, compiled.digest, { ...packed, about: compiled.about });
     const action = claimed === 'adopted' ? 'adopt' : (options.action ?? 'put');
     return { number: await store(write, writer, { name, body, source, compiled, action }) };
   });
-  if (compiled.wasm && written.changed) services.engine.preload(tenant, compiled.digest, compiled.wasm);
+  if (compiled.code && written.changed) services.engine.preload(tenant, compiled.digest, compiled.code);
   return written;
 }
 
@@ -92,13 +93,29 @@ export async function deletePolicy(
       if (writer.owner.source === 'api') throw policyProblem('policy_not_found');
       return;
     }
-    claim(row.owner, writer, write.tenant.spec.configAuthority);
+    claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.number);
     await removePolicy(write.tx, tenant, name);
     const number = await nextNumber(write.tx, tenant, name);
     const entry = { name, number, action: 'delete', revision: write.revision, policy: undefined };
     await addRevision(write.tx, tenant, entry, writer, limits.policyRevisionsKept);
     write.changed('policy', name, 'delete');
+  });
+}
+
+/** Gives the writer's policy to another owner as it is; does nothing when it is not (any more) the writer's. */
+export async function transferPolicy(
+  services: Pick<PolicyServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  name: string,
+  to: Owner,
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readPolicy(write.tx, tenant, name);
+    if (row === undefined || !isSameObject(row.owner, writer.owner)) return;
+    await updateOwner(write.tx, tenant, name, to);
+    write.changed('policy', name, 'transfer', { to: describeOwner(to) });
   });
 }
 
@@ -145,9 +162,9 @@ async function testFirst(
   tests: readonly PolicyTest[],
 ): Promise<void> {
   if (tests.length === 0) return;
-  const wasm = compiled.wasm ?? (await services.artifacts.fetch(tenant, compiled.digest));
-  if (wasm === undefined) throw problem('internal_error', { cause: new Error('artifact vanished') });
-  const program = { tenant, key: `${tenant}/${compiled.digest}`, wasm };
+  const code = compiled.code ?? (await services.artifacts.fetch(tenant, compiled.digest));
+  if (code === undefined) throw problem('internal_error', { cause: new Error('artifact vanished') });
+  const program = { tenant, key: `${tenant}/${compiled.digest}`, wasm: code.wasm };
   await runTests(services.engine, program, tests, services.clock.now());
 }
 

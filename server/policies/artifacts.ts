@@ -7,22 +7,25 @@ import type { Database } from '../core/db/database.ts';
 import type { Observe } from '../core/observe.ts';
 import { type ProblemPlace, problem } from '../core/problems.ts';
 import {
+  type Code,
   type Compiled,
   type Compiler,
   hostBuiltinNames,
   packArtifact,
+  packPlan,
   type RegoError,
   unpackArtifact,
+  unpackPlan,
 } from '../rego/index.ts';
 import { policyProblem } from './problems.ts';
 import type { ArtifactAbout } from './schema.ts';
-import { readArtifact, readArtifactAbout } from './store.ts';
+import { type PackedCode, readArtifact, readArtifactAbout } from './store.ts';
 
 export type CompiledPolicy = {
   digest: string;
   about: ArtifactAbout;
-  /** The Wasm; absent when the artifact is already stored for the tenant. */
-  wasm?: Uint8Array;
+  /** Absent when the artifact is already stored for the tenant. */
+  code?: Code;
 };
 
 export type ArtifactServices = { database: Database; compiler: Compiler; observe: Observe };
@@ -54,7 +57,7 @@ export class Artifacts {
     });
     observe({ kind: 'policy_compiled', tenant, ok: true, ms: performance.now() - started, cached: false });
     const about = { reads: result.reads, syntax: result.syntax, package: result.package, compiler: compiler.version };
-    return { digest, about, wasm: result.wasm };
+    return { digest, about, code: result };
   }
 
   /** The variant that also tells which rules held; never stored. */
@@ -63,14 +66,16 @@ export class Artifacts {
   }
 
   /** The bytes for Postgres. */
-  pack(wasm: Uint8Array): Buffer {
-    return packArtifact(wasm);
+  pack({ wasm, plan }: Code): PackedCode {
+    return { wasm: packArtifact(wasm), plan: plan === undefined ? null : packPlan(plan) };
   }
 
-  /** The Wasm of a stored artifact; undefined when it is gone (the policy was replaced meanwhile). */
-  async fetch(tenant: string, digest: string): Promise<Uint8Array | undefined> {
+  /** The code of a stored artifact; undefined when it is gone (the policy was replaced meanwhile). */
+  async fetch(tenant: string, digest: string): Promise<Code | undefined> {
     const row = await this.#services.database.tenant(tenant, (tx) => readArtifact(tx, tenant, digest));
-    return row && unpackArtifact(row.wasm);
+    if (row === undefined) return undefined;
+    const plan = row.plan === null ? undefined : unpackPlan(row.plan);
+    return { wasm: unpackArtifact(row.wasm), ...(plan === undefined ? {} : { plan }) };
   }
 }
 

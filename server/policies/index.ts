@@ -11,6 +11,7 @@ export {
   putPolicy,
   requirePolicy,
   restorePolicy,
+  transferPolicy,
 } from './actions.ts';
 export { type Answer, failed, judge } from './answer.ts';
 export { Artifacts } from './artifacts.ts';

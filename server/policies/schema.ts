@@ -86,4 +86,4 @@ export const EntryRow = Type.Object({
 
 /** What is known of a compiled policy besides its Wasm. */
 export type ArtifactAbout = { reads: Reads; syntax: 'v1' | 'v0'; package: string; compiler: string };
-export const ArtifactRow = Type.Object({ wasm: Bytes, about: Json<ArtifactAbout>() });
+export const ArtifactRow = Type.Object({ wasm: Bytes, plan: Nullable(Bytes), about: Json<ArtifactAbout>() });

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { sql } from '../core/db/sql.ts';
-import type { Writer } from '../core/ownership.ts';
+import type { Owner, Writer } from '../core/ownership.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { PolicyGraph } from './graph/index.ts';
 import { type ArtifactAbout, ArtifactRow, EntryRow, PolicyRow, RevisionRow } from './schema.ts';
@@ -68,6 +68,12 @@ export async function upsertPolicy(
     on conflict (tenant, name) do update set number = excluded.number, rego = excluded.rego, graph = excluded.graph,
       effective_rego = excluded.effective_rego, artifact = excluded.artifact, reads = excluded.reads,
       revision = excluded.revision, owner = excluded.owner, updated_at = now(), updated_by = excluded.updated_by`);
+}
+
+export async function updateOwner(tx: Transaction, tenant: string, name: string, owner: Owner): Promise<void> {
+  await tx.run(
+    sql`update accord.policy set owner = ${JSON.stringify(owner)} where tenant = ${tenant} and name = ${name}`,
+  );
 }
 
 export async function removePolicy(tx: Transaction, tenant: string, name: string): Promise<void> {
@@ -146,7 +152,7 @@ export function readArtifact(
 ): Promise<Static<typeof ArtifactRow> | undefined> {
   return tx.maybe(
     ArtifactRow,
-    sql`select wasm, about from accord.policy_artifact where tenant = ${tenant} and digest = ${digest}`,
+    sql`select wasm, plan, about from accord.policy_artifact where tenant = ${tenant} and digest = ${digest}`,
   );
 }
 
@@ -169,15 +175,18 @@ export async function readArtifactAbout(
   return row?.about;
 }
 
+/** As artifact.ts of the Rego room packs them. */
+export type PackedCode = { wasm: Buffer; plan: Buffer | null };
+
 export async function insertArtifact(
   tx: Transaction,
   tenant: string,
   digest: string,
-  artifact: { wasm: Buffer; about: ArtifactAbout },
+  artifact: PackedCode & { about: ArtifactAbout },
 ): Promise<void> {
   await tx.run(sql`
-    insert into accord.policy_artifact (tenant, digest, wasm, about)
-    values (${tenant}, ${digest}, ${artifact.wasm}, ${JSON.stringify(artifact.about)}) on conflict do nothing`);
+    insert into accord.policy_artifact (tenant, digest, wasm, plan, about)
+    values (${tenant}, ${digest}, ${artifact.wasm}, ${artifact.plan}, ${JSON.stringify(artifact.about)}) on conflict do nothing`);
 }
 
 /** Forgets compiled policies that no policy uses and that nobody compiled for so many days; a system transaction. */

@@ -102,7 +102,7 @@ function compareNumbers(meter: Meter, a: number | bigint | NumberText, b: number
 }
 
 /** UTF-16 order differs from code point order only where a surrogate meets a unit from U+E000 up. */
-function compareStrings(meter: Meter, a: string, b: string): number {
+export function compareStrings(meter: Meter, a: string, b: string): number {
   if (a === b) return 0;
   const shared = Math.min(a.length, b.length);
   let at = 0;

@@ -28,6 +28,7 @@ type Answer = {
   syntax: 'v1' | 'v0';
   reads: Reads;
   builtins?: string[];
+  plan?: string;
   source: string;
   known: KnownBuiltin[];
 };
@@ -59,7 +60,7 @@ export function createCompiler(options: { workers?: number; observe?: Observe } 
     async compile(tenant, source, { builtins, explain = false }) {
       const tooLarge = refuseSize(source);
       if (tooLarge) return tooLarge;
-      const op = { op: 'compile', source, builtins, explain, maxDepth: limits.compileDepthMax };
+      const op = { op: 'compile', source, builtins, explain, plan: !explain, maxDepth: limits.compileDepthMax };
       return toResult(await request(tenant, op));
     },
     async format(tenant, source) {
@@ -129,6 +130,8 @@ function toResult(outcome: Outcome): CompileResult {
     builtins: (answer.builtins ?? []).sort(),
     fuel: outcome.fuel,
   };
+  if (answer.plan !== undefined && Buffer.byteLength(answer.plan) <= limits.policyPlanBytesMax)
+    compiled.plan = answer.plan;
   return compiled;
 }
 

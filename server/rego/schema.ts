@@ -10,6 +10,8 @@ export type Compiled = {
   ok: true;
   /** OPA's Wasm ABI 1.x, instrumented (instrument.ts). Its only entrypoint yields one object with those of outcome, reason, obligations (and held, with explain) that are defined. */
   wasm: Uint8Array;
+  /** What plan/ runs in place of the Wasm, as text; absent with explain, and when OPA's plan has what is never run there. */
+  plan?: string;
   /** e.g. data.car.read */
   package: string;
   syntax: 'v1' | 'v0';

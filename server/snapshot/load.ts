@@ -4,6 +4,7 @@ import { authOf, loadIssuers } from '../issuers/index.ts';
 import { loadPublicKeys } from '../keys/index.ts';
 import { loadPolicies, type PolicyEntry } from '../policies/index.ts';
 import { configChangesSince, readTenant, readTenants, type TenantRow } from '../tenants/index.ts';
+import { loadRelationshipTypes, loadThingTypes, typesOf } from '../types/index.ts';
 import type { TenantSnapshot } from './schema.ts';
 
 export type Loaded = { snapshot: TenantSnapshot | undefined; full: boolean };
@@ -18,12 +19,15 @@ export async function loadAll(database: Database, baseUrl: string): Promise<Tena
     const policies = Map.groupBy(await loadPolicies(tx), (entry) => entry.tenant);
     const issuers = Map.groupBy(await loadIssuers(tx), (issuer) => issuer.tenant);
     const keys = Map.groupBy(await loadPublicKeys(tx), (key) => key.tenant);
+    const things = Map.groupBy(await loadThingTypes(tx), (type) => type.tenant);
+    const relationships = Map.groupBy(await loadRelationshipTypes(tx), (type) => type.tenant);
     return rows
       .filter((row) => row.revision > 0)
       .map((row) =>
         freeze(row, {
           auth: authOf(row, issuers.get(row.tenant) ?? [], keys.get(row.tenant) ?? [], baseUrl),
           policies: new Map((policies.get(row.tenant) ?? []).map(({ tenant: _, ...entry }) => [entry.name, entry])),
+          types: typesOf(things.get(row.tenant) ?? [], relationships.get(row.tenant) ?? []),
         }),
       );
   });
@@ -43,19 +47,29 @@ export async function loadTenant(
     const changes = known && (await configChangesSince(tx, tenant, known.revision));
     if (!known || !changes || changes.length > CHANGES_MAX) {
       const policies = new Map((await loadPolicies(tx, tenant)).map(({ tenant: _, ...entry }) => [entry.name, entry]));
-      return { snapshot: freeze(row, { auth: await loadAuth(tx, row, baseUrl), policies }), full: true };
+      const types = await loadTypes(tx, tenant);
+      return { snapshot: freeze(row, { auth: await loadAuth(tx, row, baseUrl), policies, types }), full: true };
     }
     const names = changes.filter((change) => change.kind === 'policy').map((change) => change.name);
     const policies = names.length > 0 ? await replacePolicies(tx, known, names) : known.policies;
     // Tokens verified under an `auth` object are worth nothing under another: it is made anew only when it changed.
-    const sameAuth = changes.every((change) => change.kind === 'policy');
+    const sameAuth = changes.every((change) => change.kind === 'policy' || isType(change));
     const auth = sameAuth ? known.auth : await loadAuth(tx, row, baseUrl);
-    return { snapshot: freeze(row, { auth, policies }), full: false };
+    const types = changes.some(isType) ? await loadTypes(tx, tenant) : known.types;
+    return { snapshot: freeze(row, { auth, policies, types }), full: false };
   });
 }
 
 async function loadAuth(tx: Transaction, row: TenantRow, baseUrl: string) {
   return authOf(row, await loadIssuers(tx, row.tenant), await loadPublicKeys(tx, row.tenant), baseUrl);
+}
+
+async function loadTypes(tx: Transaction, tenant: string) {
+  return typesOf(await loadThingTypes(tx, tenant), await loadRelationshipTypes(tx, tenant));
+}
+
+function isType({ kind }: { kind: string }): boolean {
+  return kind === 'actor_type' || kind === 'resource_type' || kind === 'relationship_type';
 }
 
 async function replacePolicies(tx: Transaction, known: TenantSnapshot, names: string[]) {
@@ -65,7 +79,7 @@ async function replacePolicies(tx: Transaction, known: TenantSnapshot, names: st
   return policies;
 }
 
-function freeze(row: TenantRow, rest: Pick<TenantSnapshot, 'auth' | 'policies'>): TenantSnapshot {
+function freeze(row: TenantRow, rest: Pick<TenantSnapshot, 'auth' | 'policies' | 'types'>): TenantSnapshot {
   return Object.freeze({
     tenant: row.tenant,
     active: row.state === 'active',

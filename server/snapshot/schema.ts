@@ -2,6 +2,7 @@
 import type { TenantAuth } from '../core/auth/schema.ts';
 import type { PolicyEntry } from '../policies/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
+import type { Types } from '../types/index.ts';
 
 export type TenantSnapshot = {
   readonly tenant: string;
@@ -12,5 +13,6 @@ export type TenantSnapshot = {
   readonly incarnation: string;
   readonly spec: TenantSpec;
   readonly auth: TenantAuth;
+  readonly types: Types;
   readonly policies: ReadonlyMap<string, PolicyEntry>;
 };

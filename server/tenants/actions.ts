@@ -1,20 +1,33 @@
 /** The verbs on tenants. A tenant is written by manifests only; the Config API reaches parts of its spec (token mapping). */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Transaction } from '../core/db/database.ts';
-import { claim, type Writer } from '../core/ownership.ts';
+import { limits } from '../core/limits.ts';
+import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
 import { type ConfigWritten, writeConfig } from './config-write.ts';
 import { tenantProblem } from './problems.ts';
 import type { TenantSpec } from './schema.ts';
-import { countChildren, deleteTenant, forgetServed, insertTenant, readTenant, updateTenant } from './store.ts';
+import { type SecretSealer, storeSecrets, type TenantSecrets } from './secrets.ts';
+import {
+  countChildren,
+  deleteRelationships,
+  deleteTenant,
+  forgetServed,
+  insertTenant,
+  readTenant,
+  updateTenant,
+} from './store.ts';
 
 export type TenantServices = {
   database: Database;
   /** Makes the tenant's signing keys, in the transaction that makes the tenant. */
   ensureKeys: (write: { tx: Transaction; tenant: string; spec: TenantSpec }) => Promise<boolean>;
+  sealer: SecretSealer;
 };
 
 /**
  * Creates or replaces a tenant; unchanged, it does nothing. A disabled tenant becomes active again, with its data.
+ * @param secrets values of the Secrets that the spec refers to, by name, in the place of those that are stored; absent
+ *   where the source has no Secrets: then those that are stored stay
  * @throws Problem duplicate_name, owned_by_api
  */
 export async function putTenant(
@@ -22,6 +35,7 @@ export async function putTenant(
   writer: Writer,
   tenant: string,
   spec: TenantSpec,
+  secrets?: TenantSecrets,
 ): Promise<ConfigWritten<void>> {
   // The row must be there to be locked; made in a transaction of its own it is harmless, because revision 0 serves nothing.
   await services.database.tenant(tenant, async (tx) => {
@@ -33,6 +47,7 @@ export async function putTenant(
     const same =
       isDeepStrictEqual(row.spec, spec) && row.state === 'active' && isDeepStrictEqual(row.owner, writer.owner);
     if (await services.ensureKeys({ tx, tenant, spec })) write.changed('key', 'access', 'create');
+    if (secrets !== undefined) await storeSecrets(services.sealer, write, secrets, writer);
     if (row.revision > 0 && same) return;
     await updateTenant(tx, tenant, { spec, state: 'active' }, writer);
     write.changed('tenant', tenant, claimed === 'adopted' ? 'adopt' : 'put');
@@ -46,10 +61,24 @@ export async function disableTenant(
   tenant: string,
 ): Promise<ConfigWritten<void>> {
   return writeConfig(services.database, tenant, writer, async ({ tx, tenant: row, changed }) => {
-    claim(row.owner, writer);
+    claimDeletion(row.owner, writer);
     if (row.state === 'disabled') return;
     await updateTenant(tx, tenant, { spec: row.spec, state: 'disabled' }, writer);
     changed('tenant', tenant, 'disable');
+  });
+}
+
+/** Gives the writer's tenant to another owner as it is; does nothing when it is not (any more) the writer's. */
+export async function transferTenant(
+  services: Pick<TenantServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  to: Owner,
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async ({ tx, tenant: row, changed }) => {
+    if (!isSameObject(row.owner, writer.owner)) return;
+    await updateTenant(tx, tenant, { spec: row.spec, state: row.state }, { ...writer, owner: to });
+    changed('tenant', tenant, 'transfer', { to: describeOwner(to) });
   });
 }
 
@@ -59,12 +88,23 @@ export async function disableTenant(
  */
 export async function eraseTenant(services: TenantServices, writer: Writer, tenant: string): Promise<void> {
   await disableTenant(services, writer, tenant);
+  await services.database.tenant(tenant, (tx) => checkChildless(tx, tenant));
+  let erased: number;
+  do {
+    const some = limits.deletePageItemsMax;
+    erased = await services.database.tenant(tenant, (tx) => deleteRelationships(tx, tenant, some));
+  } while (erased === limits.deletePageItemsMax);
   await services.database.tenant(tenant, async (tx) => {
-    const children = await countChildren(tx, tenant);
-    if (children > 0)
-      throw tenantProblem('tenant_has_children', { detail: `${children} objects still name this tenant.` });
+    await checkChildless(tx, tenant);
     await deleteTenant(tx, tenant);
   });
   // Servers withdraw what they said when they notice; a successor of the code may be faster than they.
   await services.database.system((tx) => forgetServed(tx, tenant));
+}
+
+/** @throws Problem tenant_has_children */
+async function checkChildless(tx: Transaction, tenant: string): Promise<void> {
+  const children = await countChildren(tx, tenant);
+  if (children > 0)
+    throw tenantProblem('tenant_has_children', { detail: `${children} objects still name this tenant.` });
 }

@@ -1,10 +1,11 @@
 /**
  * The tenants room: tenants, their revision counter, and the one way in which a tenant's configuration is written.
- * Owns accord.tenant and accord.config_change. Every other config room writes through `writeConfig`.
+ * Owns accord.tenant, accord.config_change and accord.tenant_secret. Every other config room writes through `writeConfig`.
  */
 
-export { disableTenant, eraseTenant, putTenant, type TenantServices } from './actions.ts';
+export { disableTenant, eraseTenant, putTenant, type TenantServices, transferTenant } from './actions.ts';
 export { type ConfigWrite, type ConfigWritten, writeConfig } from './config-write.ts';
 export { tenantProblem } from './problems.ts';
 export type { TenantRow, TenantSpec } from './schema.ts';
+export { placeOfSecret, type SecretSealer, type TenantSecrets } from './secrets.ts';
 export { configChangesSince, readTenant, readTenantRevisions, readTenants, type TenantRevision } from './store.ts';

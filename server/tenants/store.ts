@@ -49,10 +49,42 @@ export async function updateTenant(
     where tenant = ${tenant}`);
 }
 
+const SecretDigest = Type.Object({ name: Type.String(), digest: Type.String() });
+
+export function readSecretDigests(tx: Transaction, tenant: string): Promise<Static<typeof SecretDigest>[]> {
+  return tx.many(SecretDigest, sql`select name, digest from accord.tenant_secret where tenant = ${tenant}`);
+}
+
+export async function upsertSecret(
+  tx: Transaction,
+  tenant: string,
+  { name, digest, sealed }: { name: string; digest: string; sealed: Buffer },
+  writer: Writer,
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.tenant_secret (tenant, name, digest, sealed, updated_by)
+    values (${tenant}, ${name}, ${digest}, ${sealed}, ${writer.actor})
+    on conflict (tenant, name) do update set digest = excluded.digest, sealed = excluded.sealed, updated_at = now(),
+      updated_by = excluded.updated_by`);
+}
+
+export async function deleteSecret(tx: Transaction, tenant: string, name: string): Promise<void> {
+  await tx.run(sql`delete from accord.tenant_secret where tenant = ${tenant} and name = ${name}`);
+}
+
 export async function deleteTenant(tx: Transaction, tenant: string): Promise<void> {
   await tx.run(sql`delete from accord.audit_entry where tenant = ${tenant}`);
   await tx.run(sql`delete from accord.decision where tenant = ${tenant}`);
   await tx.run(sql`delete from accord.tenant where tenant = ${tenant}`);
+  // Last: the types went with the tenant, and that waited for whoever was writing records of them.
+  await tx.run(sql`delete from accord.relationship where tenant = ${tenant}`);
+  await tx.run(sql`delete from accord.thing where tenant = ${tenant}`);
+}
+
+/** Removes at most so many relationships; how many. Erasing begins with this, because a statement has its time. */
+export function deleteRelationships(tx: Transaction, tenant: string, limit: number): Promise<number> {
+  return tx.run(sql`delete from accord.relationship where ctid in
+    (select ctid from accord.relationship where tenant = ${tenant} limit ${limit})`);
 }
 
 /** What servers said that they serve of a tenant that is gone, in a system transaction: a successor has revisions of its own. */
@@ -66,7 +98,9 @@ export async function countChildren(tx: Transaction, tenant: string): Promise<nu
   const row = await tx.one(
     Type.Object({ n: Type.Integer() }),
     sql`select ((select count(*) from accord.policy where tenant = ${tenant} and owner ->> 'source' <> 'api')
-      + (select count(*) from accord.trusted_issuer where tenant = ${tenant} and owner ->> 'source' <> 'api'))::int as n`,
+      + (select count(*) from accord.trusted_issuer where tenant = ${tenant} and owner ->> 'source' <> 'api')
+      + (select count(*) from accord.thing_type where tenant = ${tenant} and owner ->> 'source' <> 'api')
+      + (select count(*) from accord.relationship_type where tenant = ${tenant} and owner ->> 'source' <> 'api'))::int as n`,
   );
   return row.n;
 }

@@ -72,13 +72,14 @@ export async function createTestApp(
   });
   registerKeyRoutes(app, { tenantOf: (tenant) => held.get(tenant), clock });
   registerIssuerRoutes(app, { database, baseUrl, served });
-  registerMemberRoutes(app, { database, clock });
+  registerMemberRoutes(app, keyed);
   more(app);
   await app.ready();
   afterAll(() => app.close());
   const tenants = {
     database,
     ensureKeys: (write: Parameters<typeof ensureKeys>[1]) => ensureKeys({ sealer, clock }, write),
+    sealer,
   };
   return {
     app,

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
 import { Engine, type Run } from '../../server/policies/index.ts';
-import { createCompiler, hostBuiltinNames } from '../../server/rego/index.ts';
+import { type Code, createCompiler, hostBuiltinNames } from '../../server/rego/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { conflicting, growing, looping, notQuiteLooping } from './attacks.ts';
@@ -14,10 +14,11 @@ import { conflicting, growing, looping, notQuiteLooping } from './attacks.ts';
 const compiler = createCompiler({ workers: 1, observe: () => {} });
 afterAll(() => compiler.close());
 
-async function compile(source: string): Promise<Uint8Array> {
+/** Without its plan: test/policies/plan-engine.test.ts has those. */
+async function compile(source: string): Promise<Code> {
   const result = await compiler.compile('hostile', source, { builtins: hostBuiltinNames, explain: false });
   if (!result.ok) throw new Error(JSON.stringify(result.errors));
-  return result.wasm;
+  return { wasm: result.wasm };
 }
 
 const wasm = {
@@ -28,7 +29,7 @@ const wasm = {
     `package a\noutcome := "allow" if { r := numbers.range(1, 105); some i in r; some j in r; i * j == 11025 }`,
   ),
   good: await compile('package a\noutcome := "allow"'),
-  broken: Uint8Array.of(0, 1, 2, 3),
+  broken: { wasm: Uint8Array.of(0, 1, 2, 3) },
 };
 type Name = keyof typeof wasm;
 

@@ -62,7 +62,7 @@ describe('evaluations', async () => {
   const compile = async (source: string) => {
     const result = await compiler.compile('limits', source, { builtins: hostBuiltinNames, explain: false });
     if (!result.ok) throw new Error(JSON.stringify(result.errors));
-    return result.wasm;
+    return result;
   };
   const counting = await compile(
     'package a\noutcome := {"n": count([i | some i in numbers.range(1, input.n); i % 2 == 0])}',
@@ -71,12 +71,14 @@ describe('evaluations', async () => {
   const loop = await compile(looping);
   const overflowing = await compile('package a\noutcome := json.unmarshal(input.text)');
 
-  /** An engine whose clock goes on by `stepMs` each time it is asked. */
-  function engine(stepMs = 0) {
+  /** An engine whose clock goes on by `stepMs` each time it is asked, and its thread's CPU time by `cpuStepMs`. */
+  function engine(stepMs = 0, cpuStepMs = stepMs) {
     let ms = 0;
+    let cpu = 0;
+    const cpuMs = () => (cpu += cpuStepMs);
     const observations: Observation[] = [];
     const clock = { now: () => 0, monotonic: () => (ms += stepMs) };
-    const made = new Engine({ clock, observe: (one) => observations.push(one), fetch: async () => undefined });
+    const made = new Engine({ clock, cpuMs, observe: (one) => observations.push(one), fetch: async () => undefined });
     engines.push(made);
     made.preload('t', 'counting', counting);
     made.preload('t', 'quick', quick);
@@ -91,7 +93,7 @@ describe('evaluations', async () => {
       const run = engine().run('counting', { n });
       return run instanceof Promise || !run.ok ? Number.POSITIVE_INFINITY : run.fuelUsed;
     };
-    let [fits, exceeds] = [1, 20_000];
+    let [fits, exceeds] = [1, 200_000];
     while (exceeds - fits > 1) {
       const n = Math.floor((fits + exceeds) / 2);
       if (fuelOf(n) <= limits.evaluateFuelCostly) fits = n;
@@ -115,13 +117,17 @@ describe('evaluations', async () => {
     expect(slow.run('quick')).toBeInstanceOf(Promise);
   });
 
-  test('that take longer than evaluateLongMs are counted like costly ones, whatever their fuel', async () => {
-    for (const [stepMs, suspended] of [
-      [limits.evaluateLongMs, 0],
-      [limits.evaluateLongMs + 0.001, 1],
+  test('that take more CPU than evaluateLongMs are counted like costly ones, whatever their fuel', async () => {
+    const past = limits.evaluateLongMs + 0.001;
+    for (const [stepMs, cpuStepMs, suspended] of [
+      [limits.evaluateLongMs, limits.evaluateLongMs, 0],
+      [past, past, 1],
+      // The machine was busy otherwise: nobody is at fault.
+      [past, limits.evaluateLongMs, 0],
     ] as const) {
-      const { run, observations } = engine(stepMs);
-      for (let strike = 0; strike < limits.suspendStrikes; strike++)
+      const { run, observations } = engine(stepMs, cpuStepMs);
+      // The first one only has those after it measured.
+      for (let strike = 0; strike < limits.suspendStrikes + 1; strike++)
         expect(await run('quick')).toMatchObject({ ok: true });
       expect(observations.filter((one) => one.kind === 'policy_suspended')).toHaveLength(suspended);
     }

@@ -7,6 +7,7 @@ export type Case = {
   version: string;
   folder: string;
   wasmBytes: number;
+  plan?: string;
   compileError?: string;
   input?: unknown;
   data?: Record<string, unknown>;

@@ -3,6 +3,7 @@ import { limits } from '../../server/core/limits.ts';
 import { Instance, loadProgram, PolicyError } from '../../server/rego/evaluate.ts';
 import { instrument } from '../../server/rego/instrument.ts';
 import type { Case } from './case-stream.ts';
+import { judgePlan, type PlanVerdict } from './plan-path.ts';
 
 /**
  * `pass`: the same result, or the same but for the order of sets; `undefined`: an error that only strict mode shows, so
@@ -13,7 +14,8 @@ export type Verdict = { outcome: Outcome; detail: string };
 
 const NOW = 1_700_000_000_000_000_000n;
 
-export function judge(test: Case): Verdict {
+/** `plan` is absent where there is no Wasm to agree with. */
+export function judge(test: Case): Verdict & { plan?: PlanVerdict } {
   if (test.wasmBytes === 0)
     return test.wantError ? pass : { outcome: 'compile-error', detail: test.compileError ?? '' };
   let resultSet: Record<string, unknown>[];
@@ -21,8 +23,14 @@ export function judge(test: Case): Verdict {
     const wasm = instrument(test.wasm, { memoryPages: limits.evaluateMemoryPages, fuel: limits.evaluateFuel });
     resultSet = new Instance(loadProgram(wasm), test.data).query(test.input, { now: NOW }).resultSet;
   } catch (error) {
-    return judgeError(test, error);
+    const verdict = judgeError(test, error);
+    if (!(error instanceof PolicyError) || verdict.outcome === 'unsupported') return verdict;
+    return { ...verdict, plan: judgePlan(test, { error: error.kind }, NOW) };
   }
+  return { ...judgeResult(test, resultSet), plan: judgePlan(test, { resultSet }, NOW) };
+}
+
+function judgeResult(test: Case, resultSet: Record<string, unknown>[]): Verdict {
   if (test.wantDefined !== undefined)
     return test.wantDefined === resultSet.length > 0 ? pass : failed(`defined: ${resultSet.length > 0}`);
   if (test.wantResult !== undefined)

@@ -1,7 +1,7 @@
 /**
  * Runs OPA's own conformance cases through our instrumenter and host, and compares with expected.txt: a case that starts
- * or stops passing fails the run. Needs Go; builds into CI_CACHE_DIR, or a folder of the system's for temporary files.
- * `--update` writes expected.txt, `--show TEXT` prints the cases whose names contain TEXT.
+ * or stops passing fails the run, and so does one whose plan (server/rego/plan) disagrees with its Wasm. Needs Go; builds into CI_CACHE_DIR, or a folder of the system's for temporary files.
+ * `--update` writes expected.txt, `--plans` why a plan did not run a case, `--show TEXT` prints the cases whose names contain TEXT.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -11,12 +11,15 @@ import { parseArgs } from 'node:util';
 import { readCases } from './case-stream.ts';
 import { readExpected, writeExpected } from './expected.ts';
 import { judge, type Verdict } from './judge.ts';
+import type { PlanVerdict } from './plan-path.ts';
 
 /** Beyond what an authorization policy may do here: the network, tokens, certificates, and GraphQL documents. */
 const OUT_OF_SCOPE =
   /^(?:http\.send|net\.lookup_ip_addr|io\.jwt\.|crypto\.x509\.|crypto\.parse_private_keys|graphql\.)/;
 
-const { values: options } = parseArgs({ options: { update: { type: 'boolean' }, show: { type: 'string' } } });
+const { values: options } = parseArgs({
+  options: { update: { type: 'boolean' }, plans: { type: 'boolean' }, show: { type: 'string' } },
+});
 const cacheDir = process.env.CI_CACHE_DIR ?? join(tmpdir(), 'accord-conformance');
 const sources = new URL('cases', import.meta.url).pathname;
 
@@ -29,7 +32,8 @@ function build(): { program: string; opa: string } {
   return { program, opa: execFileSync('go', list, { cwd: sources, env, encoding: 'utf8' }).trim() };
 }
 
-type Results = { verdicts: Map<string, Verdict>; folders: Map<string, { passed: number; total: number }> };
+type Judged = Verdict & { plan?: PlanVerdict };
+type Results = { verdicts: Map<string, Judged>; folders: Map<string, { passed: number; total: number }> };
 
 async function runCases({ program, opa }: { program: string; opa: string }): Promise<Results> {
   const results: Results = { verdicts: new Map(), folders: new Map() };
@@ -45,7 +49,7 @@ async function runCases({ program, opa }: { program: string; opa: string }): Pro
     folder.total++;
     if (passes(verdict)) folder.passed++;
     if (options.show && key.includes(options.show))
-      console.log(key, verdict, passes(verdict) ? '' : JSON.stringify({ ...test, wasm: 0 }));
+      console.log(key, verdict, passes(verdict) ? '' : JSON.stringify({ ...test, wasm: 0, plan: 0 }));
     if (process.stderr.isTTY) process.stderr.write(`\r${results.verdicts.size} cases`);
   }
   if ((await exited) !== 0) throw new Error('the program that compiles the cases failed');
@@ -92,10 +96,31 @@ function printTotals({ verdicts, folders }: Results): number {
   return share;
 }
 
+/** Prints what the plans did, and returns how many disagree. */
+function comparePlans({ verdicts }: Results): number {
+  const tally = new Map<string, number>();
+  const declined = new Map<string, number>();
+  for (const [key, { plan }] of verdicts) {
+    if (plan === undefined) continue;
+    tally.set(plan.outcome, (tally.get(plan.outcome) ?? 0) + 1);
+    if (plan.outcome === 'disagrees') console.log(`${key}: ${plan.detail}`);
+    if (plan.outcome === 'declined' || plan.outcome === 'inexact')
+      declined.set(`${plan.outcome}: ${plan.detail}`, (declined.get(`${plan.outcome}: ${plan.detail}`) ?? 0) + 1);
+  }
+  const all = [...tally.values()].reduce((sum, count) => sum + count, 0);
+  if (options.plans)
+    for (const [why, count] of [...declined].sort((a, b) => b[1] - a[1])) console.log(`${count} ${why}`);
+  console.log(
+    `plans: of ${all} cases with Wasm ${[...tally].map(([outcome, count]) => `${count} ${outcome}`).join(', ')}`,
+  );
+  return tally.get('disagrees') ?? 0;
+}
+
 const results = await runCases(build());
 if (options.update) writeExpected(results.verdicts, readExpected());
 const share = printTotals(results);
 const counts = compareAll(results);
+counts.failed += comparePlans(results);
 if (share < 90) {
   console.log('FAILED: the share must be at least 90 %');
   counts.failed++;

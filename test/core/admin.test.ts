@@ -44,3 +44,22 @@ test('another machine asks for metrics under any name, and never for the snapsho
   expect((await from('/metrics')).statusCode).toBe(200);
   expect((await from('/snapshot')).statusCode).toBe(403);
 });
+
+test('what keeps an operator from being ready is told to this machine only; one that is beyond help is not live', async () => {
+  let [reasons, live] = [['The database does not answer.'], true];
+  const options = { metrics, isReady: () => true, isLive: () => live, obstacles: async () => reasons };
+  const operator = createAdmin({ ...options, host: '0.0.0.0' });
+  const from = (url: string, remoteAddress: string) =>
+    operator.inject({ url, remoteAddress, headers: { host: 'localhost' } });
+  const here = await from('/ready', '127.0.0.1');
+  expect(here.statusCode).toBe(503);
+  expect(here.json()).toEqual({ status: 'not ready', reasons });
+  expect((await from('/ready', '10.0.0.7')).json()).toEqual({ status: 'not ready' });
+  reasons = [];
+  expect((await from('/ready', '10.0.0.7')).statusCode).toBe(200);
+  expect((await from('/snapshot', '127.0.0.1')).statusCode).toBe(404);
+  expect((await from('/live', '10.0.0.7')).statusCode).toBe(200);
+  live = false;
+  expect((await from('/live', '10.0.0.7')).statusCode).toBe(503);
+  await operator.close();
+});

@@ -36,6 +36,12 @@ describe('X-Request-ID', () => {
   });
 });
 
+test('no answer is read as another type than it says', async () => {
+  for (const url of [`/authz/${tenant}`, '/nowhere', '/%ZZ']) {
+    expect((await ask({ url })).headers['x-content-type-options'], url).toBe('nosniff');
+  }
+});
+
 describe('a problem', () => {
   test('has all members of RFC 9457 and ours', async () => {
     const response = await server.app.inject({ method: 'GET', url: '/nowhere?x=1', headers: { 'x-request-id': 'r' } });
@@ -149,13 +155,13 @@ describe('the rate limit', async () => {
 
   test('says when to come again', async () => {
     let response = await send('other');
-    expect(response.headers['ratelimit-limit']).toBe('5');
     while (response.statusCode !== 429) {
       const answers = await Promise.all(Array.from({ length: 50 }, () => send('other')));
       response = answers.find((one) => one.statusCode === 429) ?? response;
     }
     expect(response.json().code).toBe('rate_limited');
     expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(response.headers['ratelimit-limit']).toBe('5');
     expect(response.headers['ratelimit-remaining']).toBe('0');
   });
 });

@@ -1,4 +1,5 @@
 /** Row-level security: every table with a tenant column, seen from another tenant, from none, and from the wrong role. */
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Type } from 'typebox';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -82,4 +83,23 @@ test('a role that could step around row-level security is refused', async () => 
   const owner = new Database({ url: adminUrl, poolMax: 1, applicationName: 'test', observe: () => {} });
   await expect(owner.assertConfined()).rejects.toThrow(/postgres is SUPERUSER/);
   await owner.close();
+});
+
+test('a role that inherits the rights of the role across tenants is refused', async () => {
+  const role = `inheriting_${randomBytes(4).toString('hex')}`;
+  const own = new pg.Client({ connectionString: adminUrl });
+  await own.connect();
+  await own.query(`create role ${role} login password '${role}'`);
+  await own.query(`grant accord_app, accord_system to ${role} with inherit true`);
+  const url = adminUrl.replace(/\/\/[^@]*@/, `//${role}:${role}@`);
+  const inheriting = new Database({ url, poolMax: 1, applicationName: 'test', observe: () => {} });
+  try {
+    await expect(inheriting.assertConfined()).rejects.toThrow(/inherits it/);
+    await own.query(`grant accord_system to ${role} with inherit false`);
+    await inheriting.assertConfined();
+  } finally {
+    await inheriting.close();
+    await own.query(`drop role ${role}`);
+    await own.end();
+  }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claim, type Owner, type Writer } from '../../server/core/ownership.ts';
+import { claim, claimDeletion, type Owner, type Writer } from '../../server/core/ownership.ts';
 
 const api: Owner = { source: 'api' };
 const one: Owner = { source: 'files', namespace: 'a', name: 'one', uid: '1' };
@@ -33,5 +33,15 @@ describe('two writers, one owner', () => {
   });
   test('the refusal names the manifest', () => {
     expect(() => claim(one, writer(api))).toThrow(/files a\/one/);
+  });
+
+  test('a deletion is the very same object’s, told by its uid', () => {
+    const again = writer({ ...one, uid: '9' });
+    expect(claim(one, again)).toBe('own');
+    expect(() => claimDeletion(one, again)).toThrow(expect.objectContaining({ code: 'duplicate_name' }));
+    expect(() => claimDeletion(one, writer(one))).not.toThrow();
+    expect(() => claimDeletion(api, writer(api))).not.toThrow();
+    expect(() => claimDeletion(one, writer(api))).toThrow(expect.objectContaining({ code: 'owned_by_manifest' }));
+    expect(() => claimDeletion(one, writer(one), 'Api')).toThrow(expect.objectContaining({ code: 'config_authority' }));
   });
 });

@@ -30,7 +30,7 @@ const listening = (server: number) => [
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'accord-processes-'));
   await cp(join(root, 'examples'), join(directory, 'manifests'), { recursive: true });
-  ports = await Promise.all([0, 1, 2, 3].map(freePort));
+  ports = await Promise.all([0, 1, 2, 3, 4, 5].map(freePort));
   variables = {
     ACCORD_DATABASE_URL: empty.url,
     ACCORD_MIGRATION_URL: empty.adminUrl,
@@ -72,6 +72,8 @@ test('two servers and an operator: what a manifest says, both decide', async () 
     join(directory, 'manifests'),
     '--data',
     join(directory, 'data'),
+    '--admin-listen',
+    `127.0.0.1:${ports[4]}`,
   );
   await operator.says(/car-unlock\s+Ready/);
   const token = (
@@ -98,8 +100,13 @@ test('a second operator waits until the first is gone', async () => {
     join(directory, 'manifests'),
     '--data',
     join(directory, 'data2'),
+    '--admin-listen',
+    `127.0.0.1:${ports[5]}`,
   );
   await second.says(/wait/i);
+  for (const port of [ports[4], ports[5]]) {
+    await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200), patient);
+  }
   const first = running[2] as Running;
   expect(await first.stop()).toBe(0);
   await writeFile(

@@ -55,11 +55,29 @@ describe('accord start', () => {
 
   test('makes everything, says where, and answers the request that it prints', async () => {
     await start();
-    expect(running?.output).toMatch(/Reconciled 5 manifests/);
-    expect(running?.output.match(/ Ready$/gm)).toHaveLength(5);
+    expect(running?.output).toMatch(/Reconciled 12 manifests/);
+    expect(running?.output.match(/ Ready$/gm)).toHaveLength(12);
     expect(running?.output).not.toContain('eyJ'); // no token where it is not a terminal
     backend = await token('--client', 'me', '--scope', 'authz:evaluate');
     expect(await unlock(backend)).toEqual({ status: 200, body: { outcome: 'allow' } });
+  });
+
+  test('has the relationships of examples/seed, and a deleted one does not come back', async () => {
+    const admin = await token('--client', 'me', '--scope', 'pg:tenant:admin');
+    const call = (method: string, path: string, body?: object) =>
+      fetch(`${base()}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${admin}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+    const use = async (id: string) => {
+      const body = { subject: { type: 'user', id }, action: 'car:use', resource: { type: 'car', id: 'car-7' } };
+      return ((await (await call('POST', '/authz/carshare', body)).json()) as { outcome: string }).outcome;
+    };
+    expect([await use('bob'), await use('carol'), await use('mallory')]).toEqual(['allow', 'allow', 'deny']);
+    const lives = '/carshare/actors/user/bob/relationships/lives_in/household/elm-street-3';
+    expect((await call('DELETE', lives)).status).toBe(204);
+    expect(await use('bob')).toBe('deny');
   });
 
   test('serves its own description, keys and state', async () => {
@@ -69,7 +87,7 @@ describe('accord start', () => {
     expect((await read(`${base()}/carshare/oidc/jwks`)).keys).toHaveLength(1);
     const admin = `http://127.0.0.1:${ports[1]}`;
     expect(await read(`${admin}/ready`)).toEqual({ status: 'ready' });
-    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 1/);
+    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 3/);
     const served = JSON.stringify(await read(`${admin}/snapshot`));
     expect(served).toContain('car:unlock');
     expect(served).not.toMatch(/"d":|private/);
@@ -105,12 +123,19 @@ describe('accord start', () => {
     const { resources } = (await response.json()) as {
       resources: { name: string; status: { conditions: { type: string; status: string }[] } }[];
     };
-    expect(resources.map((resource) => resource.name)).toEqual([
+    expect(resources.map((resource) => resource.name).sort()).toEqual([
       'booking-refund',
+      'car',
       'car-drive',
       'car-read',
       'car-unlock',
+      'car-use',
       'carshare',
+      'household',
+      'household-keeps-car',
+      'user',
+      'user-lives-in-household',
+      'user-may-use-car',
     ]);
     for (const { status } of resources) {
       expect(status.conditions.find((condition) => condition.type === 'Ready')?.status).toBe('True');
@@ -143,7 +168,7 @@ describe('accord start', () => {
     await running?.stop();
     await rename(manifest('carshare/policies/car-read.yaml'), manifest('car-read.away'));
     await start();
-    expect(running?.output).toMatch(/Reconciled 4 manifests/);
+    expect(running?.output).toMatch(/Reconciled 11 manifests/);
     const response = await fetch(`${base()}/authz/carshare`, {
       method: 'POST',
       headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
@@ -202,6 +227,6 @@ describe('the command line', () => {
     expect(stdout).toMatch(/bad\.json:\d+.*http\.send/);
     expect(stdout).toMatch(/typo\.yaml:\d+.*displayNam/s);
     await rm(folder, { recursive: true });
-    expect((await accord(['validate', 'examples'])).stdout).toMatch(/5 manifests are good/);
+    expect((await accord(['validate', 'examples'])).stdout).toMatch(/12 manifests are good/);
   });
 });

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll } from 'vitest';
 import { createApp } from '../../server/app.ts';
 import type { Scope } from '../../server/core/auth/schema.ts';
+import type { Clock } from '../../server/core/clock.ts';
 import { type Config, readConfig } from '../../server/core/config.ts';
 import type { App } from '../../server/core/http.ts';
 import type { Observation } from '../../server/core/observe.ts';
@@ -49,6 +50,7 @@ export const tenantSpec = (spec: Partial<TenantSpec> = {}): TenantSpec => ({
 export async function createTestServer(
   environment: Record<string, string> = {},
   on?: TestDatabase,
+  clock?: Clock,
 ): Promise<TestServer> {
   const db = on ?? (await createTestDatabase());
   const config = readConfig({
@@ -60,7 +62,11 @@ export async function createTestServer(
     ...environment,
   });
   const observations: Observation[] = [];
-  const services = await createServices(config, { applicationName: 'serve', observe: (one) => observations.push(one) });
+  const services = await createServices(config, {
+    applicationName: 'serve',
+    observe: (one) => observations.push(one),
+    ...(clock ? { clock } : {}),
+  });
   await services.snapshots.start();
   const app = await createApp(config, services);
   await app.ready();

@@ -179,6 +179,7 @@ test('a wrong master key is noticed on any tenant, before a new key is sealed un
   const services = {
     database: fresh.database,
     ensureKeys: (write: Parameters<typeof ensureKeys>[1]) => ensureKeys({ sealer: right, clock }, write),
+    sealer: right,
   };
   await putTenant(services, operator('demo'), 'demo', tenantSpec());
   const wrong = createSealer(randomBytes(32).toString('base64url'));

@@ -49,3 +49,16 @@ test('a master key is 32 bytes', () => {
   expect(() => createSealer(randomBytes(31).toString('base64url'))).toThrow('must be 32 bytes');
   expect(() => createSealer('')).toThrow(MasterKeyError);
 });
+
+test('a digest is the same for the same value in the same place under the same key, and only then', () => {
+  const master = key();
+  const digest = createSealer(master).digest(Buffer.from('secret'), place);
+  expect(createSealer(master).digest(Buffer.from('secret'), place)).toBe(digest);
+  const others = [
+    createSealer(key()).digest(Buffer.from('secret'), place),
+    createSealer(master).digest(Buffer.from('secret2'), place),
+    createSealer(master).digest(Buffer.from('secret'), place.with(1, 'other')),
+    createSealer(master).digest(Buffer.from('cret'), [...place.slice(0, -1), `${place.at(-1)}se`]),
+  ];
+  expect(new Set([digest, ...others]).size).toBe(5);
+});

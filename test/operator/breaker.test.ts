@@ -84,4 +84,19 @@ describe('mass-delete breaker', () => {
     expect(breaker.isReleased('Policy/default/other')).toBe(false);
     expect(breaker.holds('t', { ofTenant: 5, ofAll: 5 }, 0)).toBeUndefined();
   });
+
+  test('what is released may go and counts for nobody; what goes later counts again', () => {
+    const breaker = new Breaker();
+    gone(breaker, 15);
+    gone(breaker, 1, 'other');
+    expect(breaker.holds('t', { ofTenant: 16, ofAll: 17 }, 0)).toBeDefined();
+    breaker.release(breaker.goneKeys('t'));
+    expect(keys(15).every((key) => breaker.isReleased(key))).toBe(true);
+    expect(breaker.holds('t', { ofTenant: 16, ofAll: 17 }, 0)).toBeUndefined();
+    for (const key of keys(15)) breaker.deleted(key, 0);
+    breaker.release(['Policy/default/never-gone']);
+    expect(breaker.isReleased('Policy/default/never-gone')).toBe(false);
+    for (const key of keys(11, 'late')) breaker.gone(key, 't');
+    expect(breaker.holds('t', { ofTenant: 11, ofAll: 12 }, 0)).toMatchObject({ gone: 11 });
+  });
 });

@@ -103,13 +103,13 @@ describe('claims', () => {
     const claims = new Claims();
     const [young, old] = [object('a', '2026-02-01T00:00:00Z'), object('b', '2026-01-01T00:00:00Z')];
     for (const one of [young, old]) claims.note(one.key, one);
-    expect(claims.elder(young)).toBe(old);
-    expect(claims.elder(old)).toBeUndefined();
+    expect(claims.elder(young, () => true)).toBe(old);
+    expect(claims.elder(old, () => true)).toBeUndefined();
     claims.note(old.key, undefined);
-    expect(claims.elder(young)).toBeUndefined();
+    expect(claims.elder(young, () => true)).toBeUndefined();
     const [first, second] = [object('c'), object('d')];
     const others = new Claims();
     for (const one of [second, first]) others.note(one.key, one);
-    expect(others.elder(second)).toBe(first);
+    expect(others.elder(second, () => true)).toBe(first);
   });
 });

@@ -7,8 +7,10 @@ import pg from 'pg';
 import { afterAll, afterEach } from 'vitest';
 import {
   FileSource,
+  leadByLock,
   type Operator,
   type OperatorOptions,
+  type Source,
   type StatusChange,
   startOperator,
   wireRooms,
@@ -36,9 +38,11 @@ export async function createWorld() {
   });
   const sealer = createSealer(randomBytes(32).toString('base64url'));
   const rooms = wireRooms({
-    tenants: { database, ensureKeys: (write) => ensureKeys({ sealer, clock: systemClock }, write) },
+    tenants: { database, ensureKeys: (write) => ensureKeys({ sealer, clock: systemClock }, write), sealer },
     policies: { database, artifacts, engine, clock: systemClock },
     issuers: { database, baseUrl: 'http://127.0.0.1:8080' },
+    invitations: { database, clock: systemClock, baseUrl: 'http://127.0.0.1:8080' },
+    types: { database, clock: systemClock },
   });
   const closers: (() => Promise<void>)[] = [];
   afterEach(async () => {
@@ -65,9 +69,14 @@ export async function createWorld() {
       rescanMs: 1000,
       vanishMs: 60,
     });
+    return operateOn(source, options);
+  }
+
+  function operateOn<Of extends Source>(source: Of, options: Partial<OperatorOptions> = {}) {
     const changes: StatusChange[] = [];
     const operator = startOperator({
-      ...{ source, rooms, database, clock: systemClock, observe, maxStalenessMs: 5000, lockRetryMs: 20 },
+      ...{ source, rooms, database, clock: systemClock, observe, maxStalenessMs: 5000 },
+      lead: leadByLock({ database, source: source.name, observe, retryMs: 20 }),
       onStatus: (change) => changes.push(change),
       ...options,
     });
@@ -100,7 +109,7 @@ export async function createWorld() {
   /** As if nothing had ever been there. */
   const empty = () => admin('truncate accord.tenant, accord.resource cascade');
 
-  return { ...test, rooms, directory, operate, serve, cutConnections, empty };
+  return { ...test, rooms, sealer, directory, operate, operateOn, serve, cutConnections, empty };
 }
 
 function once(call: () => Promise<void>): () => Promise<void> {

@@ -205,3 +205,40 @@ describe('queue', () => {
     );
   });
 });
+
+describe('a key for later', () => {
+  test('comes when its time has come, once, and not at all when it was added before', async () => {
+    const { queue, begun, end, pass } = bench();
+    queue.addLater('a/1', 1000);
+    queue.addLater('a/1', 1000);
+    queue.addLater('a/2', 1000);
+    queue.add('a/2');
+    await end('a/2');
+    expect(begun).toEqual(['a/2']);
+    await pass(999);
+    expect(begun).toEqual(['a/2']);
+    await pass(1);
+    await end('a/1');
+    await pass(5000);
+    expect(begun).toEqual(['a/2', 'a/1']);
+  });
+
+  test('asked for by work that then fails comes once, at the time of its retry', async () => {
+    const { queue, begun, end, pass } = bench();
+    queue.add('a/1');
+    queue.addLater('a/1', 5000);
+    await end('a/1', new Error('x'));
+    await pass(100);
+    await end('a/1');
+    await pass(10_000);
+    expect(begun).toEqual(['a/1', 'a/1']);
+  });
+
+  test('does not come after closing', async () => {
+    const { queue, begun, pass } = bench();
+    queue.addLater('a/1', 1000);
+    await queue.close();
+    await pass(1000);
+    expect(begun).toEqual([]);
+  });
+});

@@ -1,7 +1,7 @@
 /** How compiled policies are stored: nothing lost, small, and damage noticed. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { packArtifact, unpackArtifact } from '../../server/rego/artifact.ts';
+import { packArtifact, packPlan, unpackArtifact, unpackPlan } from '../../server/rego/artifact.ts';
 import { createCompiler } from '../../server/rego/compile.ts';
 
 const compiler = createCompiler();
@@ -35,5 +35,25 @@ describe('artifact', () => {
     packed[packed.length - 8]! ^= 1;
     expect(() => unpackArtifact(packed)).toThrow();
     expect(() => unpackArtifact(Buffer.alloc(0))).toThrow('unknown format');
+  });
+});
+
+describe('plan', () => {
+  test('comes back, and one of another format does not', () => {
+    const plan = `{"strings":["é"]}${'x'.repeat(5000)}`;
+    expect(unpackPlan(packPlan(plan))).toBe(plan);
+    expect(packPlan(plan).length).toBeLessThan(100);
+    const later = packPlan(plan);
+    later[0] = 99;
+    expect(unpackPlan(later)).toBeUndefined();
+    const damaged = packPlan(plan);
+    damaged[8] = 255 - (damaged[8] as number);
+    expect(() => unpackPlan(damaged.subarray(0, 20))).toThrow();
+  });
+
+  test('at the limit is kept and one past it is not', () => {
+    const largest = 'x'.repeat(limits.policyPlanBytesMax);
+    expect(unpackPlan(packPlan(largest))).toBe(largest);
+    expect(() => unpackPlan(packPlan(`${largest}x`))).toThrow();
   });
 });

@@ -2,16 +2,22 @@
 import { hostBuiltinNames } from '../../server/rego/builtins/index.ts';
 import { createCompiler } from '../../server/rego/compile.ts';
 import { loadProgram, type Program } from '../../server/rego/evaluate.ts';
+import type { Compiled } from '../../server/rego/schema.ts';
 
 const compiler = createCompiler();
 
 export const closeCompiler = () => compiler.close();
 
-/** Wasm of a policy whose body is `rules`, in package `t`. Throws with the compiler's errors. */
-export async function compileWasm(rules: string): Promise<Uint8Array> {
+/** A policy whose body is `rules`, in package `t`, compiled. Throws with the compiler's errors. */
+export async function compileCode(rules: string): Promise<Compiled> {
   const result = await compiler.compile('t', `package t\n${rules}`, { builtins: hostBuiltinNames });
   if (!result.ok) throw new Error(JSON.stringify(result.errors));
-  return result.wasm;
+  return result;
+}
+
+/** The Wasm of it. */
+export async function compileWasm(rules: string): Promise<Uint8Array> {
+  return (await compileCode(rules)).wasm;
 }
 
 /** The same, loaded. The rule `obligations` is what these tests look at: it may have any value. */

@@ -1,6 +1,6 @@
 /**
  * Owns verified access tokens, so that a token's signature is checked once a minute and not at each request (an ES256
- * verification costs 120 to 170 us, a look-up about one). An entry dies with its token, after a minute, with the
+ * verification costs 120 to 170 us, a look-up 0.3). An entry dies with its token, after a minute, with the
  * TenantAuth under which it was verified, and with the issuer's keys.
  */
 import { LRUCache } from 'lru-cache';
@@ -8,14 +8,17 @@ import { limits } from '../limits.ts';
 import { type Verified, type VerifyServices, verifyAccessToken } from './access-token.ts';
 import type { Caller, TenantAuth } from './schema.ts';
 
-type Entry = Verified & { auth: TenantAuth; untilMs: number };
+type Entry = Verified & { token: string; auth: TenantAuth; untilMs: number };
+
+/** Of a token's end, which is its signature: enough to find it. */
+const KEY_CHARS = 32;
 
 export class AccessTokens {
   readonly #services: VerifyServices;
   readonly #entries = new LRUCache<string, Entry>({
     max: limits.verifiedTokensMax,
     maxSize: limits.verifiedTokensCharsMax,
-    sizeCalculation: (_, token) => token.length,
+    sizeCalculation: ({ token }) => token.length,
   });
 
   constructor(services: VerifyServices) {
@@ -24,8 +27,9 @@ export class AccessTokens {
 
   /** The caller of a token that was verified lately under this very TenantAuth; undefined says nothing about the token. */
   cached(token: string, auth: TenantAuth): Caller | undefined {
-    const entry = this.#entries.get(token);
-    if (entry === undefined || entry.auth !== auth || entry.keysVersion !== entry.keys.version) return undefined;
+    const entry = this.#entries.get(keyOf(token));
+    if (entry === undefined || entry.token !== token) return undefined;
+    if (entry.auth !== auth || entry.keysVersion !== entry.keys.version) return undefined;
     return this.#services.clock.now() < entry.untilMs ? entry.caller : undefined;
   }
 
@@ -36,7 +40,15 @@ export class AccessTokens {
   async verify(token: string, auth: TenantAuth): Promise<Caller> {
     const verified = await verifyAccessToken(this.#services, token, auth);
     const untilMs = Math.min(verified.expiresAtMs, this.#services.clock.now() + limits.verifiedTokenTtlMs);
-    this.#entries.set(token, { ...verified, auth, untilMs });
+    this.#entries.set(keyOf(token), { ...verified, token, auth, untilMs });
     return verified.caller;
   }
+}
+
+/**
+ * V8 reads all of a text to look it up, at 2 ns a character: 0.7 us for a token. It is compared as a whole when found;
+ * of two that end the same, the later one is remembered.
+ */
+function keyOf(token: string): string {
+  return token.slice(-KEY_CHARS);
 }

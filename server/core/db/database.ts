@@ -6,6 +6,7 @@ import pg from 'pg';
 import type { Static, TSchema } from 'typebox';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
+import { Fence, type FenceOptions } from './fence.ts';
 import { Gate } from './gate.ts';
 import { checkRows } from './rows.ts';
 import { compileSql, type Sql } from './sql.ts';
@@ -62,18 +63,31 @@ export type DatabaseOptions = {
 /** For heartbeats, snapshots and sweeps: a server must be able to say that it lives while tenants wait for theirs. */
 const SYSTEM_POOL_MAX = 2;
 
-export class Database {
-  readonly #pool: pg.Pool;
-  readonly #systemPool: pg.Pool;
-  readonly #gate: Gate;
-  readonly #options: DatabaseOptions;
+type Pools = { tenants: pg.Pool; system: pg.Pool; gate: Gate };
 
-  constructor(options: DatabaseOptions) {
+export class Database {
+  readonly #pools: Pools;
+  readonly #options: DatabaseOptions;
+  readonly #fence: Fence | undefined;
+
+  /** @param view what `fenced` shares and adds */
+  constructor(options: DatabaseOptions, view?: { pools: Pools; fence: Fence }) {
     this.#options = options;
     const timeoutMs = options.statementTimeoutMs ?? limits.statementTimeoutMs;
-    this.#pool = this.#open(options.poolMax, timeoutMs);
-    this.#systemPool = this.#open(SYSTEM_POOL_MAX, limits.systemStatementTimeoutMs);
-    this.#gate = new Gate(Math.max(1, Math.floor(options.poolMax / 2)));
+    this.#pools = view?.pools ?? {
+      tenants: this.#open(options.poolMax, timeoutMs),
+      system: this.#open(SYSTEM_POOL_MAX, limits.systemStatementTimeoutMs),
+      gate: new Gate(Math.max(1, Math.floor(options.poolMax / 2))),
+    };
+    this.#fence = view?.fence;
+  }
+
+  /**
+   * The same connections, each writing transaction bound to a term: Postgres refuses it when the term is over, and a term
+   * that is claimed meanwhile begins after it. Closing either closes both.
+   */
+  fenced(options: FenceOptions): Database {
+    return new Database(this.#options, { pools: this.#pools, fence: new Fence(options) });
   }
 
   #open(max: number, timeoutMs: number): pg.Pool {
@@ -107,22 +121,29 @@ export class Database {
 
   /** One transaction that sees and writes only this tenant's rows. */
   async tenant<T>(tenant: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const begin = `begin; select set_config('accord.tenant', ${pg.escapeLiteral(tenant)}, true)`;
-    return this.#gate.run(tenant, () => this.#transaction(this.#pool, begin, work));
+    const set = `select set_config('accord.tenant', ${pg.escapeLiteral(tenant)}, true)`;
+    const { tenants, gate } = this.#pools;
+    return gate.run(tenant, () => this.#fencedTransaction(tenants, set, work));
   }
 
   /** One transaction across tenants, for: snapshot loading, the operator's bookkeeping, sweeps, and server heartbeats. */
   async system<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction(this.#systemPool, 'begin; set local role accord_system', work);
+    return this.#fencedTransaction(this.#pools.system, 'set local role accord_system', work);
   }
 
   /** The same, seeing one state of the database throughout. */
   async systemSnapshot<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const begin = 'begin isolation level repeatable read read only; set local role accord_system';
-    return this.#transaction(this.#systemPool, begin, work);
+    const begin = () => 'begin isolation level repeatable read read only; set local role accord_system';
+    return this.#transaction(this.#pools.system, begin, work);
   }
 
-  async #transaction<T>(pool: pg.Pool, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async #fencedTransaction<T>(pool: pg.Pool, set: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    if (this.#fence === undefined) return this.#transaction(pool, () => `begin; ${set}`, work);
+    const fence = this.#fence;
+    return fence.watch(this.#transaction(pool, () => `begin; ${fence.check()}; ${set}`, work));
+  }
+
+  async #transaction<T>(pool: pg.Pool, begin: () => string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
     const onError = (error: Error) => {
@@ -130,7 +151,7 @@ export class Database {
     };
     client.on('error', onError);
     try {
-      await client.query(begin);
+      await client.query(begin());
       const result = await work(new Transaction(client));
       await client.query('commit');
       return result;
@@ -150,20 +171,28 @@ export class Database {
    * @throws Error saying which role and which attribute.
    */
   async assertConfined(): Promise<void> {
-    const { rows } = await this.#pool.query(
-      `select current_user as role, rolsuper, rolbypassrls,
+    const { rows } = await this.#pools.tenants.query(
+      `select current_user as role, rolsuper, rolbypassrls, pg_has_role('accord_system', 'usage') as across,
          (select string_agg(c.relname, ', ') from pg_class c join pg_namespace n on n.oid = c.relnamespace
            where n.nspname = 'accord' and c.relkind in ('r', 'p') and pg_has_role(c.relowner, 'usage')) as owns
        from pg_roles where rolname = current_user`,
     );
-    const row = rows[0] as { role: string; rolsuper: boolean; rolbypassrls: boolean; owns: string | null };
+    const row = rows[0] as {
+      role: string;
+      rolsuper: boolean;
+      rolbypassrls: boolean;
+      across: boolean;
+      owns: string | null;
+    };
     const reason = row.rolsuper
       ? 'SUPERUSER'
       : row.rolbypassrls
         ? 'BYPASSRLS'
         : row.owns
           ? `owner of ${row.owns}`
-          : null;
+          : row.across
+            ? 'a member of accord_system that inherits it (grant it WITH INHERIT FALSE)'
+            : null;
     if (reason !== null) {
       throw new Error(
         `the database role ${row.role} is ${reason}: row-level security would not bind it. ` +
@@ -173,6 +202,6 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pool.end(), this.#systemPool.end()]);
+    await Promise.all([this.#pools.tenants.end(), this.#pools.system.end()]);
   }
 }

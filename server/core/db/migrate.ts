@@ -34,6 +34,8 @@ export function roleOf(url: string): string {
 
 /** The database is newer than this program, or was migrated by other files than these. */
 export class SchemaMismatch extends Error {}
+/** `accord migrate` has not brought the database up to this program yet. */
+export class SchemaBehind extends SchemaMismatch {}
 
 /**
  * Brings the schema up to this program's version. Safe to run from many processes at once; a second run does nothing.
@@ -79,7 +81,7 @@ export async function assertSchema(url: string): Promise<void> {
   try {
     const exists = await client.query(`select to_regclass('accord.migration') is not null as there`);
     const pending = exists.rows[0].there ? compare(migrations, await applied(client)) : migrations;
-    if (pending[0]) throw new SchemaMismatch(`the database lacks migration ${pending[0].name}: run accord migrate`);
+    if (pending[0]) throw new SchemaBehind(`the database lacks migration ${pending[0].name}: run accord migrate`);
   } finally {
     await client.end();
   }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"accord/server/rego/compiler/plan"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/format"
 	"github.com/open-policy-agent/opa/v1/rego"
@@ -66,6 +68,14 @@ func (a *attempt) compile(q *request) *response {
 		return nil
 	}
 	out := &response{OK: true, Package: packageName(a.module), Syntax: "v1", wasm: linked.Bytes}
+	if q.Plan {
+		text, err := plan.Of(rego.Compiler(c), rego.ParsedQuery(entryQuery()))
+		if err != nil {
+			a.errs = err
+			return nil
+		}
+		out.Plan = string(text)
+	}
 	if a.version == ast.RegoV0 {
 		out.Syntax = "v0"
 	}

@@ -14,6 +14,7 @@ type request struct {
 	Source   string   `json:"source"`
 	Builtins []string `json:"builtins"` // builtins that the host supplies, beside those native to OPA's Wasm target
 	Explain  bool     `json:"explain"`
+	Plan     bool     `json:"plan"`     // whether the answer carries the plan beside the Wasm
 	MaxDepth int      `json:"maxDepth"` // of the parser's recursion; a level of nesting costs about eight
 }
 
@@ -26,6 +27,7 @@ type response struct {
 	Reads    *reads     `json:"reads,omitempty"`
 	Builtins []string   `json:"builtins,omitempty"`
 	Source   string     `json:"source,omitempty"`
+	Plan     string     `json:"plan,omitempty"` // text of plan/encode.go; absent when it has what is never run in JavaScript
 	Known    []declared `json:"known,omitempty"`
 	wasm     []byte
 }

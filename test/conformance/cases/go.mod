@@ -2,6 +2,10 @@ module accord/test/conformance/cases
 
 go 1.26.0
 
+replace accord/server/rego/compiler => ../../../server/rego/compiler
+
+require accord/server/rego/compiler v0.0.0
+
 require github.com/open-policy-agent/opa v1.22.0
 
 require (

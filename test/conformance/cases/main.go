@@ -1,4 +1,4 @@
-// Compiles OPA's own conformance cases to Wasm and writes them to standard output, each as one line of JSON followed
+// Compiles OPA's own conformance cases to Wasm and to plans, and writes them to standard output, each as one line of JSON followed
 // by `wasmBytes` bytes of Wasm. The cases come from OPA's Go module, whose folder is the argument; they are not copied.
 package main
 
@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"accord/server/rego/compiler/plan"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/test/cases"
@@ -23,6 +25,7 @@ type header struct {
 	Version      string            `json:"version"`
 	Folder       string            `json:"folder"`
 	WasmBytes    int               `json:"wasmBytes"`
+	Plan         string            `json:"plan,omitempty"`
 	CompileError string            `json:"compileError,omitempty"`
 	Input        *any              `json:"input,omitempty"`
 	Data         *map[string]any   `json:"data,omitempty"`
@@ -78,7 +81,8 @@ func asJSON(source string) (any, error) {
 }
 
 func write(out *bufio.Writer, h header, tc cases.TestCase, version ast.RegoVersion) error {
-	wasm, err := compile(tc, version)
+	wasm, text, err := compile(tc, version)
+	h.Plan = string(text)
 	if err != nil {
 		h.CompileError, _, _ = strings.Cut(err.Error(), "\n")
 	}
@@ -95,7 +99,7 @@ func write(out *bufio.Writer, h header, tc cases.TestCase, version ast.RegoVersi
 }
 
 // compile turns a panic of OPA's into an error: two cases use builtins that only OPA's own tests register.
-func compile(tc cases.TestCase, version ast.RegoVersion) (wasm []byte, err error) {
+func compile(tc cases.TestCase, version ast.RegoVersion) (wasm, text []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -111,7 +115,8 @@ func compile(tc cases.TestCase, version ast.RegoVersion) (wasm []byte, err error
 	}
 	result, err := rego.New(options...).Compile(context.Background())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return result.Bytes, nil
+	text, err = plan.Of(options...)
+	return result.Bytes, text, err
 }

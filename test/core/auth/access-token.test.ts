@@ -403,6 +403,21 @@ describe('the cache', () => {
     idp.removeKey('two');
   });
 
+  test('takes no token for another that ends the same', async () => {
+    const tokens = new AccessTokens(services);
+    const tenantAuth = auth();
+    const token = await idp.sign(claims());
+    await tokens.verify(token, tenantAuth);
+    for (let at = 0; at < token.length; at += 7) {
+      const other = `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
+      expect(tokens.cached(other, tenantAuth), `changed at ${at}`).toBeUndefined();
+    }
+    for (const other of ['', token.slice(-32), token.slice(1), `x${token}`, `${token}x`]) {
+      expect(tokens.cached(other, tenantAuth)).toBeUndefined();
+    }
+    expect(tokens.cached(token, tenantAuth)).toBeDefined();
+  });
+
   test('holds a bounded number of characters', async () => {
     const tokens = new AccessTokens(services);
     const tenantAuth = auth();

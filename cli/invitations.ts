@@ -1,0 +1,15 @@
+/** Owns how a person at a terminal hears of a tenant's first invitations: the link, once; elsewhere only where it lies. */
+import { relative } from 'node:path';
+import type { InvitationFiles } from '../operator/index.ts';
+
+/** What comes before `isReporting` says so is kept for `lines`. */
+export function tellInvitations(isReporting: () => boolean) {
+  const waiting: string[] = [];
+  const written: NonNullable<InvitationFiles['written']> = (tenant, { email, role, url }, path) => {
+    const at = process.stdout.isTTY ? url : `see ${relative(process.cwd(), path)}`;
+    const line = `${email} is invited as ${role} of ${tenant}, for one use: ${at}`;
+    if (isReporting()) console.log(line);
+    else waiting.push(line);
+  };
+  return { written, lines: () => waiting.splice(0) };
+}

@@ -1,0 +1,16 @@
+/**
+ * Owns what leading is to the operator: at most one of those who follow a source writes what it says. How one comes to lead
+ * differs: a lock in the database for files (lock.ts), a Lease and a fenced term for Kubernetes (kubernetes/lease.ts).
+ */
+
+export type LeadershipCallbacks = {
+  /** Begin to work. Rejecting gives the leadership back; it is tried for again. */
+  held: () => Promise<void>;
+  /** Begin nothing more. */
+  lost: () => void;
+  /** Why this one does not lead; told once for each reason. */
+  waiting: (message: string) => void;
+};
+
+/** Tries to lead in the background until closed; closing lets the next one lead at once. */
+export type Leadership = (callbacks: LeadershipCallbacks) => { close(): Promise<void> };

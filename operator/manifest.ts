@@ -1,0 +1,50 @@
+/** Owns what every source reads from a manifest in the same way: what it claims, its annotations, the digest of its spec. */
+import { createHash } from 'node:crypto';
+import { kindOf, type LooseManifest } from './kinds/index.ts';
+import type { Claim, KindName } from './source.ts';
+
+export type Loose = Record<string, unknown>;
+
+export function isObject(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// What stands in keys, in columns of text and in names of files.
+const LEGIBLE = /^[^/\p{C}]{1,253}$/u;
+
+export function isLegible(text: string): boolean {
+  return LEGIBLE.test(text);
+}
+
+/** What a manifest claims, as far as it says so legibly; it need not be valid otherwise. */
+export function claimsOf(value: Loose, kind: KindName): Claim | undefined {
+  if (!isObject(value.spec)) return undefined;
+  const claim = kindOf(kind).claims(value as unknown as LooseManifest);
+  // The names of policies hold more characters than those of objects, but none that is not legible.
+  return claim && isLegible(claim.tenant) && isLegible(claim.name) ? claim : undefined;
+}
+
+export function annotationsOf(value: Loose): Record<string, string> {
+  const { annotations } = value.metadata as Loose;
+  if (!isObject(annotations)) return {};
+  return Object.fromEntries(
+    Object.entries(annotations).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+/** The same for two specs that differ in the order of keys, in comments or in layout only. */
+export function digestOf(spec: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(spec)) ?? '')
+    .digest('base64url');
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
+}

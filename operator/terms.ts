@@ -1,0 +1,74 @@
+/**
+ * Owns claiming a term: from the moment a claim is committed, nothing that began under an earlier term is written any
+ * more. An epoch only grows, also when the Lease it comes from is deleted, and a term belongs to one cluster.
+ */
+import type { Database } from '../server/core/db/database.ts';
+import { limits } from '../server/core/limits.ts';
+import { endTransactions, lockTerms, readTerm, type TermRow, writeTerm } from './term-store.ts';
+
+export type Claim = TermRow & {
+  /** Take over what another cluster's manifests own (--adopt-cluster). */
+  adopt: boolean;
+};
+
+/** The rows of this source belong to another cluster's manifests. */
+export class OtherCluster extends Error {
+  constructor(stored: string, own: string) {
+    super(
+      `This database holds what the manifests of another cluster say (its kube-system namespace has the uid ${stored}, ` +
+        `this cluster's has ${own}). Is the kubeconfig the right one? Nothing is touched. When this cluster takes the ` +
+        `other one's place, start once with --adopt-cluster.`,
+    );
+  }
+}
+
+/** Somebody claimed this epoch or a later one. */
+export class LostClaim extends Error {}
+
+/**
+ * The lowest epoch that may be claimed now.
+ * @throws OtherCluster
+ */
+export async function nextEpoch(
+  database: Database,
+  source: string,
+  of: Pick<Claim, 'cluster' | 'adopt'>,
+): Promise<number> {
+  const stored = await database.system((tx) => readTerm(tx, source));
+  if (stored !== undefined) assertCluster(stored, of);
+  return (stored?.epoch ?? 0) + 1;
+}
+
+/**
+ * Makes the epoch the term of a source. Transactions of the term before end first: those that do not within
+ * `limits.termClaimWaitMs` lose their connections.
+ * @throws LostClaim, OtherCluster
+ */
+export async function claimTerm(database: Database, source: string, claim: Claim): Promise<void> {
+  try {
+    await claimOnce(database, source, claim);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+    await database.system((tx) => endTransactions(tx, source));
+    await claimOnce(database, source, claim);
+  }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+function claimOnce(database: Database, source: string, claim: Claim): Promise<void> {
+  const { epoch, holder, cluster } = claim;
+  return database.system(async (tx) => {
+    await lockTerms(tx, source, limits.termClaimWaitMs);
+    const stored = await readTerm(tx, source);
+    if (stored !== undefined) assertCluster(stored, claim);
+    if (stored !== undefined && stored.epoch >= epoch) {
+      throw new LostClaim(`term ${epoch} over ${source} comes too late: ${stored.holder} has claimed ${stored.epoch}`);
+    }
+    await writeTerm(tx, source, { epoch, holder, cluster });
+  });
+}
+
+function assertCluster(stored: TermRow, { cluster, adopt }: Pick<Claim, 'cluster' | 'adopt'>): void {
+  if (stored.cluster !== cluster && !adopt) throw new OtherCluster(stored.cluster, cluster);
+}

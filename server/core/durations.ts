@@ -1,0 +1,54 @@
+/**
+ * Owns histograms that are cheap to fill: prom-client's own took 0.5 us an observation (a closure, labels to check, a
+ * bucket looked up by its number as text), which every decision pays. Its Registry reads these when somebody scrapes.
+ */
+import type { Metric, Registry } from 'prom-client';
+
+export type DurationOptions = { name: string; help: string; boundsSeconds: readonly number[] };
+
+export class Durations {
+  readonly name: string;
+  readonly help: string;
+  readonly type = 'histogram';
+  readonly aggregator = 'sum';
+  readonly #bounds: readonly number[];
+  /** How many were in each bucket alone; the last one has no upper bound. */
+  readonly #counts: number[];
+  #sum = 0;
+
+  constructor({ name, help, boundsSeconds }: DurationOptions) {
+    this.name = name;
+    this.help = help;
+    this.#bounds = boundsSeconds;
+    this.#counts = Array(boundsSeconds.length + 1).fill(0);
+  }
+
+  /** Makes one and lets the registry read it, which asks a metric for its name and for `get()` only. */
+  static register(registry: Registry, options: DurationOptions): Durations {
+    const durations = new Durations(options);
+    registry.registerMetric(durations as unknown as Metric);
+    return durations;
+  }
+
+  add(seconds: number): void {
+    let bucket = 0;
+    while (bucket < this.#bounds.length && seconds > (this.#bounds[bucket] as number)) bucket++;
+    this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
+    this.#sum += seconds;
+  }
+
+  /** What the Registry writes: cumulative buckets, their sum and their count. */
+  async get() {
+    const { name, help, type, aggregator } = this;
+    let count = 0;
+    const values: { metricName: string; labels: { le?: number | string }; value: number }[] = this.#counts.map(
+      (within, i) => {
+        count += within;
+        return { metricName: `${name}_bucket`, labels: { le: this.#bounds[i] ?? '+Inf' }, value: count };
+      },
+    );
+    values.push({ metricName: `${name}_sum`, labels: {}, value: this.#sum });
+    values.push({ metricName: `${name}_count`, labels: {}, value: count });
+    return { name, help, type, aggregator, values };
+  }
+}

@@ -1,0 +1,88 @@
+/** Shapes of the facts room: what a decision asks of records, and what it gets. */
+import { Type } from 'typebox';
+import type { Actor } from '../core/auth/schema.ts';
+import { Json, Nullable } from '../core/db/rows.ts';
+import type { Types } from '../types/index.ts';
+
+/** A relationship of the subject, as a policy sees it; `type` equals `relationshipType`. */
+export type SubjectRelationship = {
+  type: string;
+  relationshipType: string;
+  to: { type: string; id: string } & Record<string, unknown>;
+};
+/** A relationship to the resource. */
+export type ResourceRelationship = {
+  type: string;
+  relationshipType: string;
+  from: { type: string; id: string } & Record<string, unknown>;
+};
+/** A definition that the subject consented to, judged at the instant of the request. */
+export type ConsentFact = {
+  name: string;
+  version: string;
+  document: { version: string; language: string };
+  status: 'given' | 'valid' | 'grace' | 'required' | 'expired';
+  sufficient: boolean;
+};
+
+/** A relationship that holds through others: those, from its begin to its end. */
+export type InheritedPath = { relationship: Step; through: Step[] };
+export type Step = { from: Actor; relationshipType: string; to: Actor };
+
+export type Facts = {
+  readonly graph: {
+    readonly subject: readonly SubjectRelationship[];
+    readonly resource: readonly ResourceRelationship[];
+  };
+  readonly consents: readonly ConsentFact[];
+  /** Stored attributes of the subject and the resource, where they are registered: they win over the request's. */
+  readonly subject?: Readonly<Record<string, unknown>>;
+  readonly resource?: Readonly<Record<string, unknown>>;
+  /** For explain: how inherited relationships came about. */
+  readonly inherited?: readonly InheritedPath[];
+  /** Which side has more relationships than a policy may be given: then there are none here, and the answer is a deny. */
+  readonly tooLarge?: 'subject' | 'resource';
+};
+
+/** Which facts a policy reads: nothing else is fetched. */
+export type FactsNeeded = {
+  readonly subject: boolean;
+  readonly resource: boolean;
+  readonly consents: boolean;
+  /** Whether it looks at more of the subject, or the resource, than id and type. */
+  readonly subjectAttributes: boolean;
+  readonly resourceAttributes: boolean;
+};
+
+export type FactsQuestion = {
+  tenant: string;
+  /** The tenant's types, of the snapshot that decides. */
+  types: Types;
+  subject: Partial<Actor>;
+  resource: Partial<Actor>;
+  needed: FactsNeeded;
+  /** The instant of the request, ms: expiry and consents are judged at it. */
+  now: number;
+  explain?: boolean;
+};
+
+/** Gathers the facts of one question, or of many that were asked together; without a promise when there are none to read. */
+export type FactsSource = { gather(question: FactsQuestion): Facts | Promise<Facts> };
+
+export const noFacts: Facts = Object.freeze({ graph: Object.freeze({ subject: [], resource: [] }), consents: [] });
+
+/**
+ * What a query of facts gives: stored relationships on the ways from a subject (`from`) or to a resource (`to`), with the
+ * attributes of their far ends; and attributes of the subject and the resource themselves (`subject`, `resource`).
+ */
+export const FactRow = Type.Object({
+  n: Type.Integer(),
+  part: Type.Union([Type.Literal('from'), Type.Literal('to'), Type.Literal('subject'), Type.Literal('resource')]),
+  from_type: Nullable(Type.String()),
+  from_id: Nullable(Type.String()),
+  name: Nullable(Type.String()),
+  to_type: Nullable(Type.String()),
+  to_id: Nullable(Type.String()),
+  attributes: Nullable(Json<Record<string, unknown>>()),
+});
+export type Edge = { from: Actor; name: string; to: Actor; attributes: Record<string, unknown> | undefined };

@@ -1,0 +1,98 @@
+/** All SQL of the facts room: one statement for the questions of one tenant that were asked together. */
+import type { Static } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { type Sql, sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
+import { FactRow } from './schema.ts';
+
+/** A thing that question `n` is about, at its instant (RFC 3339). `walk`: also what may follow by inheritance. */
+export type Asked = { n: number; type: string; id: string; now: string; walk: boolean };
+export type FactsQuery = {
+  tenant: string;
+  from: readonly Asked[];
+  to: readonly Asked[];
+  subject: readonly Asked[];
+  resource: readonly Asked[];
+  /** Pairs of relationship types (From:rel:To) that stand one after the other on a way of inheritance. */
+  follows: readonly (readonly [string, string])[];
+  /** Whether any type has attributes. */
+  attributes: boolean;
+};
+
+const edge = sql`r.from_type, r.from_id, r.name, r.to_type, r.to_id`;
+const holding = sql`(r.expires_at is null or r.expires_at > q.now)`;
+
+/** Rows in no order; a relationship may come more than once. More than limits.factsEdgesMax of a question and part: too many. */
+export async function readFacts(tx: Transaction, query: FactsQuery): Promise<Static<typeof FactRow>[]> {
+  const parts = [
+    ...(query.from.length > 0 ? [relationships(query, 'from')] : []),
+    ...(query.to.length > 0 ? [relationships(query, 'to')] : []),
+    ...(query.subject.length > 0 ? [things(query, 'subject')] : []),
+    ...(query.resource.length > 0 ? [things(query, 'resource')] : []),
+  ];
+  const [first, ...others] = parts;
+  if (first === undefined) return [];
+  return tx.many(
+    FactRow,
+    others.reduce((all, part) => sql`${all} union all ${part}`, first),
+  );
+}
+
+/**
+ * A list as a sub-select, so that the planner cannot see how long it is: otherwise it plans each query anew for that, which
+ * took 0.4 of 0.6 ms of a query for one subject, and 1.5 of 1.8 ms of a walk.
+ */
+const texts = (list: readonly string[]) => sql`(select ${list}::text[])`;
+const integers = (list: readonly number[]) => sql`(select ${list}::integer[])`;
+
+function asked(list: readonly Asked[]): Sql {
+  return sql`unnest(${integers(list.map((one) => one.n))}, ${texts(list.map((one) => one.type))},
+    ${texts(list.map((one) => one.id))}, (select ${list.map((one) => one.now)}::timestamptz[]),
+    ${integers(list.map((one) => (one.walk ? limits.inheritanceDepthMax : 1)))}) as q (n, type, id, now, depth)`;
+}
+
+function relationships(query: FactsQuery, side: 'from' | 'to'): Sql {
+  const { tenant } = query;
+  const mine =
+    side === 'from' ? sql`r.from_type = q.type and r.from_id = q.id` : sql`r.to_type = q.type and r.to_id = q.id`;
+  const direct = sql`select ${edge} from accord.relationship r where r.tenant = ${tenant} and ${mine} and ${holding}
+    limit ${limits.factsEntriesMax + 1}`;
+  const walks = query[side].some((one) => one.walk);
+  const far =
+    side === 'from' ? sql`t.type = e.to_type and t.id = e.to_id` : sql`t.type = e.from_type and t.id = e.from_id`;
+  const [attributes, join] = query.attributes
+    ? [sql`t.attributes`, sql`left join accord.thing t on t.tenant = ${tenant} and ${far}`]
+    : [sql`null::jsonb`, sql``];
+  return sql`select q.n, ${partTexts[side]} as part, e.from_type, e.from_id, e.name, e.to_type, e.to_id, ${attributes} as attributes
+    from ${asked(query[side])} cross join lateral (${walks ? walk(query, side, direct) : direct}) as e ${join}`;
+}
+
+/** Level by level from the direct ones; a row is a relationship at its distance, so that a cycle ends at the depth. */
+function walk({ tenant, follows }: FactsQuery, side: 'from' | 'to', direct: Sql): Sql {
+  const pairs = follows.map(([first, second]) => [...first.split(':'), ...second.split(':')]);
+  const column = (index: number) => pairs.map((pair) => pair[index] as string);
+  const after = sql`unnest(${texts(column(0))}, ${texts(column(1))}, ${texts(column(2))}, ${texts(column(4))},
+    ${texts(column(5))}) as f (first_from, first_name, middle, second_name, second_to)`;
+  const step =
+    side === 'from'
+      ? sql`f on f.first_from = w.from_type and f.first_name = w.name and f.middle = w.to_type
+        join accord.relationship r on r.tenant = ${tenant} and r.from_type = w.to_type and r.from_id = w.to_id
+          and r.name = f.second_name and r.to_type = f.second_to`
+      : sql`f on f.middle = w.from_type and f.second_name = w.name and f.second_to = w.to_type
+        join accord.relationship r on r.tenant = ${tenant} and r.to_type = w.from_type and r.to_id = w.from_id
+          and r.name = f.first_name and r.from_type = f.first_from`;
+  return sql`with recursive w (from_type, from_id, name, to_type, to_id, depth) as (
+      select d.*, 1 from (${direct}) as d
+      union
+      select ${edge}, w.depth + 1 from w join (select * from ${after}) as ${step} where w.depth < q.depth and ${holding})
+    select from_type, from_id, name, to_type, to_id from w limit ${limits.factsEdgesMax + 1}`;
+}
+
+function things(query: FactsQuery, part: 'subject' | 'resource'): Sql {
+  return sql`select q.n, ${partTexts[part]} as part, null as from_type, null as from_id, null as name,
+      null as to_type, null as to_id, t.attributes
+    from ${asked(query[part])} join accord.thing t on t.tenant = ${query.tenant} and t.type = q.type and t.id = q.id`;
+}
+
+/** Literals, not parameters: Postgres would not know their type. */
+const partTexts = { from: sql`'from'`, to: sql`'to'`, subject: sql`'subject'`, resource: sql`'resource'` };

@@ -1,0 +1,38 @@
+/**
+ * Owns the page that an invitation's link opens: static, from three files, without anything from elsewhere. What it shows
+ * is a secret, so nobody stores it, indexes it, frames it or learns its address.
+ */
+import { readFileSync } from 'node:fs';
+import type { App } from '../core/http.ts';
+
+const file = (name: string) => readFileSync(new URL(`invitation-page/${name}`, import.meta.url), 'utf8');
+
+const pages = [
+  { url: '/portal/invitations', type: 'text/html; charset=utf-8', body: file('page.html') },
+  { url: '/portal/invitations.css', type: 'text/css; charset=utf-8', body: file('style.css') },
+  { url: '/portal/invitations.js', type: 'text/javascript; charset=utf-8', body: file('script.js') },
+];
+
+const headers = {
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'x-robots-tag': 'noindex, nofollow',
+};
+
+export function registerInvitationPage(app: App): void {
+  for (const { url, type, body } of pages) {
+    app.route({
+      method: 'GET',
+      url,
+      config: { access: { door: 'public' } },
+      schema: { hide: true },
+      handler: async (_, reply) => reply.headers(headers).type(type).send(body),
+    });
+  }
+}

@@ -1,0 +1,134 @@
+/** Inviting members through the Config API, and the one door that is open to whoever holds a link. */
+import { Type } from 'typebox';
+import { type App, memberOf } from '../core/http.ts';
+import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { registerInvitationPage } from './invitation-page.ts';
+import { inviteMember, redeemInvitation, withdraw } from './invitations.ts';
+import type { PortalServices } from './portal-token.ts';
+import {
+  InvitationBody,
+  InvitationCreated,
+  type InvitationRow,
+  InvitationView,
+  RedeemBody,
+  Redeemed,
+} from './schema.ts';
+import { listInvitations } from './store.ts';
+
+const TenantParams = Type.Object({ tenant: Type.String() });
+const tags = ['Members'];
+const PAGE_ITEMS = 100;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
+
+export function registerInvitationRoutes(app: App, services: PortalServices): void {
+  registerInvitationPage(app);
+  registerRedeeming(app, services);
+  registerInviting(app, services);
+  registerInvitationList(app, services);
+}
+
+function registerRedeeming(app: App, services: PortalServices): void {
+  app.route({
+    method: 'POST',
+    url: '/portal/invitations/redeem',
+    config: { access: { door: 'public' } },
+    schema: {
+      summary: 'Use an invitation: become a member, and get a portal token',
+      description: 'Exactly once. 410 when it was used, has expired or was withdrawn.',
+      tags,
+      security: [],
+      body: RedeemBody,
+      response: { 200: Redeemed },
+    },
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      return redeemInvitation(services, request.body.token, request.id);
+    },
+  });
+}
+
+function registerInviting(app: App, services: PortalServices): void {
+  app.route({
+    method: 'POST',
+    url: '/tenants/:tenant/members/invitations',
+    config: admins,
+    schema: {
+      summary: 'Invite a member',
+      description: 'The link is shown once, in this answer, and works once, for 7 days.',
+      tags,
+      params: TenantParams,
+      body: InvitationBody,
+      response: { 201: InvitationCreated },
+    },
+    handler: async (request, reply) => {
+      const { tenant } = request.params;
+      const by = { actor: `member:${memberOf(request).email}`, requestId: request.id };
+      const link = await inviteMember(services, tenant, request.body, by);
+      reply.header('cache-control', 'no-store');
+      return reply.code(201).send(link);
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/tenants/:tenant/members/invitations/:id',
+    config: admins,
+    schema: {
+      summary: 'Withdraw an invitation',
+      tags,
+      params: Type.Object({
+        tenant: Type.String(),
+        id: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
+      }),
+      response: { 204: Type.Null() },
+    },
+    handler: async (request, reply) => {
+      const { tenant, id } = request.params;
+      const by = { actor: `member:${memberOf(request).email}`, requestId: request.id };
+      await withdraw(services, tenant, id, by);
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+function registerInvitationList(app: App, services: PortalServices): void {
+  app.route({
+    method: 'GET',
+    url: '/tenants/:tenant/members/invitations',
+    config: admins,
+    schema: {
+      summary: 'List invitations, newest first',
+      tags,
+      params: TenantParams,
+      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      response: {
+        200: Type.Object({ invitations: Type.Array(InvitationView), cursor: Type.Optional(Type.String()) }),
+      },
+    },
+    handler: async (request) => {
+      const { tenant } = request.params;
+      const { limit = PAGE_ITEMS, cursor } = request.query;
+      const before = cursor === undefined ? {} : { before: decodeCursor(cursor, 'invitations', UUID) };
+      const page = { ...before, limit: limit + 1 };
+      const rows = await services.database.tenant(tenant, (tx) => listInvitations(tx, tenant, page));
+      const invitations = rows.slice(0, limit).map((row) => view(row, services.clock.now()));
+      const last = invitations.at(-1);
+      return rows.length > limit && last
+        ? { invitations, cursor: encodeCursor(last.id, 'invitations') }
+        : { invitations };
+    },
+  });
+}
+
+function view(row: InvitationRow, now: number) {
+  const { id, email, role, expires_at: expiresAt, created_at: createdAt, created_by: createdBy } = row;
+  const used = row.used_at === null ? {} : { usedAt: row.used_at };
+  return { id, email, role, status: statusOf(row, now), expiresAt, createdAt, createdBy, ...used };
+}
+
+function statusOf(row: InvitationRow, now: number) {
+  if (row.used_at !== null) return 'used' as const;
+  // One that had expired when the next was made was closed at the instant of its expiry.
+  if (Date.parse(row.expires_at) <= now || row.withdrawn_at === row.expires_at) return 'expired' as const;
+  return row.withdrawn_at === null ? ('pending' as const) : ('withdrawn' as const);
+}

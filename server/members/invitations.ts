@@ -1,0 +1,194 @@
+/**
+ * The verbs on invitations: a link that makes whoever opens it first a member, once, within a week. Security-admins
+ * invite through the Config API, the Tenant's manifest through the operator.
+ */
+import { recordAudit } from '../audit/index.ts';
+import type { Role } from '../core/auth/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
+import { problem } from '../core/problems.ts';
+import { readTenant, tenantProblem } from '../tenants/index.ts';
+import { hashOfInvitation, makeInvitationToken, tenantOfInvitation, urlOfInvitation } from './invitation-token.ts';
+import { listPortalToken, type PortalServices, signPortalToken } from './portal-token.ts';
+import { memberProblem } from './problems.ts';
+import type { InvitationRow } from './schema.ts';
+import {
+  countOpenInvitations,
+  insertInvitation,
+  insertMember,
+  lockInvitation,
+  markReported,
+  readKnownAddresses,
+  readManifestInvitations,
+  renewInvitation,
+  spendInvitation,
+  upsertMember,
+  withdrawExpired,
+  withdrawInvitation,
+} from './store.ts';
+
+export type InvitationServices = { database: Database; clock: Clock; baseUrl: string };
+export type Invited = { email: string; role: Role };
+/** `url` holds the secret and is shown once. */
+export type InvitationLink = Invited & { id: string; url: string; expiresAt: string };
+type Requested = { actor: string; requestId?: string };
+
+/**
+ * Invites somebody, whose address is compared in small letters.
+ * @throws Problem invitation_exists, invitations_too_many
+ */
+export async function inviteMember(
+  services: InvitationServices,
+  tenant: string,
+  invited: Invited,
+  by: Requested,
+): Promise<InvitationLink> {
+  const now = services.clock.now();
+  return services.database.tenant(tenant, async (tx) => {
+    if ((await countOpenInvitations(tx, tenant, timeOf(now))) >= limits.memberInvitationsMax) {
+      throw memberProblem('invitations_too_many');
+    }
+    const { row, token } = await invite(tx, tenant, invited, { ...by, ofManifest: false, now });
+    if (row === undefined) throw memberProblem('invitation_exists');
+    return linkOf(services, row, token);
+  });
+}
+
+/**
+ * Invites those whom the Tenant's manifest names and who were never invited and are no members; what was used, has
+ * expired or was withdrawn is not made again. The account of a support desk is made with it.
+ * @returns those whose link nobody has seen yet, with their place among all that the manifest ever asked for in that role
+ */
+export async function inviteForManifest(
+  services: InvitationServices,
+  tenant: string,
+  wanted: readonly Invited[],
+  actor: string,
+): Promise<(Invited & { id: string; place: number })[]> {
+  const now = services.clock.now();
+  const all = wanted.map(({ email, role }) => ({ email: email.toLowerCase(), role }));
+  return services.database.tenant(tenant, async (tx) => {
+    const emails = all.map(({ email }) => email);
+    const known = emails.length === 0 ? [] : await readKnownAddresses(tx, tenant, emails);
+    for (const one of all) {
+      // A member keeps the role that is more than a support desk's.
+      const has = (role: string) => role === one.role || one.role === 'support';
+      if (known.some(({ email, role, member }) => email === one.email && (!member || has(role)))) continue;
+      if (one.role === 'support') await insertMember(tx, tenant, one.email, one.role);
+      await invite(tx, tenant, one, { actor, ofManifest: true, now });
+    }
+    const rows = await readManifestInvitations(tx, tenant);
+    const placed = rows.map((row) => ({
+      ...row,
+      place: rows.filter((other) => other.role === row.role).indexOf(row),
+    }));
+    return placed
+      .filter((row) => row.reported_at === null && row.used_at === null && row.withdrawn_at === null)
+      .map(({ id, email, role, place }) => ({ id, email, role, place }));
+  });
+}
+
+/** A new link for an invitation of the manifest, as long as none was reported. @returns undefined when it is over */
+export async function makeInvitationLink(
+  services: InvitationServices,
+  tenant: string,
+  id: string,
+): Promise<InvitationLink | undefined> {
+  const token = makeInvitationToken(tenant);
+  const expiresAt = timeOf(services.clock.now() + limits.invitationTtlMs);
+  const renewed = { tokenHash: hashOfInvitation(token), expiresAt };
+  const row = await services.database.tenant(tenant, (tx) => renewInvitation(tx, tenant, id, renewed));
+  return row && linkOf(services, row, token);
+}
+
+/** The link was handed over, and is not made again. @param to where, for the audit */
+export async function recordInvitationReported(
+  services: InvitationServices,
+  tenant: string,
+  id: string,
+  { actor, to }: { actor: string; to: string },
+): Promise<void> {
+  await services.database.tenant(tenant, async (tx) => {
+    const row = await markReported(tx, tenant, id, timeOf(services.clock.now()));
+    if (row === undefined) return;
+    const detail = { email: row.email, to };
+    await recordAudit(tx, tenant, { actor, action: 'report', kind: 'member_invitation', name: id, detail });
+  });
+}
+
+/**
+ * Uses an invitation: makes the member, or gives the one of that address the role, and a portal token. Exactly once.
+ * @throws Problem invalid_request, tenant_not_found, invitation_gone
+ */
+export async function redeemInvitation(services: PortalServices, token: string, requestId: string) {
+  const tenant = tenantOfInvitation(token);
+  if (tenant === undefined) {
+    const errors = [{ pointer: '/token', detail: 'This is no token of an invitation.' }];
+    throw problem('invalid_request', { detail: '/token: This is no token of an invitation.', errors });
+  }
+  const now = services.clock.now();
+  const { invitation, listed } = await services.database.tenant(tenant, async (tx) => {
+    const row = await readTenant(tx, tenant);
+    if (row?.state !== 'active' || row.revision === 0) throw tenantProblem('tenant_not_found');
+    const invitation = await spendInvitation(tx, tenant, hashOfInvitation(token), timeOf(now));
+    if (invitation === undefined) throw memberProblem('invitation_gone');
+    const { email, role, id } = invitation;
+    const member = await upsertMember(tx, tenant, email, role);
+    const actor = `member:${email}`;
+    const entry = { actor, action: 'redeem', kind: 'member_invitation', name: id, requestId };
+    await recordAudit(tx, tenant, { ...entry, detail: { email, role } });
+    return { invitation, listed: await listPortalToken(services, tx, tenant, member, { actor, requestId }) };
+  });
+  const minted = await signPortalToken(services, tenant, listed);
+  const { email, role } = invitation;
+  return { tenant, email, role, token: minted.token, expiresAt: minted.expiresAt };
+}
+
+/** Withdraws an invitation; one that is over already stays as it is. @throws Problem invitation_not_found */
+export async function withdraw(
+  services: Pick<InvitationServices, 'database' | 'clock'>,
+  tenant: string,
+  id: string,
+  by: Requested,
+): Promise<void> {
+  await services.database.tenant(tenant, async (tx) => {
+    const row = await lockInvitation(tx, tenant, id);
+    if (row === undefined) throw memberProblem('invitation_not_found');
+    if (row.used_at !== null || row.withdrawn_at !== null) return;
+    await withdrawInvitation(tx, tenant, id, timeOf(services.clock.now()));
+    const detail = { email: row.email };
+    await recordAudit(tx, tenant, { ...by, action: 'revoke', kind: 'member_invitation', name: id, detail });
+  });
+}
+
+async function invite(
+  tx: Transaction,
+  tenant: string,
+  { email: given, role }: Invited,
+  { actor, requestId, ofManifest, now }: Requested & { ofManifest: boolean; now: number },
+) {
+  const [token, email] = [makeInvitationToken(tenant), given.toLowerCase()];
+  const expiresAt = timeOf(now + limits.invitationTtlMs);
+  await withdrawExpired(tx, tenant, email, timeOf(now));
+  const row = await insertInvitation(tx, tenant, {
+    ...{ email, role, tokenHash: hashOfInvitation(token), ofManifest, by: actor, now: timeOf(now), expiresAt },
+  });
+  if (row !== undefined) {
+    const detail = { email, role, expiresAt };
+    const request = requestId === undefined ? {} : { requestId };
+    await recordAudit(tx, tenant, {
+      ...{ actor, action: 'create', kind: 'member_invitation', name: row.id, detail, ...request },
+    });
+  }
+  return { row, token };
+}
+
+function linkOf({ baseUrl }: InvitationServices, row: InvitationRow, token: string): InvitationLink {
+  const { id, email, role, expires_at: expiresAt } = row;
+  return { id, email, role, url: urlOfInvitation(baseUrl, token), expiresAt };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

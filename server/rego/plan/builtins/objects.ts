@@ -1,0 +1,75 @@
+/** Owns object.*. */
+
+import { keysOf } from '../compare.ts';
+import { Inexact, type Machine } from '../machine.ts';
+import { united } from '../merge.ts';
+import { orderedPairs } from '../order.ts';
+import {
+  bucketsFor,
+  isArray,
+  isObject,
+  type JsonObject,
+  lookUp,
+  PlanObject,
+  PlanSet,
+  type PlanValue,
+} from '../values.ts';
+import { orderedItemsOf } from './aggregates.ts';
+import type { PlanBuiltins } from './table.ts';
+
+export const objectBuiltins: PlanBuiltins = {
+  'object.get': (machine, object, key, fallback) => {
+    if (!isObject(object)) return undefined;
+    let found: PlanValue | undefined = object;
+    for (const part of isArray(key) ? key : [key as PlanValue]) {
+      machine.charge(1);
+      found = lookUp(machine, found, part);
+      if (found === undefined) return fallback;
+    }
+    return found;
+  },
+  'object.keys': (machine, object) => {
+    if (!isObject(object)) return undefined;
+    const keys = keysOf(object);
+    const set = new PlanSet(bucketsFor(keys.length));
+    for (const key of keys) set.add(machine, key);
+    return set;
+  },
+  'object.filter': (machine, object, keys) => {
+    const wanted = keyList(machine, keys);
+    if (!isObject(object) || wanted === undefined) return undefined;
+    const result = new PlanObject();
+    for (const key of wanted) {
+      machine.charge(1);
+      const value = lookUp(machine, object, key);
+      if (value !== undefined) result.insert(machine, key, value);
+    }
+    return result;
+  },
+  'object.remove': (machine, object, keys) => {
+    const unwanted = keyList(machine, keys);
+    if (!isObject(object) || unwanted === undefined) return undefined;
+    const set = new PlanSet();
+    for (const key of unwanted) set.add(machine, key);
+    const result = new PlanObject();
+    for (const [key, value] of orderedPairs(machine, object)) {
+      if (!set.has(machine, key)) result.insert(machine, key, value);
+    }
+    return result;
+  },
+  'object.union': (machine, a, b) => (isObject(a) && isObject(b) ? united(machine, a, b) : undefined),
+  'object.union_n': (machine, value) => {
+    if (isObject(value)) throw new Inexact('object.union_n of an object');
+    const objects = orderedItemsOf(machine, value);
+    if (objects === undefined || !objects.every(isObject)) return undefined;
+    let [all, ...rest] = objects as (JsonObject | PlanObject)[];
+    for (const one of rest) all = united(machine, all as PlanObject, one);
+    return all;
+  },
+};
+
+/** What lists keys: the items of an array or a set, the keys of an object. */
+function keyList(machine: Machine, value: PlanValue | undefined): readonly PlanValue[] | undefined {
+  if (isObject(value)) return keysOf(value);
+  return orderedItemsOf(machine, value);
+}

@@ -1,0 +1,42 @@
+/** Owns evaluations of a plan: the same input, bounds, result and errors as of its Wasm, without text in between. */
+import { limits } from '../../core/limits.ts';
+import { PolicyError } from '../budget.ts';
+import { acceptInput } from './input.ts';
+import { Inexact, Machine } from './machine.ts';
+import type { PlanProgram } from './program.ts';
+import { resultOf } from './result.ts';
+import type { JsonObject } from './values.ts';
+
+export type PlanOptions = {
+  /** Nanoseconds since the Unix epoch. */
+  now: bigint;
+  fuel?: number;
+  /** The base document. */
+  data?: JsonObject;
+};
+
+export type PlanEvaluation = { resultSet: Record<string, unknown>[]; fuelUsed: number };
+
+const NO_DATA: JsonObject = {};
+
+/**
+ * Evaluates a plan against `input`, any JSON value or undefined for none. Synchronous; bounded by the fuel.
+ * @throws PolicyError as the Wasm's evaluation does; Inexact when the Wasm has to do this one
+ */
+export function evaluatePlan(program: PlanProgram, input: unknown, options: PlanOptions): PlanEvaluation {
+  const { now, fuel = limits.evaluateFuel, data = NO_DATA } = options;
+  const machine = new Machine(fuel, now, program.memo.slice());
+  const frame = program.frame.slice();
+  try {
+    frame[0] = acceptInput(input);
+    frame[1] = data;
+    for (const block of program.blocks) block(machine, frame);
+    const resultSet = resultOf(machine);
+    return { resultSet, fuelUsed: Math.ceil(fuel - machine.fuel) };
+  } catch (error) {
+    if (error instanceof PolicyError || error instanceof Inexact) throw error;
+    // The stack's end, or a text or array past what V8 allows: the Wasm has its own bounds.
+    if (error instanceof RangeError) throw new Inexact(error.message, { cause: error });
+    throw new PolicyError('internal', 'the plan failed', { cause: error });
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Owns the plan's text: JSON of compiler/plan/encode.go. It comes from our compiler, through our database; what has
+ * another shape than that is refused, so that nothing is run by a guess.
+ */
+
+/** A local's number, a constant, or the number of a constant string. */
+export type Operand = number | boolean | [string: number];
+export type Block = readonly Statement[];
+
+/** Kind first; see statements.ts for what each does. */
+export type Statement =
+  | ['result' | 'return' | 'null' | 'array' | 'object' | 'set' | 'reset' | 'isDefined' | 'isUndefined', number]
+  | ['block', readonly Block[]]
+  | ['break', number]
+  | ['call', string, Operand[], number]
+  | ['dynamic', Operand[], number[], number]
+  | ['with', number, number[], Operand, Block]
+  | ['scan', number, number, number, Block]
+  | ['not', Block]
+  | ['nop']
+  | ['assign' | 'len' | 'append' | 'add', Operand, number]
+  | ['assignOnce', Operand, number, number, number, number]
+  | ['dot' | 'insert', Operand, Operand, number]
+  | ['equal' | 'notEqual', Operand, Operand]
+  | ['isArray' | 'isObject' | 'isSet', Operand]
+  | ['integer' | 'number', number, number]
+  | ['insertOnce', Operand, Operand, number, number, number, number]
+  | ['merge', number, number, number];
+
+export type PlanFunction = {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly params: readonly number[];
+  readonly return: number;
+  readonly blocks: readonly Block[];
+};
+
+export type PlanSource = {
+  readonly strings: readonly string[];
+  readonly files: readonly string[];
+  readonly builtins: readonly string[];
+  readonly functions: readonly PlanFunction[];
+  readonly plans: readonly (readonly Block[])[];
+};
+
+/** Why a plan is not run here: its Wasm is. */
+export class Declined extends Error {}
+
+/** Throws Declined when the text is not a plan. */
+export function readPlan(text: string): PlanSource {
+  let plan: Partial<PlanSource>;
+  try {
+    plan = JSON.parse(text) as Partial<PlanSource>;
+  } catch {
+    throw new Declined('the plan is not JSON');
+  }
+  const { strings, files, builtins, functions, plans } = plan;
+  if (!strings || !files || !builtins || !functions || plans?.length !== 1) throw new Declined('this is not a plan');
+  return { strings, files, builtins, functions, plans };
+}

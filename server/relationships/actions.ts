@@ -1,0 +1,157 @@
+/** The verbs on relationships. Every write is one transaction with its audit entry, and reads the types as they are now. */
+import { recordAudit } from '../audit/index.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
+import { problem } from '../core/problems.ts';
+import { holdRelationshipTypes, typeProblem } from '../types/index.ts';
+import { relationshipProblem } from './problems.ts';
+import { checkThing, expiryOf } from './rules.ts';
+import type { Relationship, RelationshipBody, RelationshipRow, Thing } from './schema.ts';
+import {
+  countOthers,
+  type Filter,
+  holdTarget,
+  listRelationships,
+  recordRevision,
+  removeMatching,
+  removeRelationship,
+  upsertRelationship,
+} from './store.ts';
+
+export type RelationshipServices = { database: Database; clock: Clock };
+/** Who writes records of which tenant: for the audit. */
+export type RecordWriter = { tenant: string; actor: string; requestId: string };
+export type RecordWritten<T> = { result: T; revision: string };
+
+/** One transaction of a record write; the revision is that of its records. */
+export async function writeRecords<T>(
+  services: RelationshipServices,
+  writer: RecordWriter,
+  work: (tx: Transaction, now: string) => Promise<T>,
+): Promise<RecordWritten<T>> {
+  const now = new Date(services.clock.now()).toISOString();
+  return services.database.tenant(writer.tenant, async (tx) => {
+    const result = await work(tx, now);
+    return { result, revision: await recordRevision(tx) };
+  });
+}
+
+/** Audits a record write in its transaction. */
+export function auditRecord(
+  tx: Transaction,
+  writer: RecordWriter,
+  entry: { action: string; kind: string; name: string; detail?: unknown },
+): Promise<void> {
+  return recordAudit(tx, writer.tenant, { ...entry, actor: writer.actor, requestId: writer.requestId });
+}
+
+/** The relationship that a body of POST asks for. @throws Problem invalid_request */
+export function relationshipOf(from: Thing, body: RelationshipBody, now: number): Relationship {
+  checkThing(from, '/params');
+  checkThing(body.to, '/to');
+  const { relationshipType, to } = body;
+  if (body.expiresAt === undefined) return { from, relationshipType, to };
+  const expiry = expiryOf(body.expiresAt, now);
+  if (expiry.ok) return { from, relationshipType, to, expiresAt: expiry.at };
+  throw problem('invalid_request', {
+    detail: `expiresAt: ${expiry.detail}`,
+    errors: [{ pointer: '/expiresAt', detail: expiry.detail }],
+  });
+}
+
+/**
+ * Makes a relationship; one that is there gets the expiry that is sent (none: until it is deleted).
+ * @throws Problem type_unknown, relationship_type_retired, relationship_limit_reached; nothing is changed then
+ */
+export function createRelationship(
+  services: RelationshipServices,
+  writer: RecordWriter,
+  relationship: Relationship,
+): Promise<RecordWritten<'created' | 'updated'>> {
+  return writeRecords(services, writer, async (tx, now) => {
+    const { from, relationshipType: name, to } = relationship;
+    const [type] = await holdRelationshipTypes(tx, writer.tenant, [{ from: from.type, name, to: to.type }], 'all');
+    const key = typeKeyText(relationship);
+    if (type === undefined) {
+      const detail = `There is no relationship type ${key}.`;
+      throw typeProblem('type_unknown', { detail, errors: [{ pointer: '/relationshipType', detail }] });
+    }
+    if (type.retired) throw relationshipProblem('relationship_type_retired');
+    const most = type.spec.maxPerTarget;
+    if (most !== undefined) {
+      await holdTarget(tx, writer.tenant, relationship);
+      if ((await countOthers(tx, writer.tenant, relationship, { most, now })) >= most) {
+        const detail = `${most} relationships of the type ${key} may lead to one ${to.type}, and do.`;
+        throw relationshipProblem('relationship_limit_reached', { detail });
+      }
+    }
+    const result = await upsertRelationship(tx, writer.tenant, relationship, now);
+    const detail = relationship.expiresAt === undefined ? undefined : { expiresAt: relationship.expiresAt };
+    const action = result === 'created' ? 'create' : 'put';
+    await auditRecord(tx, writer, { action, kind: 'relationship', name: describe(relationship), detail });
+    return result;
+  });
+}
+
+/** @throws Problem relationship_not_found also for one that has expired */
+export function deleteRelationship(
+  services: RelationshipServices,
+  writer: RecordWriter,
+  relationship: Relationship,
+): Promise<RecordWritten<void>> {
+  return writeRecords(services, writer, async (tx, now) => {
+    if (!(await removeRelationship(tx, writer.tenant, relationship, now)))
+      throw relationshipProblem('relationship_not_found');
+    await auditRecord(tx, writer, { action: 'delete', kind: 'relationship', name: describe(relationship) });
+  });
+}
+
+/** Removes all relationships that the filter names, those that have expired too. @returns how many */
+export function deleteMatching(
+  services: RelationshipServices,
+  writer: RecordWriter,
+  filter: Filter,
+): Promise<RecordWritten<number>> {
+  return writeRecords(services, writer, async (tx) => {
+    const deleted = await removeAll(tx, writer.tenant, filter);
+    const detail = { ...filter, deleted };
+    if (deleted > 0) await auditRecord(tx, writer, { action: 'delete', kind: 'relationships', name: '', detail });
+    return deleted;
+  });
+}
+
+/** In portions, because a statement has its time; all in the caller's transaction. */
+export async function removeAll(tx: Transaction, tenant: string, filter: Filter): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    const some = await removeMatching(tx, tenant, filter, limits.deletePageItemsMax);
+    deleted += some;
+    if (some < limits.deletePageItemsMax) return deleted;
+  }
+}
+
+/** The relationships of one side of a thing that hold now: a page, and where the next one begins. */
+export async function pageOf(
+  services: RelationshipServices,
+  tenant: string,
+  side: 'from' | 'to',
+  thing: Thing,
+  page: { after?: RelationshipRow; limit: number; now?: string },
+): Promise<{ rows: RelationshipRow[]; more: boolean }> {
+  const now = page.now ?? new Date(services.clock.now()).toISOString();
+  const rows = await services.database.tenant(tenant, (tx) =>
+    listRelationships(tx, tenant, side, thing, { ...page, now, limit: page.limit + 1 }),
+  );
+  return { rows: rows.slice(0, page.limit), more: rows.length > page.limit };
+}
+
+/** From:rel:To */
+export function typeKeyText({ from, relationshipType, to }: Relationship): string {
+  return `${from.type}:${relationshipType}:${to.type}`;
+}
+
+/** For the audit: `user/alice is_owner_of car/1`. */
+function describe({ from, relationshipType, to }: Relationship): string {
+  return `${from.type}/${from.id} ${relationshipType} ${to.type}/${to.id}`;
+}

@@ -1,0 +1,173 @@
+/** Many relationships at once: deleting by query, importing and exporting NDJSON. For back ends of the tenant. */
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import type { App } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
+import { Problem, problem } from '../core/problems.ts';
+import { deleteMatching } from './actions.ts';
+import { backendReaders, backendWriters, type RelationshipRouteServices, recordWriterOf, tags } from './governing.ts';
+import { importRelationships } from './import.ts';
+import { allowLongBodies } from './long-body.ts';
+import { relationshipProblem } from './problems.ts';
+import { type ImportRow, ImportView, type Relationship, type RelationshipRow } from './schema.ts';
+import { exportPage, type Filter, readImport } from './store.ts';
+
+const TenantParams = Type.Object({ tenant: Type.String() });
+const ndjson = 'application/x-ndjson';
+const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
+const importId = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  description: 'Any name; absent, the server makes one.',
+});
+
+export function registerBulkRoutes(app: App, services: RelationshipRouteServices): void {
+  app.route({
+    method: 'DELETE',
+    url: '/:tenant/relationships',
+    config: backendWriters,
+    schema: {
+      summary: 'Delete all relationships that the query names',
+      tags,
+      params: TenantParams,
+      querystring: Type.Object(
+        {
+          fromType: text('Type of those who have them.'),
+          fromId: text('With fromType.'),
+          relationshipType: text('Name of the relationship.'),
+          toType: text('Type of what they have them to.'),
+          toId: text('With toType.'),
+        },
+        { additionalProperties: false },
+      ),
+      response: { 200: Type.Object({ deleted: Type.Integer() }) },
+    },
+    handler: async (request, reply) => {
+      const filter = filterOf(request.query);
+      const { result, revision } = await deleteMatching(services, recordWriterOf(request), filter);
+      reply.header('accord-revision', revision);
+      return { deleted: result };
+    },
+  });
+  registerImport(app, services);
+  registerExport(app, services);
+}
+
+/** @throws Problem invalid_request for a query that would delete everything, or an id without its type */
+function filterOf(query: Filter): Filter {
+  const wrong = (pointer: string, detail: string) =>
+    problem('invalid_request', { detail, errors: [{ pointer, detail }] });
+  if (Object.keys(query).length === 0)
+    throw wrong('/query', 'Say which relationships: fromType, toType or relationshipType.');
+  if (query.fromId !== undefined && query.fromType === undefined)
+    throw wrong('/query/fromType', 'An id needs its type.');
+  if (query.toId !== undefined && query.toType === undefined) throw wrong('/query/toType', 'An id needs its type.');
+  return query;
+}
+
+function registerImport(app: App, services: RelationshipRouteServices): void {
+  const exemptFromTimeout = allowLongBodies(app);
+  app.addContentTypeParser(ndjson, (request, payload, done) => {
+    const announced = Number(request.headers['content-length'] ?? 0);
+    done(announced > limits.importBytesMax ? problem('body_too_large') : null, payload);
+  });
+  app.route({
+    method: 'POST',
+    url: '/:tenant/relationships/import',
+    config: backendWriters,
+    schema: {
+      summary: 'Import relationships, a JSON object a line, as the export writes them',
+      description:
+        'Lines that are wrong are refused and told; all others are in. Interrupted, send the same lines with the same importId again, or those that are missing with firstLine.',
+      tags,
+      params: TenantParams,
+      consumes: [ndjson],
+      querystring: Type.Object(
+        {
+          importId: Type.Optional(importId),
+          firstLine: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of the first line that is sent.' })),
+        },
+        { additionalProperties: false },
+      ),
+      response: { 200: ImportView },
+    },
+    handler: async (request, reply) => {
+      if (!(request.body instanceof Readable)) throw problem('unsupported_media_type', { detail: `Send ${ndjson}.` });
+      exemptFromTimeout(request.raw);
+      const { importId: id = randomUUID(), firstLine = 1 } = request.query;
+      const lines = request.body;
+      const row = await importRelationships(services, recordWriterOf(request), { id, firstLine }, lines).catch(
+        (error) => {
+          if (error instanceof Problem || request.raw.complete !== false) throw error;
+          throw problem('invalid_request', { detail: 'The connection ended before the lines did.', cause: error });
+        },
+      );
+      reply.header('location', `/${request.params.tenant}/relationships/imports/${id}`);
+      return view(row);
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/:tenant/relationships/imports/:importId',
+    config: backendReaders,
+    schema: {
+      summary: 'See how far an import has come',
+      tags,
+      params: Type.Object({ tenant: Type.String(), importId }),
+      response: { 200: ImportView },
+    },
+    handler: async (request) => {
+      const { tenant, importId: id } = request.params;
+      const row = await services.database.tenant(tenant, (tx) => readImport(tx, tenant, id));
+      if (row === undefined) throw relationshipProblem('import_not_found');
+      return view(row);
+    },
+  });
+}
+
+function view(row: ImportRow) {
+  const { id, lines, created, updated, unchanged, refused, errors, started_at, finished_at } = row;
+  const finished = finished_at === null ? {} : { finishedAt: finished_at };
+  return { importId: id, lines, created, updated, unchanged, refused, errors, startedAt: started_at, ...finished };
+}
+
+function registerExport(app: App, services: RelationshipRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/:tenant/relationships/export',
+    config: backendReaders,
+    schema: {
+      summary: 'Export all relationships, a JSON object a line',
+      description: 'Those that are there from its begin to its end are in it exactly once. A cut connection is no end.',
+      tags,
+      params: TenantParams,
+      produces: [ndjson],
+    },
+    handler: (request, reply) => {
+      const { tenant } = request.params;
+      reply.type(ndjson);
+      return reply.send(Readable.from(exported(services, tenant)));
+    },
+  });
+}
+
+async function* exported(services: RelationshipRouteServices, tenant: string): AsyncGenerator<string> {
+  const limit = limits.exportPageItemsMax;
+  let after: RelationshipRow | undefined;
+  for (;;) {
+    const page = { ...(after ? { after } : {}), limit, now: new Date(services.clock.now()).toISOString() };
+    const rows = await services.database.tenant(tenant, (tx) => exportPage(tx, tenant, page));
+    if (rows.length > 0) yield rows.map((row) => `${JSON.stringify(lineOf(row))}\n`).join('');
+    if (rows.length < limit) return;
+    after = rows.at(-1);
+  }
+}
+
+function lineOf(row: RelationshipRow): Relationship {
+  return {
+    from: { type: row.from_type, id: row.from_id },
+    relationshipType: row.name,
+    to: { type: row.to_type, id: row.to_id },
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
+  };
+}

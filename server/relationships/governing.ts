@@ -1,0 +1,43 @@
+/** Owns what the routes of this room share: who may come in, and the asking of the tenant's policies for users. */
+import { Type } from 'typebox';
+import { callerName } from '../core/auth/name.ts';
+import type { Caller } from '../core/auth/schema.ts';
+import type { RecordWriter, RelationshipServices } from './actions.ts';
+import type { Thing } from './schema.ts';
+
+type Request = { caller: Caller | null; id: string; params: unknown };
+
+export type RelationshipRouteServices = RelationshipServices & {
+  /**
+   * Asks the policy of this name whether the user may.
+   * @throws Problem forbidden unless it answers allow; also when there is no such policy
+   */
+  govern(
+    asked: { tenant: string; caller: Caller; requestId: string },
+    question: { action: string; resource: Thing; relationship?: { from: Thing; relationshipType: string; to: Thing } },
+  ): Promise<void>;
+};
+
+export const ThingParams = Type.Object({ tenant: Type.String(), type: Type.String(), id: Type.String() });
+export const tags = ['Relationships'];
+export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
+export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
+export const backendReaders = { access: { door: 'management', scope: 'relationships:read', users: false } } as const;
+export const backendWriters = { access: { door: 'management', scope: 'relationships:write', users: false } } as const;
+
+/** Who writes, for the audit. */
+export function recordWriterOf(request: Request): RecordWriter {
+  const caller = request.caller as Caller;
+  return { tenant: caller.tenant, actor: callerName(caller), requestId: request.id };
+}
+
+/** Lets a back end pass, which has the scope; a user by the tenant's policy of that name. */
+export async function governed(
+  services: RelationshipRouteServices,
+  request: Request,
+  question: Parameters<RelationshipRouteServices['govern']>[1],
+): Promise<void> {
+  const caller = request.caller as Caller;
+  if (caller.kind === 'backend') return;
+  await services.govern({ tenant: caller.tenant, caller, requestId: request.id }, question);
+}

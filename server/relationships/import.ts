@@ -1,0 +1,177 @@
+/**
+ * Owns importing: lines of JSON as they come, in batches, each of them one transaction that also records how far the
+ * import has come. Whoever sends the same lines again under the same id goes on after the last batch that is in.
+ */
+import type { Transaction } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
+import { holdRelationshipTypes, typeKeyOf } from '../types/index.ts';
+import { auditRecord, type RecordWriter, type RelationshipServices, typeKeyText } from './actions.ts';
+import { type NumberedLine, readLines } from './lines.ts';
+import { relationshipProblem } from './problems.ts';
+import { readLine } from './rules.ts';
+import type { ImportRow, LineError } from './schema.ts';
+import {
+  advanceImport,
+  beginImport,
+  finishImport,
+  insertLines,
+  type Line,
+  linesPastLimit,
+  readImport,
+} from './store.ts';
+
+export type ImportOptions = { id: string; firstLine: number };
+
+/**
+ * Imports what is sent; lines that are in already are passed over.
+ * @param body bytes of NDJSON; when it fails (the caller is gone), what is in stays, and nothing is finished
+ * @throws Problem import_gap, import_conflict
+ */
+export async function importRelationships(
+  services: RelationshipServices,
+  writer: RecordWriter,
+  { id, firstLine }: ImportOptions,
+  body: AsyncIterable<Buffer>,
+): Promise<ImportRow> {
+  const { tenant } = writer;
+  const begun = await services.database.tenant(tenant, async (tx) => {
+    if (await beginImport(tx, tenant, id)) {
+      await auditRecord(tx, writer, { action: 'import', kind: 'relationships', name: id });
+    }
+    return readImport(tx, tenant, id);
+  });
+  const done = begun?.lines ?? 0;
+  if (firstLine > done + 1) {
+    throw relationshipProblem('import_gap', { detail: `The import goes on with line ${done + 1}.` });
+  }
+  await writeBatches(services, tenant, id, { done, lines: readLines(body, firstLine) });
+  return services.database.tenant(tenant, async (tx) => {
+    await finishImport(tx, tenant, id);
+    return (await readImport(tx, tenant, id)) as ImportRow;
+  });
+}
+
+/** While a batch is being written, the lines of the next one are read. */
+async function writeBatches(
+  services: RelationshipServices,
+  tenant: string,
+  id: string,
+  { done, lines }: { done: number; lines: AsyncIterable<NumberedLine[]> },
+): Promise<void> {
+  let after = done;
+  let numbered: NumberedLine[] = [];
+  let writing = Promise.resolve();
+  const flush = async () => {
+    const last = numbered.at(-1);
+    if (last === undefined) return;
+    const batch = { ...readBatch(numbered, services.clock.now()), after, lines: last.number };
+    after = last.number;
+    numbered = [];
+    await writing;
+    writing = writeBatch(services, tenant, id, batch);
+    writing.catch(() => {}); // told where it is waited for
+  };
+  try {
+    for await (const some of lines) {
+      for (const line of some) {
+        if (line.number > done) numbered.push(line);
+        if (numbered.length === limits.importBatchLinesMax) await flush();
+      }
+    }
+    await flush();
+  } finally {
+    await writing;
+  }
+}
+
+type Read = { read: Line[]; errors: LineError[]; count: number; now: string };
+/** `after`: the line that the batch before ended with; `lines`: the one that this ends with. */
+type Batch = Read & { after: number; lines: number };
+
+function readBatch(numbered: readonly NumberedLine[], nowMs: number): Read {
+  const errors: LineError[] = [];
+  const read: Line[] = [];
+  for (const { number, text, fault } of numbered) {
+    const found = fault === undefined ? readLine(text, nowMs) : { ok: false as const, detail: fault };
+    if (found.ok) read.push({ ...found.relationship, line: number });
+    else errors.push({ line: number, ...(found.pointer ? { pointer: found.pointer } : {}), detail: found.detail });
+  }
+  return { read, errors, count: numbered.length, now: new Date(nowMs).toISOString() };
+}
+
+async function writeBatch(
+  services: RelationshipServices,
+  tenant: string,
+  id: string,
+  { after, lines, read, errors, count, now }: Batch,
+): Promise<void> {
+  await services.database.tenant(tenant, async (tx) => {
+    const row = await readImport(tx, tenant, id, true);
+    if (row?.lines !== after) throw relationshipProblem('import_conflict');
+    const typed = await withTypes(tx, tenant, read, errors);
+    const each = merged(typed);
+    const past = await pastLimit(tx, tenant, [...each.values()], now);
+    for (const line of typed) {
+      if (!past.has(each.get(identityOf(line))?.line ?? 0)) continue;
+      const detail = `${line.maxPerTarget} relationships of the type ${typeKeyText(line)} may lead to one ${line.to.type}.`;
+      errors.push({ line: line.line, detail });
+    }
+    const writing = [...each.values()].filter((line) => !past.has(line.line));
+    const { created, updated } = await insertLines(tx, tenant, writing);
+    const unchanged = count - errors.length - created - updated;
+    const kept = errors.sort((a, b) => a.line - b.line).slice(0, limits.importErrorsMax - row.errors.length);
+    await advanceImport(tx, tenant, id, { lines, created, updated, unchanged, refused: errors.length, errors: kept });
+  });
+}
+
+/** Lines of types that may have new relationships; the others go to `errors`. The types are held meanwhile. */
+async function withTypes(
+  tx: Transaction,
+  tenant: string,
+  lines: readonly Line[],
+  errors: LineError[],
+): Promise<Line[]> {
+  const keys = new Map(
+    lines.map((line) => [typeKeyText(line), { from: line.from.type, name: line.relationshipType, to: line.to.type }]),
+  );
+  // Types with a limit are taken alone: thousands of targets would not fit into the table of locks.
+  await holdRelationshipTypes(tx, tenant, [...keys.values()], 'limited, alone');
+  const types = new Map(
+    (await holdRelationshipTypes(tx, tenant, [...keys.values()], 'all')).map((row) => [
+      typeKeyOf({ from: row.from_type, name: row.name, to: row.to_type }),
+      row,
+    ]),
+  );
+  return lines.flatMap((line) => {
+    const key = typeKeyText(line);
+    const type = types.get(key);
+    if (type === undefined || type.retired) {
+      const detail = type
+        ? `No new relationships of the type ${key} are made.`
+        : `There is no relationship type ${key}.`;
+      errors.push({ line: line.line, pointer: '/relationshipType', detail });
+      return [];
+    }
+    const { maxPerTarget } = type.spec;
+    return [maxPerTarget === undefined ? line : { ...line, maxPerTarget }];
+  });
+}
+
+async function pastLimit(tx: Transaction, tenant: string, lines: readonly Line[], now: string): Promise<Set<number>> {
+  const limited = lines.filter((line) => line.maxPerTarget !== undefined);
+  return limited.length > 0 ? linesPastLimit(tx, tenant, limited, now) : new Set();
+}
+
+/** Each relationship once, because one statement writes each once: in the place of its first line, as its last says. */
+function merged(lines: readonly Line[]): Map<string, Line> {
+  const each = new Map<string, Line>();
+  for (const line of lines) {
+    const identity = identityOf(line);
+    each.set(identity, { ...line, line: each.get(identity)?.line ?? line.line });
+  }
+  return each;
+}
+
+function identityOf({ from, relationshipType, to }: Line): string {
+  return [from.type, from.id, relationshipType, to.type, to.id].join('\0'); // no id has a control character
+}

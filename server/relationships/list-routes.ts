@@ -1,0 +1,124 @@
+/**
+ * The lists of relationships of one thing: bare arrays, as the specification shows. An actor's is complete when no limit
+ * is sent, and written page by page where it is long; a resource's may be very wide and has pages always.
+ */
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import type { App } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
+import { decodeCursor, encodeCursor, notACursor, pageQuery } from '../core/paging.ts';
+import { pageOf } from './actions.ts';
+import { governed, type RelationshipRouteServices, readers, ThingParams, tags } from './governing.ts';
+import { relationshipProblem } from './problems.ts';
+import { FromEntry, type RelationshipRow, type Thing, ToEntry } from './schema.ts';
+
+const fromEntry = (row: RelationshipRow) => ({ relationshipType: row.name, to: { id: row.to_id, type: row.to_type } });
+const toEntry = (row: RelationshipRow) => ({
+  relationshipType: row.name,
+  from: { id: row.from_id, type: row.from_type },
+});
+const Page = Type.Object(pageQuery, { additionalProperties: false });
+
+export function registerListRoutes(app: App, services: RelationshipRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/:tenant/actors/:type/:id/relationships',
+    config: readers,
+    schema: {
+      summary: "List an actor's relationships; 404 when it has none",
+      description:
+        'Direct ones only. A user may by the policy actorType:relationships:list; its resource is the actor.',
+      tags,
+      params: ThingParams,
+      querystring: Page,
+      response: { 200: Type.Array(FromEntry) },
+    },
+    handler: async (request, reply) => {
+      const { tenant, type, id } = request.params;
+      const { limit, cursor } = request.query;
+      const actor = { type, id };
+      await governed(services, request, { action: `${type}:relationships:list`, resource: actor });
+      const after = cursor === undefined ? {} : { after: rowOf(cursor, actor, 'from') };
+      const page = { ...after, limit: limit ?? limits.exportPageItemsMax };
+      const { rows, more } = await pageOf(services, tenant, 'from', actor, page);
+      if (rows.length === 0 && cursor === undefined) throw relationshipProblem('no_relationships');
+      if (limit === undefined && more)
+        return reply.type('application/json').send(streamed(services, tenant, actor, rows) as never);
+      if (more) reply.header('link', nextLink(request.url, limit as number, rows.at(-1) as RelationshipRow, 'from'));
+      return rows.map(fromEntry);
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/:tenant/resources/:type/:id/relationships',
+    config: readers,
+    schema: {
+      summary: 'List the relationships that lead to a resource',
+      description: `Direct ones only, ${limits.pageItemsMax} unless limit says less; Link rel="next" leads on. A user may by the policy resourceType:relationships:list.`,
+      tags,
+      params: ThingParams,
+      querystring: Page,
+      response: { 200: Type.Array(ToEntry) },
+    },
+    handler: async (request, reply) => {
+      const { tenant, type, id } = request.params;
+      const { limit = limits.pageItemsMax, cursor } = request.query;
+      const resource = { type, id };
+      await governed(services, request, { action: `${type}:relationships:list`, resource });
+      const after = cursor === undefined ? {} : { after: rowOf(cursor, resource, 'to') };
+      const { rows, more } = await pageOf(services, tenant, 'to', resource, { ...after, limit });
+      if (more) reply.header('link', nextLink(request.url, limit, rows.at(-1) as RelationshipRow, 'to'));
+      return rows.map(toEntry);
+    },
+  });
+}
+
+/** The whole list as JSON text, of which the first page is at hand. */
+function streamed(
+  services: RelationshipRouteServices,
+  tenant: string,
+  actor: Thing,
+  first: RelationshipRow[],
+): Readable {
+  async function* text(): AsyncGenerator<string> {
+    let rows = first;
+    let more = true;
+    yield '[';
+    for (let begin = true; ; begin = false) {
+      yield `${begin ? '' : ','}${rows.map((row) => JSON.stringify(fromEntry(row))).join(',')}`;
+      if (!more) break;
+      const after = rows.at(-1) as RelationshipRow;
+      ({ rows, more } = await pageOf(services, tenant, 'from', actor, { after, limit: limits.exportPageItemsMax }));
+      if (rows.length === 0) break;
+    }
+    yield ']';
+  }
+  return Readable.from(text());
+}
+
+function nextLink(url: string, limit: number, last: RelationshipRow, side: 'from' | 'to'): string {
+  const far = side === 'from' ? [last.to_type, last.to_id] : [last.from_type, last.from_id];
+  const cursor = encodeCursor(JSON.stringify([last.name, ...far]), `relationships ${side}`);
+  return `<${url.split('?', 1)[0]}?${new URLSearchParams({ limit: String(limit), cursor })}>; rel="next"`;
+}
+
+/** The row that a page of the thing's list ended with. @throws Problem invalid_request */
+function rowOf(cursor: string, { type, id }: Thing, side: 'from' | 'to'): RelationshipRow {
+  const position = decodeCursor(cursor, `relationships ${side}`, /^\["[^\0]*"\]$/);
+  let parts: unknown;
+  try {
+    parts = JSON.parse(position);
+  } catch {
+    throw notACursor();
+  }
+  if (!Array.isArray(parts) || parts.length !== 3 || !parts.every((part) => typeof part === 'string' && isText(part)))
+    throw notACursor();
+  const [name, farType, farId] = parts as [string, string, string];
+  const near = side === 'from' ? { from_type: type, from_id: id } : { to_type: type, to_id: id };
+  const far = side === 'from' ? { to_type: farType, to_id: farId } : { from_type: farType, from_id: farId };
+  return { ...near, ...far, name, expires_at: null } as RelationshipRow;
+}
+
+function isText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}

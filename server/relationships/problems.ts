@@ -1,0 +1,41 @@
+import { defineProblems } from '../core/problems.ts';
+
+export const relationshipProblem = defineProblems({
+  no_relationships: { status: 404, title: 'No relationships', when: 'The actor has no relationships.' },
+  relationship_not_found: {
+    status: 404,
+    title: 'Relationship not found',
+    when: 'There is no such relationship, or it has expired.',
+  },
+  thing_not_found: {
+    status: 404,
+    title: 'Actor or resource not found',
+    when: 'The actor or resource is not registered.',
+  },
+  relationship_limit_reached: {
+    status: 409,
+    title: 'Relationship limit reached',
+    when: 'As many relationships of the type lead to the target as its maxPerTarget allows.',
+  },
+  relationship_type_retired: {
+    status: 409,
+    title: 'Relationship type retired',
+    when: 'The manifest of the relationship type is gone: what is there holds, and no new relationships are made.',
+  },
+  attributes_invalid: {
+    status: 400,
+    title: 'Invalid attributes',
+    when: 'The attributes are not those that the type declares; errors name each.',
+  },
+  import_gap: {
+    status: 409,
+    title: 'Lines are missing',
+    when: 'The import has not come as far as the first line that was sent.',
+  },
+  import_conflict: {
+    status: 409,
+    title: 'Import under way',
+    when: 'Another request writes the same import.',
+  },
+  import_not_found: { status: 404, title: 'Import not found', when: 'There is no import of this id.' },
+});

@@ -1,0 +1,71 @@
+/** M/actors, M/resources and their relationships. Users' calls go by the tenant's own policies. */
+import { Type } from 'typebox';
+import type { App } from '../core/http.ts';
+import { createRelationship, deleteRelationship, relationshipOf } from './actions.ts';
+import { registerBulkRoutes } from './bulk-routes.ts';
+import { governed, type RelationshipRouteServices, recordWriterOf, ThingParams, tags, writers } from './governing.ts';
+import { registerListRoutes } from './list-routes.ts';
+import { RelationshipBody } from './schema.ts';
+import { registerThingRoutes } from './thing-routes.ts';
+
+export function registerRelationshipRoutes(app: App, services: RelationshipRouteServices): void {
+  registerThingRoutes(app, services);
+  registerListRoutes(app, services);
+  registerChanges(app, services);
+  registerBulkRoutes(app, services);
+}
+
+function registerChanges(app: App, services: RelationshipRouteServices): void {
+  app.route({
+    method: 'POST',
+    url: '/:tenant/actors/:type/:id/relationships',
+    config: writers,
+    schema: {
+      summary: 'Make a relationship, or give one that is there another expiry',
+      description: 'A user may by the policy From:relationship:To:create; its resource is the target.',
+      tags,
+      params: ThingParams,
+      body: RelationshipBody,
+      response: { 200: RelationshipBody, 201: RelationshipBody },
+    },
+    handler: async (request, reply) => {
+      const { tenant, type, id } = request.params;
+      const from = { type, id };
+      const relationship = relationshipOf(from, request.body, services.clock.now());
+      const { relationshipType, to, expiresAt } = relationship;
+      const action = `${type}:${relationshipType}:${to.type}:create`;
+      await governed(services, request, { action, resource: to, relationship: { from, relationshipType, to } });
+      const written = await createRelationship(services, recordWriterOf(request), relationship);
+      const place = [tenant, 'actors', type, id, 'relationships', relationshipType, to.type, to.id];
+      reply.header('accord-revision', written.revision);
+      reply.header('location', `/${place.map(encodeURIComponent).join('/')}`);
+      reply.status(written.result === 'created' ? 201 : 200);
+      return { relationshipType, to, ...(expiresAt === undefined ? {} : { expiresAt }) };
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/:tenant/actors/:type/:id/relationships/:relationshipType/:toType/:toId',
+    config: writers,
+    schema: {
+      summary: 'Delete a relationship',
+      description: 'A user may by the policy From:relationship:To:delete; its resource is the target.',
+      tags,
+      params: Type.Object({
+        ...ThingParams.properties,
+        relationshipType: Type.String(),
+        toType: Type.String(),
+        toId: Type.String(),
+      }),
+      response: { 204: Type.Null() },
+    },
+    handler: async (request, reply) => {
+      const { type, id, relationshipType, toType, toId } = request.params;
+      const relationship = { from: { type, id }, relationshipType, to: { type: toType, id: toId } };
+      const action = `${type}:${relationshipType}:${toType}:delete`;
+      await governed(services, request, { action, resource: relationship.to, relationship });
+      const { revision } = await deleteRelationship(services, recordWriterOf(request), relationship);
+      return reply.status(204).header('accord-revision', revision).send(null);
+    },
+  });
+}

@@ -1,0 +1,131 @@
+/** Owns the rules of records, pure: ids, attributes, instants, and reading a line of an import. */
+import { limits } from '../core/limits.ts';
+import { type ProblemPlace, problem } from '../core/problems.ts';
+import type { ThingTypeSpec } from '../types/index.ts';
+import { relationshipProblem } from './problems.ts';
+import type { Attributes, Relationship, Thing } from './schema.ts';
+
+/** No path can hold the two dots: clients resolve them away. */
+const ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]+$/u;
+const TYPE = /^[A-Za-z][A-Za-z0-9_-]*$/;
+const RFC3339 = /^\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
+
+/** Why the id cannot be one, or undefined. */
+export function wrongId(id: string): string | undefined {
+  const bytes = Buffer.byteLength(id);
+  if (bytes > limits.thingIdBytesMax) return `An id has at most ${limits.thingIdBytesMax} bytes; this has ${bytes}.`;
+  if (!ID.test(id)) return 'An id has at least one character, no control characters, and is not . or ..';
+  return undefined;
+}
+
+/** @throws Problem invalid_request */
+export function checkThing(thing: Thing, pointer: string): void {
+  const detail = wrongId(thing.id);
+  if (detail !== undefined)
+    throw problem('invalid_request', { detail, errors: [{ pointer: `${pointer}/id`, detail }] });
+}
+
+/** ms of an RFC 3339 instant of a day that exists; digits after the millisecond are cut off. Undefined: it is none. */
+export function instantMs(text: string): number | undefined {
+  const day = RFC3339.exec(text)?.[1];
+  if (day === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms) || new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() !== Number(day)) return undefined;
+  const year = new Date(ms).getUTCFullYear();
+  return year >= 1 && year <= 9999 ? ms : undefined;
+}
+
+/** Why a relationship cannot expire at it, or the instant as it is stored. @param now ms */
+export function expiryOf(text: string, now: number): { ok: true; at: string } | { ok: false; detail: string } {
+  const ms = instantMs(text);
+  if (ms === undefined) return { ok: false, detail: 'Must be an RFC 3339 instant, such as 2030-01-31T12:00:00Z.' };
+  if (ms <= now) return { ok: false, detail: `Must lie in the future; it is ${new Date(now).toISOString()} now.` };
+  return { ok: true, at: new Date(ms).toISOString() };
+}
+
+/**
+ * The attributes in a body that may repeat id and type.
+ * @throws Problem attributes_invalid naming each that the type does not declare, that is missing, or of another type
+ */
+export function attributesOf(thing: Thing, spec: ThingTypeSpec, body: Readonly<Record<string, unknown>>): Attributes {
+  const declared = spec.attributes ?? {};
+  const errors: ProblemPlace[] = [];
+  const refuse = (name: string, detail: string) =>
+    errors.push({ pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail });
+  const attributes: Attributes = {};
+  for (const [name, value] of Object.entries(body)) {
+    if (name === 'id' || name === 'type') {
+      if (value !== thing[name]) refuse(name, `Must be ${thing[name]}, as in the path.`);
+      continue;
+    }
+    const type = Object.hasOwn(declared, name) ? declared[name]?.type : undefined;
+    if (type === undefined) refuse(name, `The type ${thing.type} has no attribute of this name.`);
+    else if (!isOfType(type, value)) refuse(name, typeWords[type]);
+    else attributes[name] = value;
+  }
+  for (const [name, { required }] of Object.entries(declared)) {
+    if (required && !Object.hasOwn(body, name)) refuse(name, 'This attribute is required.');
+  }
+  if (errors.length === 0) return attributes;
+  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join(' ');
+  throw relationshipProblem('attributes_invalid', { detail, errors });
+}
+
+type AttributeType = NonNullable<ThingTypeSpec['attributes']>[string]['type'];
+const typeWords: Record<AttributeType, string> = {
+  string: `Must be a string of at most ${limits.attributeCharsMax} characters.`,
+  number: 'Must be a number.',
+  boolean: 'Must be true or false.',
+  date: 'Must be an RFC 3339 instant.',
+};
+
+function isOfType(type: AttributeType, value: unknown): value is Attributes[string] {
+  if (type === 'string') return typeof value === 'string' && value.length <= limits.attributeCharsMax;
+  if (type === 'date') return typeof value === 'string' && instantMs(value) !== undefined;
+  return typeof value === type;
+}
+
+export type ReadLine = { ok: true; relationship: Relationship } | { ok: false; pointer?: string; detail: string };
+const lineFields = new Set(['from', 'relationshipType', 'to', 'expiresAt']);
+
+/** Reads one line of an import: the shape of an export's line, strictly. @param now ms */
+export function readLine(text: string, now: number): ReadLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { ok: false, detail: `The line is not JSON: ${(error as Error).message}` };
+  }
+  if (!isObject(value)) return { ok: false, detail: 'The line is not a JSON object.' };
+  for (const name in value)
+    if (!lineFields.has(name)) return { ok: false, pointer: `/${name}`, detail: 'There is no such field.' };
+  const { from, relationshipType, to, expiresAt } = value;
+  const wrong = wrongThing(from, '/from') ?? wrongThing(to, '/to');
+  if (wrong !== undefined) return wrong;
+  if (!isTypeName(relationshipType))
+    return { ok: false, pointer: '/relationshipType', detail: 'Must be the name of a relationship.' };
+  const relationship = { from: from as Thing, relationshipType, to: to as Thing };
+  if (expiresAt === undefined) return { ok: true, relationship };
+  const expiry = expiryOf(String(expiresAt), now);
+  if (!expiry.ok) return { ok: false, pointer: '/expiresAt', detail: expiry.detail };
+  return { ok: true, relationship: { ...relationship, expiresAt: expiry.at } };
+}
+
+function wrongThing(value: unknown, pointer: string): ReadLine | undefined {
+  if (!isObject(value)) return { ok: false, pointer, detail: 'Must be an object with type and id.' };
+  for (const name in value) {
+    if (name !== 'id' && name !== 'type')
+      return { ok: false, pointer: `${pointer}/${name}`, detail: 'There is no such field.' };
+  }
+  if (!isTypeName(value.type)) return { ok: false, pointer: `${pointer}/type`, detail: 'Must be the name of a type.' };
+  const detail = typeof value.id === 'string' ? wrongId(value.id) : 'Must be a string.';
+  return detail === undefined ? undefined : { ok: false, pointer: `${pointer}/id`, detail };
+}
+
+function isTypeName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= limits.typeNameCharsMax && TYPE.test(value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

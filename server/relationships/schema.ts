@@ -1,0 +1,92 @@
+/** Shapes of the relationships room: things (actors and resources) with their attributes, and relationships. */
+import { type Static, Type } from 'typebox';
+import { Instant, Json, Nullable } from '../core/db/rows.ts';
+import { limits } from '../core/limits.ts';
+
+const id = Type.String({
+  minLength: 1,
+  maxLength: limits.thingIdBytesMax,
+  description: `An identifier of at most ${limits.thingIdBytesMax} bytes.`,
+});
+const typeName = (description: string) =>
+  Type.String({ minLength: 1, maxLength: limits.typeNameCharsMax, description });
+
+/** An actor or a resource. */
+export const Thing = Type.Object(
+  { id, type: typeName('Its type.') },
+  { additionalProperties: false, description: 'An actor or a resource.' },
+);
+export type Thing = { id: string; type: string };
+
+const expiresAt = Type.Optional(
+  Type.String({
+    format: 'date-time',
+    maxLength: 64,
+    description: 'The relationship holds before this instant, to the millisecond. Absent: until it is deleted.',
+  }),
+);
+
+export const RelationshipBody = Type.Object(
+  { relationshipType: typeName('Name of the relationship, such as is_owner_of.'), to: Thing, expiresAt },
+  { additionalProperties: false },
+);
+export type RelationshipBody = Static<typeof RelationshipBody>;
+
+/** What the specification shows of an actor's relationship, and nothing more. */
+export const FromEntry = Type.Object({ relationshipType: Type.String(), to: Thing });
+export const ToEntry = Type.Object({ relationshipType: Type.String(), from: Thing });
+
+/** One relationship of an import or an export. */
+export type Relationship = {
+  from: Thing;
+  relationshipType: string;
+  to: Thing;
+  /** RFC 3339 in UTC with milliseconds. */
+  expiresAt?: string;
+};
+
+export const ThingView = Type.Object({ id: Type.String(), type: Type.String() }, { additionalProperties: true });
+
+export type Attributes = Record<string, string | number | boolean>;
+export const ThingRow = Type.Object({ type: Type.String(), id: Type.String(), attributes: Json<Attributes>() });
+
+export const RelationshipRow = Type.Object({
+  from_type: Type.String(),
+  from_id: Type.String(),
+  name: Type.String(),
+  to_type: Type.String(),
+  to_id: Type.String(),
+  expires_at: Nullable(Instant),
+});
+export type RelationshipRow = Static<typeof RelationshipRow>;
+
+/** What of an import was wrong: `line` counts from 1. */
+export type LineError = { line: number; pointer?: string; detail: string };
+
+export const ImportRow = Type.Object({
+  id: Type.String(),
+  lines: Type.Integer(),
+  created: Type.Integer(),
+  updated: Type.Integer(),
+  unchanged: Type.Integer(),
+  refused: Type.Integer(),
+  errors: Json<LineError[]>(),
+  started_at: Instant,
+  finished_at: Nullable(Instant),
+});
+export type ImportRow = Static<typeof ImportRow>;
+
+export const ImportView = Type.Object({
+  importId: Type.String(),
+  lines: Type.Integer({ description: 'Lines that are dealt with; an import that was interrupted goes on after them.' }),
+  created: Type.Integer(),
+  updated: Type.Integer({ description: 'Relationships that were there, with another expiresAt.' }),
+  unchanged: Type.Integer(),
+  refused: Type.Integer({ description: 'Lines that were refused; all others are in.' }),
+  errors: Type.Array(
+    Type.Object({ line: Type.Integer(), pointer: Type.Optional(Type.String()), detail: Type.String() }),
+    { description: `Why lines were refused: the first ${limits.importErrorsMax} of them.` },
+  ),
+  startedAt: Type.String({ format: 'date-time' }),
+  finishedAt: Type.Optional(Type.String({ format: 'date-time' })),
+});

@@ -1,0 +1,254 @@
+/** All SQL of the relationships room. `now` is RFC 3339: what has expired at it is not there. */
+import { Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { type Sql, sql } from '../core/db/sql.ts';
+import {
+  type Attributes,
+  ImportRow,
+  type LineError,
+  type Relationship,
+  RelationshipRow,
+  type Thing,
+  ThingRow,
+} from './schema.ts';
+
+const none = sql``;
+const columns = sql`from_type, from_id, name, to_type, to_id, expires_at`;
+const Count = Type.Object({ count: Type.Integer() });
+const holding = (now: string) => sql`(expires_at is null or expires_at > ${now})`;
+
+/** The revision that this transaction's records have: opaque, and greater than that of every transaction before. */
+export async function recordRevision(tx: Transaction): Promise<string> {
+  const row = await tx.one(Type.Object({ id: Type.String() }), sql`select pg_current_xact_id()::text as id`);
+  return `r${row.id}`;
+}
+
+export async function readThing(tx: Transaction, tenant: string, { type, id }: Thing): Promise<Attributes | undefined> {
+  const row = await tx.maybe(
+    ThingRow,
+    sql`select type, id, attributes from accord.thing where tenant = ${tenant} and type = ${type} and id = ${id}`,
+  );
+  return row?.attributes;
+}
+
+export async function upsertThing(
+  tx: Transaction,
+  tenant: string,
+  thing: Thing,
+  attributes: Attributes,
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.thing (tenant, type, id, attributes)
+    values (${tenant}, ${thing.type}, ${thing.id}, ${JSON.stringify(attributes)})
+    on conflict (tenant, type, id) do update set attributes = excluded.attributes, updated_at = now()`);
+}
+
+export function removeThing(tx: Transaction, tenant: string, { type, id }: Thing): Promise<number> {
+  return tx.run(sql`delete from accord.thing where tenant = ${tenant} and type = ${type} and id = ${id}`);
+}
+
+/** A page of what begins at a thing (`from`) or leads to it (`to`), in the order of the index, after a row. */
+export function listRelationships(
+  tx: Transaction,
+  tenant: string,
+  side: 'from' | 'to',
+  { type, id }: Thing,
+  page: { after?: RelationshipRow; limit: number; now: string },
+): Promise<RelationshipRow[]> {
+  const { after } = page;
+  const [mine, order, beyond] =
+    side === 'from'
+      ? [
+          sql`from_type = ${type} and from_id = ${id}`,
+          sql`name, to_type, to_id`,
+          after && sql`and (name, to_type, to_id) > (${after.name}, ${after.to_type}, ${after.to_id})`,
+        ]
+      : [
+          sql`to_type = ${type} and to_id = ${id}`,
+          sql`name, from_type, from_id`,
+          after && sql`and (name, from_type, from_id) > (${after.name}, ${after.from_type}, ${after.from_id})`,
+        ];
+  return tx.many(
+    RelationshipRow,
+    sql`select ${columns} from accord.relationship where tenant = ${tenant} and ${mine} ${beyond ?? none}
+      and ${holding(page.now)} order by ${order} limit ${page.limit}`,
+  );
+}
+
+/** A page of all relationships, in the order of the key. */
+export function exportPage(
+  tx: Transaction,
+  tenant: string,
+  page: { after?: RelationshipRow; limit: number; now: string },
+): Promise<RelationshipRow[]> {
+  const { after } = page;
+  const beyond = after
+    ? sql`and (from_type, from_id, name, to_type, to_id) >
+        (${after.from_type}, ${after.from_id}, ${after.name}, ${after.to_type}, ${after.to_id})`
+    : none;
+  return tx.many(
+    RelationshipRow,
+    sql`select ${columns} from accord.relationship where tenant = ${tenant} ${beyond} and ${holding(page.now)}
+      order by from_type, from_id, name, to_type, to_id limit ${page.limit}`,
+  );
+}
+
+/** Until the end of the transaction nobody else adds a relationship of this type to this target, one at a time. */
+export async function holdTarget(
+  tx: Transaction,
+  tenant: string,
+  { from, relationshipType, to }: Relationship,
+): Promise<void> {
+  const target = JSON.stringify([tenant, from.type, relationshipType, to.type, to.id]);
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${target}, 5))`);
+}
+
+/** How many others of its type lead to its target, counted up to `most`. */
+export async function countOthers(
+  tx: Transaction,
+  tenant: string,
+  { from, relationshipType, to }: Relationship,
+  { most, now }: { most: number; now: string },
+): Promise<number> {
+  const row = await tx.one(
+    Count,
+    sql`select count(*)::int as count from (select from accord.relationship
+      where tenant = ${tenant} and to_type = ${to.type} and to_id = ${to.id} and name = ${relationshipType}
+        and from_type = ${from.type} and from_id <> ${from.id} and ${holding(now)} limit ${most}) as others`,
+  );
+  return row.count;
+}
+
+const Written = Type.Object({ was_there: Type.Boolean(), held: Type.Boolean() });
+
+/** Makes a relationship, or gives one that is there another expiry. */
+export async function upsertRelationship(
+  tx: Transaction,
+  tenant: string,
+  { from, relationshipType, to, expiresAt }: Relationship,
+  now: string,
+): Promise<'created' | 'updated'> {
+  const row = await tx.one(
+    Written,
+    sql`insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id, expires_at)
+      values (${tenant}, ${from.type}, ${from.id}, ${relationshipType}, ${to.type}, ${to.id}, ${expiresAt ?? null})
+      on conflict (tenant, from_type, from_id, name, to_type, to_id) do update set expires_at = excluded.expires_at
+      returning old.tenant is not null as was_there, coalesce(old.expires_at > ${now}, true) as held`,
+  );
+  return row.was_there && row.held ? 'updated' : 'created';
+}
+
+/** @returns whether it was there and held */
+export async function removeRelationship(
+  tx: Transaction,
+  tenant: string,
+  { from, relationshipType, to }: Relationship,
+  now: string,
+): Promise<boolean> {
+  const rows = await tx.many(
+    Type.Object({ held: Type.Boolean() }),
+    sql`delete from accord.relationship where tenant = ${tenant} and from_type = ${from.type} and from_id = ${from.id}
+      and name = ${relationshipType} and to_type = ${to.type} and to_id = ${to.id}
+      returning ${holding(now)} as held`,
+  );
+  return rows[0]?.held ?? false;
+}
+
+export type Filter = { fromType?: string; fromId?: string; relationshipType?: string; toType?: string; toId?: string };
+
+/** Removes at most `limit` that the filter names; how many. */
+export function removeMatching(tx: Transaction, tenant: string, filter: Filter, limit: number): Promise<number> {
+  const is = (column: Sql, value: string | undefined) => (value === undefined ? none : sql`and ${column} = ${value}`);
+  return tx.run(sql`
+    delete from accord.relationship where ctid in (select ctid from accord.relationship where tenant = ${tenant}
+      ${is(sql`from_type`, filter.fromType)} ${is(sql`from_id`, filter.fromId)} ${is(sql`name`, filter.relationshipType)}
+      ${is(sql`to_type`, filter.toType)} ${is(sql`to_id`, filter.toId)} limit ${limit})`);
+}
+
+export type Line = Relationship & { line: number; maxPerTarget?: number };
+
+function arrays(lines: readonly Line[]) {
+  return sql`unnest(${lines.map((one) => one.line)}::bigint[], ${lines.map((one) => one.from.type)}::text[],
+    ${lines.map((one) => one.from.id)}::text[], ${lines.map((one) => one.relationshipType)}::text[],
+    ${lines.map((one) => one.to.type)}::text[], ${lines.map((one) => one.to.id)}::text[],
+    ${lines.map((one) => one.expiresAt ?? null)}::timestamptz[], ${lines.map((one) => one.maxPerTarget ?? null)}::integer[])
+    as l (line, from_type, from_id, name, to_type, to_id, expires_at, most)`;
+}
+
+/** Lines that would lead more relationships to a target than its type allows; those that are there already do not count. */
+export async function linesPastLimit(
+  tx: Transaction,
+  tenant: string,
+  lines: readonly Line[],
+  now: string,
+): Promise<Set<number>> {
+  const rows = await tx.many(
+    Type.Object({ line: Type.Integer() }),
+    sql`with fresh as (select l.* from ${arrays(lines)} where not exists (select from accord.relationship r
+          where r.tenant = ${tenant} and r.from_type = l.from_type and r.from_id = l.from_id and r.name = l.name
+            and r.to_type = l.to_type and r.to_id = l.to_id and (r.expires_at is null or r.expires_at > ${now}))),
+        placed as (select line, most, row_number() over (partition by from_type, name, to_type, to_id order by line)
+          + (select count(*) from accord.relationship r where r.tenant = ${tenant} and r.to_type = f.to_type and r.to_id = f.to_id
+              and r.name = f.name and r.from_type = f.from_type and (r.expires_at is null or r.expires_at > ${now})) as place
+          from fresh f)
+      select line from placed where place > most`,
+  );
+  return new Set(rows.map((row) => row.line));
+}
+
+/** Writes lines, each relationship at most once among them. */
+export function insertLines(
+  tx: Transaction,
+  tenant: string,
+  lines: readonly Line[],
+): Promise<{ created: number; updated: number }> {
+  return tx.one(
+    Type.Object({ created: Type.Integer(), updated: Type.Integer() }),
+    sql`with put as (
+        insert into accord.relationship as r (tenant, ${columns})
+        select ${tenant}, ${columns} from ${arrays(lines)} order by from_type, from_id, name, to_type, to_id
+        on conflict (tenant, from_type, from_id, name, to_type, to_id) do update set expires_at = excluded.expires_at
+          where r.expires_at is distinct from excluded.expires_at
+        returning old.tenant is null as made)
+      select (count(*) filter (where made))::int as created, (count(*) filter (where not made))::int as updated from put`,
+  );
+}
+
+const importColumns = sql`id, lines, created, updated, unchanged, refused, errors, started_at, finished_at`;
+
+/** Begins an import unless it is there. @returns whether it was begun */
+export async function beginImport(tx: Transaction, tenant: string, id: string): Promise<boolean> {
+  return (
+    (await tx.run(
+      sql`insert into accord.relationship_import (tenant, id) values (${tenant}, ${id}) on conflict do nothing`,
+    )) > 0
+  );
+}
+
+/** @param hold nobody else writes it until the end of the transaction */
+export function readImport(tx: Transaction, tenant: string, id: string, hold = false): Promise<ImportRow | undefined> {
+  return tx.maybe(
+    ImportRow,
+    sql`select ${importColumns} from accord.relationship_import where tenant = ${tenant} and id = ${id}
+      ${hold ? sql`for update` : none}`,
+  );
+}
+
+/** Adds a batch's counts. */
+export async function advanceImport(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+  batch: { lines: number; created: number; updated: number; unchanged: number; refused: number; errors: LineError[] },
+): Promise<void> {
+  await tx.run(sql`
+    update accord.relationship_import set lines = ${batch.lines}, created = created + ${batch.created},
+      updated = updated + ${batch.updated}, unchanged = unchanged + ${batch.unchanged},
+      refused = refused + ${batch.refused}, errors = errors || ${JSON.stringify(batch.errors)}::jsonb
+    where tenant = ${tenant} and id = ${id}`);
+}
+
+export async function finishImport(tx: Transaction, tenant: string, id: string): Promise<void> {
+  await tx.run(sql`update accord.relationship_import set finished_at = now()
+    where tenant = ${tenant} and id = ${id} and finished_at is null`);
+}

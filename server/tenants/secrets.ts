@@ -1,0 +1,44 @@
+/**
+ * Owns the values of the Secrets that a Tenant refers to, such as its mail server's password: sealed in accord.tenant_secret,
+ * written in the config write of the Tenant, and told by a keyed digest whether they changed.
+ */
+import type { Writer } from '../core/ownership.ts';
+import type { ConfigWrite } from './config-write.ts';
+import { deleteSecret, readSecretDigests, upsertSecret } from './store.ts';
+
+/** What the keys room's sealer does; this room stands below it. */
+export type SecretSealer = {
+  seal(value: Uint8Array, place: readonly string[]): Buffer;
+  digest(value: Uint8Array, place: readonly string[]): string;
+};
+
+/** Members of a Secret by the name under which the tenant uses it: `{"mail.smtp": {"username": …, "password": …}}`. */
+export type TenantSecrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Where a value lies, for the sealer. */
+export function placeOfSecret(tenant: string, name: string): string[] {
+  return ['tenant_secret', tenant, name];
+}
+
+/** Makes the stored secrets of a tenant these; what did not change is not written. */
+export async function storeSecrets(
+  sealer: SecretSealer,
+  { tx, tenant: { tenant }, changed }: ConfigWrite,
+  secrets: TenantSecrets,
+  writer: Writer,
+): Promise<void> {
+  const stored = new Map((await readSecretDigests(tx, tenant)).map(({ name, digest }) => [name, digest]));
+  for (const [name, members] of Object.entries(secrets)) {
+    const value = Buffer.from(JSON.stringify(members));
+    const place = placeOfSecret(tenant, name);
+    const digest = sealer.digest(value, place);
+    if (stored.get(name) === digest) continue;
+    await upsertSecret(tx, tenant, { name, digest, sealed: sealer.seal(value, place) }, writer);
+    changed('tenant_secret', name, 'put');
+  }
+  for (const name of stored.keys()) {
+    if (Object.hasOwn(secrets, name)) continue;
+    await deleteSecret(tx, tenant, name);
+    changed('tenant_secret', name, 'delete');
+  }
+}

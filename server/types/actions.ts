@@ -1,0 +1,244 @@
+/** The verbs on types. The Config API and the operator call the same ones. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../core/clock.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
+import { checkIfMatch } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
+import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
+import { type ConfigWrite, type ConfigWritten, writeConfig } from '../tenants/index.ts';
+import { typeProblem } from './problems.ts';
+import { checkTypeName, parseTypeKey, typeKeyOf } from './rules.ts';
+import type {
+  RelationshipTypeRow,
+  RelationshipTypeSpec,
+  ThingKind,
+  ThingTypeRow,
+  ThingTypeSpec,
+  TypeKey,
+} from './schema.ts';
+import {
+  countTypes,
+  hasRelationships,
+  loadRelationshipTypes,
+  readRelationshipType,
+  readThingType,
+  removeRelationshipType,
+  removeThingType,
+  retireRelationshipType,
+  updateRelationshipTypeOwner,
+  updateThingTypeOwner,
+  upsertRelationshipType,
+  upsertThingType,
+  usesOfThingType,
+} from './store.ts';
+
+export type TypeServices = { database: Database; clock: Clock };
+export type PutTypeOptions = { ifMatch?: string; dryRun?: boolean };
+
+/**
+ * Creates or replaces a type of actors or resources; unchanged, it does nothing.
+ * @throws Problem type_name_invalid, type_name_taken, type_quota_reached, precondition_failed, and those of ownership
+ */
+export async function putThingType(
+  services: TypeServices,
+  writer: Writer,
+  tenant: string,
+  type: { kind: ThingKind; name: string; spec: ThingTypeSpec },
+  options: PutTypeOptions = {},
+): Promise<ConfigWritten<{ revision: number }>> {
+  const { kind, name, spec } = type;
+  checkTypeName(name);
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readThingType(write.tx, tenant, name);
+    if (row !== undefined && row.kind !== kind) {
+      throw typeProblem('type_name_taken', { detail: `There is a type of ${row.kind}s called ${name}.` });
+    }
+    const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);
+    checkIfMatch(options.ifMatch, row?.revision);
+    if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
+      return { revision: row.revision };
+    if (row === undefined) await checkQuota(write, 'thing');
+    if (options.dryRun) return { revision: row?.revision ?? 0 };
+    await upsertThingType(write.tx, tenant, { name, kind, spec, revision: write.revision }, writer);
+    write.changed(`${kind}_type`, name, claimed === 'adopted' ? 'adopt' : 'put');
+    return { revision: write.revision };
+  });
+}
+
+/**
+ * Removes a type of actors or resources.
+ * @throws Problem type_not_found for an API caller (a manifest's deletion is idempotent), type_in_use,
+ *   precondition_failed, ownership
+ */
+export async function deleteThingType(
+  services: Pick<TypeServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  { kind, name }: { kind: ThingKind; name: string },
+  options: { ifMatch?: string } = {},
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readThingType(write.tx, tenant, name, 'delete');
+    if (row === undefined || row.kind !== kind) return missing(writer);
+    claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
+    checkIfMatch(options.ifMatch, row.revision);
+    const use = await usesOfThingType(write.tx, tenant, name);
+    if (use !== undefined) throw typeProblem('type_in_use', { detail: `There is left: ${use}.` });
+    await removeThingType(write.tx, tenant, name);
+    write.changed(`${kind}_type`, name, 'delete');
+  });
+}
+
+/** Gives the writer's type to another owner as it is; does nothing when it is not (any more) the writer's. */
+export async function transferThingType(
+  services: Pick<TypeServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  { kind, name }: { kind: ThingKind; name: string },
+  to: Owner,
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readThingType(write.tx, tenant, name);
+    if (row?.kind !== kind || !isSameObject(row.owner, writer.owner)) return;
+    await updateThingTypeOwner(write.tx, tenant, name, to);
+    write.changed(`${kind}_type`, name, 'transfer', { to: describeOwner(to) });
+  });
+}
+
+/**
+ * Creates or replaces a relationship type; unchanged, it does nothing. Relationships that are there stay as they are.
+ * @throws Problem type_unknown, type_quota_reached, precondition_failed, and those of ownership
+ */
+export async function putRelationshipType(
+  services: TypeServices,
+  writer: Writer,
+  tenant: string,
+  key: TypeKey,
+  spec: RelationshipTypeSpec,
+  options: PutTypeOptions = {},
+): Promise<ConfigWritten<{ revision: number }>> {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readRelationshipType(write.tx, tenant, key);
+    const claimed = claim(row?.retired ? undefined : row?.owner, writer, write.tenant.spec.configAuthority);
+    checkIfMatch(options.ifMatch, row?.revision);
+    const same = row && !row.retired && isDeepStrictEqual(row.spec, spec);
+    if (same && isDeepStrictEqual(row.owner, writer.owner)) return { revision: row.revision };
+    await checkReferences(write.tx, tenant, key, spec);
+    if (row === undefined) await checkQuota(write, 'relationship');
+    if (options.dryRun) return { revision: row?.revision ?? 0 };
+    await upsertRelationshipType(write.tx, tenant, { key, spec, revision: write.revision }, writer);
+    write.changed('relationship_type', typeKeyOf(key), claimed === 'adopted' ? 'adopt' : 'put');
+    return { revision: write.revision };
+  });
+}
+
+/**
+ * Removes a relationship type. While relationships of it hold, the API is refused; a manifest that goes leaves it
+ * retired: they go on holding, and no new ones are made.
+ * @throws Problem type_not_found for an API caller, type_in_use, precondition_failed, ownership
+ */
+export async function deleteRelationshipType(
+  services: TypeServices,
+  writer: Writer,
+  tenant: string,
+  key: TypeKey,
+  options: { ifMatch?: string } = {},
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readRelationshipType(write.tx, tenant, key, 'delete');
+    const byApi = writer.owner.source === 'api';
+    if (row === undefined || (row.retired && !byApi)) return missing(writer);
+    claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
+    checkIfMatch(options.ifMatch, row.revision);
+    const name = typeKeyOf(key);
+    const now = new Date(services.clock.now()).toISOString();
+    const use = (await usesOfRelationshipType(write.tx, tenant, key, now)) ?? undefined;
+    if (use !== undefined && byApi) throw typeProblem('type_in_use', { detail: `There is left: ${use}.` });
+    if (use === undefined) await removeRelationshipType(write.tx, tenant, key);
+    else await retireRelationshipType(write.tx, tenant, key, write.revision, writer);
+    write.changed('relationship_type', name, use === undefined ? 'delete' : 'retire');
+  });
+}
+
+/** Gives the writer's type to another owner as it is; does nothing when it is not (any more) the writer's. */
+export async function transferRelationshipType(
+  services: Pick<TypeServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  key: TypeKey,
+  to: Owner,
+): Promise<ConfigWritten<void>> {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readRelationshipType(write.tx, tenant, key);
+    if (row === undefined || !isSameObject(row.owner, writer.owner)) return;
+    await updateRelationshipTypeOwner(write.tx, tenant, key, to);
+    write.changed('relationship_type', typeKeyOf(key), 'transfer', { to: describeOwner(to) });
+  });
+}
+
+async function usesOfRelationshipType(tx: Transaction, tenant: string, key: TypeKey, now: string) {
+  const name = typeKeyOf(key);
+  const heir = (await loadRelationshipTypes(tx, tenant)).find(
+    (row) =>
+      typeKeyOf(keyOf(row)) !== name &&
+      (row.spec.inheritedThrough ?? []).some((way) => way.relationship === name || way.from === name),
+  );
+  if (heir !== undefined) return `${typeKeyOf(keyOf(heir))}, which is inherited through it`;
+  return (await hasRelationships(tx, tenant, key, now)) ? `relationships of the type ${name}` : undefined;
+}
+
+function keyOf(row: RelationshipTypeRow): TypeKey {
+  return { from: row.from_type, name: row.name, to: row.to_type };
+}
+
+/** The types that a relationship type names are there; it may be inherited through itself. @throws Problem type_unknown */
+async function checkReferences(tx: Transaction, tenant: string, key: TypeKey, spec: RelationshipTypeSpec) {
+  for (const type of [key.from, key.to]) {
+    if ((await readThingType(tx, tenant, type, 'use')) !== undefined) continue;
+    throw typeProblem('type_unknown', { detail: `There is no type of actors or resources called ${type}.` });
+  }
+  for (const [index, way] of (spec.inheritedThrough ?? []).entries()) {
+    for (const field of ['relationship', 'from'] as const) {
+      const named = way[field];
+      if (named === typeKeyOf(key)) continue;
+      if ((await readRelationshipType(tx, tenant, parseTypeKey(named))) !== undefined) continue;
+      const detail = `There is no relationship type ${named}.`;
+      throw typeProblem('type_unknown', {
+        detail,
+        errors: [{ pointer: `/inheritedThrough/${index}/${field}`, detail }],
+      });
+    }
+  }
+}
+
+/** @throws Problem type_quota_reached */
+async function checkQuota({ tx, tenant }: ConfigWrite, table: 'thing' | 'relationship'): Promise<void> {
+  if ((await countTypes(tx, tenant.tenant, table)) < limits.typesMax) return;
+  throw typeProblem('type_quota_reached', { detail: `A tenant may have ${limits.typesMax} of them.` });
+}
+
+function missing(writer: Writer): void {
+  if (writer.owner.source === 'api') throw typeProblem('type_not_found');
+}
+
+/** @throws Problem type_not_found */
+export async function requireThingType(
+  tx: Transaction,
+  tenant: string,
+  { kind, name }: { kind: ThingKind; name: string },
+): Promise<ThingTypeRow> {
+  const row = await readThingType(tx, tenant, name);
+  if (row === undefined || row.kind !== kind) throw typeProblem('type_not_found');
+  return row;
+}
+
+/** @throws Problem type_not_found */
+export async function requireRelationshipType(
+  tx: Transaction,
+  tenant: string,
+  key: TypeKey,
+): Promise<RelationshipTypeRow> {
+  const row = await readRelationshipType(tx, tenant, key);
+  if (row === undefined) throw typeProblem('type_not_found');
+  return row;
+}

@@ -1,0 +1,36 @@
+/**
+ * The types room: which types of actors, resources and relationships a tenant has. Configuration, served from the
+ * snapshot. Owns accord.thing_type and accord.relationship_type.
+ */
+export {
+  deleteRelationshipType,
+  deleteThingType,
+  putRelationshipType,
+  putThingType,
+  requireRelationshipType,
+  requireThingType,
+  type TypeServices,
+  transferRelationshipType,
+  transferThingType,
+} from './actions.ts';
+export { typeProblem } from './problems.ts';
+export { registerTypeRoutes, type TypeRouteServices } from './routes.ts';
+export {
+  parseTypeKey,
+  relationshipTypeOfManifest,
+  relationshipTypeSpec,
+  thingTypeOfManifest,
+  typeKeyOf,
+  typesOf,
+} from './rules.ts';
+export type {
+  Inheritance,
+  RelationshipTypeRow,
+  RelationshipTypeSpec,
+  ThingKind,
+  ThingTypeRow,
+  ThingTypeSpec,
+  TypeKey,
+  Types,
+} from './schema.ts';
+export { holdRelationshipTypes, loadRelationshipTypes, loadThingTypes, readThingType } from './store.ts';

@@ -1,0 +1,26 @@
+import { defineProblems } from '../core/problems.ts';
+
+export const typeProblem = defineProblems({
+  type_not_found: { status: 404, title: 'Type not found', when: 'The tenant has no type of this name.' },
+  type_name_invalid: {
+    status: 400,
+    title: 'Invalid type name',
+    when: 'A type name is 1 to 63 letters, digits, _ and -, beginning with a letter; a relationship type is From:relationship:To.',
+  },
+  type_name_taken: {
+    status: 409,
+    title: 'Type name taken',
+    when: 'An actor type and a resource type cannot have the same name.',
+  },
+  type_unknown: {
+    status: 400,
+    title: 'Unknown type',
+    when: 'The request names a type of actor, resource or relationship that the tenant does not have.',
+  },
+  type_in_use: {
+    status: 409,
+    title: 'Type in use',
+    when: 'Relationship types, relationships, actors or resources of this type are left.',
+  },
+  type_quota_reached: { status: 409, title: 'Too many types', when: 'The tenant has as many types as it may.' },
+});

@@ -1,0 +1,209 @@
+/** The Config API of types: the three lists have the same four verbs. */
+import { type TSchema, Type } from 'typebox';
+import { shownName } from '../core/auth/mask.ts';
+import { type Role, roles } from '../core/auth/schema.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { type App, etagOf, ifMatchOf, memberOf, writerOf } from '../core/http.ts';
+import type { Owner, Writer } from '../core/ownership.ts';
+import { describeOwner } from '../core/ownership.ts';
+import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import type { ConfigWritten } from '../tenants/index.ts';
+import {
+  deleteRelationshipType,
+  deleteThingType,
+  type PutTypeOptions,
+  putRelationshipType,
+  putThingType,
+  requireRelationshipType,
+  requireThingType,
+  type TypeServices,
+} from './actions.ts';
+import { parseTypeKey, relationshipTypeSpec, thingTypeSpec, typeKeyOf } from './rules.ts';
+import { RelationshipTypeBody, RelationshipTypeView, type ThingKind, ThingTypeBody, ThingTypeView } from './schema.ts';
+import { loadRelationshipTypes, loadThingTypes } from './store.ts';
+
+const TenantParams = Type.Object({ tenant: Type.String() });
+const TypeParams = Type.Object({ tenant: Type.String(), type: Type.String() });
+const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
+const Empty = Type.Object({}, { additionalProperties: false });
+const tags = ['Types'];
+const dryRun = Type.Optional(
+  Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'true: check, store nothing.' }),
+);
+
+const readers = { access: { door: 'config', roles } } as const;
+const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
+
+export type TypeRouteServices = TypeServices & {
+  /** Resolves when this server serves the revision. */
+  served: (tenant: string, revision: number) => Promise<void>;
+};
+
+type Row = { revision: number; owner: Owner; updated_at: string; updated_by: string };
+/** What the verbs of one list are made of; `name` is the last part of the path. */
+type Family = {
+  path: string;
+  noun: string;
+  body: TSchema;
+  view: TSchema;
+  list(tx: Transaction, tenant: string): Promise<string[]>;
+  read(tx: Transaction, tenant: string, name: string): Promise<{ row: Row; shown: object }>;
+  put(
+    writer: Writer,
+    tenant: string,
+    name: string,
+    body: unknown,
+    options: PutTypeOptions,
+  ): Promise<ConfigWritten<{ revision: number }>>;
+  remove(writer: Writer, tenant: string, name: string, options: { ifMatch?: string }): Promise<ConfigWritten<void>>;
+};
+
+export function registerTypeRoutes(app: App, services: TypeRouteServices): void {
+  for (const kind of ['actor', 'resource'] as const) registerFamily(app, services, thingFamily(services, kind));
+  registerFamily(app, services, relationshipFamily(services));
+}
+
+function thingFamily(services: TypeServices, kind: ThingKind): Family {
+  return {
+    path: `${kind}-types`,
+    noun: `${kind} type`,
+    body: ThingTypeBody,
+    view: ThingTypeView,
+    list: async (tx, tenant) => (await loadThingTypes(tx, tenant, kind)).map((row) => row.name),
+    read: async (tx, tenant, name) => {
+      const row = await requireThingType(tx, tenant, { kind, name });
+      return { row, shown: { name, ...row.spec } };
+    },
+    put: (writer, tenant, name, body, options) =>
+      putThingType(services, writer, tenant, { kind, name, spec: thingTypeSpec(body as ThingTypeBody) }, options),
+    remove: (writer, tenant, name, options) => deleteThingType(services, writer, tenant, { kind, name }, options),
+  };
+}
+
+function relationshipFamily(services: TypeServices): Family {
+  return {
+    path: 'relationship-types',
+    noun: 'relationship type',
+    body: RelationshipTypeBody,
+    view: RelationshipTypeView,
+    list: async (tx, tenant) =>
+      (await loadRelationshipTypes(tx, tenant)).map((row) =>
+        typeKeyOf({ from: row.from_type, name: row.name, to: row.to_type }),
+      ),
+    read: async (tx, tenant, name) => {
+      const key = parseTypeKey(name);
+      const row = await requireRelationshipType(tx, tenant, key);
+      return { row, shown: { ...key, ...row.spec, ...(row.retired ? { retired: true } : {}) } };
+    },
+    put: (writer, tenant, name, body, options) => {
+      const key = parseTypeKey(name);
+      const spec = relationshipTypeSpec(tenant, key, body as RelationshipTypeBody);
+      return putRelationshipType(services, writer, tenant, key, spec, options);
+    },
+    remove: (writer, tenant, name, options) =>
+      deleteRelationshipType(services, writer, tenant, parseTypeKey(name), options),
+  };
+}
+
+function registerFamily(app: App, services: TypeRouteServices, family: Family): void {
+  registerList(app, services, family);
+  app.route({
+    method: 'GET',
+    url: `/tenants/:tenant/${family.path}/:type`,
+    config: readers,
+    schema: { summary: `Read a ${family.noun}`, tags, params: TypeParams, response: { 200: family.view } },
+    handler: async (request, reply) => {
+      const { tenant, type } = request.params;
+      const { row, shown } = await services.database.tenant(tenant, (tx) => family.read(tx, tenant, type));
+      reply.header('etag', etagOf(row.revision));
+      return { ...shown, ...aboutOf(row, memberOf(request).role) };
+    },
+  });
+  app.route({
+    method: 'PUT',
+    url: `/tenants/:tenant/${family.path}/:type`,
+    config: writers,
+    schema: {
+      summary: `Create or replace a ${family.noun}`,
+      tags,
+      params: TypeParams,
+      headers: IfMatch,
+      querystring: Type.Object({ dryRun }, { additionalProperties: false }),
+      body: family.body,
+      response: { 200: Empty },
+    },
+    handler: async (request, reply) => {
+      const { tenant, type } = request.params;
+      const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
+      const written = await family.put(writerOf(request), tenant, type, request.body, options);
+      if (!options.dryRun) reply.header('etag', etagOf(written.result.revision));
+      reply.header('accord-revision', `c${written.revision}`);
+      await services.served(tenant, written.revision);
+      return {};
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url: `/tenants/:tenant/${family.path}/:type`,
+    config: writers,
+    schema: {
+      summary: `Remove a ${family.noun} that is not in use`,
+      tags,
+      params: TypeParams,
+      headers: IfMatch,
+      response: { 200: Empty },
+    },
+    handler: async (request, reply) => {
+      const { tenant, type } = request.params;
+      const written = await family.remove(writerOf(request), tenant, type, ifMatchOf(request.headers));
+      reply.header('accord-revision', `c${written.revision}`);
+      await services.served(tenant, written.revision);
+      return {};
+    },
+  });
+}
+
+function registerList(app: App, services: TypeRouteServices, family: Family): void {
+  app.route({
+    method: 'GET',
+    url: `/tenants/:tenant/${family.path}`,
+    config: readers,
+    schema: {
+      summary: `List ${family.noun}s`,
+      tags,
+      params: TenantParams,
+      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      response: {
+        200: Type.Object({
+          resources: Type.Array(Type.String()),
+          links: Type.Record(Type.String(), Type.String()),
+          cursor: Type.Optional(Type.String()),
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { tenant } = request.params;
+      const { limit, cursor } = request.query;
+      const after = cursor === undefined ? undefined : decodeCursor(cursor, family.path);
+      const all = await services.database.tenant(tenant, (tx) => family.list(tx, tenant));
+      const begin = after === undefined ? 0 : all.indexOf(after) + 1 || all.findIndex((name) => name > after);
+      const names = begin < 0 ? [] : all.slice(begin);
+      const self = `/tenants/${tenant}/${family.path}`;
+      if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
+      const resources = names.slice(0, limit);
+      const position = encodeCursor(resources.at(-1) as string, family.path);
+      const next = `${self}?${new URLSearchParams({ limit: String(limit), cursor: position })}`;
+      reply.header('link', `<${next}>; rel="next"`);
+      return { resources, links: { self, next }, cursor: position };
+    },
+  });
+}
+
+function aboutOf(row: Row, role: Role) {
+  return {
+    revision: row.revision,
+    updatedAt: row.updated_at,
+    updatedBy: shownName(role, row.updated_by),
+    managedBy: describeOwner(row.owner),
+  };
+}

@@ -1,0 +1,152 @@
+/** Owns the rules of types, pure: names, specs, and what inheritance makes of them for decisions. */
+import {
+  type Attribute,
+  apiVersion,
+  checkManifest,
+  patterns,
+  type RelationshipTypeManifest,
+} from '../../crds/index.ts';
+import { limits } from '../core/limits.ts';
+import { problem } from '../core/problems.ts';
+import { typeProblem } from './problems.ts';
+import type {
+  Inheritance,
+  RelationshipTypeBody,
+  RelationshipTypeRow,
+  RelationshipTypeSpec,
+  ThingTypeBody,
+  ThingTypeRow,
+  ThingTypeSpec,
+  TypeKey,
+  Types,
+} from './schema.ts';
+
+const NAME = new RegExp(patterns.typeName.source, 'u');
+
+function isTypeName(name: string): boolean {
+  return NAME.test(name) && name.length <= limits.typeNameCharsMax;
+}
+
+/** @throws Problem type_name_invalid */
+export function checkTypeName(name: string): void {
+  if (isTypeName(name)) return;
+  const detail = `${JSON.stringify(name.slice(0, 80))} is not ${patterns.typeName.words} and of at most ${limits.typeNameCharsMax} characters.`;
+  throw typeProblem('type_name_invalid', { detail, errors: [{ pointer: '/params/type', detail }] });
+}
+
+/** The three names of From:rel:To. @throws Problem type_name_invalid */
+export function parseTypeKey(text: string): TypeKey {
+  const names = text.split(':');
+  const [from = '', name = '', to = ''] = names;
+  if (names.length === 3 && names.every(isTypeName)) return { from, name, to };
+  const detail = `${JSON.stringify(text.slice(0, 200))} is not From:relationship:To.`;
+  throw typeProblem('type_name_invalid', { detail, errors: [{ pointer: '/params/relationshipType', detail }] });
+}
+
+/** From:rel:To */
+export function typeKeyOf({ from, name, to }: TypeKey): string {
+  return `${from}:${name}:${to}`;
+}
+
+/** What is stored of a body. @throws Problem invalid_request for an attribute that everything has */
+export function thingTypeSpec({ attributes }: ThingTypeBody): ThingTypeSpec {
+  if (attributes === undefined) return {};
+  const entries = Object.entries(attributes).map(([name, { type, required = false }]) => {
+    if (name === 'id' || name === 'type' || name.length > limits.attributeNameCharsMax) {
+      const detail = `An attribute has at most ${limits.attributeNameCharsMax} characters and is not called id or type.`;
+      throw problem('invalid_request', { detail, errors: [{ pointer: `/attributes/${name}`, detail }] });
+    }
+    return [name, { type, required }] as const;
+  });
+  return entries.length === 0 ? {} : { attributes: Object.fromEntries(entries) };
+}
+
+/** What is stored of a manifest, which lists the attributes. */
+export function thingTypeOfManifest({ attributes = [] }: { attributes?: readonly Attribute[] }): ThingTypeSpec {
+  return thingTypeSpec({ attributes: Object.fromEntries(attributes.map(({ name, ...rest }) => [name, rest])) });
+}
+
+/**
+ * Checks a body of the Config API by the rules that manifests have.
+ * @returns it with its defaults
+ * @throws Problem invalid_request with the places
+ */
+export function relationshipTypeSpec(tenant: string, key: TypeKey, body: RelationshipTypeBody): RelationshipTypeSpec {
+  const spec = { ...body, ...key, tenantRef: { name: tenant } };
+  const checked = checkManifest({
+    apiVersion,
+    kind: 'RelationshipType',
+    metadata: { name: 'api', namespace: 'api' },
+    spec,
+  });
+  if (checked.ok) return relationshipTypeOfManifest((checked.manifest as RelationshipTypeManifest).spec);
+  const errors = checked.errors.map(({ pointer, detail }) => ({ pointer: pointer.replace(/^\/spec/, ''), detail }));
+  const detail = errors.map((error) => `${error.pointer} ${error.detail}`).join('; ');
+  throw problem('invalid_request', { detail, errors });
+}
+
+/** Only what is not the type's name: a manifest's spec has more. */
+export function relationshipTypeOfManifest(spec: RelationshipTypeSpec): RelationshipTypeSpec {
+  const { inverse, maxPerTarget, invitation, inheritedThrough = [] } = spec;
+  return {
+    ...(inverse === undefined ? {} : { inverse }),
+    ...(maxPerTarget === undefined ? {} : { maxPerTarget }),
+    ...(invitation === undefined ? {} : { invitation }),
+    ...(inheritedThrough.length === 0 ? {} : { inheritedThrough }),
+  };
+}
+
+type Entry = Pick<RelationshipTypeRow, 'from_type' | 'name' | 'to_type' | 'spec'>;
+
+/** A tenant's types as decisions use them. */
+export function typesOf(
+  things: readonly Pick<ThingTypeRow, 'name' | 'spec'>[],
+  relationships: readonly Entry[],
+): Types {
+  const declared = things.map((row) => [row.name, new Set(Object.keys(row.spec.attributes ?? {}))] as const);
+  const inheritances = relationships.flatMap((row) =>
+    (row.spec.inheritedThrough ?? []).map(({ relationship, from }) => ({
+      through: relationship,
+      next: from,
+      makes: keyOf(row),
+    })),
+  );
+  return Object.freeze({
+    attributes: new Map(declared),
+    anyAttributes: declared.some(([, names]) => names.size > 0),
+    relationships: new Set(relationships.map(keyOf)),
+    inheritances,
+    follows: followsOf(inheritances),
+  });
+}
+
+function keyOf(row: Entry): string {
+  return `${row.from_type}:${row.name}:${row.to_type}`;
+}
+
+/**
+ * Which stored relationship may follow which on a way of inheritance. A way for R is a way for the first step, then one
+ * for the second; so whatever can end the first may be followed by whatever can begin the second.
+ */
+function followsOf(inheritances: readonly Inheritance[]): (readonly [string, string])[] {
+  const begins = closure(inheritances, (one) => one.through);
+  const ends = closure(inheritances, (one) => one.next);
+  const pairs = new Map<string, readonly [string, string]>();
+  for (const { through, next } of inheritances) {
+    for (const last of ends(through)) {
+      for (const first of begins(next)) pairs.set(`${last} ${first}`, [last, first]);
+    }
+  }
+  return [...pairs.values()];
+}
+
+/** A type and all that stand at one end of its ways. */
+function closure(inheritances: readonly Inheritance[], step: (one: Inheritance) => string) {
+  return (type: string): Set<string> => {
+    const found = new Set([type]);
+    for (const reached of found) {
+      for (const one of inheritances) if (one.makes === reached) found.add(step(one));
+    }
+    return found;
+  };
+}

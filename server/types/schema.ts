@@ -1,0 +1,127 @@
+/** Shapes of the types room. A relationship type's spec is the custom resource's, without what only a manifest needs. */
+import { type Static, Type } from 'typebox';
+import { kinds, patterns, type RelationshipTypeSpec as RelationshipTypeManifestSpec } from '../../crds/index.ts';
+import { Instant, Json } from '../core/db/rows.ts';
+import { limits } from '../core/limits.ts';
+import type { Owner } from '../core/ownership.ts';
+
+export type ThingKind = 'actor' | 'resource';
+
+const AttributeBody = Type.Object(
+  {
+    type: Type.Enum(['string', 'number', 'boolean', 'date'], { description: 'A date is an RFC 3339 instant.' }),
+    required: Type.Optional(
+      Type.Boolean({ description: 'Whether everything of the type must have it; false if absent.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** The body of PUT C/actor-types/{type} and C/resource-types/{type}. */
+export const ThingTypeBody = Type.Object(
+  {
+    attributes: Type.Optional(
+      Type.Record(Type.String({ pattern: patterns.attributeName.source }), AttributeBody, {
+        additionalProperties: false,
+        maxProperties: limits.typeAttributesMax,
+        description: 'Attributes by name. Others are refused, and without this all are.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ThingTypeBody = Static<typeof ThingTypeBody>;
+
+export type AttributeType = 'string' | 'number' | 'boolean' | 'date';
+export type ThingTypeSpec = { attributes?: Record<string, { type: AttributeType; required: boolean }> };
+
+const relationshipKind = kinds[4];
+const {
+  tenantRef: _ref,
+  managementPolicy: _management,
+  adoptionPolicy: _adoption,
+  from: _from,
+  name: _name,
+  to: _to,
+  ...fields
+} = relationshipKind.specSchema.properties;
+const invitation = fields.invitation;
+
+/** What of a relationship type is not its name. */
+export type RelationshipTypeSpec = Omit<
+  RelationshipTypeManifestSpec,
+  'tenantRef' | 'managementPolicy' | 'adoptionPolicy' | 'from' | 'name' | 'to'
+>;
+
+/** The body of PUT C/relationship-types/{From}:{rel}:{To}; what is absent has its default. */
+export const RelationshipTypeBody = Type.Object(
+  {
+    inverse: fields.inverse,
+    maxPerTarget: fields.maxPerTarget,
+    invitation: Type.Optional(Type.Partial(Type.Object(invitation.properties), { additionalProperties: false })),
+    inheritedThrough: fields.inheritedThrough,
+  },
+  { additionalProperties: false },
+);
+export type RelationshipTypeBody = Static<typeof RelationshipTypeBody>;
+
+const about = {
+  revision: Type.Integer({ description: "The tenant's revision that made it so." }),
+  updatedAt: Type.String({ format: 'date-time' }),
+  updatedBy: Type.String(),
+  managedBy: Type.String({ description: '`api`, or the manifest that owns it.' }),
+};
+export const ThingTypeView = Type.Object({ name: Type.String(), ...ThingTypeBody.properties, ...about });
+export const RelationshipTypeView = Type.Object({
+  from: Type.String(),
+  name: Type.String(),
+  to: Type.String(),
+  ...fields,
+  retired: Type.Optional(
+    Type.Boolean({ description: 'true: its manifest is gone, relationships are left, and no new ones are made.' }),
+  ),
+  ...about,
+});
+
+const row = {
+  tenant: Type.String(),
+  revision: Type.Integer(),
+  owner: Json<Owner>(),
+  updated_at: Instant,
+  updated_by: Type.String(),
+};
+export const ThingTypeRow = Type.Object({
+  name: Type.String(),
+  kind: Type.Union([Type.Literal('actor'), Type.Literal('resource')]),
+  spec: Json<ThingTypeSpec>(),
+  ...row,
+});
+export type ThingTypeRow = Static<typeof ThingTypeRow>;
+
+export const RelationshipTypeRow = Type.Object({
+  from_type: Type.String(),
+  name: Type.String(),
+  to_type: Type.String(),
+  spec: Json<RelationshipTypeSpec>(),
+  retired: Type.Boolean(),
+  ...row,
+});
+export type RelationshipTypeRow = Static<typeof RelationshipTypeRow>;
+
+/** From, relationship, To: what names a relationship type. */
+export type TypeKey = { from: string; name: string; to: string };
+
+/** A pair of relationship types through which a third one holds. */
+export type Inheritance = { readonly through: string; readonly next: string; readonly makes: string };
+
+/** A tenant's types as decisions use them. Keys of relationship types are From:rel:To. */
+export type Types = {
+  /** Declared attributes of actor and resource types, by type. */
+  readonly attributes: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Whether any type declares attributes. */
+  readonly anyAttributes: boolean;
+  readonly relationships: ReadonlySet<string>;
+  readonly inheritances: readonly Inheritance[];
+  /** Pairs of relationship types that stand one after the other on some way of inheritance. */
+  readonly follows: readonly (readonly [first: string, second: string])[];
+};

@@ -1,0 +1,185 @@
+/** All SQL of the types room. */
+import { Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { sql } from '../core/db/sql.ts';
+import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
+import {
+  RelationshipTypeRow,
+  type RelationshipTypeSpec,
+  type ThingKind,
+  ThingTypeRow,
+  type ThingTypeSpec,
+  type TypeKey,
+} from './schema.ts';
+
+const none = sql``;
+const thingColumns = sql`tenant, name, kind, spec, revision, owner, updated_at, updated_by`;
+const relationshipColumns = sql`tenant, from_type, name, to_type, spec, retired, revision, owner, updated_at, updated_by`;
+const Found = Type.Object({ found: Type.Boolean() });
+const Count = Type.Object({ count: Type.Integer() });
+
+/** @param hold `delete`: for the rest of the transaction nobody writes records of the type; `use`: nobody removes it */
+export function readThingType(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+  hold?: 'delete' | 'use',
+): Promise<ThingTypeRow | undefined> {
+  const lock = hold === 'delete' ? sql`for update` : hold === 'use' ? sql`for key share` : none;
+  return tx.maybe(
+    ThingTypeRow,
+    sql`select ${thingColumns} from accord.thing_type where tenant = ${tenant} and name = ${name} ${lock}`,
+  );
+}
+
+/** By name in byte order: of one tenant (and kind), or of all in a system transaction. */
+export function loadThingTypes(tx: Transaction, tenant?: string, kind?: ThingKind): Promise<ThingTypeRow[]> {
+  return tx.many(
+    ThingTypeRow,
+    sql`select ${thingColumns} from accord.thing_type ${tenant === undefined ? none : sql`where tenant = ${tenant}`}
+      ${kind === undefined ? none : sql`and kind = ${kind}`} order by tenant, name`,
+  );
+}
+
+export async function countTypes(tx: Transaction, tenant: string, table: 'thing' | 'relationship'): Promise<number> {
+  const from = table === 'thing' ? sql`accord.thing_type` : sql`accord.relationship_type`;
+  return (await tx.one(Count, sql`select count(*)::int as count from ${from} where tenant = ${tenant}`)).count;
+}
+
+export async function upsertThingType(
+  tx: Transaction,
+  tenant: string,
+  type: { name: string; kind: ThingKind; spec: ThingTypeSpec; revision: number },
+  writer: Writer,
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.thing_type (tenant, name, kind, spec, revision, owner, updated_by)
+    values (${tenant}, ${type.name}, ${type.kind}, ${JSON.stringify(type.spec)}, ${type.revision},
+      ${JSON.stringify(writer.owner)}, ${writer.actor})
+    on conflict (tenant, name) do update set spec = excluded.spec, revision = excluded.revision, owner = excluded.owner,
+      updated_at = now(), updated_by = excluded.updated_by`);
+}
+
+export async function removeThingType(tx: Transaction, tenant: string, name: string): Promise<void> {
+  await tx.run(sql`delete from accord.thing_type where tenant = ${tenant} and name = ${name}`);
+}
+
+/** What is left of a type of actors or resources: a relationship type that names it, or one that is registered. */
+export async function usesOfThingType(tx: Transaction, tenant: string, name: string): Promise<string | undefined> {
+  const type = await tx.maybe(
+    RelationshipTypeRow,
+    sql`select ${relationshipColumns} from accord.relationship_type
+      where tenant = ${tenant} and (from_type = ${name} or to_type = ${name}) order by from_type, name, to_type limit 1`,
+  );
+  if (type !== undefined) return `the relationship type ${type.from_type}:${type.name}:${type.to_type}`;
+  const { found } = await tx.one(
+    Found,
+    sql`select exists (select from accord.thing where tenant = ${tenant} and type = ${name}) as found`,
+  );
+  return found ? `actors or resources of the type ${name}` : undefined;
+}
+
+export function readRelationshipType(
+  tx: Transaction,
+  tenant: string,
+  { from, name, to }: TypeKey,
+  hold?: 'delete',
+): Promise<RelationshipTypeRow | undefined> {
+  return tx.maybe(
+    RelationshipTypeRow,
+    sql`select ${relationshipColumns} from accord.relationship_type
+      where tenant = ${tenant} and from_type = ${from} and name = ${name} and to_type = ${to}
+      ${hold === undefined ? none : sql`for update`}`,
+  );
+}
+
+/**
+ * The relationship types of these keys, held until the end of the transaction: nobody removes them.
+ * @param which all; or only those with maxPerTarget, and nobody else writes relationships of these meanwhile
+ */
+export async function holdRelationshipTypes(
+  tx: Transaction,
+  tenant: string,
+  keys: readonly TypeKey[],
+  which: 'all' | 'limited, alone',
+): Promise<RelationshipTypeRow[]> {
+  const [from, name, to] = [keys.map((key) => key.from), keys.map((key) => key.name), keys.map((key) => key.to)];
+  return tx.many(
+    RelationshipTypeRow,
+    sql`select ${relationshipColumns} from accord.relationship_type
+      where tenant = ${tenant} and (from_type, name, to_type) in
+        (select * from unnest(${from}::text[], ${name}::text[], ${to}::text[]))
+      ${which === 'all' ? none : sql`and spec ? 'maxPerTarget'`}
+      order by from_type, name, to_type ${which === 'all' ? sql`for key share` : sql`for update`}`,
+  );
+}
+
+/** In byte order: of one tenant, or of all in a system transaction. */
+export function loadRelationshipTypes(tx: Transaction, tenant?: string): Promise<RelationshipTypeRow[]> {
+  return tx.many(
+    RelationshipTypeRow,
+    sql`select ${relationshipColumns} from accord.relationship_type
+      ${tenant === undefined ? none : sql`where tenant = ${tenant}`} order by tenant, from_type, name, to_type`,
+  );
+}
+
+export async function upsertRelationshipType(
+  tx: Transaction,
+  tenant: string,
+  { key, spec, revision }: { key: TypeKey; spec: RelationshipTypeSpec; revision: number },
+  writer: Writer,
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.relationship_type (tenant, from_type, name, to_type, spec, revision, owner, updated_by)
+    values (${tenant}, ${key.from}, ${key.name}, ${key.to}, ${JSON.stringify(spec)}, ${revision},
+      ${JSON.stringify(writer.owner)}, ${writer.actor})
+    on conflict (tenant, from_type, name, to_type) do update set spec = excluded.spec, revision = excluded.revision,
+      owner = excluded.owner, retired = false, updated_at = now(), updated_by = excluded.updated_by`);
+}
+
+/** Keeps the type for the relationships that are left; nobody owns it any more. */
+export async function retireRelationshipType(
+  tx: Transaction,
+  tenant: string,
+  key: TypeKey,
+  revision: number,
+  writer: Writer,
+): Promise<void> {
+  await tx.run(sql`
+    update accord.relationship_type set retired = true, revision = ${revision}, owner = ${JSON.stringify(apiOwner)},
+      updated_at = now(), updated_by = ${writer.actor}
+    where tenant = ${tenant} and from_type = ${key.from} and name = ${key.name} and to_type = ${key.to}`);
+}
+
+/** With what is left of its relationships, which have all expired. */
+export async function removeRelationshipType(tx: Transaction, tenant: string, key: TypeKey): Promise<void> {
+  const where = sql`where tenant = ${tenant} and from_type = ${key.from} and name = ${key.name} and to_type = ${key.to}`;
+  await tx.run(sql`delete from accord.relationship_type ${where}`);
+  await tx.run(sql`delete from accord.relationship ${where}`);
+}
+
+/** Whether a relationship of the type holds at `now`. It reads, at worst, all that begin at things of its From type. */
+export async function hasRelationships(tx: Transaction, tenant: string, key: TypeKey, now: string): Promise<boolean> {
+  const { found } = await tx.one(
+    Found,
+    sql`select exists (select from accord.relationship
+      where tenant = ${tenant} and from_type = ${key.from} and name = ${key.name} and to_type = ${key.to}
+        and (expires_at is null or expires_at > ${now})) as found`,
+  );
+  return found;
+}
+
+export async function updateThingTypeOwner(tx: Transaction, tenant: string, name: string, owner: Owner): Promise<void> {
+  await tx.run(sql`update accord.thing_type set owner = ${JSON.stringify(owner)}
+    where tenant = ${tenant} and name = ${name}`);
+}
+
+export async function updateRelationshipTypeOwner(
+  tx: Transaction,
+  tenant: string,
+  { from, name, to }: TypeKey,
+  owner: Owner,
+): Promise<void> {
+  await tx.run(sql`update accord.relationship_type set owner = ${JSON.stringify(owner)}
+    where tenant = ${tenant} and from_type = ${from} and name = ${name} and to_type = ${to}`);
+}

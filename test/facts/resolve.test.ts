@@ -1,0 +1,62 @@
+/** What follows from stored relationships by inheritance, without a database. */
+import { expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
+import { resolve } from '../../server/facts/resolve.ts';
+import type { Edge } from '../../server/facts/schema.ts';
+
+const node = (name: string) => ({ type: name.split('/')[0] as string, id: name.split('/')[1] as string });
+const edge = (from: string, name: string, to: string, attributes?: Record<string, unknown>): Edge => ({
+  from: node(from),
+  name,
+  to: node(to),
+  attributes,
+});
+const inheritances = [
+  { makes: 'user:drives:car', through: 'user:member_of:group', next: 'group:owns:car' },
+  { makes: 'group:owns:car', through: 'group:part_of:group', next: 'group:owns:car' },
+];
+const edges = [
+  edge('user/a', 'member_of', 'group/g'),
+  edge('group/g', 'part_of', 'group/h'),
+  edge('group/h', 'part_of', 'group/g'),
+  edge('group/h', 'owns', 'car/1', { color: 'red' }),
+];
+
+test('ways within ways are followed, and the shortest is told', () => {
+  const found = resolve('from', node('user/a'), edges, { inheritances });
+  expect(found?.entries).toEqual([
+    { name: 'member_of', node: node('group/g') },
+    { name: 'drives', node: node('car/1') },
+  ]);
+  expect(found?.inherited.map(({ through }) => through.map((step) => step.relationshipType))).toEqual([
+    ['member_of', 'part_of', 'owns'],
+  ]);
+  expect(found?.attributes.get('car\x001')).toEqual({ color: 'red' });
+});
+
+test('from the other end it is the same', () => {
+  const found = resolve('to', node('car/1'), edges, { inheritances });
+  expect(found?.entries.map(({ name, node: far }) => `${far.type}/${far.id} ${name}`).sort()).toEqual([
+    'group/g owns',
+    'group/h owns',
+    'user/a drives',
+  ]);
+});
+
+test('a relationship that is stored and inherited is there once, and without a way', () => {
+  const both = [...edges, edge('user/a', 'drives', 'car/1')];
+  const found = resolve('from', node('user/a'), both, { inheritances });
+  expect(found?.entries.filter(({ name }) => name === 'drives')).toHaveLength(1);
+  expect(found?.inherited).toEqual([]);
+});
+
+test('more than factsDerivedMax that follow are too many, and are not all worked out', () => {
+  const half = Math.ceil(Math.sqrt(limits.factsDerivedMax + 1));
+  const wide = Array.from({ length: half }, (_, i) => [
+    edge(`user/${i}`, 'member_of', 'group/g'),
+    edge('group/g', 'owns', `car/${i}`),
+  ]).flat();
+  expect(half * half).toBeGreaterThan(limits.factsDerivedMax);
+  expect(resolve('from', node('user/0'), wide, { inheritances })).toBeUndefined();
+  expect(resolve('from', node('user/0'), wide.slice(0, half), { inheritances })?.entries).not.toHaveLength(0);
+});

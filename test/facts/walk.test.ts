@@ -1,0 +1,257 @@
+/** What decisions are given of relationships: the walk in SQL against a naive one in memory, on random graphs with cycles and expiry. */
+import { describe, expect, test } from 'vitest';
+import { sql } from '../../server/core/db/sql.ts';
+import { limits } from '../../server/core/limits.ts';
+import { type Facts, FactsFromDatabase, type FactsQuestion } from '../../server/facts/index.ts';
+import { typesOf } from '../../server/types/index.ts';
+import { createTestDatabase } from '../helpers/database.ts';
+
+const { database } = await createTestDatabase();
+const source = new FactsFromDatabase(database);
+const NOW = Date.UTC(2026, 0, 1);
+
+type Node = { type: string; id: string };
+type Edge = { from: Node; name: string; to: Node; expiresAt?: number };
+type Way = { makes: string; through: string; next: string };
+
+/** Mulberry32: the same graphs in each run. */
+function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % below;
+  };
+}
+
+const nodeTypes = ['user', 'group', 'doc'];
+const names = ['member_of', 'owns', 'reads'];
+
+function randomGraph(seed: number): { edges: Edge[]; ways: Way[] } {
+  const below = random(seed);
+  const pick = <T>(list: readonly T[]) => list[below(list.length)] as T;
+  const node = (type: string): Node => ({ type, id: `${below(4)}` });
+  const edges: Edge[] = [];
+  for (let i = 0; i < 4 + below(16); i++) {
+    const expiresAt = [undefined, undefined, NOW + 1, NOW, NOW - 1][below(5)];
+    edges.push({
+      from: node(pick(nodeTypes)),
+      name: pick(names),
+      to: node(pick(nodeTypes)),
+      ...(expiresAt ? { expiresAt } : {}),
+    });
+  }
+  const ways = Array.from({ length: 1 + below(5) }, () => {
+    const [from, middle, to] = [pick(nodeTypes), pick(nodeTypes), pick(nodeTypes)];
+    return {
+      makes: `${from}:${pick(names)}:${to}`,
+      through: `${from}:${pick(names)}:${middle}`,
+      next: `${middle}:${pick(names)}:${to}`,
+    };
+  });
+  return { edges, ways };
+}
+
+const keyOf = (node: Node) => `${node.type}/${node.id}`;
+
+/** Every relationship that holds, by its smallest number of stored ones: repeated until nothing gets smaller. */
+function naive(edges: readonly Edge[], ways: readonly Way[]): Map<string, number> {
+  const held = new Map<string, number>();
+  for (const { from, name, to, expiresAt } of edges) {
+    if (expiresAt === undefined || expiresAt > NOW)
+      held.set(`${from.type}:${name}:${to.type} ${keyOf(from)} ${keyOf(to)}`, 1);
+  }
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const [one, a] of [...held]) {
+      for (const [other, b] of [...held]) {
+        const [[through, x, middle], [next, z, y]] = [one.split(' '), other.split(' ')];
+        if (middle !== z || a + b > limits.inheritanceDepthMax) continue;
+        for (const way of ways) {
+          const key = `${way.makes} ${x} ${y}`;
+          if (way.through !== through || way.next !== next || (held.get(key) ?? 99) <= a + b) continue;
+          held.set(key, a + b);
+          changed = true;
+        }
+      }
+    }
+  }
+  return held;
+}
+
+/** The types room's rows of a graph: every type that it or its ways name. */
+function typesFor(edges: readonly Edge[], ways: readonly Way[]) {
+  const keys = new Set([
+    ...edges.map(({ from, name, to }) => `${from.type}:${name}:${to.type}`),
+    ...ways.flatMap(({ makes, through, next }) => [makes, through, next]),
+  ]);
+  const rows = [...keys].map((key) => {
+    const [from_type = '', name = '', to_type = ''] = key.split(':');
+    const inheritedThrough = ways
+      .filter((way) => way.makes === key)
+      .map(({ through, next }) => ({ relationship: through, from: next }));
+    return { from_type, name, to_type, spec: { inheritedThrough } };
+  });
+  return typesOf(
+    [...nodeTypes, 'car'].map((name) => ({ name, spec: {} })),
+    rows,
+  );
+}
+
+async function store(tenant: string, edges: readonly Edge[]): Promise<void> {
+  const of = <T>(read: (edge: Edge) => T) => edges.map(read);
+  await database.tenant(tenant, (tx) =>
+    tx.run(sql`insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id, expires_at)
+      select ${tenant}, * from unnest(${of((e) => e.from.type)}::text[], ${of((e) => e.from.id)}::text[], ${of((e) => e.name)}::text[],
+        ${of((e) => e.to.type)}::text[], ${of((e) => e.to.id)}::text[],
+        ${of((e) => (e.expiresAt ? new Date(e.expiresAt).toISOString() : null))}::timestamptz[]) on conflict do nothing`),
+  );
+}
+
+const needed = { subject: true, resource: true, consents: false, subjectAttributes: false, resourceAttributes: false };
+const question = (
+  tenant: string,
+  types: FactsQuestion['types'],
+  subject: Node,
+  resource: Node,
+  explain = false,
+): FactsQuestion => ({
+  tenant,
+  types,
+  subject,
+  resource,
+  needed,
+  now: NOW,
+  explain,
+});
+
+/** The first of equal edges counts, as in the table. */
+function distinct(edges: readonly Edge[]): Edge[] {
+  return [...new Map([...edges].reverse().map((e) => [`${keyOf(e.from)} ${e.name} ${keyOf(e.to)}`, e])).values()];
+}
+
+describe('the walk', () => {
+  test.each(Array.from({ length: 150 }, (_, seed) => seed))(
+    'graph %i agrees with the naive one, from every node to every node',
+    async (seed) => {
+      const graph = randomGraph(seed);
+      const edges = distinct(graph.edges);
+      const tenant = `walk${seed}`;
+      await store(tenant, edges);
+      const types = typesFor(edges, graph.ways);
+      const held = [...naive(edges, graph.ways).keys()].map((key) => key.split(' ') as [string, string, string]);
+      const nodes = nodeTypes.flatMap((type) => [0, 1, 2, 3].map((id) => ({ type, id: `${id}` })));
+      const answers = await Promise.all(nodes.map((node) => source.gather(question(tenant, types, node, node, true))));
+      for (const [index, node] of nodes.entries()) {
+        const { graph: found, inherited = [] } = answers[index] as Facts;
+        const from = held.filter(([, x]) => x === keyOf(node)).map(([type, , y]) => `${type.split(':')[1]} ${y}`);
+        const to = held.filter(([, , y]) => y === keyOf(node)).map(([type, x]) => `${type.split(':')[1]} ${x}`);
+        expect(found.subject.map((one) => `${one.type} ${keyOf(one.to)}`).sort()).toEqual(from.sort());
+        expect(found.resource.map((one) => `${one.type} ${keyOf(one.from)}`).sort()).toEqual(to.sort());
+        for (const { relationship, through } of inherited) {
+          expect(through.length).toBeGreaterThan(1);
+          expect([through[0]?.from, through.at(-1)?.to]).toEqual([relationship.from, relationship.to]);
+          for (const [i, step] of through.slice(1).entries()) expect(step.from).toEqual(through[i]?.to);
+        }
+      }
+    },
+  );
+
+  const chain = (count: number): Edge[] =>
+    Array.from({ length: count }, (_, i) => ({
+      from: { type: 'group', id: `g${i}` },
+      name: 'member_of',
+      to: { type: 'group', id: `g${i + 1}` },
+    }));
+  const transitive = [
+    { makes: 'group:member_of:group', through: 'group:member_of:group', next: 'group:member_of:group' },
+  ];
+
+  test('a relationship holds through inheritanceDepthMax stored ones and not through one more', async () => {
+    const edges = chain(limits.inheritanceDepthMax + 1);
+    await store('deep', edges);
+    const types = typesFor(edges, transitive);
+    const { graph } = await source.gather(
+      question('deep', types, { type: 'group', id: 'g0' }, { type: 'group', id: `g${limits.inheritanceDepthMax + 1}` }),
+    );
+    expect(graph.subject.map(({ to }) => to.id)).toContain(`g${limits.inheritanceDepthMax}`);
+    expect(graph.subject.map(({ to }) => to.id)).not.toContain(`g${limits.inheritanceDepthMax + 1}`);
+    expect(graph.resource.map(({ from }) => from.id)).toContain('g1');
+    expect(graph.resource.map(({ from }) => from.id)).not.toContain('g0');
+  });
+
+  test('factsEntriesMax on a side are given, one more is told', async () => {
+    const edges = Array.from({ length: limits.factsEntriesMax + 1 }, (_, i) => ({
+      from: { type: 'user', id: 'u' },
+      name: 'owns',
+      to: { type: 'doc', id: `${i}` },
+    }));
+    const types = typesFor(edges, []);
+    const ask = (tenant: string) =>
+      source.gather(question(tenant, types, { type: 'user', id: 'u' }, { type: 'doc', id: '0' }));
+    await store('full', edges.slice(1));
+    expect((await ask('full')).graph.subject).toHaveLength(limits.factsEntriesMax);
+    await store('past', edges);
+    expect(await ask('past')).toMatchObject({ tooLarge: 'subject', graph: { subject: [], resource: [] } });
+  });
+
+  test('more than factsEdgesMax on the ways, or factsDerivedMax that follow, are told and not walked', async () => {
+    const wide: Edge[] = [
+      { from: { type: 'user', id: 'u' }, name: 'member_of', to: { type: 'group', id: 'g' } },
+      ...Array.from({ length: limits.factsEdgesMax }, (_, i) => ({
+        from: { type: 'group', id: 'g' },
+        name: 'owns',
+        to: { type: 'doc', id: `${i}` },
+      })),
+    ];
+    const ways = [{ makes: 'user:reads:doc', through: 'user:member_of:group', next: 'group:owns:doc' }];
+    await store('wide', wide);
+    const at = { type: 'user', id: 'u' };
+    expect(await source.gather(question('wide', typesFor(wide, ways), at, { type: 'doc', id: 'none' }))).toMatchObject({
+      tooLarge: 'subject',
+    });
+    const everybody = Array.from({ length: 30 }, (_, i) => i).flatMap((i) =>
+      Array.from({ length: 30 }, (_, j) => ({
+        from: { type: 'group', id: `${i}` },
+        name: 'member_of',
+        to: { type: 'group', id: `${j}` },
+      })),
+    );
+    await store('dense', everybody);
+    const dense = await source.gather(
+      question('dense', typesFor(everybody, transitive), { type: 'group', id: '0' }, { type: 'doc', id: '0' }),
+    );
+    expect(everybody.length * 30).toBeGreaterThan(limits.factsDerivedMax);
+    expect(dense).toMatchObject({ tooLarge: 'subject' });
+  });
+
+  test('questions asked together are each answered as if alone, more than one query holds (factsQuestionsMax, factsQueriesPerTenantMax)', async () => {
+    const count = limits.factsQuestionsMax * (limits.factsQueriesPerTenantMax + 1) + 1;
+    const edges = Array.from({ length: count }, (_, i) => ({
+      from: { type: 'user', id: `${i}` },
+      name: 'owns',
+      to: { type: 'doc', id: `d${i}` },
+    }));
+    await store('many', edges);
+    const types = typesFor(edges, []);
+    const answers = await Promise.all(edges.map(({ from, to }) => source.gather(question('many', types, from, to))));
+    expect(answers.map(({ graph }) => graph.subject[0]?.to.id)).toEqual(edges.map(({ to }) => to.id));
+    expect(answers.map(({ graph }) => graph.resource[0]?.from.id)).toEqual(edges.map(({ from }) => from.id));
+  });
+
+  test('nothing is read for a tenant without types, or for things without a name', () => {
+    const none = typesOf([], []);
+    expect(source.gather(question('x', none, { type: 'user', id: 'a' }, { type: 'doc', id: 'b' }))).not.toBeInstanceOf(
+      Promise,
+    );
+    const some = typesFor(chain(1), []);
+    expect(
+      source.gather({
+        ...question('x', some, { type: 'a', id: 'b' }, { type: 'a', id: 'b' }),
+        subject: {},
+        resource: {},
+      }),
+    ).not.toBeInstanceOf(Promise);
+  });
+});

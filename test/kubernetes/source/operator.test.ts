@@ -1,0 +1,162 @@
+/** The operator on a cluster: rows and status say what the resources say, also when the way to the API server is bad. */
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { KubernetesSource, type KubernetesSourceOptions } from '../../../operator/kubernetes/source.ts';
+import type { Source } from '../../../operator/source.ts';
+import { systemClock } from '../../../server/core/clock.ts';
+import { useCluster } from '../../helpers/cluster.ts';
+import { randomFaults, seeded, startFaultProxy } from '../../helpers/fault-proxy.ts';
+import { createWorld } from '../../operator/harness.ts';
+import { closing, merge, open, policyPath, until } from './harness.ts';
+
+const cluster = await useCluster();
+const world = await createWorld();
+const tenants = '/apis/accord.dev/v1alpha1/tenants';
+
+async function operate(kubeconfig: string, options: Partial<KubernetesSourceOptions> = {}, more = {}) {
+  const observe = () => {};
+  const source: Source = new KubernetesSource({ api: await open(kubeconfig), clock: systemClock, observe, ...options });
+  return world.operateOn(source, more);
+}
+
+const tenant = (name: string) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'Tenant',
+  metadata: { name },
+  spec: { displayName: `The ${name} company`, audiences: [`${name}-api`] },
+});
+
+const regoOf = (answer: string) => `package p\n\ndefault outcome := "${answer}"\n`;
+
+const policyOf = (owner: string, name: string, rego: string) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'Policy',
+  metadata: { name },
+  spec: { tenantRef: { name: owner }, name: `doc:${name}`, rego },
+});
+
+async function readyOf(path: string): Promise<string | undefined> {
+  const { status, body } = await cluster.request('GET', path);
+  if (status !== 200) return undefined;
+  const { conditions = [], observedGeneration } = body.status ?? {};
+  const condition = conditions.find(({ type }: { type: string }) => type === 'Ready');
+  return (
+    condition &&
+    `${condition.status} ${condition.reason} ${observedGeneration === body.metadata.generation ? 'now' : 'before'}`
+  );
+}
+
+/** The rows of a tenant's policies, by name. */
+async function rowsOf(name: string): Promise<Record<string, string>> {
+  const client = new pg.Client({ connectionString: world.adminUrl });
+  await client.connect();
+  const { rows } = await client.query('select name, rego from accord.policy where tenant = $1', [name]);
+  await client.end();
+  return Object.fromEntries((rows as { name: string; rego: string }[]).map(({ name, rego }) => [name, rego]));
+}
+
+describe('the operator on a cluster', () => {
+  test('brings a tenant and its policy to the database and says so; a deletion waits for it', async () => {
+    await world.serve();
+    const owner = await cluster.namespace();
+    await operate(cluster.kubeconfig);
+    const path = policyPath(owner, 'read');
+    await cluster.call('POST', tenants, tenant(owner));
+    await cluster.call('POST', policyPath(owner), policyOf(owner, 'read', regoOf('allow')));
+    await until(async () => (await readyOf(path)) === 'True Programmed now');
+    expect(await readyOf(`${tenants}/${owner}`)).toBe('True Programmed now');
+    expect(await rowsOf(owner)).toEqual({ 'doc:read': regoOf('allow') });
+    await cluster.call('PATCH', path, { spec: { rego: 'package p\nbroken(' } }, merge);
+    await until(async () => (await readyOf(path)) === 'False CompileError now');
+    expect(await rowsOf(owner)).toEqual({ 'doc:read': regoOf('allow') });
+    await cluster.call('DELETE', path);
+    await until(async () => (await cluster.request('GET', path)).status === 404);
+    expect(await rowsOf(owner)).toEqual({});
+    await cluster.call('DELETE', `${tenants}/${owner}`);
+    await until(async () => (await cluster.request('GET', `${tenants}/${owner}`)).status === 404);
+  });
+
+  test('writes nothing to the API server when everything is looked at again, nor when it starts again', async () => {
+    await world.serve();
+    const owner = await cluster.namespace();
+    const proxy = await startFaultProxy(cluster);
+    closing(() => proxy.close());
+    const first = await operate(proxy.kubeconfig);
+    await cluster.call('POST', tenants, tenant(owner));
+    await cluster.call('POST', policyPath(owner), policyOf(owner, 'read', regoOf('allow')));
+    await until(async () => (await readyOf(policyPath(owner, 'read'))) === 'True Programmed now');
+    await until(() => first.operator.idle());
+    const writes = () =>
+      proxy.asked.filter(({ method, path }) => method !== 'GET' && path.includes('accord.dev')).length;
+    const before = writes();
+    first.operator.resync();
+    await until(() => first.operator.idle());
+    await first.close();
+    const second = await operate(proxy.kubeconfig);
+    await second.operator.settled();
+    await until(() => second.operator.idle());
+    expect(writes()).toBe(before);
+    await second.close();
+    await operate(cluster.kubeconfig);
+    await cluster.call('DELETE', policyPath(owner, 'read'));
+    await cluster.call('DELETE', `${tenants}/${owner}`);
+    await until(async () => (await cluster.request('GET', `${tenants}/${owner}`)).status === 404);
+  });
+});
+
+describe('random faults between the operator and the API server', () => {
+  const seeds = process.env.ACCORD_SEED ? [Number(process.env.ACCORD_SEED)] : [3, Math.floor(Math.random() * 1e9)];
+  test.each(seeds)(
+    'end with a database that says what the resources say (seed %i, ACCORD_SEED)',
+    { timeout: 120_000 },
+    async (seed) => {
+      await world.serve();
+      const random = seeded(seed);
+      const proxy = await startFaultProxy(cluster);
+      closing(() => proxy.close());
+      proxy.decide = randomFaults(random, 0.2);
+      const owner = await cluster.namespace();
+      const one = await operate(proxy.kubeconfig, { idleMs: 500, random: seeded(seed + 1) });
+      await cluster.call('POST', tenants, tenant(owner));
+      const names = Array.from({ length: 15 }, (_, i) => `p${i}`);
+      for (let step = 0; step < 80; step++) {
+        const name = names[Math.floor(random() * names.length)] as string;
+        const path = policyPath(owner, name);
+        const rego = random() < 0.1 ? 'package p\nbroken(' : regoOf(random() < 0.5 ? 'allow' : 'deny');
+        const { status, body } = await cluster.request('GET', path);
+        if (status === 404) await cluster.call('POST', policyPath(owner), policyOf(owner, name, rego));
+        // Two at a time, so that the breaker has no reason to hold anything.
+        else if (random() < 0.15 && !body.metadata.deletionTimestamp) await cluster.request('DELETE', path);
+        else await cluster.request('PATCH', path, { spec: { rego } }, merge);
+        if (step % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      proxy.decide = undefined;
+      const done = async () => {
+        const { items } = await cluster.call('GET', policyPath(owner));
+        const states = await Promise.all(
+          items.map(({ metadata }: { metadata: { name: string } }) => readyOf(policyPath(owner, metadata.name))),
+        );
+        return (
+          states.every((state) => state === 'True Programmed now' || state === 'False CompileError now') &&
+          one.operator.idle() &&
+          items
+        );
+      };
+      const items = await until(done);
+      const rows = await rowsOf(owner);
+      type Item = { spec: { name: string; rego: string } };
+      const broken = (items as Item[]).filter(({ spec }) => spec.rego.includes('broken('));
+      const good = (items as Item[]).filter(({ spec }) => !spec.rego.includes('broken('));
+      for (const { spec } of good) expect(rows[spec.name]).toBe(spec.rego);
+      // A broken one keeps its last good version, if it had one; a deleted one has no row.
+      for (const name of Object.keys(rows)) {
+        expect([...good, ...broken].map(({ spec }) => spec.name)).toContain(name);
+        expect(rows[name]).not.toContain('broken(');
+      }
+      await cluster.call('DELETE', policyPath(owner));
+      await cluster.call('DELETE', `${tenants}/${owner}`);
+      await until(async () => (await cluster.request('GET', `${tenants}/${owner}`)).status === 404);
+      expect(await rowsOf(owner)).toEqual({});
+    },
+  );
+});

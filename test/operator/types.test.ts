@@ -1,0 +1,110 @@
+/** Manifests of types: made in any order, refused and held while in use, and gone with their tenant. */
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { conditionOf } from '../../operator/conditions.ts';
+import { systemClock } from '../../server/core/clock.ts';
+import { createRelationship, deleteRelationship } from '../../server/relationships/index.ts';
+import { createWorld, save, until } from './harness.ts';
+import { tenantYaml } from './manifests.ts';
+
+const world = await createWorld();
+const { database, rooms } = world;
+const records = { database, clock: systemClock };
+
+const yaml = (kind: string, tenant: string, name: string, spec: string) => `apiVersion: accord.dev/v1alpha1
+kind: ${kind}
+metadata: {name: ${tenant}-${name}}
+spec:
+  tenantRef: {name: ${tenant}}
+${spec
+  .split('\n')
+  .map((line) => `  ${line}`)
+  .join('\n')}
+`;
+const drives = (tenant: string) =>
+  yaml('RelationshipType', tenant, 'a-drives', 'from: user\nname: drives\nto: car\nmaxPerTarget: 2');
+const user = (tenant: string) =>
+  yaml('ActorType', tenant, 'user', 'name: user\nattributes: [{name: level, type: number}]');
+const car = (tenant: string) => yaml('ResourceType', tenant, 'car', 'name: car');
+
+async function sharing(tenant: string) {
+  const directory = await world.directory();
+  await save(join(directory, 'a-drives.yaml'), drives(tenant));
+  await save(join(directory, 'car.yaml'), car(tenant));
+  await save(join(directory, 'user.yaml'), user(tenant));
+  await save(join(directory, 'z-tenant.yaml'), tenantYaml(tenant, 'deletionPolicy: Delete'));
+  const snapshots = await world.serve();
+  const run = world.operate(directory);
+  const states = async () => {
+    const { resources } = await run.operator.settled();
+    return resources.map(({ target, status }) => `${target.key} ${conditionOf(status ?? {}, 'Ready')?.status}`).sort();
+  };
+  // What another names may come after it: then it is tried again.
+  const ready = await until(async () => {
+    const all = await states();
+    return all.length === 4 && all.every((one) => one.endsWith('True')) ? all : undefined;
+  });
+  return { directory, run, snapshots, ready };
+}
+
+const relationship = { from: { type: 'user', id: 'a' }, relationshipType: 'drives', to: { type: 'car', id: '1' } };
+const writer = (tenant: string) => ({ tenant, actor: 'client:test', requestId: 'r' });
+
+describe('manifests of types', () => {
+  test('are made in the order that they need, and decided with', async () => {
+    const { ready, snapshots } = await sharing('made');
+    expect(ready).toEqual([
+      'ActorType/default/made-user True',
+      'RelationshipType/default/made-a-drives True',
+      'ResourceType/default/made-car True',
+      'Tenant//made True',
+    ]);
+    await until(() => snapshots.get('made')?.types.relationships.has('user:drives:car'));
+    expect(snapshots.get('made')?.types.attributes.get('user')).toEqual(new Set(['level']));
+    expect(await rooms.findRelationshipType('made', 'user:drives:car')).toMatchObject({ spec: { maxPerTarget: 2 } });
+  });
+
+  test('one that names a type which is not there says so, until it is', async () => {
+    const { directory, run } = await sharing('refs');
+    await save(join(directory, 'b.yaml'), yaml('RelationshipType', 'refs', 'b', 'from: user\nname: eats\nto: cake'));
+    const refused = await until(async () => {
+      const { resources } = await run.operator.settled();
+      const status = resources.find(({ target }) => target.key === 'RelationshipType/default/refs-b')?.status;
+      return conditionOf(status ?? {}, 'Accepted');
+    });
+    expect(refused).toMatchObject({ status: 'False', reason: 'RefNotFound', message: expect.stringContaining('cake') });
+    await save(join(directory, 'cake.yaml'), yaml('ResourceType', 'refs', 'cake', 'name: cake'));
+    await until(async () => rooms.findRelationshipType('refs', 'user:eats:cake'));
+  });
+
+  test('a relationship type that goes leaves what is there, and its ends stay until that is gone', async () => {
+    const { directory, run } = await sharing('inuse');
+    await createRelationship(records, writer('inuse'), relationship);
+    await unlink(join(directory, 'a-drives.yaml'));
+    await until(async () =>
+      (await rooms.findRelationshipType('inuse', 'user:drives:car')) === undefined ? true : undefined,
+    );
+    await expect(
+      createRelationship(records, writer('inuse'), { ...relationship, to: { type: 'car', id: '2' } }),
+    ).rejects.toMatchObject({
+      code: 'relationship_type_retired',
+    });
+    await unlink(join(directory, 'car.yaml'));
+    const held = await until(() =>
+      run.changes.map(({ status }) => conditionOf(status ?? {}, 'Accepted')).find((one) => one?.reason === 'InUse'),
+    );
+    expect(held?.message).toContain('user:drives:car');
+    expect(await rooms.findThingType('inuse', 'resource', 'car')).toBeDefined();
+    await deleteRelationship(records, writer('inuse'), relationship);
+    await rooms.deleteRelationshipType({ owner: { source: 'api' }, actor: 'member:x' }, 'inuse', 'user:drives:car');
+    await until(async () => ((await rooms.findThingType('inuse', 'resource', 'car')) === undefined ? true : undefined));
+  });
+
+  test('a tenant that goes takes its types and relationships with it', async () => {
+    const { directory } = await sharing('whole');
+    await createRelationship(records, writer('whole'), relationship);
+    for (const file of ['a-drives', 'car', 'user', 'z-tenant']) await unlink(join(directory, `${file}.yaml`));
+    await until(async () => ((await rooms.findTenant('whole')) === undefined ? true : undefined));
+  });
+});
