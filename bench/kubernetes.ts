@@ -17,7 +17,7 @@ import { percentile, table, target } from './report.ts';
 
 const TENANTS = 100;
 const POLICIES = Number(process.argv[2] ?? 10_000) / TENANTS;
-const COLD = 300;
+const COLD = Number(process.env.BENCH_COLD ?? 300);
 const EDITS = 60;
 const group = '/apis/accord.dev/v1alpha1';
 

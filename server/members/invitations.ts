@@ -83,9 +83,13 @@ export async function inviteForManifest(
       ...row,
       place: rows.filter((other) => other.role === row.role).indexOf(row),
     }));
-    return placed
-      .filter((row) => row.reported_at === null && row.used_at === null && row.withdrawn_at === null)
-      .map(({ id, email, role, place }) => ({ id, email, role, place }));
+    return (
+      placed
+        .filter((row) => row.reported_at === null && row.used_at === null && row.withdrawn_at === null)
+        // Whom the manifest does not name any more gets no link.
+        .filter((row) => all.some(({ email, role }) => email === row.email && role === row.role))
+        .map(({ id, email, role, place }) => ({ id, email, role, place }))
+    );
   });
 }
 

@@ -315,6 +315,16 @@ describe('invitations that a manifest asks for', () => {
     );
   });
 
+  test('are handed over to nobody whom the manifest does not name any more', async () => {
+    const name = await tenant();
+    expect(await ask(name)).toHaveLength(3);
+    expect((await ask(name, wanted.slice(1))).map(({ email }) => email)).toEqual([
+      'deputy@example.com',
+      'desk@example.com',
+    ]);
+    expect((await ask(name)).map(({ email, place }) => [email, place])).toContainEqual(['boss@example.com', 0]);
+  });
+
   test('have a link that each try makes anew until one is reported; then it stays', async () => {
     const name = await tenant();
     const [one] = await ask(name);
