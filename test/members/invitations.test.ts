@@ -1,6 +1,7 @@
 /** Invitations: who may make them, who may use them, and exactly how often. */
+import pg from 'pg';
 import { Type } from 'typebox';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Role, roles } from '../../server/core/auth/schema.ts';
 import { Json } from '../../server/core/db/rows.ts';
 import { sql } from '../../server/core/db/sql.ts';
@@ -16,7 +17,8 @@ import {
 import { baseUrl, createTestApp, send } from '../access/test-app.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
-const server = await createTestApp(await createTestDatabase());
+const db = await createTestDatabase();
+const server = await createTestApp(db);
 const { app, clock, keyed } = server;
 const { database } = keyed;
 
@@ -364,6 +366,30 @@ describe('invitations that a manifest asks for', () => {
       ['same@example.com', 'security-admin'],
     ]);
   });
+});
+
+test('no more than redeemingsMax are redeemed at once: the door is open to everybody', async () => {
+  const name = await tenant();
+  const { invite } = await admin(name);
+  const secret = secretOf((await invite('crowd@example.com')).body.url);
+  const client = new pg.Client({ connectionString: db.adminUrl });
+  await client.connect();
+  const waiting = async () =>
+    Number(
+      (
+        await client.query(
+          "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+        )
+      ).rows[0].count,
+    );
+  await client.query('begin; lock table accord.member_invitation in access exclusive mode');
+  const answers = Array.from({ length: limits.redeemingsMax + 3 }, () => redeem(secret));
+  await vi.waitFor(async () => expect(await waiting()).toBe(limits.redeemingsMax));
+  for (let i = 0; i < 5; i++) expect(await waiting()).toBe(limits.redeemingsMax);
+  await client.query('rollback');
+  await client.end();
+  const statuses = (await Promise.all(answers)).map(({ status }) => status).sort();
+  expect(statuses).toEqual([200, ...Array(limits.redeemingsMax + 2).fill(410)]);
 });
 
 describe('the page', () => {
