@@ -53,11 +53,9 @@ export async function reconcile(desk: Desk, key: Key): Promise<Settled> {
   const outcome = await judge(desk, object, record, accepted);
   if (outcome === 'waiting') return 'waiting';
   await desk.settle(record, statusOf(outcome, record.status, desk.nowText()), startedAt);
-  if (!accepted.ok) {
-    // Its children have waited for the judgement; it waits for nothing of its own, but for the next resync.
-    if (isTenant) desk.unblock(record.tenant);
-    else if (accepted.dependsOnOthers) desk.block(record.tenant, key, seen);
-  }
+  // Its children have waited for the judgement; it waits for nothing of its own, but for the next resync.
+  if (isTenant && !accepted.ok) desk.unblock(record.tenant);
+  else if (!isTenant && accepted.dependsOnOthers) desk.block(record.tenant, key, seen);
   return outcome.programmed.reason === 'Pending' ? 'waiting' : 'settled';
 }
 
@@ -99,7 +97,7 @@ async function judge(
   if (programmed === served) {
     desk.programmed.forget(key);
     desk.accepted.delete(key);
-  } else {
+  } else if (!accepted.dependsOnOthers) {
     desk.accepted.set(key, { object, accepted: { ...accepted, revision: active.revision } });
   }
   return programmed === 'waiting' ? 'waiting' : { generation, extra, accepted: valid, active, programmed };

@@ -327,6 +327,24 @@ describe('invitations that a manifest asks for', () => {
     expect((await ask(name)).map(({ email, place }) => [email, place])).toContainEqual(['boss@example.com', 0]);
   });
 
+  test('that were handed over are over when the manifest does not name their people any more', async () => {
+    const name = await tenant();
+    const [boss] = await ask(name);
+    const link = await makeInvitationLink(services, name, boss?.id as string);
+    await recordInvitationReported(services, name, boss?.id as string, { actor: 'operator:test', to: 'a file' });
+    await ask(name, wanted.slice(1));
+    expect((await redeem(secretOf(link?.url as string))).status).toBe(410);
+    expect((await audit(name)).at(-1)).toMatchObject({ action: 'revoke', detail: { email: 'boss@example.com' } });
+    // Named again, the person is invited again, by another link.
+    const again = (await ask(name)).find(({ email }) => email === 'boss@example.com');
+    expect(again?.id).not.toBe(boss?.id);
+    const other = await makeInvitationLink(services, name, again?.id as string);
+    expect((await redeem(secretOf(other?.url as string))).status).toBe(200);
+    // Whoever has used it is a member; the manifest says no more about that.
+    await ask(name, wanted.slice(1));
+    expect((await redeem(secretOf(other?.url as string))).status).toBe(410);
+  });
+
   test('have a link that each try makes anew until one is reported; then it stays', async () => {
     const name = await tenant();
     const [one] = await ask(name);

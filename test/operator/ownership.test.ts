@@ -13,7 +13,9 @@ const reason = (source: MemorySource, key: string) => source.condition(key, 'Acc
 const ownerOf = async (tenant: string, name: string) => (await rooms.findPolicy(tenant, name))?.owner;
 const both = 'allowedNamespaces: {names: [a, b]}';
 
+/** With a server, so that nothing is looked at again because it waits for one. */
 async function operate(source: MemorySource) {
+  await world.serve();
   const run = world.operateOn(source);
   await run.operator.settled();
   return run;
@@ -93,6 +95,7 @@ describe('without waiting for the next look at everything', () => {
     await until(() => reason(source, 'Policy/b/younger') === 'Valid');
     source.apply(tenantYaml(tenant, both));
     await until(() => !['NamespaceNotAllowed', undefined].includes(reason(source, 'Policy/a/elder')));
+    await until(() => source.condition(`Tenant//${tenant}`)?.status === 'True');
     await until(() => run.operator.idle());
     expect(await ownerOf(tenant, 'read')).toMatchObject({ namespace: 'b', name: 'younger' });
     return source;
