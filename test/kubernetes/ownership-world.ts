@@ -1,0 +1,261 @@
+/** What the model of ownership.test.ts is compared with: resources on an API server, an operator, a server and its rows. */
+import pg from 'pg';
+import { leadByLock, type Operator, startOperator, wireRooms } from '../../operator/index.ts';
+import { KubernetesSource } from '../../operator/kubernetes/source.ts';
+import { systemClock } from '../../server/core/clock.ts';
+import type { Owner } from '../../server/core/ownership.ts';
+import type { Cluster, Reply } from '../helpers/cluster.ts';
+import type { TestServer } from '../helpers/server.ts';
+import { contentOf, written } from './ownership-kinds.ts';
+import {
+  type Allowed,
+  type Authority,
+  type IfMatch,
+  type Kind,
+  type Name,
+  names,
+  type Reason,
+  type Slot,
+  type State,
+  slots,
+  type Wish,
+} from './ownership-model.ts';
+import { merge, open, until } from './source/harness.ts';
+
+const base = '/apis/accord.dev/v1alpha1';
+const tenantsPath = `${base}/tenants`;
+
+/** A difference that goes by itself. */
+export const atWork = 'the operator is at work';
+
+export class World {
+  readonly #cluster: Cluster;
+  readonly #server: TestServer;
+  /** The tenant's code is the name of its own namespace. */
+  readonly #namespaces: { own: string; other: string };
+  #token = '';
+  #running: { operator: Operator; close: () => Promise<void> } | undefined;
+
+  private constructor(cluster: Cluster, server: TestServer, namespaces: { own: string; other: string }) {
+    this.#cluster = cluster;
+    this.#server = server;
+    this.#namespaces = namespaces;
+  }
+
+  /** A tenant in a namespace of its own, with an operator at work. */
+  static async make(cluster: Cluster, server: TestServer): Promise<World> {
+    const made = [await cluster.namespace({ kind: 'x' }), await cluster.namespace({ kind: 'x' })].sort();
+    const [own, other] = made as [string, string];
+    const label = { metadata: { labels: { role: 'other' } } };
+    await cluster.call('PATCH', `/api/v1/namespaces/${other}`, label, merge);
+    const world = new World(cluster, server, { own, other });
+    await cluster.call('POST', tenantsPath, {
+      apiVersion: 'accord.dev/v1alpha1',
+      kind: 'Tenant',
+      metadata: { name: own },
+      spec: { displayName: own, audiences: ['https://api.test'] },
+    });
+    await world.start();
+    await until(async () => (await world.#tenant()).status?.conditions?.some(isReady));
+    world.#token = await server.member(own, 'security-admin');
+    return world;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  async start(): Promise<void> {
+    const { services } = this.#server;
+    const { database, observe } = services;
+    const api = await open(this.#cluster.kubeconfig);
+    const source = new KubernetesSource({ api, clock: systemClock, observe });
+    const operator = startOperator({
+      ...{ source, rooms: wireRooms(services), database, clock: systemClock, observe, maxStalenessMs: 15_000 },
+      lead: leadByLock({ database, source: source.name, observe, retryMs: 20 }),
+    });
+    const close = async () => {
+      await operator.close();
+      await api.close();
+    };
+    this.#running = { operator, close };
+    await operator.settled();
+  }
+
+  async stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    await running?.close();
+  }
+
+  /** As its timer does: it is not told what the API did. */
+  resync(): void {
+    this.#running?.operator.resync();
+  }
+
+  /** Makes the manifest of a slot, or changes it. @returns its metadata */
+  async apply(slot: Slot, wish: Wish, exists: boolean): Promise<{ uid: string; creationTimestamp: string }> {
+    const { kind, object, claims } = slots[slot];
+    const { managementPolicy, adoptionPolicy, content, broken } = wish;
+    const own = written[kind].spec(claims, content, broken);
+    const spec = { tenantRef: { name: this.#namespaces.own }, managementPolicy, adoptionPolicy, ...own };
+    if (exists) return (await this.#cluster.call('PATCH', this.#path(slot), { spec }, merge)).metadata;
+    const manifest = { apiVersion: 'accord.dev/v1alpha1', kind, metadata: { name: object }, spec };
+    return (await this.#cluster.call('POST', this.#path(slot, false), manifest)).metadata;
+  }
+
+  delete(slot: Slot): Promise<Reply> {
+    return this.#cluster.request('DELETE', this.#path(slot));
+  }
+
+  /** As somebody who cannot wait. */
+  strip(slot: Slot): Promise<Reply> {
+    return this.#cluster.request('PATCH', this.#path(slot), { metadata: { finalizers: null } }, merge);
+  }
+
+  async changeTenant({ authority, allowed }: { authority?: Authority; allowed?: Allowed }): Promise<void> {
+    const { own, other } = this.#namespaces;
+    const nothing = { names: null, selector: null };
+    const allowances = {
+      absent: null,
+      both: { ...nothing, names: [own, other] },
+      selected: { ...nothing, selector: { matchLabels: { role: 'other' } } },
+    };
+    const spec = {
+      ...(authority && { configAuthority: authority }),
+      ...(allowed && { allowedNamespaces: allowances[allowed] }),
+    };
+    await this.#cluster.call('PATCH', `${tenantsPath}/${own}`, { spec }, merge);
+  }
+
+  /** Asks the Config API. @returns what the model's Answer is compared with */
+  async ask(method: 'PUT' | 'DELETE', name: Name, ifMatch: IfMatch, content = 0) {
+    const [kind] = name.split(' ') as [Kind];
+    const tags = { absent: undefined, any: '*', stale: '"999999"' };
+    const tag = ifMatch === 'current' ? ((await this.#get(name)).headers.etag ?? '"1"') : tags[ifMatch];
+    const payload = method === 'PUT' ? { payload: written[kind].body(content) } : {};
+    const reply = await this.#inject(method, name, tag === undefined ? {} : { 'if-match': String(tag) }, payload);
+    const { statusCode: status } = reply;
+    return { status, code: status === 200 || status === 404 ? undefined : reply.json().code };
+  }
+
+  /** The first thing that is not as the model says it; undefined: there is none, and nothing is under way. */
+  async difference(state: State, reasons: ReadonlyMap<Slot, Reason>): Promise<string | undefined> {
+    if (this.#running && !this.#running.operator.idle()) return atWork;
+    const { metadata, status } = await this.#tenant();
+    if (status?.observedGeneration !== metadata.generation) return 'the Tenant is not looked at';
+    const found =
+      (await this.#manifestsDifference(state, reasons)) ??
+      (await this.#rowsDifference(state)) ??
+      (await this.#shownDifference(state));
+    return found ?? (this.#running && !this.#running.operator.idle() ? atWork : undefined);
+  }
+
+  async #manifestsDifference({ manifests }: State, reasons: ReadonlyMap<Slot, Reason>): Promise<string | undefined> {
+    for (const slot of Object.keys(slots) as Slot[]) {
+      const { status, body } = await this.#cluster.request('GET', this.#path(slot));
+      const expected = manifests.get(slot);
+      if (status === 404 && expected === undefined) continue;
+      if (status === 404) return `manifest ${slot} is not there`;
+      if (expected === undefined) return `manifest ${slot} is still there`;
+      const { uid, generation, deletionTimestamp } = body.metadata;
+      if (uid !== expected.uid || deletionTimestamp) return `manifest ${slot} is another one, or is terminating`;
+      if (body.status?.observedGeneration !== generation) return `manifest ${slot} is not looked at`;
+      const accepted = body.status.conditions.find(({ type }: { type: string }) => type === 'Accepted');
+      const reason = reasons.get(slot);
+      if (accepted.reason !== reason) return `manifest ${slot} is told ${accepted.reason} and not ${reason}`;
+      if (accepted.status !== (reason === 'Valid' ? 'True' : 'False')) return `manifest ${slot}: ${accepted.status}`;
+    }
+    return undefined;
+  }
+
+  async #rowsDifference({ rows }: State): Promise<string | undefined> {
+    const found = await this.#rows();
+    for (const name of names) {
+      const [expected, row] = [rows.get(name), found.get(name)];
+      if (expected === undefined && row === undefined) continue;
+      if (expected === undefined) return `${name} has a row, of ${JSON.stringify(row?.owner)}`;
+      if (row === undefined) return `${name} has no row`;
+      const owner = this.#ownerOf(expected.owner);
+      if (JSON.stringify(sorted(row.owner)) !== JSON.stringify(sorted(owner)))
+        return `${name} is owned by ${JSON.stringify(row.owner)} and not by ${JSON.stringify(owner)}`;
+      const content = contentOf(name.split(' ')[0] as Kind, expected.content);
+      if (row.content !== content) return `${name} holds ${row.content} and not ${content}`;
+    }
+    return undefined;
+  }
+
+  async #shownDifference({ rows }: State): Promise<string | undefined> {
+    for (const name of names) {
+      const [kind] = name.split(' ') as [Kind];
+      const expected = rows.get(name);
+      const reply = await this.#get(name);
+      if (reply.statusCode !== (expected ? 200 : 404)) return `GET of ${name} is answered ${reply.statusCode}`;
+      if (expected === undefined) continue;
+      const { source, namespace, name: object } = this.#ownerOf(expected.owner);
+      const managedBy = source === 'api' ? 'api' : `${source} ${namespace}/${object}`;
+      const body = reply.json();
+      if (body.managedBy !== managedBy) return `${name} is shown as managed by ${body.managedBy} and not ${managedBy}`;
+      if (written[kind].shown(body) !== contentOf(kind, expected.content)) return `${name} is shown with other content`;
+    }
+    return undefined;
+  }
+
+  #ownerOf(owner: 'api' | { slot: Slot; uid: string }): Owner {
+    if (owner === 'api') return { source: 'api' };
+    const { namespace, object } = slots[owner.slot];
+    return { source: 'kubernetes', namespace: this.#namespaces[namespace], name: object, uid: owner.uid };
+  }
+
+  async #rows(): Promise<Map<Name, { owner: Owner; content: string }>> {
+    const client = new pg.Client({ connectionString: this.#server.db.adminUrl });
+    await client.connect();
+    try {
+      const selects = Object.entries(written).map(
+        ([kind, { table, content }]) =>
+          `select '${kind} ' || name as name, owner, ${content} as content from accord.${table} where tenant = $1`,
+      );
+      const { rows } = await client.query(selects.join(' union all '), [this.#namespaces.own]);
+      return new Map(rows.map(({ name, ...row }) => [name, row]));
+    } finally {
+      await client.end();
+    }
+  }
+
+  #path(slot: Slot, named = true): string {
+    const { kind, namespace, object } = slots[slot];
+    const path = `${base}/namespaces/${this.#namespaces[namespace]}/${written[kind].plural}`;
+    return named ? `${path}/${object}` : path;
+  }
+
+  async #tenant() {
+    return this.#cluster.call('GET', `${tenantsPath}/${this.#namespaces.own}`);
+  }
+
+  #get(name: Name) {
+    return this.#inject('GET', name, {}, {});
+  }
+
+  #inject(method: 'GET' | 'PUT' | 'DELETE', name: Name, more: Record<string, string>, payload: { payload?: object }) {
+    const [kind, object] = name.split(' ') as [Kind, string];
+    const url = `/tenants/${this.#namespaces.own}/${written[kind].route}/${encodeURIComponent(object)}`;
+    const headers = { authorization: `Bearer ${this.#token}`, ...more };
+    return this.#server.app.inject({ method, url, headers, ...payload });
+  }
+
+  /** Deletes the Tenant, which takes its manifests to be gone. */
+  async end(): Promise<void> {
+    const path = `${tenantsPath}/${this.#namespaces.own}`;
+    await this.#cluster.call('DELETE', path);
+    await until(async () => (await this.#cluster.request('GET', path)).status === 404);
+    await this.stop();
+  }
+}
+
+function isReady({ type, status }: { type: string; status: string }): boolean {
+  return type === 'Ready' && status === 'True';
+}
+
+function sorted(owner: Owner) {
+  return Object.entries(owner).sort();
+}

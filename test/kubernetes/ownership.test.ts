@@ -1,0 +1,184 @@
+/**
+ * Two writers, one owner per object: random lives of a tenant, in which manifests and the Config API want the same names,
+ * against a real API server, operator, server and database. ownership-model.ts says what must come of them.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { useCluster } from '../helpers/cluster.ts';
+import { createTestServer } from '../helpers/server.ts';
+import {
+  type Allowed,
+  type Authority,
+  emptyState,
+  type IfMatch,
+  nameOf,
+  names,
+  operate,
+  put,
+  type Reason,
+  remove,
+  type Slot,
+  type State,
+  slots,
+  type Wish,
+} from './ownership-model.ts';
+import { atWork, World } from './ownership-world.ts';
+
+const cluster = await useCluster();
+const server = await createTestServer();
+
+const slot = fc.constantFrom(...(Object.keys(slots) as Slot[]));
+const name = fc.constantFrom(...names);
+const content = fc.nat(2);
+const ifMatch = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<IfMatch>('absent') },
+  { weight: 1, arbitrary: fc.constantFrom<IfMatch>('any', 'current', 'stale') },
+);
+const wish: fc.Arbitrary<Wish> = fc.record({
+  managementPolicy: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('Enforce' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('CreateOnly' as const, 'Observe' as const) },
+  ),
+  adoptionPolicy: fc.constantFrom('Refuse' as const, 'Adopt' as const),
+  content,
+  broken: fc.nat(5).map((n) => n === 0),
+});
+const authority = fc.constantFrom<Authority>('PerObject', 'Kubernetes', 'Api');
+const allowed = fc.constantFrom<Allowed>('absent', 'both', 'both', 'selected');
+
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('apply' as const), slot, wish }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), slot, strip: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('remake' as const), slot, wish }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('strip' as const), slot }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('tenant' as const), authority }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('tenant' as const), allowed }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('put' as const), name, content, ifMatch }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), name, ifMatch }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'stop' as const }) },
+  { weight: 2, arbitrary: fc.constant({ do: 'start' as const }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** Where the two must meet within: far more than it takes, so that a busy machine is no finding. */
+const PATIENCE_MS = 10_000;
+
+/** A world and the model of it, which go the same way step by step. */
+class Life {
+  readonly #world: World;
+  readonly #state: State = emptyState();
+  #reasons: ReadonlyMap<Slot, Reason> = new Map();
+  readonly #done: Step[] = [];
+  /** Whether something happened of which the operator is not told: it finds it when it looks at everything, by its timer. */
+  #isUntold = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async take(step: Step): Promise<void> {
+    this.#done.push(step);
+    await this.#do(step);
+    await this.meet();
+    this.#isUntold = false;
+  }
+
+  /** Left alone, the world comes to what the model says. */
+  async meet(): Promise<void> {
+    if (!this.#world.isRunning) return;
+    this.#reasons = operate(this.#state);
+    const deadline = performance.now() + PATIENCE_MS;
+    let found = await this.#world.difference(this.#state, this.#reasons);
+    while (found !== undefined && performance.now() < deadline) {
+      if (this.#isUntold && found !== atWork) this.#world.resync();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      found = await this.#world.difference(this.#state, this.#reasons);
+    }
+    expect(found, this.#story()).toBeUndefined();
+  }
+
+  async end(): Promise<void> {
+    if (!this.#world.isRunning) await this.#world.start();
+    await this.meet();
+    // What they have come to by what the operator was told is what the database and the manifests say.
+    this.#world.resync();
+    await this.meet();
+    for (const slot of [...this.#state.manifests.keys()]) {
+      await this.#delete(slot, false);
+      await this.meet();
+    }
+    await this.#world.end();
+  }
+
+  #story(): string {
+    return ['after', ...this.#done.map((step) => JSON.stringify(step)), ''].join('\n');
+  }
+
+  async #do(step: Step): Promise<void> {
+    const world = this.#world;
+    const state = this.#state;
+    if (step.do === 'apply') await this.#apply(step.slot, step.wish);
+    else if (step.do === 'delete') await this.#delete(step.slot, step.strip);
+    else if (step.do === 'remake') await this.#remake(step.slot, step.wish);
+    else if (step.do === 'strip') await world.strip(step.slot);
+    else if (step.do === 'tenant') {
+      await world.changeTenant(step);
+      if ('authority' in step) state.authority = step.authority;
+      else state.allowed = step.allowed;
+    } else if (step.do === 'put') {
+      const expected = put(state, step.name, step.content, step.ifMatch);
+      this.#answered(await world.ask('PUT', step.name, step.ifMatch, step.content), expected);
+    } else if (step.do === 'remove') {
+      const expected = remove(state, step.name, step.ifMatch);
+      this.#answered(await world.ask('DELETE', step.name, step.ifMatch), expected);
+    } else if (step.do === 'stop') await world.stop();
+    else if (!world.isRunning) await world.start();
+  }
+
+  #answered(answer: { status: number; code?: string | undefined }, expected: { status: number; code?: string }): void {
+    expect(answer, this.#story()).toEqual({ code: undefined, ...expected });
+    this.#isUntold = true;
+  }
+
+  async #apply(slot: Slot, wish: Wish): Promise<void> {
+    const known = this.#state.manifests.get(slot);
+    // The API server takes changes of what is terminating, and nobody cares for them.
+    if (known?.leaving) return;
+    const { uid, creationTimestamp } = await this.#world.apply(slot, wish, known !== undefined);
+    // Of two that came in one second the names say which is older: the later one may be, which the other is not told.
+    const rivals = [...this.#state.manifests].filter(([other]) => other !== slot && nameOf(other) === nameOf(slot));
+    if (rivals.some(([, { createdAt }]) => createdAt === creationTimestamp)) this.#isUntold = true;
+    const broken = wish.broken && slots[slot].kind === 'Policy';
+    this.#state.manifests.set(slot, { ...wish, broken, uid, createdAt: creationTimestamp, leaving: false });
+  }
+
+  async #delete(slot: Slot, strip: boolean): Promise<void> {
+    const known = this.#state.manifests.get(slot);
+    if (known === undefined) return;
+    await this.#world.delete(slot);
+    if (strip) await this.#world.strip(slot);
+    known.leaving = true;
+  }
+
+  /** With the operator away it is another object under the same name, and nobody has seen it go. */
+  async #remake(slot: Slot, wish: Wish): Promise<void> {
+    if (!this.#state.manifests.has(slot)) return;
+    await this.#delete(slot, true);
+    await this.meet();
+    this.#state.manifests.delete(slot);
+    await this.#apply(slot, wish);
+  }
+}
+
+const seed = Number(process.env.ACCORD_SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+test(`whoever writes, each object has the owner that the rule gives it (seed ${seed}, ACCORD_SEED)`, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 12 }), async (steps) => {
+      const life = new Life(await World.make(cluster, server));
+      for (const step of steps) await life.take(step);
+      await life.end();
+    }),
+    { seed, numRuns: 25, endOnFailure: true },
+  );
+}, 300_000);
