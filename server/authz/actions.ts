@@ -68,7 +68,9 @@ export function prepare(
   const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
   const needed = policy && factsNeeded(policy.reads);
   const records = needed === undefined ? noFacts : gather(services, asked, question, needed);
-  const facts = policy && readsInvitation(policy.reads) ? upon(services, question, records, invitation) : records;
+  const comesUpon = invitation !== undefined || request.context?.requestToken !== undefined;
+  const facts =
+    policy && comesUpon && readsInvitation(policy.reads) ? upon(services, question, records, invitation) : records;
   return { question, policy, facts, started };
 }
 

@@ -16,7 +16,7 @@ import {
   writeRecords,
 } from '../relationships/index.ts';
 import { holdRelationshipTypes } from '../types/index.ts';
-import { checkActive, findInvitation, holdInvitation, instant } from './found.ts';
+import { checkActive, findInvitation, holdActive, holdInvitation, instant } from './found.ts';
 import { type Asking, doing, type InvitationServices, mayStillInvite, writerOf } from './governing.ts';
 import { invitationProblem } from './problems.ts';
 import { ended, invitorOf, isOffered, relationshipFor, statusOf, targetOf } from './rules.ts';
@@ -47,7 +47,7 @@ export async function acceptInvitation(
   await askPolicies(services, asking, row, relationship);
   const writer = writerOf(asking);
   return writeRecords(services, writer, async (tx) => {
-    await checkActive(tx, tenant);
+    await holdActive(tx, tenant);
     const held = await holdInvitation(tx, tenant, row.id);
     if (await isAcceptedBy(tx, tenant, held.id, acceptor)) return accepted(held, relationship);
     const { ms, now } = instant(services.clock);
@@ -131,7 +131,7 @@ export function declineInvitation(
   const { tenant } = asking;
   const writer = writerOf(asking);
   return writeRecords(services, writer, async (tx) => {
-    await checkActive(tx, tenant);
+    await holdActive(tx, tenant);
     const { row, tokenId } = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
     const held = await holdInvitation(tx, tenant, row.id);
     const { ms, now } = instant(services.clock);

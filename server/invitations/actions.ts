@@ -7,7 +7,7 @@ import { problem } from '../core/problems.ts';
 import { invitationKey } from '../keys/index.ts';
 import { auditRecord, checkThing, type RecordWritten, type Thing, writeRecords } from '../relationships/index.ts';
 import { holdRelationshipTypes, loadTypesTouching } from '../types/index.ts';
-import { checkActive, holdInvitation, instant } from './found.ts';
+import { holdActive, holdInvitation, instant } from './found.ts';
 import { type Asking, creating, doing, governed, type InvitationServices, writerOf } from './governing.ts';
 import { invitationProblem } from './problems.ts';
 import { contactOf, ended, maskOf, type Offer, offerOf, resendPauseMs, statusOf, termsOf, viewOf } from './rules.ts';
@@ -41,7 +41,7 @@ export async function createInvitation(
   const mayTell = await governed(services, asking, creating({ ...offer.type, ...placeOf(offer, body) }));
   const delivery = deliveryFor(body.delivery, mayTell);
   return writeRecords(services, writerOf(asking), async (tx) => {
-    await checkActive(tx, tenant);
+    await holdActive(tx, tenant);
     const held = offerOf(await offers(tx, tenant, body, offer), body);
     const one = await newInvitation(services, tx, tenant, { held, body, invitor, delivery });
     const row = await insertInvitation(tx, tenant, { ...one, by_tenant: asking.caller.kind === 'backend' });
@@ -170,7 +170,7 @@ export async function resendInvitation(
   deliveryFor(known.delivery, mayTell);
   const { tenant } = asking;
   return writeRecords(services, writerOf(asking), async (tx) => {
-    await checkActive(tx, tenant);
+    await holdActive(tx, tenant);
     const row = await holdInvitation(tx, tenant, id);
     const { ms, now } = instant(services.clock);
     const status = statusOf(row, ms);

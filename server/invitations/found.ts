@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { readInvitationKeys } from '../keys/index.ts';
-import { readTenant, tenantProblem } from '../tenants/index.ts';
+import { holdTenant, readTenant, tenantProblem } from '../tenants/index.ts';
 import type { InvitationServices } from './governing.ts';
 import { invitationProblem } from './problems.ts';
 import type { InvitationRow } from './schema.ts';
@@ -41,6 +41,11 @@ export async function holdInvitation(tx: Transaction, tenant: string, id: string
 /** A server may not know yet that the tenant was disabled; its invitations do nothing from then on. */
 export async function checkActive(tx: Transaction, tenant: string): Promise<void> {
   if ((await readTenant(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
+}
+
+/** The same for a transaction that writes, which whoever erases the tenant then waits for. */
+export async function holdActive(tx: Transaction, tenant: string): Promise<void> {
+  if ((await holdTenant(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
 }
 
 /** Now, after whatever was waited for: an invitation is not used after it has expired. */

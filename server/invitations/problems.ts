@@ -14,7 +14,7 @@ export const invitationProblem = defineProblems({
   invitation_address_unverified: {
     status: 403,
     title: 'No verified address',
-    when: 'received=true needs an access token with the claims email and email_verified: true.',
+    when: 'Listing with received=true needs an access token with the claims email and email_verified: true.',
   },
   invitation_unknown: {
     status: 404,
@@ -45,7 +45,7 @@ export const invitationProblem = defineProblems({
   },
   invitation_token_void: {
     status: 410,
-    title: 'requestToken replaced',
+    title: 'Token replaced',
     when: 'The invitation was sent again, and a newer requestToken took the place of this one.',
   },
 });

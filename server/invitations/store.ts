@@ -160,8 +160,10 @@ export function listDeliveries(tx: Transaction, tenant: string, id: string) {
 
 /** Wipes the contacts of some invitations that have expired: nothing is delivered to them any more. */
 export function wipeExpired(tx: Transaction, tenant: string, now: string, limit: number): Promise<number> {
+  // Not a subquery of the update: Postgres may run that again for each row, and each time lock other ones.
   return tx.run(sql`
-    update accord.invitation set contact_sealed = null where tenant = ${tenant} and id in (
+    with gone as materialized (
       select id from accord.invitation where tenant = ${tenant} and contact_sealed is not null and expires_at <= ${now}
-      order by expires_at limit ${limit} for update skip locked)`);
+      order by expires_at limit ${limit} for update skip locked)
+    update accord.invitation i set contact_sealed = null from gone where i.tenant = ${tenant} and i.id = gone.id`);
 }

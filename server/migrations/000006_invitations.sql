@@ -45,7 +45,7 @@ select accord.isolate('accord.invitation');
 
 -- Who accepted: nobody uses an invitation twice, and asking again is answered as before.
 create table accord.invitation_use (
-  tenant text collate "C" not null references accord.tenant on delete cascade,
+  tenant text collate "C" not null,
   invitation uuid not null,
   acceptor_type text collate "C" not null,
   acceptor_id text collate "C" not null,
@@ -57,7 +57,7 @@ select accord.isolate('accord.invitation_use');
 
 -- What was to be delivered, and how far it came. Mail and events are sent by rooms to come; until then they stay recorded.
 create table accord.invitation_delivery (
-  tenant text collate "C" not null references accord.tenant on delete cascade,
+  tenant text collate "C" not null,
   invitation uuid not null,
   number integer not null,
   kind text not null check (kind in ('mail', 'event', 'response')),

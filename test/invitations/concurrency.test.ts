@@ -3,8 +3,9 @@ import { createConnection } from 'node:net';
 import pg from 'pg';
 import { Agent, fetch } from 'undici';
 import { afterAll, expect, test } from 'vitest';
-import { createTestServer } from '../helpers/server.ts';
-import { invitingTenant } from './inviting.ts';
+import { eraseTenant } from '../../server/tenants/index.ts';
+import { createTestServer, manifestWriter } from '../helpers/server.ts';
+import { body, invitingTenant } from './inviting.ts';
 
 const FLYING = 500;
 const CONNECTIONS = 20;
@@ -32,15 +33,16 @@ const drivers = async (relationshipType: string, car: string) => {
 };
 const users = async (n: number) =>
   Promise.all(Array.from({ length: n }, async (_, i) => [`u${i}`, await server.user(cars.tenant, `u${i}`)] as const));
-const audited = async (action: string, id: string) => {
+const behind = async (text: string, values: unknown[]) => {
   const admin = new pg.Client({ connectionString: server.db.adminUrl });
   await admin.connect();
-  const { rows } = await admin.query(
-    `select count(*)::int as n from accord.audit_entry where action = $1 and object_kind = 'invitation' and object_name = $2`,
-    [action, id],
-  );
+  const { rows } = await admin.query(text, values);
   await admin.end();
-  return rows[0].n;
+  return rows;
+};
+const audited = async (action: string, id: string) => {
+  const mine = `action = $1 and object_kind = 'invitation' and object_name = $2`;
+  return (await behind(`select count(*)::int as n from accord.audit_entry where ${mine}`, [action, id]))[0].n;
 };
 
 test(`${FLYING} accepts by as many users: one wins, the others are 409`, async () => {
@@ -127,6 +129,22 @@ test('an accept against a revocation, a decline and a new token: one of both, ne
       ]);
       expect(made).toBe(body.status === 'accepted' ? 1 : 0);
     }
+  }
+});
+
+test('erasing the tenant against invitations that are made and accepted: none is left, none fails by a deadlock', async () => {
+  for (let i = 0; i < 5; i++) {
+    const own = await invitingTenant(server);
+    const { requestToken } = await own.invite({ relationshipType: 'cleans' });
+    const named = await Promise.all(['a', 'b', 'c', 'd'].map(async (id) => [id, await own.user(id)] as const));
+    const answers = await Promise.all([
+      ...named.map(([id, as]) => own.accept(as, id, requestToken)),
+      ...named.map(() => own.backend('POST', own.path(), { body: body() })),
+      eraseTenant(server.services.tenants, manifestWriter, own.tenant).then(() => ({ status: 200 })),
+    ]);
+    for (const { status } of answers) expect([200, 404]).toContain(status);
+    expect(await behind('select 1 from accord.invitation where tenant = $1', [own.tenant])).toEqual([]);
+    expect(await behind('select 1 from accord.relationship where tenant = $1', [own.tenant])).toEqual([]);
   }
 });
 
