@@ -4,6 +4,7 @@ import { SignJWT } from 'jose';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
+import { endInvitation, readInvitation } from '../../server/invitations/store.ts';
 import { accessKey } from '../../server/keys/actions.ts';
 import { eraseTenant } from '../../server/tenants/index.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
@@ -277,6 +278,22 @@ describe('declining, revoking, sending again', () => {
     expect((await own.accept(user, 'bob', requestToken)).status).toBe(200);
     expect((await own.backend('GET', own.path(`/${invitationId}`))).body.status).toBe('accepted');
   });
+});
+
+test('a transaction of another tenant sees none of them, whatever it asks for (row-level security)', async () => {
+  const { invitationId } = await cars.invite();
+  const other = await server.tenant();
+  const { database } = server.services;
+  const read = (as: string) => database.tenant(as, (tx) => readInvitation(tx, cars.tenant, invitationId));
+  expect([(await read(cars.tenant))?.id, await read(other), await read('')]).toEqual([
+    invitationId,
+    undefined,
+    undefined,
+  ]);
+  const now = new Date(clock.now()).toISOString();
+  const end = { status: 'revoked', by: 'eve', now } as const;
+  await database.tenant(other, (tx) => endInvitation(tx, cars.tenant, invitationId, end));
+  expect((await one(invitationId)).body.status).toBe('pending');
 });
 
 test('an erased tenant leaves nothing', async () => {
