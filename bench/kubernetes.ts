@@ -17,7 +17,7 @@ import { percentile, table, target } from './report.ts';
 
 const TENANTS = 100;
 const POLICIES = Number(process.argv[2] ?? 10_000) / TENANTS;
-const COLD = 300;
+const COLD = Number(process.env.BENCH_COLD ?? 300);
 const EDITS = 60;
 const group = '/apis/accord.dev/v1alpha1';
 
@@ -218,7 +218,7 @@ async function warm() {
 /** What everybody has written into Postgres, and the newest version of any of our objects. */
 async function written() {
   await database.query('select pg_stat_force_next_flush()');
-  await sleep(1500); // other sessions report their counts within a second
+  await sleep(12_000); // other sessions report their counts when they were idle for ten seconds
   const tables = `select relname, n_tup_ins + n_tup_upd + n_tup_del as n from pg_stat_user_tables
     where schemaname = 'accord' and relname not in ('server', 'server_revision')`;
   const { rows } = await database.query(`select sum(n)::int as n from (${tables}) t`);

@@ -92,6 +92,7 @@ export async function startOperation(choice: Choice, options: OperationOptions):
     ...(onWaiting ? { onWaiting } : {}),
   });
   metrics.follow(() => operator.state());
+  const databaseObstacle = databaseProbe(services);
   return {
     ...{ operator, source, place: parts.place, isLive: parts.isLive },
     async obstacles() {
@@ -99,7 +100,7 @@ export async function startOperation(choice: Choice, options: OperationOptions):
       const gaps = kindNames.filter((kind) => !source.complete(kind));
       const problems = gaps.length === 0 ? [] : source.problems().map(({ place, message }) => `${place}: ${message}`);
       return [
-        ...(await databaseObstacle(services)),
+        ...(await databaseObstacle()),
         ...(trouble === undefined ? [] : [trouble]),
         ...(gaps.length === 0 ? [] : [`Not all is known of these kinds: ${gaps.join(', ')}.`, ...problems]),
       ];
@@ -165,11 +166,20 @@ export async function loadApi(kubeconfig: string | undefined, { clock, observe }
 /** A probe gives up after a second by default. */
 const DATABASE_PROBE_MS = 800;
 
-async function databaseObstacle({ database }: Services): Promise<string[]> {
-  const asked = database
-    .system(async () => [])
-    .catch((error: Error) => [`The database does not answer: ${error.message}`]);
-  const timer = new AbortController();
-  const silent = sleep(DATABASE_PROBE_MS, ['The database does not answer.'], { signal: timer.signal }).catch(() => []);
-  return Promise.race([asked, silent]).finally(() => timer.abort());
+/** Probes that come at once share a question: anybody may probe, and the operator works on these two connections. */
+function databaseProbe({ database }: Services): () => Promise<string[]> {
+  let asked: Promise<string[]> | undefined;
+  return async () => {
+    asked ??= database
+      .system(async () => [])
+      .catch((error: Error) => [`The database does not answer: ${error.message}`])
+      .finally(() => {
+        asked = undefined;
+      });
+    const timer = new AbortController();
+    const silent = sleep(DATABASE_PROBE_MS, ['The database does not answer.'], { signal: timer.signal }).catch(
+      () => [],
+    );
+    return Promise.race([asked, silent]).finally(() => timer.abort());
+  };
 }

@@ -12,8 +12,11 @@ import type { Claim, SourceObject } from './source.ts';
 import { describeKey } from './source.ts';
 
 export type Accepted =
-  /** `revision` holds it (undefined: there is nothing to be served); `changed` says that it is a new one. */
-  | { ok: true; message: string; revision: number | undefined; changed: boolean }
+  /**
+   * `revision` holds it (undefined: there is nothing to be served); `changed` says that it is a new one; `dependsOnOthers`
+   * that another manifest has the object.
+   */
+  | { ok: true; message: string; revision: number | undefined; changed: boolean; dependsOnOthers: boolean }
   | { ok: false; reason: string; message: string; dependsOnOthers: boolean }
   /** The Tenant's manifest is there and its turn comes: nothing is said yet. */
   | 'later';
@@ -73,7 +76,7 @@ async function write(desk: Desk, { object, claim, manifest, fresh }: Wanted): Pr
   try {
     const kind = kindOf(object.kind);
     const { revision, changed } = await kind.put(desk.rooms, writer, claim, manifest, fresh, read?.secrets);
-    return { ok: true, message: 'Valid and stored.', revision, changed };
+    return { ok: true, message: 'Valid and stored.', revision, changed, dependsOnOthers: false };
   } catch (error) {
     const refusal = refusalOf(error, object.locate);
     if (refusal === undefined) throw error;
@@ -115,7 +118,9 @@ function describeMove(record: ResourceRecord, claim: Claim): string {
 
 function observed(found: FoundObject | undefined): Accepted {
   const message = found ? 'Exists, and is left as it is.' : 'Does not exist, and is not made.';
-  return { ok: true, message, revision: found?.revision, changed: false };
+  // What the API does to its own is found by the next look at everything.
+  const dependsOnOthers = found !== undefined && found.owner.source !== 'api';
+  return { ok: true, message, revision: found?.revision, changed: false, dependsOnOthers };
 }
 
 function invalid(message: string): Accepted {

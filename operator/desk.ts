@@ -13,7 +13,7 @@ import { conditionOf, isReady } from './conditions.ts';
 import type { Programmed } from './programmed.ts';
 import type { Queue } from './queue.ts';
 import type { Records, ResourceRecord } from './records.ts';
-import type { Rooms } from './rooms.ts';
+import type { FoundTenant, Rooms } from './rooms.ts';
 import {
   type Key,
   keyOf,
@@ -58,7 +58,7 @@ export class Desk {
   readonly held = new Map<string, Held>();
   /** Which version of each Tenant was accepted or refused last (versionOf). */
   readonly judged = new Map<string, string>();
-  /** What each tenant's allowedNamespaces were when its children were last looked at for them. */
+  /** What each tenant's allowedNamespaces and configAuthority were when its children were last looked at for them. */
   readonly allowances = new Map<string, string>();
   /** Whom each Tenant names was invited, in which version of it (versionOf), and what could not be handed over. */
   readonly welcomed = new Map<string, { version: string; trouble: string | undefined }>();
@@ -66,6 +66,7 @@ export class Desk {
   readonly #changes = new Map<string, number>();
   readonly #blocked = new Map<string, Set<Key>>();
   readonly #published = new Map<Key, ResourceStatus>();
+  readonly #tenants = new Map<string, Promise<FoundTenant | undefined>>();
   readonly #onStatus: DeskOptions['onStatus'];
 
   constructor(options: DeskOptions) {
@@ -76,6 +77,24 @@ export class Desk {
     this.observe = options.observe;
     this.invitations = options.invitations;
     this.#onStatus = options.onStatus;
+  }
+
+  /** The tenant as it was read since its Tenant was last looked at: children ask for it all the time, and only that changes it. */
+  findTenant(tenant: string): Promise<FoundTenant | undefined> {
+    const known = this.#tenants.get(tenant);
+    if (known !== undefined) return known;
+    const asked = this.rooms.findTenant(tenant);
+    this.#tenants.set(tenant, asked);
+    const forget = () => {
+      if (this.#tenants.get(tenant) === asked) this.#tenants.delete(tenant);
+    };
+    // One that is missing, in the making or disabled may come at any time.
+    asked.then((found) => (found?.state !== 'active' || found.revision === 0) && forget(), forget);
+    return asked;
+  }
+
+  forgetTenant(tenant: string): void {
+    this.#tenants.delete(tenant);
   }
 
   nowText(): string {
@@ -155,6 +174,7 @@ export class Desk {
     await this.records.load();
     this.accepted.clear();
     this.removed.clear();
+    this.#tenants.clear();
     this.judged.clear();
     this.welcomed.clear();
     const keys = this.keys();
@@ -171,6 +191,7 @@ export class Desk {
   /** Compares everything with the database again, after what somebody just changed. */
   resync(): void {
     this.accepted.clear();
+    this.#tenants.clear();
     for (const key of this.keys()) this.queue.add(key, 'low');
   }
 

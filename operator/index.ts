@@ -80,7 +80,10 @@ export type Operator = {
   close(): Promise<void>;
 };
 
-const CONCURRENCY = 4;
+// More than a tenant may have transactions at once: the others' go on meanwhile.
+const CONCURRENCY = 8;
+/** One question about all that waits for servers, which is answered by their acknowledgements before as a rule. */
+const POLL_MS = 250;
 const RESYNC_MS = 600_000;
 const LATE_AFTER_MS = 1000;
 
@@ -93,7 +96,7 @@ export function startOperator(options: OperatorOptions): Operator {
   const first = new FirstRound();
   desk.programmed = new Programmed({
     ...{ database, timers, observe, maxStalenessMs: options.maxStalenessMs },
-    pollMs: Math.min(1000, options.maxStalenessMs / 5),
+    pollMs: Math.min(POLL_MS, options.maxStalenessMs / 5),
     lateAfterMs: LATE_AFTER_MS,
     look: (key) => desk.queue.add(key),
   });

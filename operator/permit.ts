@@ -2,7 +2,7 @@
  * Owns the namespace rule among the steps: whether a child may name its tenant from where it is, and what becomes of one
  * that may not. It says the same whether there is such a tenant or not, so that a foreign namespace learns nothing.
  */
-import { isTenantComing } from './accept.ts';
+import type { TenantSpec } from '../crds/index.ts';
 import { activeOf, statusOf } from './conditions.ts';
 import type { Desk } from './desk.ts';
 import { type Permission, permissionOf } from './namespaces.ts';
@@ -29,7 +29,7 @@ export async function permit(desk: Desk, object: SourceObject): Promise<Permit |
   const tenant = object.kind === 'Tenant' ? undefined : await tenantOf(desk, object);
   if (tenant === undefined) return undefined;
   const [seen, allowance] = [desk.changesOf(tenant), desk.allowances.get(tenant)];
-  const found = await desk.rooms.findTenant(tenant);
+  const found = await desk.findTenant(tenant);
   return { permission: permissionIn(desk, tenant, found, object.namespace), tenant, found, seen, allowance };
 }
 
@@ -60,17 +60,13 @@ export function permissionIn(
 export async function keepOut(
   desk: Desk,
   object: SourceObject,
-  { permission, tenant, seen, allowance }: Permit,
+  { permission, tenant, allowance }: Permit,
   startedAt: number,
 ): Promise<Settled> {
   const { key, namespace } = object;
   const known = desk.records.get(key);
   desk.accepted.delete(key);
   desk.programmed.forget(key);
-  if (isTenantComing(desk, tenant)) {
-    desk.block(tenant, key, seen);
-    return 'waiting';
-  }
   if (permission === 'unknown' && known !== undefined && (await ownsRow(desk, known))) return 'settled';
   const lost = known !== undefined && (await removeRow(desk, known, true));
   const record = await remember(desk, object, false);
@@ -91,12 +87,23 @@ export async function keepOut(
   return 'settled';
 }
 
-/** A Tenant was accepted: where it allows other namespaces than before, all that names it is looked at again. */
-export function recall(desk: Desk, object: SourceObject): void {
-  if (desk.source.namespaceLabels === undefined || !object.checked.ok) return;
-  const spec = object.checked.manifest.spec as { allowedNamespaces?: unknown };
-  const allowance = JSON.stringify(spec.allowedNamespaces ?? null);
-  if (desk.allowances.get(object.name) === allowance) return;
+/**
+ * A Tenant was accepted: where it allows other namespaces than before, or another writer, all that names it is looked at
+ * again.
+ * @param changed whether the database said something else of it before
+ */
+export function recall(desk: Desk, object: SourceObject, changed: boolean): void {
+  if (!object.checked.ok) return;
+  const { allowedNamespaces, configAuthority } = object.checked.manifest.spec as TenantSpec;
+  const allowance = JSON.stringify([allowedNamespaces ?? null, configAuthority]);
+  const before = desk.allowances.get(object.name);
+  if (before === allowance) return;
   desk.allowances.set(object.name, allowance);
-  for (const key of desk.records.keysOf(object.name)) if (key !== object.key) desk.queue.add(key);
+  // At the start of a directory what was judged before its Tenant was judged by the same in the database.
+  if (before === undefined && !changed && desk.source.namespaceLabels === undefined) return;
+  for (const key of desk.records.keysOf(object.name)) {
+    if (key === object.key) continue;
+    desk.accepted.delete(key);
+    desk.queue.add(key);
+  }
 }

@@ -2,7 +2,7 @@
  * Owns the steps from a key to rows and a status. Level-based: a step looks at the manifest and at the database as they
  * are now, so running it again changes nothing, and running it late misses nothing.
  */
-import { type Accepted, accept, versionOf } from './accept.ts';
+import { type Accepted, accept, isTenantComing, versionOf } from './accept.ts';
 import { activeOf, conditionOf, type Outcome, statusOf } from './conditions.ts';
 import type { Desk } from './desk.ts';
 import { keepOut, type Permit, permit, recall } from './permit.ts';
@@ -22,10 +22,20 @@ export async function reconcile(desk: Desk, key: Key): Promise<Settled> {
   const object = desk.source.get(key);
   if (object === undefined || object.deleting) return remove(desk, key, object, startedAt);
   const permitted = await permit(desk, object);
+  // What the Tenant says now decides, and not what was stored of it: an object that CreateOnly makes is never taken back.
+  if (permitted && isTenantComing(desk, permitted.tenant)) {
+    desk.block(permitted.tenant, key, permitted.seen);
+    return 'waiting';
+  }
   if (permitted && permitted.permission !== 'allowed') return keepOut(desk, object, permitted, startedAt);
   await desk.source.hold?.(object);
   desk.removed.delete(key);
   const record = await remember(desk, object);
+  // Allowed by what the Tenant said before: a `recall` since then did not know this key, whose record was not written yet.
+  if (permitted && desk.allowances.get(permitted.tenant) !== permitted.allowance) {
+    desk.queue.add(key);
+    return 'waiting';
+  }
   confirmSweep(desk, object);
   const seen = permitted?.seen ?? desk.changesOf(record.tenant);
   const accepted = await acceptOnce(desk, object, record, permitted);
@@ -34,17 +44,18 @@ export async function reconcile(desk: Desk, key: Key): Promise<Settled> {
     return 'waiting';
   }
   const isTenant = object.kind === 'Tenant';
-  if (isTenant) desk.judged.set(object.name, versionOf(object));
+  if (isTenant) {
+    desk.forgetTenant(object.name);
+    desk.judged.set(object.name, versionOf(object));
+  }
   if (accepted.ok && (accepted.changed || isTenant)) desk.unblock(record.tenant);
-  if (accepted.ok && isTenant) recall(desk, object);
+  if (accepted.ok && isTenant) recall(desk, object, accepted.changed);
   const outcome = await judge(desk, object, record, accepted);
   if (outcome === 'waiting') return 'waiting';
   await desk.settle(record, statusOf(outcome, record.status, desk.nowText()), startedAt);
-  if (!accepted.ok) {
-    // Its children have waited for the judgement; it waits for nothing of its own, but for the next resync.
-    if (isTenant) desk.unblock(record.tenant);
-    else if (accepted.dependsOnOthers) desk.block(record.tenant, key, seen);
-  }
+  // Its children have waited for the judgement; it waits for nothing of its own, but for the next resync.
+  if (isTenant && !accepted.ok) desk.unblock(record.tenant);
+  else if (!isTenant && accepted.dependsOnOthers) desk.block(record.tenant, key, seen);
   return outcome.programmed.reason === 'Pending' ? 'waiting' : 'settled';
 }
 
@@ -82,11 +93,11 @@ async function judge(
   const isBefore = !accepted.changed && before?.generation === generation && before.revision <= accepted.revision;
   const active = isBefore ? before : { generation, revision: accepted.revision };
   const wasServed = isBefore && conditionOf(record.status, 'Programmed')?.status === 'True';
-  const programmed = wasServed ? served : await waitForServers(desk, object, tenant, active.revision);
+  const programmed = wasServed ? served : await waitForServers(desk, object, tenant, active.revision, accepted.changed);
   if (programmed === served) {
     desk.programmed.forget(key);
     desk.accepted.delete(key);
-  } else {
+  } else if (!accepted.dependsOnOthers) {
     desk.accepted.set(key, { object, accepted: { ...accepted, revision: active.revision } });
   }
   return programmed === 'waiting' ? 'waiting' : { generation, extra, accepted: valid, active, programmed };
@@ -101,8 +112,13 @@ async function tenantConditions(desk: Desk, object: SourceObject, accepted: Excl
 const served = { status: 'True' as const, reason: 'Programmed', message: 'Every live server decides with it.' };
 
 /** A short wait says nothing: one status instead of two. Once programmed, a version stays so; new servers begin with it. */
-async function waitForServers(desk: Desk, { key }: SourceObject, tenant: string, revision: number) {
+async function waitForServers(desk: Desk, { key }: SourceObject, tenant: string, revision: number, isNew: boolean) {
   if (desk.programmed.isReached(key, tenant, revision)) return served;
+  if (isNew) {
+    // No server can have it yet. They are asked about all that waits together.
+    desk.programmed.wait(key, tenant, revision, 1);
+    return 'waiting';
+  }
   const { live, behind } = await desk.programmed.serving(tenant, revision);
   if (live > 0 && behind === 0) return served;
   const isLate = desk.programmed.wait(key, tenant, revision, live);

@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../server/core/db/database.ts';
 import { type Key, type KindName, keyOf, type ResourceStatus, type StatusTarget } from './source.ts';
-import { beQuick, deleteRecord, type RecordRow, readRecords, upsertRecord } from './store.ts';
+import { deleteRecord, type RecordRow, readRecords, upsertRecord } from './store.ts';
 
 export type ResourceRecord = StatusTarget & {
   readonly tenant: string;
@@ -57,10 +57,7 @@ export class Records {
   /** Writes the record if it differs from what is remembered. @returns whether it did */
   async put(record: ResourceRecord): Promise<boolean> {
     if (isDeepStrictEqual(this.#records.get(record.key), record)) return false;
-    await this.#database.system(async (tx) => {
-      await beQuick(tx);
-      await upsertRecord(tx, this.#source, toRow(record));
-    });
+    await this.#database.system((tx) => upsertRecord(tx, this.#source, toRow(record)));
     this.#drop(record.key);
     this.#hold(record);
     return true;
@@ -69,10 +66,7 @@ export class Records {
   async remove(key: Key): Promise<void> {
     const record = this.#records.get(key);
     if (record === undefined) return;
-    await this.#database.system(async (tx) => {
-      await beQuick(tx);
-      await deleteRecord(tx, this.#source, record);
-    });
+    await this.#database.system((tx) => deleteRecord(tx, this.#source, record));
     this.#drop(key);
   }
 

@@ -51,6 +51,8 @@ async function handOver(desk: Desk, object: SourceObject, known: ResourceRecord)
   const to = isLeftToApi(object) ? apiOwner : desk.ownerOf(object);
   if (to.uid === known.uid || !(await ownsRow(desk, known))) return;
   await kindOf(known.kind).transfer(desk.rooms, desk.writerOf(known), { tenant: known.tenant, name: known.object }, to);
+  // Others that want it were refused because it was ours.
+  if (to.source === 'api') desk.unblock(known.tenant);
 }
 
 function isLeftToApi({ checked }: SourceObject): boolean {

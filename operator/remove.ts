@@ -119,6 +119,7 @@ async function removeTenant(desk: Desk, record: ResourceRecord, startedAt: numbe
   }
   if (!desk.removed.has(record.key)) {
     const { revision } = await desk.rooms.disableTenant(desk.writerOf(record), record.tenant);
+    desk.forgetTenant(record.tenant);
     desk.removed.set(record.key, revision);
   }
   desk.breaker.deleted(record.key, desk.clock.monotonic());
@@ -129,6 +130,7 @@ async function removeTenant(desk: Desk, record: ResourceRecord, startedAt: numbe
   }
   try {
     await desk.rooms.eraseTenant(desk.writerOf(record), record.tenant);
+    desk.forgetTenant(record.tenant);
   } catch (error) {
     if (!(error instanceof Problem && error.code === 'tenant_has_children')) throw error;
     await explain(desk, record, 'ChildrenExist', error.message, startedAt);

@@ -74,7 +74,7 @@ function enter(services: Door, request: FastifyRequest): Promise<void> | undefin
     if (known !== undefined) return letIn(services, access, known, request);
   }
   // A stranger so far. Nothing below costs more than a look-up before its address was counted.
-  services.rates?.countAddress(request.ip);
+  services.rates?.countAddress(request.ip, access.door === 'public' && access.scarce);
   // Before the token is looked at: an unknown tenant has no issuers that could vouch for anybody.
   if (code !== undefined && !tenant?.active) throw tenantProblem('tenant_not_found');
   if (access.door === 'public') return undefined;

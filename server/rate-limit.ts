@@ -25,9 +25,16 @@ export class RateLimit {
     this.#clock = clock;
   }
 
-  /** Counts a request of nobody who is known yet. @throws Problem rate_limited */
-  countAddress(address: string): void {
-    this.#check(this.#addresses.take(networkOf(address), this.#max, this.#clock.monotonic()));
+  /**
+   * Counts a request of nobody who is known yet.
+   * @param scarce it counts for as many as leave limits.scarcePerSecondMax in a second
+   * @throws Problem rate_limited
+   */
+  countAddress(address: string, scarce = false): void {
+    const [network, now] = [networkOf(address), this.#clock.monotonic()];
+    const count = this.#max / limits.scarcePerSecondMax;
+    if (scarce && count > 1) this.#check(this.#addresses.takeMore(network, count, this.#max, now));
+    else this.#check(this.#addresses.take(network, this.#max, now));
   }
 
   /** The token behind a request was good: its address does not pay for it. */

@@ -77,6 +77,8 @@ export const limits = {
   invitationTtlMs: 604_800_000, // of a member's
   memberInvitationsMax: 200, // open ones of a tenant
   invitationKeyAgeMsMax: 7_776_000_000, // 90 days: past this the next invitation is signed by a new key
+  redeemingsMax: 2, // at once on a server: nobody in particular may ask for it
+  scarcePerSecondMax: 20, // requests of one address for what takes the database's time and asks for no token
   clockToleranceMs: 10_000, // of nbf and iat; exp is exact
   jwksRefreshAfterMs: 300_000, // in the background
   jwksMaxAgeMs: 600_000, // older keys are confirmed before they verify anything

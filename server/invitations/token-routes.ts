@@ -44,7 +44,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
   app.route({
     method: 'POST',
     url: '/:tenant/sharing/invitations/preview',
-    config: { access: { door: 'public' } },
+    config: { access: { door: 'public', scarce: true } },
     schema: {
       summary: 'Look at an invitation before logging in',
       description: 'Counted by address. Of the invitor only a display name, where the tenant has stored one.',

@@ -56,7 +56,7 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
   app.route({
     method: 'GET',
     url: '/:tenant/.well-known/jwks.json',
-    config: { access: { door: 'public' } },
+    config: { access: { door: 'public', scarce: true } },
     schema: {
       summary: "Public keys that verify the tenant's invitations (requestToken)",
       tags: ['Invitations'],

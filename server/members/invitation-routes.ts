@@ -1,6 +1,8 @@
 /** Inviting members through the Config API, and the one door that is open to whoever holds a link. */
 import { Type } from 'typebox';
+import { Gate } from '../core/db/gate.ts';
 import { type App, memberOf } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import { registerInvitationPage } from './invitation-page.ts';
 import { inviteMember, redeemInvitation, withdraw } from './invitations.ts';
@@ -29,10 +31,12 @@ export function registerInvitationRoutes(app: App, services: PortalServices): vo
 }
 
 function registerRedeeming(app: App, services: PortalServices): void {
+  // Any code may stand in a token, so the tenants' own shares of the database's connections do not bound this.
+  const gate = new Gate(limits.redeemingsMax);
   app.route({
     method: 'POST',
     url: '/portal/invitations/redeem',
-    config: { access: { door: 'public' } },
+    config: { access: { door: 'public', scarce: true } },
     schema: {
       summary: 'Use an invitation: become a member, and get a portal token',
       description: 'Exactly once. 410 when it was used, has expired or was withdrawn.',
@@ -43,7 +47,7 @@ function registerRedeeming(app: App, services: PortalServices): void {
     },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
-      return redeemInvitation(services, request.body.token, request.id);
+      return gate.run('', () => redeemInvitation(services, request.body.token, request.id));
     },
   });
 }

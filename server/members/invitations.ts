@@ -15,6 +15,7 @@ import { memberProblem } from './problems.ts';
 import type { InvitationRow } from './schema.ts';
 import {
   countOpenInvitations,
+  deleteUnwanted,
   insertInvitation,
   insertMember,
   lockInvitation,
@@ -69,6 +70,16 @@ export async function inviteForManifest(
   const now = services.clock.now();
   const all = wanted.map(({ email, role }) => ({ email: email.toLowerCase(), role }));
   return services.database.tenant(tenant, async (tx) => {
+    // A link must not outlive the wish for it. Named again, somebody is invited again.
+    for (const { id, email } of await deleteUnwanted(tx, tenant, all)) {
+      await recordAudit(tx, tenant, {
+        actor,
+        action: 'revoke',
+        kind: 'member_invitation',
+        name: id,
+        detail: { email },
+      });
+    }
     const emails = all.map(({ email }) => email);
     const known = emails.length === 0 ? [] : await readKnownAddresses(tx, tenant, emails);
     for (const one of all) {
@@ -83,9 +94,13 @@ export async function inviteForManifest(
       ...row,
       place: rows.filter((other) => other.role === row.role).indexOf(row),
     }));
-    return placed
-      .filter((row) => row.reported_at === null && row.used_at === null && row.withdrawn_at === null)
-      .map(({ id, email, role, place }) => ({ id, email, role, place }));
+    return (
+      placed
+        .filter((row) => row.reported_at === null && row.used_at === null && row.withdrawn_at === null)
+        // Whom the manifest does not name any more gets no link.
+        .filter((row) => all.some(({ email, role }) => email === row.email && role === row.role))
+        .map(({ id, email, role, place }) => ({ id, email, role, place }))
+    );
   });
 }
 

@@ -154,6 +154,25 @@ export function readManifestInvitations(tx: Transaction, tenant: string): Promis
   );
 }
 
+/**
+ * Forgets those of a manifest's invitations that were handed over, may still be used, and are for none of these people.
+ * @returns what they were
+ */
+export function deleteUnwanted(
+  tx: Transaction,
+  tenant: string,
+  wanted: readonly { email: string; role: string }[],
+): Promise<InvitationRow[]> {
+  return tx.many(
+    InvitationRow,
+    sql`delete from accord.member_invitation
+      where tenant = ${tenant} and of_manifest and reported_at is not null and used_at is null and withdrawn_at is null
+        and (email, role) not in (
+          select w.email, w.role from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w (email text, role text))
+      returning ${invitationColumns}`,
+  );
+}
+
 /** Whether anybody of these addresses was invited before, or is a member. */
 export function readKnownAddresses(tx: Transaction, tenant: string, emails: readonly string[]) {
   return tx.many(

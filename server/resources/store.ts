@@ -17,6 +17,8 @@ export type ResourceRow = Static<typeof ResourceRow>;
 export type Position = { kind: string; namespace: string; name: string };
 
 const none = sql``;
+/** A manifest of a namespace that may not name the tenant is not the tenant's: anybody can make thousands of those. */
+const strange = JSON.stringify({ conditions: [{ type: 'Accepted', reason: 'NamespaceNotAllowed' }] });
 
 /** In the order of kind, namespace and name, after a position. @param limit undefined: all */
 export function listResources(
@@ -28,6 +30,7 @@ export function listResources(
   return tx.many(
     ResourceRow,
     sql`select source, kind, namespace, name, generation, status, updated_at from accord.resource where tenant = ${tenant}
+      and not status @> ${strange}::jsonb
       ${after === undefined ? none : sql`and (kind, namespace, name) > (${after.kind}, ${after.namespace}, ${after.name})`}
       order by kind, namespace, name ${limit === undefined ? none : sql`limit ${limit}`}`,
   );

@@ -1,5 +1,6 @@
 /** Who is counted as whom, exactly: real tokens, a clock that stands still unless it is told to go on. */
 import { expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
 import { mintClientToken } from '../../server/keys/index.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
 import { createTestDatabase } from '../helpers/database.ts';
@@ -122,4 +123,22 @@ test('who is refused is told its limit and when to come again, as a caller and a
   expect(await told(`Bearer ${token}`)).toEqual(refusal);
   for (let n = 0; n < MAX - 1; n++) expect(await told('Bearer bad')).toEqual({});
   expect(await told('Bearer bad')).toEqual(refusal);
+});
+
+test("what asks for no token and takes the database's time is counted for more", async () => {
+  const generous = await createTestApp(await createTestDatabase(), () => {}, 1000);
+  const post = async (remoteAddress: string) => {
+    const payload = { token: `nobody.${'a'.repeat(43)}` };
+    return (await generous.app.inject({ method: 'POST', url: '/portal/invitations/redeem', remoteAddress, payload }))
+      .statusCode;
+  };
+  const address = newAddress();
+  const answers: number[] = [];
+  for (let n = 0; n < 40; n++) answers.push(await post(address));
+  expect(answers.filter((status) => status === 404).length).toBeGreaterThanOrEqual(limits.scarcePerSecondMax);
+  expect(answers.filter((status) => status === 404).length).toBeLessThanOrEqual(limits.scarcePerSecondMax + 1);
+  expect(answers.at(-1)).toBe(429);
+  expect(await post(newAddress())).toBe(404);
+  generous.clock.advance(1000);
+  expect(await post(address)).toBe(404);
 });

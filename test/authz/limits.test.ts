@@ -135,7 +135,7 @@ describe('evaluations', async () => {
 
   test('that overflow the stack are counted too', async () => {
     const { run, observations } = engine();
-    const input = { text: '['.repeat(100_000) };
+    const input = { text: '['.repeat(20_000) };
     for (let strike = 0; strike < limits.suspendStrikes; strike++) {
       const one = run('overflowing', input);
       expect(one).not.toBeInstanceOf(Promise);

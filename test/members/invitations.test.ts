@@ -1,6 +1,7 @@
 /** Invitations: who may make them, who may use them, and exactly how often. */
+import pg from 'pg';
 import { Type } from 'typebox';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Role, roles } from '../../server/core/auth/schema.ts';
 import { Json } from '../../server/core/db/rows.ts';
 import { sql } from '../../server/core/db/sql.ts';
@@ -16,7 +17,8 @@ import {
 import { baseUrl, createTestApp, send } from '../access/test-app.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
-const server = await createTestApp(await createTestDatabase());
+const db = await createTestDatabase();
+const server = await createTestApp(db);
 const { app, clock, keyed } = server;
 const { database } = keyed;
 
@@ -315,6 +317,34 @@ describe('invitations that a manifest asks for', () => {
     );
   });
 
+  test('are handed over to nobody whom the manifest does not name any more', async () => {
+    const name = await tenant();
+    expect(await ask(name)).toHaveLength(3);
+    expect((await ask(name, wanted.slice(1))).map(({ email }) => email)).toEqual([
+      'deputy@example.com',
+      'desk@example.com',
+    ]);
+    expect((await ask(name)).map(({ email, place }) => [email, place])).toContainEqual(['boss@example.com', 0]);
+  });
+
+  test('that were handed over are over when the manifest does not name their people any more', async () => {
+    const name = await tenant();
+    const [boss] = await ask(name);
+    const link = await makeInvitationLink(services, name, boss?.id as string);
+    await recordInvitationReported(services, name, boss?.id as string, { actor: 'operator:test', to: 'a file' });
+    await ask(name, wanted.slice(1));
+    expect((await redeem(secretOf(link?.url as string))).status).toBe(410);
+    expect((await audit(name)).at(-1)).toMatchObject({ action: 'revoke', detail: { email: 'boss@example.com' } });
+    // Named again, the person is invited again, by another link.
+    const again = (await ask(name)).find(({ email }) => email === 'boss@example.com');
+    expect(again?.id).not.toBe(boss?.id);
+    const other = await makeInvitationLink(services, name, again?.id as string);
+    expect((await redeem(secretOf(other?.url as string))).status).toBe(200);
+    // Whoever has used it is a member; the manifest says no more about that.
+    await ask(name, wanted.slice(1));
+    expect((await redeem(secretOf(other?.url as string))).status).toBe(410);
+  });
+
   test('have a link that each try makes anew until one is reported; then it stays', async () => {
     const name = await tenant();
     const [one] = await ask(name);
@@ -354,6 +384,30 @@ describe('invitations that a manifest asks for', () => {
       ['same@example.com', 'security-admin'],
     ]);
   });
+});
+
+test('no more than redeemingsMax are redeemed at once: the door is open to everybody', async () => {
+  const name = await tenant();
+  const { invite } = await admin(name);
+  const secret = secretOf((await invite('crowd@example.com')).body.url);
+  const client = new pg.Client({ connectionString: db.adminUrl });
+  await client.connect();
+  const waiting = async () =>
+    Number(
+      (
+        await client.query(
+          "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+        )
+      ).rows[0].count,
+    );
+  await client.query('begin; lock table accord.member_invitation in access exclusive mode');
+  const answers = Array.from({ length: limits.redeemingsMax + 3 }, () => redeem(secret));
+  await vi.waitFor(async () => expect(await waiting()).toBe(limits.redeemingsMax));
+  for (let i = 0; i < 5; i++) expect(await waiting()).toBe(limits.redeemingsMax);
+  await client.query('rollback');
+  await client.end();
+  const statuses = (await Promise.all(answers)).map(({ status }) => status).sort();
+  expect(statuses).toEqual([200, ...Array(limits.redeemingsMax + 2).fill(410)]);
 });
 
 describe('the page', () => {

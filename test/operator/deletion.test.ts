@@ -149,8 +149,7 @@ describe('whose row it is', () => {
     const source = new MemorySource();
     const [key = ''] = fill(source, 'again', 1);
     await operate(source);
-    source.vanish(key);
-    source.apply(policyYaml('again', 'p0', { source: 'package p\n\noutcome := (' }), { namespace: 'again' });
+    source.replace(key, policyYaml('again', 'p0', { source: 'package p\n\noutcome := (' }), { namespace: 'again' });
     await until(() => source.condition(key, 'Accepted')?.reason === 'CompileError');
     expect((await rooms.findPolicy('again', 'p0'))?.owner.uid).toBe(source.get(key)?.uid);
     source.delete(key);

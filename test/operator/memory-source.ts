@@ -114,6 +114,12 @@ export class MemorySource implements Source {
     this.#handlers?.changed(keys);
     return keys;
   }
+  /** An object made again under its name so quickly that a list shows the new one in the place of the old. */
+  replace(key: Key, text: string, options: { namespace?: string } = {}): void {
+    this.#held.delete(key);
+    this.#objects.delete(key);
+    this.apply(text, options);
+  }
   /** `kubectl delete`: what has our finalizer stays until it is released. */
   delete(...keys: Key[]): void {
     for (const key of keys) {

@@ -1,5 +1,7 @@
 /** The namespace rule among the steps: who may name a tenant, who loses what, and what a stranger learns. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { turnOf } from '../../operator/index.ts';
+import { Records } from '../../operator/records.ts';
 import { createWorld, until } from './harness.ts';
 import { policyYaml, tenantYaml } from './manifests.ts';
 import { MemorySource } from './memory-source.ts';
@@ -138,6 +140,41 @@ describe('a namespace that is not allowed', () => {
     await until(() => reason(source, 'Policy/evil/stays') === 'NamespaceNotAllowed');
     source.delete('Tenant//squatted');
     await until(() => source.get('Tenant//squatted') === undefined);
+  });
+
+  test('waits in a turn of its own, and not in that of the tenants that it names', async () => {
+    const source = new MemorySource();
+    source.apply(tenantYaml('victim'));
+    source.apply(policyYaml('victim', 'mine'), { namespace: 'victim' });
+    source.apply(policyYaml('victim', 'flood'), { namespace: 'evil' });
+    source.apply(policyYaml('another', 'flood-2'), { namespace: 'evil' });
+    await operate(source);
+    const records = new Records(world.database, 'kubernetes');
+    await records.load();
+    const turn = (key: string) => turnOf({ source, records }, key);
+    expect(turn('Policy/victim/mine')).toBe(turn('Tenant//victim'));
+    expect(turn('Policy/evil/flood')).not.toBe(turn('Tenant//victim'));
+    expect(turn('Policy/evil/flood-2')).toBe(turn('Policy/evil/flood'));
+    source.apply(policyYaml('victim', 'new'), { namespace: 'evil' });
+    expect(turn('Policy/evil/new')).toBe(turn('Policy/evil/flood'));
+  });
+
+  test('that takes its manifests back does not make the tenant look at its own again', async () => {
+    const source = new MemorySource();
+    source.apply(tenantYaml('quiet', 'allowedNamespaces: {names: [quiet, b]}'));
+    source.apply(policyYaml('quiet', 'first', { object: 'read' }), { namespace: 'quiet' });
+    source.apply(policyYaml('quiet', 'second', { object: 'read' }), { namespace: 'b' });
+    source.apply(policyYaml('quiet', 'stranger'), { namespace: 'evil' });
+    let worked = 0;
+    const { operator } = world.operateOn(source, { onWorked: () => worked++ });
+    await operator.settled();
+    await until(() => operator.idle());
+    expect(reason(source, 'Policy/b/second')).toBe('DuplicateName');
+    worked = 0;
+    source.delete('Policy/evil/stranger');
+    await until(() => worked > 0 && operator.idle());
+    // The stranger's own key, and not what waits for something of the tenant.
+    expect(worked).toBe(1);
   });
 
   test('gives way: its row goes, and an allowed manifest takes the name', async () => {

@@ -30,8 +30,8 @@ export type Caller =
 
 /** What a route asks of its caller; every route states one, and app.ts refuses to start with a route that does not. */
 export type Access =
-  /** Nobody in particular: documents, keys, health. */
-  | { door: 'public' }
+  /** Nobody in particular: documents, keys, health. `scarce`: few need it, and each request of nobody takes the database's time. */
+  | { door: 'public'; scarce?: true }
   /** The Config API: members with one of these roles. */
   | { door: 'config'; roles: readonly Role[] }
   /** The Management and Authorization APIs: tenant back ends with the scope (or pg:tenant:admin), and end users where `users` says so. */

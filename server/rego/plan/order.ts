@@ -54,6 +54,7 @@ export function orderedEntries(machine: Machine, held: PlanObject | PlanSet): re
 
 /** The items of a set in order. */
 export function orderedItems(machine: Machine, set: PlanSet): PlanValue[] {
+  machine.charge(set.size / 4);
   return orderedEntries(machine, set).map(({ key }) => key);
 }
 
@@ -79,6 +80,7 @@ function hash(machine: Machine, value: PlanValue): number {
     case 'boolean':
       return value ? 0 : 1;
     case 'number':
+      machine.charge(1);
       return hashNumber(value);
     case 'bigint':
       throw new Inexact('the hash of a number past 2^53');

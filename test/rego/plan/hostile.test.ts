@@ -113,6 +113,18 @@ const own: Attack[] = [
     JSON.stringify(Array.from({ length: 20_000 }, () => 1)),
     ends,
   ],
+  [
+    'a long text that is no number at its end',
+    'count([1 | some i in numbers.range(1, 10000); not to_number(input)])',
+    `${'1'.repeat(20_000)}x`,
+    ends,
+  ],
+  [
+    'keys listed for what is no object',
+    'count([1 | some i in numbers.range(1, 100000); not object.remove(input.s, input.o); not object.filter(input.s, input.o)])',
+    { s: 'no object', o: object },
+    [...ends, 'defined'],
+  ],
   ['trimming many times', 'count([x | some i in numbers.range(1, 1000); x := trim(input, "b")])', long, ends],
 ];
 

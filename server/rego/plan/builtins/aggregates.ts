@@ -2,7 +2,7 @@
 import { compare, equal, sorted } from '../compare.ts';
 import type { Machine } from '../machine.ts';
 import { chargeArithmetic, plus, times } from '../numbers.ts';
-import { chargeNames, orderedEntries, sizeOf } from '../order.ts';
+import { chargeNames, orderedItems, sizeOf } from '../order.ts';
 import { isArray, isJsonObject, isNumber, isObject, lookUp, PlanObject, PlanSet, type PlanValue } from '../values.ts';
 import type { PlanBuiltin, PlanBuiltins } from './table.ts';
 
@@ -89,6 +89,6 @@ function includes(machine: Machine, items: readonly PlanValue[], wanted: PlanVal
 
 /** The items of an array or a set in the order of iteration. */
 export function orderedItemsOf(machine: Machine, value: PlanValue | undefined): readonly PlanValue[] | undefined {
-  if (value instanceof PlanSet) return orderedEntries(machine, value).map(({ key }) => key);
+  if (value instanceof PlanSet) return orderedItems(machine, value);
   return isArray(value) ? value : undefined;
 }

@@ -41,7 +41,7 @@ function scalarText(machine: Machine, value: PlanValue): string | undefined {
   if (typeof value === 'string') {
     machine.charge(value.length / 16);
     machine.hold(value.length * 2);
-    return quoted(value);
+    return quoted(machine, value);
   }
   if (isNumber(value)) {
     machine.charge(Number.isSafeInteger(value) ? 1 : 8); // the shortest digits of a fraction take 1 us
@@ -51,11 +51,11 @@ function scalarText(machine: Machine, value: PlanValue): string | undefined {
 }
 
 /** JavaScript has short escapes for backspace and form feed; OPA's Wasm does not. */
-function quoted(text: string): string {
+function quoted(machine: Machine, text: string): string {
   const json = JSON.stringify(text);
-  return json.includes('\\b') || json.includes('\\f')
-    ? json.replace(/\\(?:u[0-9a-f]{4}|.)/g, (found) =>
-        found === '\\b' ? '\\u0008' : found === '\\f' ? '\\u000c' : found,
-      )
-    : json;
+  if (!json.includes('\\b') && !json.includes('\\f')) return json;
+  machine.charge(text.length);
+  return json.replace(/\\(?:u[0-9a-f]{4}|.)/g, (found) =>
+    found === '\\b' ? '\\u0008' : found === '\\f' ? '\\u000c' : found,
+  );
 }

@@ -3,7 +3,7 @@
 import { keysOf } from '../compare.ts';
 import { Inexact, type Machine } from '../machine.ts';
 import { united } from '../merge.ts';
-import { orderedPairs } from '../order.ts';
+import { chargeNames, orderedPairs } from '../order.ts';
 import {
   bucketsFor,
   isArray,
@@ -31,28 +31,29 @@ export const objectBuiltins: PlanBuiltins = {
   'object.keys': (machine, object) => {
     if (!isObject(object)) return undefined;
     const keys = keysOf(object);
+    chargeNames(machine, keys.length);
     const set = new PlanSet(bucketsFor(keys.length));
     for (const key of keys) set.add(machine, key);
     return set;
   },
   'object.filter': (machine, object, keys) => {
-    const wanted = keyList(machine, keys);
-    if (!isObject(object) || wanted === undefined) return undefined;
+    const wanted = isObject(object) ? keyList(machine, keys) : undefined;
+    if (wanted === undefined) return undefined;
     const result = new PlanObject();
     for (const key of wanted) {
       machine.charge(1);
-      const value = lookUp(machine, object, key);
+      const value = lookUp(machine, object as JsonObject | PlanObject, key);
       if (value !== undefined) result.insert(machine, key, value);
     }
     return result;
   },
   'object.remove': (machine, object, keys) => {
-    const unwanted = keyList(machine, keys);
-    if (!isObject(object) || unwanted === undefined) return undefined;
+    const unwanted = isObject(object) ? keyList(machine, keys) : undefined;
+    if (unwanted === undefined) return undefined;
     const set = new PlanSet();
     for (const key of unwanted) set.add(machine, key);
     const result = new PlanObject();
-    for (const [key, value] of orderedPairs(machine, object)) {
+    for (const [key, value] of orderedPairs(machine, object as JsonObject | PlanObject)) {
       if (!set.has(machine, key)) result.insert(machine, key, value);
     }
     return result;
@@ -68,8 +69,10 @@ export const objectBuiltins: PlanBuiltins = {
   },
 };
 
-/** What lists keys: the items of an array or a set, the keys of an object. */
+/** What lists keys: the items of an array or a set, the keys of an object. Charged. */
 function keyList(machine: Machine, value: PlanValue | undefined): readonly PlanValue[] | undefined {
-  if (isObject(value)) return keysOf(value);
-  return orderedItemsOf(machine, value);
+  if (!isObject(value)) return orderedItemsOf(machine, value);
+  const keys = keysOf(value);
+  chargeNames(machine, keys.length);
+  return keys;
 }

@@ -55,11 +55,11 @@ export const stringBuiltins: PlanBuiltins = {
     spendText(machine, text.length * 16);
     return Array.from(text).reverse().join('');
   },
-  to_number: (_machine, value) => {
+  to_number: (machine, value) => {
     if (value === null) return 0;
     if (typeof value === 'boolean') return Number(value);
     if (isNumber(value)) return value;
-    return typeof value === 'string' ? parsed(value) : undefined;
+    return typeof value === 'string' ? parsed(machine, value) : undefined;
   },
   'internal.template_string': (machine, parts) => {
     if (!Array.isArray(parts)) return undefined;
@@ -131,7 +131,8 @@ function substring(machine: Machine, text?: PlanValue, from?: PlanValue, length?
 }
 
 /** What OPA takes for a number is wider than JSON (".", "-"): such a text is left to it. */
-function parsed(text: string): PlanValue | undefined {
+function parsed(machine: Machine, text: string): PlanValue | undefined {
+  machine.charge(text.length / 16);
   if (text === '' || !/^-?\d*(?:\.\d*)?(?:[eE][-+]?\d*)?$/.test(text)) return undefined;
   const number = numberOf(text);
   if (number === undefined) throw new Inexact('a text of a number that is not the shortest');
