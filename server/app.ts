@@ -17,6 +17,7 @@ import { limits } from './core/limits.ts';
 import { problem } from './core/problems.ts';
 import { registerDocs } from './docs.ts';
 import { registerErrors, send } from './errors.ts';
+import { registerInvitationRoutes } from './invitations/index.ts';
 import { registerIssuerRoutes } from './issuers/index.ts';
 import { registerKeyRoutes } from './keys/index.ts';
 import { registerMemberRoutes } from './members/index.ts';
@@ -81,6 +82,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   });
   registerTypeRoutes(app, services.types);
   registerRelationshipRoutes(app, services.relationships);
+  registerInvitationRoutes(app, services.sharing);
   registerIssuerRoutes(app, services.issuers);
   registerMemberRoutes(app, services.members);
   registerKeyRoutes(app, services.keys);

@@ -1,22 +1,30 @@
 /**
- * Owns asking a tenant's own policies whether its users may list, make or delete relationships. It stands above the rooms,
+ * Owns asking a tenant's own policies what its users may do with relationships and invitations. It stands above the rooms,
  * because the relationships room is below the one that decides.
  */
 import { type AuthzServices, authorize } from './authz/index.ts';
 import { problem } from './core/problems.ts';
-import type { RelationshipRouteServices } from './relationships/index.ts';
+import type { Ask, Govern } from './invitations/index.ts';
 import type { TenantSnapshot } from './snapshot/index.ts';
 
+type GoverningServices = AuthzServices & { snapshotOf: (tenant: string) => TenantSnapshot };
+
 /** @param services those of the authorization room, and the tenant's snapshot that may be answered from */
-export function governedByPolicies(
-  services: AuthzServices & { snapshotOf: (tenant: string) => TenantSnapshot },
-): RelationshipRouteServices['govern'] {
-  return async ({ tenant, caller, requestId }, { action, resource, relationship }) => {
+export function askingPolicies(services: GoverningServices): Ask {
+  return async ({ tenant, caller, requestId }, { action, resource, relationship, invitation }) => {
     const asked = { snapshot: services.snapshotOf(tenant), caller, requestId };
     const context = relationship === undefined ? {} : { context: { relationship } };
-    const { answer } = await authorize(services, asked, { action, resource: { ...resource }, ...context });
-    if (answer.outcome === 'allow') return;
+    return authorize(services, asked, { action, resource: { ...resource }, ...context }, invitation);
+  };
+}
+
+/** As askingPolicies; whatever is not allowed is refused. */
+export function governedByPolicies(services: GoverningServices): Govern {
+  const ask = askingPolicies(services);
+  return async (asking, question) => {
+    const { answer } = await ask(asking, question);
+    if (answer.outcome === 'allow') return answer;
     const because = answer.reason === undefined ? '' : ` Its reason: ${answer.reason}`;
-    throw problem('forbidden', { detail: `The policy ${action} does not allow this.${because}` });
+    throw problem('forbidden', { detail: `The policy ${question.action} does not allow this.${because}` });
   };
 }

@@ -14,7 +14,8 @@ import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
 import { problem } from './core/problems.ts';
 import { FactsFromDatabase } from './facts/index.ts';
-import { governedByPolicies } from './governing.ts';
+import { askingPolicies, governedByPolicies } from './governing.ts';
+import { endInvitations, type InvitationRouteServices, pendingInvitationOf } from './invitations/index.ts';
 import type { IssuerRouteServices, IssuerServices } from './issuers/index.ts';
 import {
   createSealer,
@@ -22,6 +23,7 @@ import {
   type KeyRouteServices,
   type MintServices,
   openInstallationKey,
+  type Sealer,
 } from './keys/index.ts';
 import {
   authenticateMember,
@@ -55,6 +57,7 @@ export type Services = {
   authz: AuthzRouteServices;
   types: TypeRouteServices;
   relationships: RelationshipRouteServices;
+  sharing: InvitationRouteServices;
   issuers: IssuerRouteServices;
   members: MemberRouteServices;
   invitations: InvitationServices;
@@ -99,7 +102,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const maxStalenessMs = config.ACCORD_MAX_STALENESS * 1000;
     const snapshots = new Snapshots({ database, baseUrl, server: randomUUID(), maxStalenessMs, clock, observe });
     const outbound = createOutbound({ allow: config.ACCORD_OUTBOUND_ALLOW, ownListeners: () => ownListeners(config) });
-    const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl });
+    const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer });
     const portal = { database, installationKey, clock, baseUrl };
     const { engine, log } = rooms.authz;
     const tenantsOn = (on: Database): TenantServices => ({
@@ -128,10 +131,11 @@ export async function createServices(config: Config, options: ServiceOptions): P
       authz: rooms.authz,
       types: rooms.types,
       relationships: rooms.relationships,
+      sharing: rooms.sharing,
       issuers: { database, baseUrl, served: rooms.served },
       members: portal,
       invitations: { database, clock, baseUrl },
-      keys: { tenantOf: (tenant) => snapshots.get(tenant), clock },
+      keys: { tenantOf: (tenant) => snapshots.get(tenant), clock, database },
       fenced(fence) {
         const on = database.fenced(fence);
         const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });
@@ -167,9 +171,10 @@ type Parts = {
   snapshots: Snapshots;
   outbound: ReturnType<typeof createOutbound>;
   baseUrl: string;
+  sealer: Sealer;
 };
 
-function buildRooms({ config, clock, observe, database, snapshots, outbound }: Parts) {
+function buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer }: Parts) {
   const compiler = createCompiler({ workers: config.ACCORD_COMPILERS, observe });
   const artifacts = new Artifacts({ database, compiler, observe });
   const engine = new Engine({ fetch: (tenant, digest) => artifacts.fetch(tenant, digest), clock, observe });
@@ -198,7 +203,10 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound }: P
     database,
     explainer,
     snapshotOf,
+    invitationOf: (tenant: string, requestToken: string, now: number) =>
+      pendingInvitationOf({ database, baseUrl }, tenant, requestToken, now),
   };
+  const govern = governedByPolicies(authz);
   return {
     compiler,
     served,
@@ -206,7 +214,12 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound }: P
     policies: { database, artifacts, engine, clock, served },
     authz,
     types: { database, clock, served },
-    relationships: { database, clock, govern: governedByPolicies(authz) },
+    relationships: { database, clock, govern, endInvitations },
+    sharing: {
+      ...{ database, clock, sealer, baseUrl, govern },
+      ask: askingPolicies(authz),
+      hasPolicy: (tenant: string, name: string) => snapshotOf(tenant).policies.has(name),
+    },
   };
 }
 

@@ -29,6 +29,7 @@ const order = [
   ['server/facts', 'server/relationships'],
   ['server/snapshot'],
   ['server/authz'],
+  ['server/invitations'],
   ['server'], // app, services, main, access: the files directly in server/
   ['operator'],
   ['cli'],

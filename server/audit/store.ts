@@ -4,7 +4,7 @@ import { sql } from '../core/db/sql.ts';
 
 export type AuditEntry = {
   actor: string;
-  /** `put`, `delete`, `restore`, `adopt`, `transfer`, `create`, `report`, `redeem`, `revoke`, `disable`, `erase` */
+  /** `put`, `delete`, `restore`, `adopt`, `transfer`, `create`, `accept`, `decline`, `resend`, `report`, `redeem`, `revoke`, `disable`, `erase` */
   action: string;
   kind: string;
   name: string;

@@ -6,16 +6,31 @@ import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
 import { Problem } from '../core/problems.ts';
-import { type Facts, type FactsNeeded, type FactsSource, factsNeeded, noFacts } from '../facts/index.ts';
+import {
+  type Facts,
+  type FactsNeeded,
+  type FactsSource,
+  factsNeeded,
+  type InvitationFact,
+  noFacts,
+} from '../facts/index.ts';
 import { type Answer, type Engine, failed, type PolicyEntry } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { type Decision, decide, type Question, tooLarge } from './decide.ts';
 import type { Explainer, Explanation } from './explain.ts';
-import { inputFor } from './input.ts';
+import { inputFor, readsInvitation } from './input.ts';
 import type { DecisionLog } from './log.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
-export type AuthzServices = { engine: Engine; facts: FactsSource; log: DecisionLog; clock: Clock; observe: Observe };
+export type AuthzServices = {
+  engine: Engine;
+  facts: FactsSource;
+  log: DecisionLog;
+  clock: Clock;
+  observe: Observe;
+  /** The pending invitation that a requestToken stands for at an instant (ms); undefined when the token is not valid then. */
+  invitationOf: (tenant: string, requestToken: string, now: number) => Promise<InvitationFact | undefined>;
+};
 
 export type Asked = { snapshot: TenantSnapshot; caller: Caller; requestId: string };
 
@@ -37,13 +52,25 @@ export type Prepared = {
   started: number;
 };
 
-/** Begins to gather what a decision needs. @throws Problem forbidden */
-export function prepare(services: AuthzServices, asked: Asked, request: AuthorizationRequest): Prepared {
+/**
+ * Begins to gather what a decision needs.
+ * @param invitation the one that the question is about, where it does not come by a requestToken
+ * @throws Problem forbidden
+ */
+export function prepare(
+  services: AuthzServices,
+  asked: Asked,
+  request: AuthorizationRequest,
+  invitation?: InvitationFact,
+): Prepared {
   const started = services.clock.monotonic();
   const question = questionOf(asked, request, services.clock.now());
   const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
   const needed = policy && factsNeeded(policy.reads);
-  const facts = needed === undefined ? noFacts : gather(services, asked, question, needed);
+  const records = needed === undefined ? noFacts : gather(services, asked, question, needed);
+  const comesUpon = invitation !== undefined || request.context?.requestToken !== undefined;
+  const facts =
+    policy && comesUpon && readsInvitation(policy.reads) ? upon(services, question, records, invitation) : records;
   return { question, policy, facts, started };
 }
 
@@ -67,8 +94,9 @@ export function authorize(
   services: AuthzServices,
   asked: Asked,
   request: AuthorizationRequest,
+  invitation?: InvitationFact,
 ): Decision | Promise<Decision> {
-  return answerPrepared(services, asked, prepare(services, asked, request));
+  return answerPrepared(services, asked, prepare(services, asked, request, invitation));
 }
 
 /**
@@ -95,7 +123,7 @@ export async function authorizeExplained(
     return { answer: keep(services, asked, question, undefined, gone, started).answer };
   }
   // What the snapshot's policy reads says nothing of this one: it is given everything.
-  const facts = await gather(services, asked, question, everything, true);
+  const facts = await upon(services, question, gather(services, asked, question, everything, true));
   if (facts.tooLarge !== undefined) {
     return { answer: keep(services, asked, question, source.number, tooLarge(facts.tooLarge), started).answer };
   }
@@ -108,6 +136,19 @@ const everything: FactsNeeded = {
   ...{ subject: true, resource: true, consents: true },
   ...{ subjectAttributes: true, resourceAttributes: true },
 };
+
+/** The facts, with the invitation that the request comes upon. */
+function upon(
+  services: AuthzServices,
+  { tenant, request, now }: Question,
+  records: Facts | Promise<Facts>,
+  given?: InvitationFact,
+): Facts | Promise<Facts> {
+  const token = request.context?.requestToken;
+  if (given === undefined && typeof token !== 'string') return records;
+  const found = given ?? services.invitationOf(tenant, token as string, now);
+  return Promise.all([records, found]).then(([facts, invitation]) => (invitation ? { ...facts, invitation } : facts));
+}
 
 /** A subject that does not say its type has the one that actors of the tenant have by default. */
 function gather(
@@ -151,7 +192,7 @@ function keep(
       tenant: snapshot.tenant,
       at: question.now,
       caller: callerName(caller),
-      request: question.request,
+      request: withoutToken(question.request),
       answer: decision.answer,
       policyNumber,
       revision: snapshot.revision,
@@ -160,6 +201,12 @@ function keep(
     });
   }
   return decision;
+}
+
+/** A requestToken is a secret: whoever reads the log must not be able to accept with it. */
+function withoutToken(request: AuthorizationRequest): AuthorizationRequest {
+  if (request.context?.requestToken === undefined) return request;
+  return { ...request, context: { ...request.context, requestToken: '***' } };
 }
 
 function outcomeKind(outcome: unknown): 'allow' | 'deny' | 'object' {

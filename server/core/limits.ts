@@ -76,6 +76,7 @@ export const limits = {
   portalTokenTtlMs: 86_400_000,
   invitationTtlMs: 604_800_000, // of a member's
   memberInvitationsMax: 200, // open ones of a tenant
+  invitationKeyAgeMsMax: 7_776_000_000, // 90 days: past this the next invitation is signed by a new key
   redeemingsMax: 2, // at once on a server: nobody in particular may ask for it
   scarcePerSecondMax: 20, // requests of one address for what takes the database's time and asks for no token
   clockToleranceMs: 10_000, // of nbf and iat; exp is exact
@@ -116,6 +117,11 @@ export const limits = {
   importErrorsMax: 1000, // told of one import; all are counted
   exportPageItemsMax: 5000,
   deletePageItemsMax: 20_000, // relationships in one statement
+
+  // Invitations
+  invitationAgeMsMax: 2_592_000_000, // 30 days: the longest ttl that a relationship type may have
+  invitationResendPauseMs: 60_000, // after the first delivery; doubled with each further one
+  invitationsWipedMax: 100, // expired ones whose contact is wiped when one is made
 
   // Facts of a decision
   factsEntriesMax: 1000, // a side

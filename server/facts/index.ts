@@ -11,6 +11,7 @@ export {
   type FactsQuestion,
   type FactsSource,
   type InheritedPath,
+  type InvitationFact,
   noFacts,
   type ResourceRelationship,
   type SubjectRelationship,

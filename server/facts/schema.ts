@@ -25,6 +25,14 @@ export type ConsentFact = {
   sufficient: boolean;
 };
 
+/** A pending invitation that the request comes upon. */
+export type InvitationFact = {
+  id: string;
+  relationshipType: string;
+  to: Actor;
+  status: 'pending' | 'accepted' | 'declined' | 'revoked' | 'expired';
+};
+
 /** A relationship that holds through others: those, from its begin to its end. */
 export type InheritedPath = { relationship: Step; through: Step[] };
 export type Step = { from: Actor; relationshipType: string; to: Actor };
@@ -40,6 +48,8 @@ export type Facts = {
   readonly resource?: Readonly<Record<string, unknown>>;
   /** For explain: how inherited relationships came about. */
   readonly inherited?: readonly InheritedPath[];
+  /** The invitation whose requestToken the request carries, when that is valid now. */
+  readonly invitation?: InvitationFact;
   /** Which side has more relationships than a policy may be given: then there are none here, and the answer is a deny. */
   readonly tooLarge?: 'subject' | 'resource';
 };

@@ -12,11 +12,14 @@ import type { Sealer } from './sealer.ts';
 import {
   deleteRetiredKeys,
   insertAccessKey,
+  insertInvitationKey,
   insertPortalKey,
   readAccessKey,
   readAnyKey,
+  readInvitationKey,
   readPortalKey,
   retireAccessKey,
+  retireInvitationKey,
 } from './store.ts';
 
 const portalPlace = { table: 'installation_key', tenant: '', purpose: 'portal' } as const;
@@ -48,6 +51,34 @@ export async function accessKey(sealer: Sealer, tx: Transaction, tenant: string)
   const row = await readAccessKey(tx, tenant);
   if (row === undefined) throw new Error(`the tenant ${tenant} has no signing key`);
   return openKey(sealer, row, { table: 'signing_key', tenant, purpose: 'access' });
+}
+
+/**
+ * The key that signs the tenant's invitations now, made when there is none or it is limits.invitationKeyAgeMsMax old. The
+ * one before it verifies as long as the longest invitation that it may have signed.
+ * @throws MasterKeyError
+ */
+export async function invitationKey(
+  services: { sealer: Sealer; clock: Clock },
+  tx: Transaction,
+  tenant: string,
+): Promise<SigningKey> {
+  const { sealer, clock } = services;
+  const place = { table: 'signing_key', tenant, purpose: 'invitation' } as const;
+  const nowMs = clock.now();
+  let row = await readInvitationKey(tx, tenant);
+  if (row === undefined || Date.parse(row.created_at) + limits.invitationKeyAgeMsMax <= nowMs) {
+    const now = new Date(nowMs).toISOString();
+    if (row !== undefined) {
+      await deleteRetiredKeys(tx, tenant, now);
+      const retiresAt = new Date(nowMs + limits.invitationAgeMsMax).toISOString();
+      await retireInvitationKey(tx, tenant, row.kid, retiresAt);
+    }
+    await insertInvitationKey(tx, tenant, await makeKeyPair(sealer, 'ES256', place), now);
+    row = await readInvitationKey(tx, tenant);
+  }
+  if (row === undefined) throw new Error(`the invitation key of ${tenant} was not stored`);
+  return openKey(sealer, row, place);
 }
 
 export type InstallationKey = SigningKey & { publicKey: CryptoKey };

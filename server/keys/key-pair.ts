@@ -5,7 +5,11 @@ import type { SealedKeyRow, SigningKey } from './schema.ts';
 import type { Sealer } from './sealer.ts';
 
 /** The row's identity, which its private key is sealed to. */
-export type KeyPlace = { table: 'signing_key' | 'installation_key'; tenant: string; purpose: 'access' | 'portal' };
+export type KeyPlace = {
+  table: 'signing_key' | 'installation_key';
+  tenant: string;
+  purpose: 'access' | 'invitation' | 'portal';
+};
 
 /** A new key pair. Its kid is the RFC 7638 thumbprint of the public half. */
 export async function makeKeyPair(sealer: Sealer, algorithm: Algorithm, place: KeyPlace): Promise<SealedKeyRow> {

@@ -1,13 +1,19 @@
-/** M/oidc/jwks: the public keys that verify a tenant's own access tokens. The rest of the authorization server comes later. */
-import { Type } from 'typebox';
+/**
+ * The public keys of a tenant: M/oidc/jwks, which verify its own access tokens, and M/.well-known/jwks.json, which verify
+ * its invitations. The rest of the authorization server comes later.
+ */
+import { type Static, Type } from 'typebox';
 import type { TenantAuth } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
 import type { App } from '../core/http.ts';
 import { tenantProblem } from '../tenants/index.ts';
+import { readInvitationKeys } from './store.ts';
 
 export type KeyRouteServices = {
   tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
   clock: Clock;
+  database: Database;
 };
 
 const Jwk = Type.Object({
@@ -22,6 +28,10 @@ const Jwk = Type.Object({
   e: Type.Optional(Type.String()),
 });
 
+const Jwks = Type.Object({ keys: Type.Array(Jwk) });
+type Jwks = Static<typeof Jwks>;
+const TenantParams = Type.Object({ tenant: Type.String() });
+
 export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
   app.route({
     method: 'GET',
@@ -30,8 +40,8 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
     schema: {
       summary: "Public keys of the tenant's own issuer",
       tags: ['Authorization server'],
-      params: Type.Object({ tenant: Type.String() }),
-      response: { 200: Type.Object({ keys: Type.Array(Jwk) }) },
+      params: TenantParams,
+      response: { 200: Jwks },
     },
     handler: async (request, reply) => {
       const snapshot = services.tenantOf(request.params.tenant);
@@ -40,7 +50,26 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
       const live = snapshot.auth.ownKeys.filter((key) => (key.retiresAtMs ?? Number.POSITIVE_INFINITY) > now);
       // Short enough that a rotation reaches every verifier long before the old key's last token expires.
       reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
-      return { keys: live.map((key) => key.jwk as { kty: string; kid: string; alg: string; use: string }) };
+      return { keys: live.map((key) => key.jwk) } as Jwks;
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/:tenant/.well-known/jwks.json',
+    config: { access: { door: 'public', scarce: true } },
+    schema: {
+      summary: "Public keys that verify the tenant's invitations (requestToken)",
+      tags: ['Invitations'],
+      params: TenantParams,
+      response: { 200: Jwks },
+    },
+    handler: async (request, reply) => {
+      const { tenant } = request.params;
+      if (!services.tenantOf(tenant)?.active) throw tenantProblem('tenant_not_found');
+      const now = new Date(services.clock.now()).toISOString();
+      const keys = await services.database.tenant(tenant, (tx) => readInvitationKeys(tx, tenant, now));
+      reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
+      return { keys: keys.map((key) => key.public_jwk) } as Jwks;
     },
   });
 }

@@ -14,6 +14,13 @@ export const SealedKeyRow = Type.Object({
 });
 export type SealedKeyRow = Static<typeof SealedKeyRow>;
 
+export const DatedKeyRow = Type.Object({ ...SealedKeyRow.properties, created_at: Instant });
+export type DatedKeyRow = Static<typeof DatedKeyRow>;
+
+/** The public half of a key that verifies invitations. */
+export const VerifyingKeyRow = Type.Object({ public_jwk: Json<JWK>() });
+export type VerifyingKey = Static<typeof VerifyingKeyRow>;
+
 export const PublicKeyRow = Type.Object({
   tenant: Type.String(),
   public_jwk: Json<JWK>(),

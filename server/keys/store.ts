@@ -2,7 +2,14 @@
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { sql } from '../core/db/sql.ts';
-import { type PublicKey, PublicKeyRow, SealedKeyRow } from './schema.ts';
+import {
+  DatedKeyRow,
+  type PublicKey,
+  PublicKeyRow,
+  SealedKeyRow,
+  type VerifyingKey,
+  VerifyingKeyRow,
+} from './schema.ts';
 
 const columns = sql`kid, algorithm, public_jwk, private_key`;
 
@@ -43,6 +50,55 @@ export async function loadPublicKeys(tx: Transaction, tenant?: string): Promise<
     jwk: row.public_jwk,
     ...(row.retires_at === null ? {} : { retiresAtMs: Date.parse(row.retires_at) }),
   }));
+}
+
+/** The key that signs invitations now, and when it was made. */
+export function readInvitationKey(tx: Transaction, tenant: string): Promise<DatedKeyRow | undefined> {
+  return tx.maybe(
+    DatedKeyRow,
+    sql`select ${columns}, created_at from accord.signing_key
+      where tenant = ${tenant} and purpose = 'invitation' and retires_at is null`,
+  );
+}
+
+/** Does nothing when another transaction made one first: the unique index decides. */
+export async function insertInvitationKey(
+  tx: Transaction,
+  tenant: string,
+  key: SealedKeyRow,
+  createdAt: string,
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.signing_key (tenant, kid, purpose, algorithm, public_jwk, private_key, created_at)
+    values (${tenant}, ${key.kid}, 'invitation', ${key.algorithm}, ${JSON.stringify(key.public_jwk)}, ${key.private_key},
+      ${createdAt})
+    on conflict do nothing`);
+}
+
+/** @param kid a key that another transaction has retired meanwhile stays as it is */
+export async function retireInvitationKey(
+  tx: Transaction,
+  tenant: string,
+  kid: string,
+  retiresAt: string,
+): Promise<void> {
+  await tx.run(sql`update accord.signing_key set retires_at = ${retiresAt}
+    where tenant = ${tenant} and kid = ${kid} and purpose = 'invitation' and retires_at is null`);
+}
+
+/** Keys that verify invitations at `now`, newest first; or the one of a kid. */
+export function readInvitationKeys(
+  tx: Transaction,
+  tenant: string,
+  now: string,
+  kid?: string,
+): Promise<VerifyingKey[]> {
+  return tx.many(
+    VerifyingKeyRow,
+    sql`select public_jwk from accord.signing_key where tenant = ${tenant} and purpose = 'invitation'
+      and (retires_at is null or retires_at > ${now}) ${kid === undefined ? sql`` : sql`and kid = ${kid}`}
+      order by created_at desc, kid`,
+  );
 }
 
 /** The installation's portal key, for a system transaction. */

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
-import { holdRelationshipTypes, typeProblem } from '../types/index.ts';
+import { holdRelationshipTypes, type RelationshipTypeRow, typeProblem } from '../types/index.ts';
 import { relationshipProblem } from './problems.ts';
 import { checkThing, expiryOf } from './rules.ts';
 import type { Relationship, RelationshipBody, RelationshipRow, Thing } from './schema.ts';
@@ -20,6 +20,8 @@ import {
 } from './store.ts';
 
 export type RelationshipServices = { database: Database; clock: Clock };
+/** Ends what waits for a thing that is forgotten, in the transaction that forgets it. @returns how many */
+export type EndInvitations = (tx: Transaction, writer: RecordWriter, thing: Thing, now: string) => Promise<number>;
 /** Who writes records of which tenant: for the audit. */
 export type RecordWriter = { tenant: string; actor: string; requestId: string };
 export type RecordWritten<T> = { result: T; revision: string };
@@ -72,26 +74,41 @@ export function createRelationship(
   return writeRecords(services, writer, async (tx, now) => {
     const { from, relationshipType: name, to } = relationship;
     const [type] = await holdRelationshipTypes(tx, writer.tenant, [{ from: from.type, name, to: to.type }], 'all');
-    const key = typeKeyText(relationship);
     if (type === undefined) {
-      const detail = `There is no relationship type ${key}.`;
+      const detail = `There is no relationship type ${typeKeyText(relationship)}.`;
       throw typeProblem('type_unknown', { detail, errors: [{ pointer: '/relationshipType', detail }] });
     }
-    if (type.retired) throw relationshipProblem('relationship_type_retired');
-    const most = type.spec.maxPerTarget;
-    if (most !== undefined) {
-      await holdTarget(tx, writer.tenant, relationship);
-      if ((await countOthers(tx, writer.tenant, relationship, { most, now })) >= most) {
-        const detail = `${most} relationships of the type ${key} may lead to one ${to.type}, and do.`;
-        throw relationshipProblem('relationship_limit_reached', { detail });
-      }
-    }
-    const result = await upsertRelationship(tx, writer.tenant, relationship, now);
-    const detail = relationship.expiresAt === undefined ? undefined : { expiresAt: relationship.expiresAt };
-    const action = result === 'created' ? 'create' : 'put';
-    await auditRecord(tx, writer, { action, kind: 'relationship', name: describe(relationship), detail });
-    return result;
+    return makeRelationship(tx, writer, type, relationship, { now, expiry: 'replace' });
   });
+}
+
+/**
+ * Makes a relationship of a type that the transaction holds, with its audit entry.
+ * @param how `later`: one that is there keeps its expiry where that is later
+ * @throws Problem relationship_type_retired, relationship_limit_reached
+ */
+export async function makeRelationship(
+  tx: Transaction,
+  writer: RecordWriter,
+  type: Pick<RelationshipTypeRow, 'retired' | 'spec'>,
+  relationship: Relationship,
+  { now, expiry }: { now: string; expiry: 'replace' | 'later' },
+): Promise<'created' | 'updated'> {
+  if (type.retired) throw relationshipProblem('relationship_type_retired');
+  const most = type.spec.maxPerTarget;
+  if (most !== undefined) {
+    await holdTarget(tx, writer.tenant, relationship);
+    if ((await countOthers(tx, writer.tenant, relationship, { most, now })) >= most) {
+      const key = typeKeyText(relationship);
+      const detail = `${most} relationships of the type ${key} may lead to one ${relationship.to.type}, and do.`;
+      throw relationshipProblem('relationship_limit_reached', { detail });
+    }
+  }
+  const result = await upsertRelationship(tx, writer.tenant, relationship, now, expiry);
+  const detail = relationship.expiresAt === undefined ? undefined : { expiresAt: relationship.expiresAt };
+  const action = result === 'created' ? 'create' : 'put';
+  await auditRecord(tx, writer, { action, kind: 'relationship', name: describe(relationship), detail });
+  return result;
 }
 
 /** @throws Problem relationship_not_found also for one that has expired */

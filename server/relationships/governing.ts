@@ -2,12 +2,13 @@
 import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import type { RecordWriter, RelationshipServices } from './actions.ts';
+import type { EndInvitations, RecordWriter, RelationshipServices } from './actions.ts';
 import type { Thing } from './schema.ts';
 
 type Request = { caller: Caller | null; id: string; params: unknown };
 
 export type RelationshipRouteServices = RelationshipServices & {
+  endInvitations: EndInvitations;
   /**
    * Asks the policy of this name whether the user may.
    * @throws Problem forbidden unless it answers allow; also when there is no such policy
@@ -15,7 +16,7 @@ export type RelationshipRouteServices = RelationshipServices & {
   govern(
     asked: { tenant: string; caller: Caller; requestId: string },
     question: { action: string; resource: Thing; relationship?: { from: Thing; relationshipType: string; to: Thing } },
-  ): Promise<void>;
+  ): Promise<unknown>;
 };
 
 export const ThingParams = Type.Object({ tenant: Type.String(), type: Type.String(), id: Type.String() });

@@ -121,18 +121,27 @@ export async function countOthers(
 
 const Written = Type.Object({ was_there: Type.Boolean(), held: Type.Boolean() });
 
-/** Makes a relationship, or gives one that is there another expiry. */
+/**
+ * Makes a relationship, or gives one that is there another expiry.
+ * @param expiry `replace`: the one that is given; `later`: that or the one it has, whichever is later
+ */
 export async function upsertRelationship(
   tx: Transaction,
   tenant: string,
   { from, relationshipType, to, expiresAt }: Relationship,
   now: string,
+  expiry: 'replace' | 'later',
 ): Promise<'created' | 'updated'> {
+  const never = sql`'infinity'::timestamptz`;
+  const kept =
+    expiry === 'replace'
+      ? sql`excluded.expires_at`
+      : sql`nullif(greatest(coalesce(r.expires_at, ${never}), coalesce(excluded.expires_at, ${never})), ${never})`;
   const row = await tx.one(
     Written,
-    sql`insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id, expires_at)
+    sql`insert into accord.relationship as r (tenant, from_type, from_id, name, to_type, to_id, expires_at)
       values (${tenant}, ${from.type}, ${from.id}, ${relationshipType}, ${to.type}, ${to.id}, ${expiresAt ?? null})
-      on conflict (tenant, from_type, from_id, name, to_type, to_id) do update set expires_at = excluded.expires_at
+      on conflict (tenant, from_type, from_id, name, to_type, to_id) do update set expires_at = ${kept}
       returning old.tenant is not null as was_there, coalesce(old.expires_at > ${now}, true) as held`,
   );
   return row.was_there && row.held ? 'updated' : 'created';

@@ -60,7 +60,7 @@ export function registerThingRoutes(app: App, services: RelationshipRouteService
       url,
       config: backendWriters,
       schema: {
-        summary: `Forget ${kind}, with its relationships both ways`,
+        summary: `Forget ${kind}, with its relationships both ways and its pending invitations`,
         tags,
         params: ThingParams,
         response: { 204: Type.Null() },

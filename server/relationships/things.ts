@@ -2,6 +2,7 @@
 import { readThingType, type ThingKind, type ThingTypeSpec, typeProblem } from '../types/index.ts';
 import {
   auditRecord,
+  type EndInvitations,
   type RecordWriter,
   type RecordWritten,
   type RelationshipServices,
@@ -60,23 +61,25 @@ export function putThing(
 }
 
 /**
- * Forgets a thing, with its relationships both ways.
- * @throws Problem thing_not_found when it is not registered and has no relationships
+ * Forgets a thing, with its relationships both ways and its pending invitations.
+ * @throws Problem thing_not_found when it is not registered and has none of these
  */
 export function deleteThing(
-  services: RelationshipServices,
+  services: RelationshipServices & { endInvitations: EndInvitations },
   writer: RecordWriter,
   kind: ThingKind,
   thing: Thing,
 ): Promise<RecordWritten<void>> {
-  return writeRecords(services, writer, async (tx) => {
+  return writeRecords(services, writer, async (tx, now) => {
     const type = await readThingType(tx, writer.tenant, thing.type, 'use');
     if (type?.kind !== kind) throw relationshipProblem('thing_not_found');
+    // First: an acceptance holds its invitation, and makes its relationship after that.
+    const invitations = await services.endInvitations(tx, writer, thing, now);
     const known = await removeThing(tx, writer.tenant, thing);
     const from = await removeAll(tx, writer.tenant, { fromType: thing.type, fromId: thing.id });
     const to = await removeAll(tx, writer.tenant, { toType: thing.type, toId: thing.id });
-    if (known + from + to === 0) throw relationshipProblem('thing_not_found');
-    const detail = { relationships: from + to };
+    if (known + from + to + invitations === 0) throw relationshipProblem('thing_not_found');
+    const detail = { relationships: from + to, invitations };
     await auditRecord(tx, writer, { action: 'delete', kind, name: `${thing.type}/${thing.id}`, detail });
   });
 }

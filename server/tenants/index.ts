@@ -8,4 +8,11 @@ export { type ConfigWrite, type ConfigWritten, writeConfig } from './config-writ
 export { tenantProblem } from './problems.ts';
 export type { TenantRow, TenantSpec } from './schema.ts';
 export { placeOfSecret, type SecretSealer, type TenantSecrets } from './secrets.ts';
-export { configChangesSince, readTenant, readTenantRevisions, readTenants, type TenantRevision } from './store.ts';
+export {
+  configChangesSince,
+  holdTenant,
+  readTenant,
+  readTenantRevisions,
+  readTenants,
+  type TenantRevision,
+} from './store.ts';

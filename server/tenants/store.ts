@@ -12,6 +12,11 @@ export function readTenant(tx: Transaction, tenant: string): Promise<TenantRow |
   return tx.maybe(TenantRow, sql`select ${columns} from accord.tenant where tenant = ${tenant}`);
 }
 
+/** The tenant, which nobody erases until the end of the transaction. To be held before any of its types. */
+export function holdTenant(tx: Transaction, tenant: string): Promise<TenantRow | undefined> {
+  return tx.maybe(TenantRow, sql`select ${columns} from accord.tenant where tenant = ${tenant} for key share`);
+}
+
 /** The row lock that orders a tenant's configuration writes: commit order is revision order. */
 export function lockTenant(tx: Transaction, tenant: string): Promise<TenantRow | undefined> {
   return tx.maybe(TenantRow, sql`select ${columns} from accord.tenant where tenant = ${tenant} for no key update`);

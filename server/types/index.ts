@@ -33,4 +33,10 @@ export type {
   TypeKey,
   Types,
 } from './schema.ts';
-export { holdRelationshipTypes, loadRelationshipTypes, loadThingTypes, readThingType } from './store.ts';
+export {
+  holdRelationshipTypes,
+  loadRelationshipTypes,
+  loadThingTypes,
+  loadTypesTouching,
+  readThingType,
+} from './store.ts';

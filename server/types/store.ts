@@ -114,6 +114,20 @@ export async function holdRelationshipTypes(
   );
 }
 
+/** The types of a relationship that lead to things of a type, or from them, in byte order. */
+export function loadTypesTouching(
+  tx: Transaction,
+  tenant: string,
+  { relationshipType, type }: { relationshipType: string; type: string },
+): Promise<RelationshipTypeRow[]> {
+  return tx.many(
+    RelationshipTypeRow,
+    sql`select ${relationshipColumns} from accord.relationship_type
+      where tenant = ${tenant} and name = ${relationshipType} and (from_type = ${type} or to_type = ${type})
+      order by from_type, name, to_type`,
+  );
+}
+
 /** In byte order: of one tenant, or of all in a system transaction. */
 export function loadRelationshipTypes(tx: Transaction, tenant?: string): Promise<RelationshipTypeRow[]> {
   return tx.many(

@@ -70,7 +70,7 @@ export async function createTestApp(
     observe,
     rates,
   });
-  registerKeyRoutes(app, { tenantOf: (tenant) => held.get(tenant), clock });
+  registerKeyRoutes(app, { tenantOf: (tenant) => held.get(tenant), clock, database });
   registerIssuerRoutes(app, { database, baseUrl, served });
   registerMemberRoutes(app, keyed);
   more(app);

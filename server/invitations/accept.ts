@@ -1,0 +1,169 @@
+/**
+ * The verbs of whoever holds a requestToken: accept, decline, preview. Policies are asked before the transaction, because
+ * they read facts by connections of their own; what they were asked about is looked at again under the invitation's lock.
+ */
+import type { Caller } from '../core/auth/schema.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { problem } from '../core/problems.ts';
+import {
+  attributesOfThing,
+  auditRecord,
+  checkThing,
+  makeRelationship,
+  type RecordWritten,
+  type Relationship,
+  type Thing,
+  writeRecords,
+} from '../relationships/index.ts';
+import { holdRelationshipTypes } from '../types/index.ts';
+import { checkActive, findInvitation, holdActive, holdInvitation, instant } from './found.ts';
+import { type Asking, doing, type InvitationServices, mayStillInvite, writerOf } from './governing.ts';
+import { invitationProblem } from './problems.ts';
+import { ended, invitorOf, isOffered, relationshipFor, statusOf, targetOf } from './rules.ts';
+import type { Accepted, InvitationRow, Preview } from './schema.ts';
+import { endInvitation, isAcceptedBy, recordUse } from './store.ts';
+
+type Token = { tenant: string; requestToken: string };
+
+/**
+ * Accepts an invitation: makes its relationship, once for each acceptor and as often as it may be used.
+ * @throws Problem 400 for a bad token or acceptor, 403, 409 when others took it, 410 when it is over
+ */
+export async function acceptInvitation(
+  services: InvitationServices,
+  asking: Asking,
+  { acceptor, requestToken }: { acceptor: Thing; requestToken: string },
+): Promise<RecordWritten<Accepted> | { result: Accepted }> {
+  checkAcceptor(asking.caller, acceptor);
+  const { tenant } = asking;
+  const { row, tokenId, before } = await services.database.tenant(tenant, async (tx) => {
+    await checkActive(tx, tenant);
+    const found = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
+    return { ...found, before: await isAcceptedBy(tx, tenant, found.row.id, acceptor) };
+  });
+  const relationship = relationshipFor(row, acceptor);
+  if (before) return { result: accepted(row, relationship) };
+  checkPending(row, tokenId, services.clock.now());
+  await askPolicies(services, asking, row, relationship);
+  const writer = writerOf(asking);
+  return writeRecords(services, writer, async (tx) => {
+    await holdActive(tx, tenant);
+    const held = await holdInvitation(tx, tenant, row.id);
+    if (await isAcceptedBy(tx, tenant, held.id, acceptor)) return accepted(held, relationship);
+    const { ms, now } = instant(services.clock);
+    checkPending(held, tokenId, ms);
+    const type = await typeOf(tx, tenant, held);
+    await makeRelationship(tx, writer, type, relationship, { now, expiry: 'later' });
+    await recordUse(tx, tenant, held.id, { acceptor, by: writer.actor, now });
+    const detail = { acceptor: `${acceptor.type}/${acceptor.id}`, use: held.uses + 1, of: held.max_uses };
+    await auditRecord(tx, writer, { action: 'accept', kind: 'invitation', name: held.id, detail });
+    return accepted(held, relationship);
+  });
+}
+
+/** @throws Problem forbidden, invalid_request */
+function checkAcceptor(caller: Caller, acceptor: Thing): void {
+  checkThing(acceptor, '/acceptor');
+  if (caller.kind === 'backend') return;
+  if (caller.kind === 'user' && caller.actor.id === acceptor.id && caller.actor.type === acceptor.type) return;
+  const detail = 'A user accepts for itself only.';
+  throw problem('forbidden', { detail, errors: [{ pointer: '/acceptor', detail }] });
+}
+
+function accepted(row: InvitationRow, { from, relationshipType, to }: Relationship): Accepted {
+  return { invitationId: row.id, status: 'accepted', relationship: { from, relationshipType, to } };
+}
+
+/** @throws Problem 409 or 410 saying which state it is in, or that the token was replaced */
+function checkPending(row: InvitationRow, tokenId: string, ms: number): void {
+  const status = statusOf(row, ms);
+  if (status !== 'pending') throw ended(status, 'invitation_taken');
+  if (tokenId !== row.token_id) throw invitationProblem('invitation_token_void');
+}
+
+/**
+ * Whether the acceptor may, where a policy speaks of it, and whether the invitor still may. An invitor who lost the right
+ * has revoked the invitation by that.
+ * @throws Problem forbidden, invitation_revoked
+ */
+async function askPolicies(
+  services: InvitationServices,
+  asking: Asking,
+  row: InvitationRow,
+  { from, relationshipType, to }: Relationship,
+): Promise<void> {
+  const { caller, tenant } = asking;
+  const question = { ...doing('accept', row, services.clock.now()), relationship: { from, relationshipType, to } };
+  if (caller.kind === 'user' && services.hasPolicy(tenant, question.action)) await services.govern(asking, question);
+  const still = await mayStillInvite(services, asking, row);
+  if (still === 'yes') return;
+  if (still === 'unknown')
+    throw problem('forbidden', { detail: 'The policy that let the invitor invite could not be evaluated now.' });
+  const writer = writerOf(asking);
+  await writeRecords(services, writer, async (tx) => {
+    const held = await holdInvitation(tx, tenant, row.id);
+    const { ms, now } = instant(services.clock);
+    if (statusOf(held, ms) !== 'pending') return;
+    await endInvitation(tx, tenant, row.id, { status: 'revoked', by: writer.actor, now });
+    const detail = { because: 'the invitor may no longer invite' };
+    await auditRecord(tx, writer, { action: 'revoke', kind: 'invitation', name: row.id, detail });
+  });
+  throw invitationProblem('invitation_revoked');
+}
+
+/** The invitation's type, held. @throws Problem invitation_revoked when it is gone, or shared by invitation no more */
+async function typeOf(tx: Transaction, tenant: string, row: InvitationRow) {
+  const key = { from: row.from_type, name: row.name, to: row.to_type };
+  const [type] = await holdRelationshipTypes(tx, tenant, [key], 'all');
+  if (type !== undefined && isOffered(type)) return type;
+  throw invitationProblem('invitation_revoked', { detail: 'The relationship is shared by invitation no more.' });
+}
+
+/**
+ * Declines an invitation for one. Declined again by the same caller, it stays so.
+ * @throws Problem as accept, and invitation_shared
+ */
+export function declineInvitation(
+  services: InvitationServices,
+  asking: Asking,
+  requestToken: string,
+): Promise<RecordWritten<{ invitationId: string; status: 'declined' }>> {
+  const { tenant } = asking;
+  const writer = writerOf(asking);
+  return writeRecords(services, writer, async (tx) => {
+    await holdActive(tx, tenant);
+    const { row, tokenId } = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
+    const held = await holdInvitation(tx, tenant, row.id);
+    const { ms, now } = instant(services.clock);
+    const declined = { invitationId: held.id, status: 'declined' } as const;
+    if (held.status === 'declined' && held.ended_by === writer.actor) return declined;
+    if (statusOf(held, ms) === 'accepted') throw ended('accepted', 'invitation_accepted');
+    checkPending(held, tokenId, ms);
+    if (held.max_uses > 1) throw invitationProblem('invitation_shared');
+    await endInvitation(tx, tenant, held.id, { status: 'declined', by: writer.actor, now });
+    await auditRecord(tx, writer, { action: 'decline', kind: 'invitation', name: held.id });
+    return declined;
+  });
+}
+
+/** What somebody who holds a token and has not logged in is told. @throws Problem as accept */
+export async function previewInvitation(
+  services: InvitationServices,
+  { tenant, requestToken }: Token,
+): Promise<Preview> {
+  const { row, tokenId } = await services.database.tenant(tenant, async (tx) => {
+    await checkActive(tx, tenant);
+    return findInvitation(services, tx, tenant, requestToken, services.clock.now());
+  });
+  checkPending(row, tokenId, services.clock.now());
+  // Ids may be addresses or account names: of a person only what the tenant stored to be shown.
+  const attributes = await attributesOfThing(services, tenant, 'actor', invitorOf(row));
+  const displayName = [attributes?.displayName, attributes?.name].find((one) => typeof one === 'string');
+  return {
+    relationshipType: row.name,
+    direction: row.direction,
+    to: targetOf(row),
+    invitor: displayName === undefined ? {} : { displayName },
+    expiresAt: row.expires_at,
+  };
+}

@@ -1,0 +1,210 @@
+/** The verbs of whoever invites: making an invitation, sending it again, revoking it, and reading. */
+import { randomUUID } from 'node:crypto';
+import type { Actor, Caller } from '../core/auth/schema.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
+import { problem } from '../core/problems.ts';
+import { invitationKey } from '../keys/index.ts';
+import { auditRecord, checkThing, type RecordWritten, type Thing, writeRecords } from '../relationships/index.ts';
+import { holdRelationshipTypes, loadTypesTouching } from '../types/index.ts';
+import { holdActive, holdInvitation, instant } from './found.ts';
+import { type Asking, creating, doing, governed, type InvitationServices, writerOf } from './governing.ts';
+import { invitationProblem } from './problems.ts';
+import { contactOf, ended, maskOf, type Offer, offerOf, resendPauseMs, statusOf, termsOf, viewOf } from './rules.ts';
+import type { Delivery, InvitationBody, InvitationRow, InvitationView, NewInvitation } from './schema.ts';
+import {
+  endInvitation,
+  insertInvitation,
+  newInvitationId,
+  readInvitation,
+  recordDelivery,
+  replaceToken,
+  wipeExpired,
+} from './store.ts';
+import { partiesOf, signToken } from './token.ts';
+
+/**
+ * Makes an invitation. It has requestToken where the caller may be told it.
+ * @throws Problem invalid_request, type_unknown, invitation_not_offered, forbidden
+ */
+export async function createInvitation(
+  services: InvitationServices,
+  asking: Asking,
+  body: InvitationBody,
+): Promise<RecordWritten<InvitationView>> {
+  const { tenant } = asking;
+  checkThing(body.to, '/to');
+  const invitor = invitorFor(asking.caller, body.invitor);
+  checkThing(invitor, '/invitor');
+  const types = await services.database.tenant(tenant, (tx) => offers(tx, tenant, body));
+  const offer = offerOf(types, body);
+  const mayTell = await governed(services, asking, creating({ ...offer.type, ...placeOf(offer, body) }));
+  const delivery = deliveryFor(body.delivery, mayTell);
+  return writeRecords(services, writerOf(asking), async (tx) => {
+    await holdActive(tx, tenant);
+    const held = offerOf(await offers(tx, tenant, body, offer), body);
+    const one = await newInvitation(services, tx, tenant, { held, body, invitor, delivery });
+    const row = await insertInvitation(tx, tenant, { ...one, by_tenant: asking.caller.kind === 'backend' });
+    await wipeExpired(tx, tenant, row.created_at, limits.invitationsWipedMax);
+    return deliver(services, tx, asking, row, { action: 'create', mayTell });
+  });
+}
+
+/** @throws Problem forbidden when a user would invite for another; invalid_request */
+function invitorFor(caller: Caller, stated: Thing | undefined): Thing {
+  if (caller.kind === 'user') {
+    const { id, type } = caller.actor;
+    if (stated === undefined || (stated.id === id && stated.type === type)) return { id, type };
+    throw problem('forbidden', { detail: 'A user invites for itself only.' });
+  }
+  if (stated !== undefined) return stated;
+  const detail = 'A back end says who invites.';
+  throw problem('invalid_request', { detail, errors: [{ pointer: '/invitor', detail }] });
+}
+
+/** @param held hold the types of this offer: nobody removes them meanwhile */
+async function offers(tx: Transaction, tenant: string, body: InvitationBody, held?: Offer) {
+  const { relationshipType, to } = body;
+  if (held === undefined) return loadTypesTouching(tx, tenant, { relationshipType, type: to.type });
+  const { from_type: from, name, to_type } = held.type;
+  return holdRelationshipTypes(tx, tenant, [{ from, name, to: to_type }], 'all');
+}
+
+function placeOf({ direction }: Offer, { to }: InvitationBody) {
+  return { direction, target_type: to.type, target_id: to.id };
+}
+
+/** @throws Problem forbidden when a user asks to be told what would let it accept for another */
+function deliveryFor(wanted: Delivery | undefined, mayTell: boolean): Delivery {
+  if (wanted === undefined) return mayTell ? 'response' : 'mail';
+  if (wanted !== 'response' || mayTell) return wanted;
+  throw problem('forbidden', { detail: 'Only who has the obligation return-token gets requestToken in the response.' });
+}
+
+type Wanted = { held: Offer; body: InvitationBody; invitor: Actor; delivery: Delivery };
+
+async function newInvitation(
+  services: InvitationServices,
+  tx: Transaction,
+  tenant: string,
+  { held, body, invitor, delivery }: Wanted,
+): Promise<Omit<NewInvitation, 'by_tenant'>> {
+  const { sealer, clock } = services;
+  const { ms, now } = instant(clock);
+  const terms = termsOf(held.type, body, ms);
+  const contact = contactOf(body.invitee.contact);
+  const address = Buffer.from(body.invitee.contact.value);
+  const id = await newInvitationId(tx);
+  return {
+    id,
+    ...placeOf(held, body),
+    from_type: held.type.from_type,
+    name: held.type.name,
+    to_type: held.type.to_type,
+    invitor_type: invitor.type,
+    invitor_id: invitor.id,
+    contact_type: body.invitee.contact.type,
+    contact_digest: sealer.digest(Buffer.from(contact), contactPlace(tenant)),
+    contact_mask: maskOf(body.invitee.contact.value),
+    // In the response nothing is sent to anybody: then the address is not needed.
+    contact_sealed: delivery === 'response' ? null : sealer.seal(address, [...contactPlace(tenant), id]),
+    language: body.language ?? null,
+    redirect_uri: body.redirectUri ?? null,
+    delivery,
+    token_id: randomUUID(),
+    max_uses: terms.maxUses,
+    expires_at: terms.expiresAt,
+    relationship_expires_at: terms.relationshipExpiresAt ?? null,
+    created_at: now,
+  };
+}
+
+/** What a contact is sealed to, and digested with. */
+export function contactPlace(tenant: string): string[] {
+  return ['invitation', tenant, 'contact'];
+}
+
+/** Signs the newest token of an invitation, records that it is to travel, and audits why. */
+async function deliver(
+  services: InvitationServices,
+  tx: Transaction,
+  asking: Asking,
+  row: InvitationRow,
+  { action, mayTell }: { action: 'create' | 'resend'; mayTell: boolean },
+): Promise<InvitationView> {
+  const { tenant } = asking;
+  await recordDelivery(tx, tenant, row);
+  const { from_type, name, to_type, target_type, target_id, delivery } = row;
+  const detail = { type: `${from_type}:${name}:${to_type}`, to: `${target_type}/${target_id}`, delivery };
+  await auditRecord(tx, writerOf(asking), { action, kind: 'invitation', name: row.id, detail });
+  const { ms } = instant(services.clock);
+  // Also when nobody is told it now: whoever delivers it finds a key, and one that is old is replaced in time.
+  const key = await invitationKey(services, tx, tenant);
+  const view = viewOf(row, ms);
+  if (!mayTell) return view;
+  return { ...view, requestToken: await signToken(key, partiesOf(services.baseUrl, tenant), row, ms) };
+}
+
+/** @throws Problem invitation_unknown, forbidden */
+export async function requireInvitation(
+  services: InvitationServices,
+  asking: Asking,
+  id: string,
+  verb: 'read' | 'resend' | 'revoke',
+): Promise<{ row: InvitationRow; mayTell: boolean }> {
+  const row = await services.database.tenant(asking.tenant, (tx) => readInvitation(tx, asking.tenant, id));
+  if (row === undefined) throw invitationProblem('invitation_unknown');
+  return { row, mayTell: await governed(services, asking, doing(verb, row, services.clock.now())) };
+}
+
+/**
+ * Gives the invitation a new token, which is delivered as the one before was, and which makes that one void.
+ * @throws Problem invitation_unknown, forbidden, rate_limited; 409 and 410 unless it is pending
+ */
+export async function resendInvitation(
+  services: InvitationServices,
+  asking: Asking,
+  id: string,
+): Promise<RecordWritten<InvitationView>> {
+  const { mayTell, row: known } = await requireInvitation(services, asking, id, 'resend');
+  deliveryFor(known.delivery, mayTell);
+  const { tenant } = asking;
+  return writeRecords(services, writerOf(asking), async (tx) => {
+    await holdActive(tx, tenant);
+    const row = await holdInvitation(tx, tenant, id);
+    const { ms, now } = instant(services.clock);
+    const status = statusOf(row, ms);
+    if (status !== 'pending') throw ended(status, 'invitation_accepted');
+    const waitMs = Date.parse(row.delivered_at) + resendPauseMs(row.deliveries) - ms;
+    if (waitMs > 0) {
+      const seconds = String(Math.ceil(waitMs / 1000));
+      const detail = `The invitation was sent ${row.deliveries} times; it can be sent again in ${seconds} s.`;
+      throw problem('rate_limited', { detail, headers: { 'retry-after': seconds } });
+    }
+    const replaced = await replaceToken(tx, tenant, id, { tokenId: randomUUID(), now });
+    return deliver(services, tx, asking, replaced, { action: 'resend', mayTell });
+  });
+}
+
+/**
+ * Revokes the invitation; one that is revoked already stays so.
+ * @throws Problem invitation_unknown, forbidden, invitation_accepted, invitation_declined, invitation_expired
+ */
+export async function revokeInvitation(
+  services: InvitationServices,
+  asking: Asking,
+  id: string,
+): Promise<RecordWritten<void>> {
+  await requireInvitation(services, asking, id, 'revoke');
+  const { tenant } = asking;
+  const writer = writerOf(asking);
+  return writeRecords(services, writer, async (tx) => {
+    const row = await holdInvitation(tx, tenant, id);
+    const { ms, now } = instant(services.clock);
+    const status = statusOf(row, ms);
+    if (status === 'revoked') return;
+    if (status !== 'pending') throw ended(status, 'invitation_accepted');
+    await endInvitation(tx, tenant, id, { status: 'revoked', by: writer.actor, now });
+    await auditRecord(tx, writer, { action: 'revoke', kind: 'invitation', name: id });
+  });
+}

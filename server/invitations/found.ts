@@ -1,0 +1,55 @@
+/** Owns finding the invitation that a requestToken stands for: signed by a key of the tenant, and the newest one. */
+import type { Clock } from '../core/clock.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { readInvitationKeys } from '../keys/index.ts';
+import { holdTenant, readTenant, tenantProblem } from '../tenants/index.ts';
+import type { InvitationServices } from './governing.ts';
+import { invitationProblem } from './problems.ts';
+import type { InvitationRow } from './schema.ts';
+import { readInvitation } from './store.ts';
+import { partiesOf, readToken, verifyToken } from './token.ts';
+
+export type Found = { row: InvitationRow; tokenId: string };
+
+/**
+ * The invitation of a token that the tenant signed, in whatever state it is; `tokenId` may be a void one's.
+ * @param now ms: keys that have retired by then verify nothing
+ * @throws Problem invitation_token_invalid, invitation_unknown
+ */
+export async function findInvitation(
+  services: Pick<InvitationServices, 'baseUrl'>,
+  tx: Transaction,
+  tenant: string,
+  requestToken: string,
+  now: number,
+): Promise<Found> {
+  const said = readToken(requestToken, partiesOf(services.baseUrl, tenant));
+  const [key] = await readInvitationKeys(tx, tenant, new Date(now).toISOString(), said.kid);
+  await verifyToken(requestToken, key?.public_jwk);
+  const row = await readInvitation(tx, tenant, said.id);
+  if (row === undefined) throw invitationProblem('invitation_unknown');
+  return { row, tokenId: said.tokenId };
+}
+
+/** The invitation, held and as it is now. @throws Problem invitation_unknown */
+export async function holdInvitation(tx: Transaction, tenant: string, id: string): Promise<InvitationRow> {
+  const row = await readInvitation(tx, tenant, id, true);
+  if (row === undefined) throw invitationProblem('invitation_unknown');
+  return row;
+}
+
+/** A server may not know yet that the tenant was disabled; its invitations do nothing from then on. */
+export async function checkActive(tx: Transaction, tenant: string): Promise<void> {
+  if ((await readTenant(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
+}
+
+/** The same for a transaction that writes, which whoever erases the tenant then waits for. */
+export async function holdActive(tx: Transaction, tenant: string): Promise<void> {
+  if ((await holdTenant(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
+}
+
+/** Now, after whatever was waited for: an invitation is not used after it has expired. */
+export function instant(clock: Clock): { ms: number; now: string } {
+  const ms = clock.now();
+  return { ms, now: new Date(ms).toISOString() };
+}

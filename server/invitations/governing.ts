@@ -1,0 +1,94 @@
+/**
+ * Owns who may: what the routes of the room share, and what is asked of the tenant's policies, for users' calls and again
+ * for whoever invited.
+ */
+import { Type } from 'typebox';
+import { callerName } from '../core/auth/name.ts';
+import type { Caller } from '../core/auth/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
+import type { InvitationFact } from '../facts/index.ts';
+import type { Sealer } from '../keys/index.ts';
+import type { Answer } from '../policies/index.ts';
+import type { RecordWriter, Thing } from '../relationships/index.ts';
+import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
+import type { InvitationRow } from './schema.ts';
+
+export type Asking = { tenant: string; caller: Caller; requestId: string };
+export type Question = {
+  action: string;
+  resource: Thing;
+  relationship?: { from?: Thing; relationshipType: string; to?: Thing };
+  invitation?: InvitationFact;
+};
+/** What the policy answers; `failure` when no rule of it said so. */
+export type Ask = (asking: Asking, question: Question) => Promise<{ answer: Answer; failure?: { reason: string } }>;
+/** @throws Problem forbidden unless the policy answers allow */
+export type Govern = (asking: Asking, question: Question) => Promise<Answer>;
+
+export type InvitationServices = {
+  database: Database;
+  clock: Clock;
+  sealer: Sealer;
+  baseUrl: string;
+  ask: Ask;
+  govern: Govern;
+  hasPolicy: (tenant: string, name: string) => boolean;
+};
+
+export const tags = ['Invitations'];
+export const TenantParams = Type.Object({ tenant: Type.String() });
+export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
+export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
+
+export function askingOf(request: { caller: Caller | null; id: string }): Asking {
+  const caller = request.caller as Caller;
+  return { tenant: caller.tenant, caller, requestId: request.id };
+}
+
+export function writerOf({ tenant, caller, requestId }: Asking): RecordWriter {
+  return { tenant, actor: callerName(caller), requestId };
+}
+
+type Terms = Pick<InvitationRow, 'from_type' | 'name' | 'to_type' | 'direction' | 'target_type' | 'target_id'>;
+
+/** The question whether these terms may be offered. */
+export function creating(terms: Terms): Question {
+  return { action: policyOf(terms, 'create'), resource: targetOf(terms), relationship: knownEnd(terms) };
+}
+
+/** The question whether this may be done with an invitation. */
+export function doing(verb: 'read' | 'resend' | 'revoke' | 'accept', row: InvitationRow, now: number): Question {
+  return {
+    action: policyOf(row, verb),
+    resource: targetOf(row),
+    relationship: knownEnd(row),
+    invitation: factOf(row, now),
+  };
+}
+
+/**
+ * Lets a back end pass, which has the scope; a user by the policy.
+ * @returns whether the caller may be told the requestToken
+ * @throws Problem forbidden
+ */
+export async function governed(services: InvitationServices, asking: Asking, question: Question): Promise<boolean> {
+  if (asking.caller.kind === 'backend') return true;
+  const { obligations = [] } = await services.govern(asking, question);
+  return obligations.includes('return-token');
+}
+
+/** Whether whoever invited may still do so, by the policy that let it: asked as that actor. */
+export async function mayStillInvite(
+  services: InvitationServices,
+  asking: Asking,
+  row: InvitationRow,
+): Promise<'yes' | 'no' | 'unknown'> {
+  if (row.by_tenant) return 'yes';
+  const actor = { type: row.invitor_type, id: row.invitor_id };
+  const invitor: Caller = { kind: 'user', tenant: asking.tenant, actor, issuer: '', claims: {} };
+  const { answer, failure } = await services.ask({ ...asking, caller: invitor }, creating(row));
+  if (answer.outcome === 'allow') return 'yes';
+  // A policy that says nothing for a request says no; one that failed may answer the next time.
+  return failure === undefined || failure.reason === 'outcome_undefined' ? 'no' : 'unknown';
+}

@@ -1,0 +1,150 @@
+/** M/sharing/invitations, for whoever invites. Users' calls go by the tenant's own policies. */
+import { Type } from 'typebox';
+import type { App } from '../core/http.ts';
+import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { createInvitation, requireInvitation, resendInvitation, revokeInvitation } from './actions.ts';
+import { askingOf, type InvitationServices, readers, TenantParams, tags, writers } from './governing.ts';
+import { type ListQuery, pageOfInvitations } from './list.ts';
+import { viewOf } from './rules.ts';
+import { InvitationBody, InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';
+import { listDeliveries } from './store.ts';
+import { registerTokenRoutes } from './token-routes.ts';
+
+export type InvitationRouteServices = InvitationServices;
+
+const PAGE_ITEMS = 100;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
+
+export function registerInvitationRoutes(app: App, services: InvitationRouteServices): void {
+  registerCreating(app, services);
+  registerReading(app, services);
+  registerChanging(app, services);
+  registerTokenRoutes(app, services);
+}
+
+function registerCreating(app: App, services: InvitationRouteServices): void {
+  app.route({
+    method: 'POST',
+    url: '/:tenant/sharing/invitations',
+    config: writers,
+    schema: {
+      summary: 'Invite somebody to a relationship',
+      description:
+        'A user may by the policy From:relationship:To:invitation:create; its resource is the target. requestToken comes back to back ends, and to users by the obligation return-token.',
+      tags,
+      params: TenantParams,
+      body: InvitationBody,
+      response: { 200: InvitationView },
+    },
+    handler: async (request, reply) => {
+      const { result, revision } = await createInvitation(services, askingOf(request), request.body);
+      reply.header('accord-revision', revision).header('cache-control', 'no-store');
+      return result;
+    },
+  });
+}
+
+function registerReading(app: App, services: InvitationRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/:tenant/sharing/invitations',
+    config: readers,
+    schema: {
+      summary: 'List invitations, newest first',
+      description:
+        'A back end lists all. A user lists those that it made, or with toType and toId those to one thing, as far as the policies From:relationship:To:invitation:read allow; so a page may hold fewer than limit. received=true lists those to the address in the claim email of its token, which email_verified must confirm.',
+      tags,
+      params: TenantParams,
+      querystring: Type.Object(
+        {
+          status: Type.Optional(Type.Unsafe<Status>(Type.Enum([...statuses]))),
+          toType: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+          toId: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+          received: Type.Optional(Type.Unsafe<'true' | 'false'>(Type.Enum(['true', 'false']))),
+          ...pageQuery,
+        },
+        { additionalProperties: false },
+      ),
+      response: {
+        200: Type.Object({ invitations: Type.Array(InvitationView), cursor: Type.Optional(Type.String()) }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { limit = PAGE_ITEMS, cursor, received, ...filter } = request.query;
+      const query: ListQuery = { ...filter, received: received === 'true' };
+      const before = cursor === undefined ? {} : { before: decodeCursor(cursor, 'sharing invitations', UUID) };
+      const { rows, next } = await pageOfInvitations(services, askingOf(request), query, { ...before, limit });
+      const invitations = rows.map((row) => viewOf(row, services.clock.now()));
+      if (next === undefined) return { invitations };
+      const onward = encodeCursor(next, 'sharing invitations');
+      const search = new URLSearchParams({
+        ...filter,
+        ...(received ? { received } : {}),
+        limit: String(limit),
+        cursor: onward,
+      });
+      reply.header('link', `<${request.url.split('?', 1)[0]}?${search}>; rel="next"`);
+      return { invitations, cursor: onward };
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/:tenant/sharing/invitations/:id',
+    config: readers,
+    schema: {
+      summary: 'Read an invitation and its deliveries',
+      description: 'A user may by the policy From:relationship:To:invitation:read.',
+      tags,
+      params: OneParams,
+      response: { 200: InvitationDetails },
+    },
+    handler: async (request) => {
+      const { tenant, id } = request.params;
+      const { row } = await requireInvitation(services, askingOf(request), id, 'read');
+      const deliveries = await services.database.tenant(tenant, (tx) => listDeliveries(tx, tenant, id));
+      return {
+        ...viewOf(row, services.clock.now()),
+        deliveries: deliveries.map(({ kind, status, recorded_at: recordedAt }) => ({ kind, status, recordedAt })),
+      };
+    },
+  });
+}
+
+function registerChanging(app: App, services: InvitationRouteServices): void {
+  app.route({
+    method: 'POST',
+    url: '/:tenant/sharing/invitations/:id/resend',
+    config: writers,
+    schema: {
+      summary: 'Send an invitation again: with a new requestToken, which makes the one before void',
+      description:
+        'Not before 1 minute after the first delivery, 2 after the second, 4 after the third, and so on (429). A user may by the policy From:relationship:To:invitation:resend.',
+      tags,
+      params: OneParams,
+      response: { 200: InvitationView },
+    },
+    handler: async (request, reply) => {
+      const { result, revision } = await resendInvitation(services, askingOf(request), request.params.id);
+      reply.header('accord-revision', revision).header('cache-control', 'no-store');
+      return result;
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/:tenant/sharing/invitations/:id',
+    config: writers,
+    schema: {
+      summary: 'Revoke an invitation',
+      description:
+        '409 once it was accepted as often as it may be. A user may by the policy From:relationship:To:invitation:revoke.',
+      tags,
+      params: OneParams,
+      response: { 204: Type.Null() },
+    },
+    handler: async (request, reply) => {
+      const { revision } = await revokeInvitation(services, askingOf(request), request.params.id);
+      return reply.status(204).header('accord-revision', revision).send(null);
+    },
+  });
+}

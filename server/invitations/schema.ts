@@ -1,0 +1,169 @@
+/** Shapes of the invitations room: the specification's requests, what is answered, and rows. */
+import { type Static, Type } from 'typebox';
+import { bounds } from '../../crds/index.ts';
+import { Bytes, Instant, Nullable } from '../core/db/rows.ts';
+import { limits } from '../core/limits.ts';
+import { FromEntry, Thing } from '../relationships/schema.ts';
+
+export const statuses = ['pending', 'accepted', 'declined', 'revoked', 'expired'] as const;
+export type Status = (typeof statuses)[number];
+export type Delivery = 'mail' | 'event' | 'response';
+export type Direction = 'acceptor_to_target' | 'target_to_acceptor';
+const Direction = Type.Unsafe<Direction>(Type.Enum(['acceptor_to_target', 'target_to_acceptor']));
+
+const typeName = Type.String({ minLength: 1, maxLength: limits.typeNameCharsMax });
+const instant = (description: string) => Type.String({ format: 'date-time', maxLength: 64, description });
+const strict = { additionalProperties: false } as const;
+
+export const InvitationBody = Type.Object(
+  {
+    relationshipType: typeName,
+    to: Thing,
+    invitor: Type.Optional(
+      Type.Object(Thing.properties, { ...strict, description: 'Who invites: of a user, the user, also when absent.' }),
+    ),
+    invitee: Type.Object(
+      {
+        contact: Type.Object(
+          {
+            type: Type.String({ pattern: '^[Ee]-?[Mm][Aa][Ii][Ll](_?[Aa][Dd][Dd][Rr][Ee][Ss][Ss])?$', maxLength: 16 }),
+            value: Type.String({ minLength: 3, maxLength: bounds.emailCharsMax }),
+          },
+          strict,
+        ),
+        type: Type.Optional(
+          Type.String({
+            maxLength: limits.typeNameCharsMax,
+            description: 'Type of the acceptor, where several types of relationship fit.',
+          }),
+        ),
+      },
+      strict,
+    ),
+    expiresAt: Type.Optional(
+      instant("Until when it can be accepted, to the second; at most the type's ttl from now, which is the default."),
+    ),
+    relationshipExpiresAt: Type.Optional(instant('The relationship that is made holds before this instant.')),
+    maxUses: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: bounds.invitationUsesMax,
+        description: "How many may accept it; at most the type's maxUses, which is the default.",
+      }),
+    ),
+    delivery: Type.Optional(
+      Type.Unsafe<Delivery>(
+        Type.Enum(['mail', 'event', 'response'], {
+          description:
+            'How the requestToken travels. Absent: in the response to whom it may be told, otherwise by mail.',
+        }),
+      ),
+    ),
+    language: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$',
+        maxLength: 35,
+        description: 'BCP 47, of the mail.',
+      }),
+    ),
+    redirectUri: Type.Optional(
+      Type.String({ maxLength: bounds.urlCharsMax, description: "Exactly one of the type's redirectUris." }),
+    ),
+  },
+  strict,
+);
+export type InvitationBody = Static<typeof InvitationBody>;
+
+const requestToken = Type.String({ minLength: 1, maxLength: limits.tokenBytesMax, description: 'The signed token.' });
+export const AcceptBody = Type.Object({ acceptor: Thing, requestToken }, strict);
+export const TokenBody = Type.Object({ requestToken }, strict);
+
+export const Accepted = Type.Object({
+  invitationId: Type.String(),
+  status: Type.Literal('accepted'),
+  relationship: Type.Object({ from: Thing, ...FromEntry.properties }),
+});
+export type Accepted = Static<typeof Accepted>;
+export const Declined = Type.Object({ invitationId: Type.String(), status: Type.Literal('declined') });
+
+const told = {
+  relationshipType: Type.String(),
+  direction: Direction,
+  to: Thing,
+  expiresAt: Type.String({ format: 'date-time' }),
+};
+export const Preview = Type.Object({
+  ...told,
+  invitor: Type.Object({
+    displayName: Type.Optional(
+      Type.String({ description: "The invitor's attribute displayName or name, where it is registered with one." }),
+    ),
+  }),
+});
+export type Preview = Static<typeof Preview>;
+
+export const InvitationView = Type.Object({
+  invitationId: Type.String(),
+  status: Type.Unsafe<Status>(Type.Enum([...statuses])),
+  ...told,
+  invitor: Thing,
+  invitee: Type.Object({ contact: Type.Object({ type: Type.String(), masked: Type.String() }) }),
+  createdAt: Type.String({ format: 'date-time' }),
+  relationshipExpiresAt: Type.Optional(Type.String({ format: 'date-time' })),
+  maxUses: Type.Integer(),
+  uses: Type.Integer({ description: 'How many have accepted.' }),
+  requestToken: Type.Optional(
+    Type.String({ description: 'Only for back ends, or when the policy has the obligation return-token.' }),
+  ),
+});
+export type InvitationView = Static<typeof InvitationView>;
+
+export const InvitationDetails = Type.Object({
+  ...InvitationView.properties,
+  deliveries: Type.Array(
+    Type.Object({
+      kind: Type.Unsafe<Delivery>(Type.Enum(['mail', 'event', 'response'])),
+      status: Type.Unsafe<'recorded' | 'delivered'>(Type.Enum(['recorded', 'delivered'])),
+      recordedAt: Type.String({ format: 'date-time' }),
+    }),
+  ),
+});
+
+export const InvitationRow = Type.Object({
+  id: Type.String(),
+  status: Type.Unsafe<Exclude<Status, 'expired'>>(Type.String()),
+  from_type: Type.String(),
+  name: Type.String(),
+  to_type: Type.String(),
+  direction: Type.Unsafe<Direction>(Type.String()),
+  target_type: Type.String(),
+  target_id: Type.String(),
+  invitor_type: Type.String(),
+  invitor_id: Type.String(),
+  by_tenant: Type.Boolean(),
+  contact_type: Type.String(),
+  contact_digest: Type.String(),
+  contact_mask: Type.String(),
+  contact_sealed: Nullable(Bytes),
+  language: Nullable(Type.String()),
+  redirect_uri: Nullable(Type.String()),
+  delivery: Type.Unsafe<Delivery>(Type.String()),
+  deliveries: Type.Integer(),
+  delivered_at: Instant,
+  token_id: Type.String(),
+  max_uses: Type.Integer(),
+  uses: Type.Integer(),
+  expires_at: Instant,
+  relationship_expires_at: Nullable(Instant),
+  created_at: Instant,
+  ended_by: Nullable(Type.String()),
+});
+export type InvitationRow = Static<typeof InvitationRow>;
+/** One that is made: pending, and not used yet. */
+export type NewInvitation = Omit<InvitationRow, 'status' | 'uses' | 'deliveries' | 'delivered_at' | 'ended_by'>;
+
+export const DeliveryRow = Type.Object({
+  kind: Type.Unsafe<Delivery>(Type.String()),
+  status: Type.Unsafe<'recorded' | 'delivered'>(Type.String()),
+  recorded_at: Instant,
+});

@@ -1,0 +1,169 @@
+/** All SQL of the invitations room. `now` is RFC 3339: a pending one whose expires_at is not after it has expired. */
+import { Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { sql } from '../core/db/sql.ts';
+import type { Thing } from '../relationships/index.ts';
+import { DeliveryRow, InvitationRow, type NewInvitation, type Status } from './schema.ts';
+
+const none = sql``;
+const columns = sql`id, status, from_type, name, to_type, direction, target_type, target_id, invitor_type, invitor_id,
+  by_tenant, contact_type, contact_digest, contact_mask, contact_sealed, language, redirect_uri, delivery, deliveries,
+  delivered_at, token_id, max_uses, uses, expires_at, relationship_expires_at, created_at, ended_by`;
+
+/** An id for an invitation: later ones are greater. */
+export async function newInvitationId(tx: Transaction): Promise<string> {
+  return (await tx.one(Type.Object({ id: Type.String() }), sql`select uuidv7() as id`)).id;
+}
+
+export function insertInvitation(tx: Transaction, tenant: string, one: NewInvitation): Promise<InvitationRow> {
+  return tx.one(
+    InvitationRow,
+    sql`insert into accord.invitation (tenant, id, status, from_type, name, to_type, direction, target_type, target_id,
+        invitor_type, invitor_id, by_tenant, contact_type, contact_digest, contact_mask, contact_sealed, language,
+        redirect_uri, delivery, delivered_at, token_id, max_uses, expires_at, relationship_expires_at, created_at)
+      values (${tenant}, ${one.id}, 'pending', ${one.from_type}, ${one.name}, ${one.to_type}, ${one.direction},
+        ${one.target_type}, ${one.target_id}, ${one.invitor_type}, ${one.invitor_id}, ${one.by_tenant},
+        ${one.contact_type}, ${one.contact_digest}, ${one.contact_mask}, ${one.contact_sealed}, ${one.language},
+        ${one.redirect_uri}, ${one.delivery}, ${one.created_at}, ${one.token_id}, ${one.max_uses}, ${one.expires_at},
+        ${one.relationship_expires_at}, ${one.created_at})
+      returning ${columns}`,
+  );
+}
+
+/** @param hold until the end of the transaction nobody else changes it */
+export function readInvitation(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+  hold = false,
+): Promise<InvitationRow | undefined> {
+  return tx.maybe(
+    InvitationRow,
+    sql`select ${columns} from accord.invitation where tenant = ${tenant} and id = ${id} ${hold ? sql`for update` : none}`,
+  );
+}
+
+export type InvitationFilter = {
+  status?: Status;
+  toType?: string;
+  toId?: string;
+  invitor?: Thing;
+  contactDigest?: string;
+};
+
+/** Newest first, before an id. */
+export function listInvitations(
+  tx: Transaction,
+  tenant: string,
+  filter: InvitationFilter,
+  page: { before?: string; limit: number; now: string },
+): Promise<InvitationRow[]> {
+  const { status, toType, toId, invitor, contactDigest } = filter;
+  const inState =
+    status === 'pending' || status === 'expired'
+      ? sql`and status = 'pending' and expires_at ${status === 'pending' ? sql`>` : sql`<=`} ${page.now}`
+      : status === undefined
+        ? none
+        : sql`and status = ${status}`;
+  return tx.many(
+    InvitationRow,
+    sql`select ${columns} from accord.invitation where tenant = ${tenant} ${inState}
+      ${toType === undefined ? none : sql`and target_type = ${toType}`}
+      ${toId === undefined ? none : sql`and target_id = ${toId}`}
+      ${invitor === undefined ? none : sql`and invitor_type = ${invitor.type} and invitor_id = ${invitor.id}`}
+      ${contactDigest === undefined ? none : sql`and contact_digest = ${contactDigest}`}
+      ${page.before === undefined ? none : sql`and id < ${page.before}`} order by id desc limit ${page.limit}`,
+  );
+}
+
+export async function isAcceptedBy(tx: Transaction, tenant: string, id: string, acceptor: Thing): Promise<boolean> {
+  const row = await tx.one(
+    Type.Object({ found: Type.Boolean() }),
+    sql`select exists (select from accord.invitation_use where tenant = ${tenant} and invitation = ${id}
+      and acceptor_type = ${acceptor.type} and acceptor_id = ${acceptor.id}) as found`,
+  );
+  return row.found;
+}
+
+/** Counts an acceptance of an invitation that is held; the last one ends it. */
+export async function recordUse(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+  { acceptor, by, now }: { acceptor: Thing; by: string; now: string },
+): Promise<void> {
+  await tx.run(sql`insert into accord.invitation_use (tenant, invitation, acceptor_type, acceptor_id, accepted_at)
+    values (${tenant}, ${id}, ${acceptor.type}, ${acceptor.id}, ${now})`);
+  await tx.run(sql`
+    update accord.invitation set uses = uses + 1,
+      status = case when uses + 1 = max_uses then 'accepted' else status end,
+      ended_at = case when uses + 1 = max_uses then ${now}::timestamptz end,
+      ended_by = case when uses + 1 = max_uses then ${by}::text end,
+      contact_sealed = case when uses + 1 = max_uses then null else contact_sealed end
+    where tenant = ${tenant} and id = ${id}`);
+}
+
+/** Ends an invitation that is held. */
+export async function endInvitation(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+  end: { status: 'declined' | 'revoked'; by: string; now: string },
+): Promise<void> {
+  await tx.run(sql`
+    update accord.invitation set status = ${end.status}, ended_at = ${end.now}, ended_by = ${end.by}, contact_sealed = null
+    where tenant = ${tenant} and id = ${id}`);
+}
+
+/** Revokes all pending ones to a thing, or of a thing that invited. @returns how many */
+export function endInvitations(
+  tx: Transaction,
+  { tenant, actor }: { tenant: string; actor: string },
+  { type, id }: Thing,
+  now: string,
+): Promise<number> {
+  return tx.run(sql`
+    update accord.invitation set status = 'revoked', ended_at = ${now}, ended_by = ${actor}, contact_sealed = null
+    where tenant = ${tenant} and status = 'pending' and expires_at > ${now}
+      and ((target_type = ${type} and target_id = ${id}) or (invitor_type = ${type} and invitor_id = ${id}))`);
+}
+
+/** Gives an invitation that is held another token: the one before it is void. */
+export function replaceToken(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+  { tokenId, now }: { tokenId: string; now: string },
+): Promise<InvitationRow> {
+  return tx.one(
+    InvitationRow,
+    sql`update accord.invitation set token_id = ${tokenId}, deliveries = deliveries + 1, delivered_at = ${now}
+      where tenant = ${tenant} and id = ${id} returning ${columns}`,
+  );
+}
+
+/** Records that the newest token is to travel. What travels in the response has arrived. */
+export async function recordDelivery(tx: Transaction, tenant: string, row: InvitationRow): Promise<void> {
+  const status = row.delivery === 'response' ? 'delivered' : 'recorded';
+  await tx.run(sql`
+    insert into accord.invitation_delivery (tenant, invitation, number, kind, status, token_id, recorded_at)
+    values (${tenant}, ${row.id}, ${row.deliveries}, ${row.delivery}, ${status}, ${row.token_id}, ${row.delivered_at})`);
+}
+
+export function listDeliveries(tx: Transaction, tenant: string, id: string) {
+  return tx.many(
+    DeliveryRow,
+    sql`select kind, status, recorded_at from accord.invitation_delivery
+      where tenant = ${tenant} and invitation = ${id} order by number`,
+  );
+}
+
+/** Wipes the contacts of some invitations that have expired: nothing is delivered to them any more. */
+export function wipeExpired(tx: Transaction, tenant: string, now: string, limit: number): Promise<number> {
+  // Not a subquery of the update: Postgres may run that again for each row, and each time lock other ones.
+  return tx.run(sql`
+    with gone as materialized (
+      select id from accord.invitation where tenant = ${tenant} and contact_sealed is not null and expires_at <= ${now}
+      order by expires_at limit ${limit} for update skip locked)
+    update accord.invitation i set contact_sealed = null from gone where i.tenant = ${tenant} and i.id = gone.id`);
+}
