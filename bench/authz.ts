@@ -3,9 +3,10 @@
  * server in its production configuration, against a bare Fastify route with the same body and response schema.
  * Capacity (closed loop), CPU a request, and latency at half of our capacity (open loop, the same rate for both).
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { mintClientToken } from '../server/keys/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
 import { compilePlain } from './compile-plain.ts';
@@ -24,11 +25,17 @@ const installation = await createInstallation({ durable: false });
 const { services } = installation;
 await installation.tenant('bench');
 await putPolicy(services.policies, writer, 'bench', 'document:read', { rego: twentyRules });
+// The policy that `npm start` prints a first request for.
+const example = new URL('../examples/carshare/policies/car-unlock.yaml', import.meta.url);
+const { rego } = parse(readFileSync(example, 'utf8')).spec;
+await putPolicy(services.policies, writer, 'bench', 'document:unlock', { rego });
 const requests: Request[] = [];
+const exampleRequests: Request[] = [];
 for (let i = 0; i < 200; i++) {
   const client = { clientId: `backend-${i}`, scopes: ['authz:evaluate'] as const };
   const { token } = await mintClientToken(services.mint, 'bench', client);
   requests.push(prepare('/authz/bench', token, question(i)));
+  exampleRequests.push(prepare('/authz/bench', token, question(i, 'document:unlock')));
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'accord-bench-'));
@@ -37,6 +44,7 @@ writeFileSync(wasm, compilePlain(twentyRules));
 
 type Side = {
   process: ServerProcess;
+  requests: readonly Request[];
   connections: Connection[];
   rps: number[];
   cpuUs: number[];
@@ -47,15 +55,15 @@ type Side = {
 async function side(mode: Mode): Promise<Side> {
   const process = await startProcess(mode, { ...installation.environment, BENCH_WASM: wasm }, 0);
   const connections = await openConnections(process.port, CONNECTIONS);
-  await closedLoop(connections, requests, 15_000, 30_000); // warm: code, tokens, the policy
+  for (const asked of [requests, exampleRequests]) await closedLoop(connections, asked, 15_000, 30_000); // warm: code, tokens, the policies
   await process.rest();
   await process.profile();
-  return { process, connections, rps: [], cpuUs: [], mainUs: [], open: [] };
+  return { process, connections, requests, rps: [], cpuUs: [], mainUs: [], open: [] };
 }
 
 async function capacity(one: Side): Promise<void> {
   const before = await one.process.usage();
-  const { answered, failed, seconds } = await closedLoop(one.connections, requests, CLOSED_MS);
+  const { answered, failed, seconds } = await closedLoop(one.connections, one.requests, CLOSED_MS);
   const after = await one.process.usage();
   if (failed > 0) throw new Error(`${failed} requests failed`);
   one.rps.push(answered / seconds);
@@ -64,7 +72,7 @@ async function capacity(one: Side): Promise<void> {
 }
 
 async function latency(one: Side, rate: number): Promise<void> {
-  const { latenciesMs, failed } = await openLoop(one.connections, requests, rate, OPEN_MS);
+  const { latenciesMs, failed } = await openLoop(one.connections, one.requests, rate, OPEN_MS);
   if (failed > 0) throw new Error(`${failed} requests failed`);
   one.open.push(latenciesMs);
 }
@@ -72,8 +80,9 @@ async function latency(one: Side, rate: number): Promise<void> {
 const ours = await side('accord');
 const bare = await side('bare');
 const evaluating = await side('bare+policy');
+const byExample: Side = { ...ours, requests: exampleRequests, rps: [], cpuUs: [], mainUs: [], open: [] };
 rmSync(directory, { recursive: true });
-for (let round = 0; round < ROUNDS; round++) for (const one of [ours, bare, evaluating]) await capacity(one);
+for (let round = 0; round < ROUNDS; round++) for (const one of [ours, byExample, bare, evaluating]) await capacity(one);
 const rate = Math.floor(median(ours.rps) / 2);
 for (let round = 0; round < ROUNDS; round++) for (const one of [ours, bare]) await latency(one, rate);
 const rss = (await ours.process.usage()).rssMiB;
@@ -100,7 +109,12 @@ const row = (name: string, one: Side) => [
 ];
 table(
   ['POST /authz', 'requests/s best (median)', 'CPU µs/request', 'of it main thread', `p50 ms at ${rate}/s`, `p99 ms`],
-  [row('accord', ours), row('bare Fastify route', bare), row('bare route + opa-wasm', evaluating)],
+  [
+    row('accord, 20 rules', ours),
+    row('accord, the example policy', byExample),
+    row('bare Fastify route', bare),
+    row('bare route + opa-wasm', evaluating),
+  ],
 );
 const share = median(ours.rps.map((value, i) => value / (bare.rps[i] as number)));
 const cpuShare = median(bare.cpuUs.map((value, i) => value / (ours.cpuUs[i] as number)));
@@ -111,6 +125,11 @@ target(
   share >= 0.6,
 );
 console.log(`  ${noise(ours.rps.map((value, i) => value / (bare.rps[i] as number)))}; resident ${rss.toFixed(0)} MiB`);
+const shareExample = median(byExample.rps.map((value, i) => value / (bare.rps[i] as number)));
+const cpuExample = median(bare.cpuUs.map((value, i) => value / (byExample.cpuUs[i] as number)));
+console.log(
+  `  with the policy of examples/: ${(shareExample * 100).toFixed(0)} % (by CPU per request ${(cpuExample * 100).toFixed(0)} %)`,
+);
 const sharePolicy = median(evaluating.cpuUs.map((value, i) => value / (ours.cpuUs[i] as number)));
 console.log(
   `  of a bare route that evaluates the policy with opa-wasm: ${(sharePolicy * 100).toFixed(0)} % by CPU per request`,
