@@ -44,7 +44,7 @@ writeFileSync(wasm, compilePlain(twentyRules));
 
 type Side = {
   process: ServerProcess;
-  requests: readonly Request[];
+  requests: Request[];
   connections: Connection[];
   rps: number[];
   cpuUs: number[];

@@ -98,7 +98,7 @@ export function startOperator(options: OperatorOptions): Operator {
     ...{ database, timers, observe, maxStalenessMs: options.maxStalenessMs },
     pollMs: Math.min(POLL_MS, options.maxStalenessMs / 5),
     lateAfterMs: LATE_AFTER_MS,
-    look: (key) => desk.queue.add(key),
+    look: (key) => desk.queue.add(key, 'settle'),
   });
   desk.queue = new Queue({
     work: async (key) => {

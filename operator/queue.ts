@@ -1,9 +1,10 @@
 /**
- * Owns the order of work: keys, coalesced, one in flight each, retried with growing delays, shared out between tenants. Two
- * priorities: what somebody just changed goes before what is only looked at again, but what waits too long goes between.
+ * Owns the order of work: keys, coalesced, one in flight each, retried with growing delays, shared out between tenants. Three
+ * priorities: what somebody just changed goes before saying that it is served, and that before what is only looked at again;
+ * but what waits too long goes between.
  */
 
-export type Priority = 'high' | 'low';
+export type Priority = 'high' | 'settle' | 'low';
 
 /** The clock and the timers, so that a test decides what time it is. */
 export type Timers = {
@@ -24,18 +25,23 @@ export type QueueOptions = {
   random: () => number;
   concurrency: number;
   backoffMs: { min: number; max: number };
-  /** A low key that has waited this long may go before high ones, every `AGED_EVERY`th time. */
+  /** A key of another priority that has waited this long may go before high ones, every fourth time each. */
   agedAfterMs: number;
 };
 
-const AGED_EVERY = 4;
+const ranks: readonly Priority[] = ['high', 'settle', 'low'];
+/** Whose turn it may be at each fourth take. */
+const agedTurns: readonly (Priority | undefined)[] = ['settle', undefined, 'low', undefined];
 
 export class Queue {
   readonly #options: QueueOptions;
-  readonly #high = new Ring();
-  readonly #low = new Ring();
-  /** Low keys by arrival, for ageing. */
-  readonly #lowSince = new Map<string, number>();
+  readonly #rings = { high: new Ring(), settle: new Ring(), low: new Ring() };
+  /** Keys by arrival, for ageing. */
+  readonly #since = {
+    high: new Map<string, number>(),
+    settle: new Map<string, number>(),
+    low: new Map<string, number>(),
+  };
   /** Keys in flight, and how they were added again meanwhile. */
   readonly #running = new Map<string, Priority | undefined>();
   readonly #failures = new Map<string, number>();
@@ -56,13 +62,15 @@ export class Queue {
 
   /** How many keys are in flight or wait for their turn. */
   get depth(): number {
-    return this.#high.size + this.#low.size + this.#running.size;
+    const waiting = ranks.reduce((sum, rank) => sum + this.#rings[rank].size, 0);
+    return waiting + this.#running.size;
   }
 
   add(key: string, priority: Priority = 'high'): void {
     if (this.#closed) return;
     if (this.#running.has(key)) {
-      this.#running.set(key, this.#running.get(key) === 'high' ? 'high' : priority);
+      const known = this.#running.get(key);
+      this.#running.set(key, known && ranks.indexOf(known) < ranks.indexOf(priority) ? known : priority);
       return;
     }
     this.#cancelRetry(key);
@@ -104,14 +112,18 @@ export class Queue {
   }
 
   #enqueue(key: string, priority: Priority): void {
-    const group = this.#options.groupOf(key);
-    if (priority === 'high') {
-      if (this.#lowSince.delete(key)) this.#low.remove(key);
-      this.#high.add(key, group);
-    } else if (!this.#high.has(key) && !this.#low.has(key)) {
-      this.#low.add(key, group);
-      this.#lowSince.set(key, this.#options.timers.monotonic());
+    const waiting = ranks.find((rank) => this.#rings[rank].has(key));
+    if (waiting !== undefined) {
+      if (ranks.indexOf(waiting) <= ranks.indexOf(priority)) return;
+      this.#drop(key, waiting);
     }
+    this.#rings[priority].add(key, this.#options.groupOf(key));
+    if (priority !== 'high') this.#since[priority].set(key, this.#options.timers.monotonic());
+  }
+
+  #drop(key: string, priority: Priority): void {
+    this.#rings[priority].remove(key);
+    this.#since[priority].delete(key);
   }
 
   #next(): void {
@@ -124,20 +136,23 @@ export class Queue {
   }
 
   #take(): string | undefined {
-    this.#taken++;
-    const key = (this.#taken % AGED_EVERY === 0 ? this.#takeAged() : undefined) ?? this.#high.take();
-    if (key !== undefined) return key;
-    const low = this.#low.take();
-    if (low !== undefined) this.#lowSince.delete(low);
-    return low;
+    const aged = this.#takeAged(agedTurns[this.#taken++ % agedTurns.length]);
+    if (aged !== undefined) return aged;
+    for (const rank of ranks) {
+      const key = this.#rings[rank].take();
+      if (key === undefined) continue;
+      this.#since[rank].delete(key);
+      return key;
+    }
+    return undefined;
   }
 
-  #takeAged(): string | undefined {
-    const [oldest] = this.#lowSince;
+  #takeAged(rank: Priority | undefined): string | undefined {
+    if (rank === undefined) return undefined;
+    const [oldest] = this.#since[rank];
     if (oldest === undefined || this.#options.timers.monotonic() - oldest[1] < this.#options.agedAfterMs)
       return undefined;
-    this.#lowSince.delete(oldest[0]);
-    this.#low.remove(oldest[0]);
+    this.#drop(oldest[0], rank);
     return oldest[0];
   }
 

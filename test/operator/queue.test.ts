@@ -108,6 +108,29 @@ describe('queue', () => {
     expect(one.begun.slice(8).filter((key) => key.startsWith('a/low'))).toEqual(['a/low0', 'a/low1']);
   });
 
+  test('saying that something is served comes between, and does not starve either', async () => {
+    const one = bench();
+    one.queue.pause();
+    one.queue.add('a/low', 'low');
+    one.queue.add('a/moves', 'low');
+    one.queue.add('a/settle', 'settle');
+    one.queue.add('a/moves', 'settle');
+    for (let i = 0; i < 6; i++) one.queue.add(`a/high${i}`);
+    one.queue.add('a/high0', 'settle');
+    one.queue.resume();
+    await drain(one);
+    expect(one.begun).toEqual(
+      ['high0', 'high1', 'high2', 'high3', 'high4', 'high5', 'settle', 'moves', 'low'].map((key) => `a/${key}`),
+    );
+    one.queue.pause();
+    one.queue.add('b/settle', 'settle');
+    for (let i = 0; i < 8; i++) one.queue.add(`b/high${i}`);
+    await one.pass(1000);
+    one.queue.resume();
+    for (let i = 0; i < 5; i++) await one.end(one.begun.at(-1) as string);
+    expect(one.begun.slice(9)).toContain('b/settle');
+  });
+
   test('a low key that is added again as high moves up, and is worked on once', async () => {
     const one = bench();
     one.queue.pause();
@@ -164,7 +187,7 @@ describe('queue', () => {
       fc.record({
         do: fc.constant('add' as const),
         key: fc.constantFrom('a/1', 'a/2', 'b/1', 'c/1'),
-        priority: fc.constantFrom('high' as const, 'low' as const),
+        priority: fc.constantFrom('high' as const, 'settle' as const, 'low' as const),
       }),
       fc.record({ do: fc.constant('end' as const), nth: fc.nat(3), fails: fc.boolean() }),
       fc.record({ do: fc.constant('pass' as const), ms: fc.nat(2000) }),
