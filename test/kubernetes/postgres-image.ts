@@ -24,9 +24,10 @@ export async function packPostgres(name: string, to: string): Promise<number> {
     await copyProgram(process.execPath, folder, '/usr/local/bin/node');
     await copyProgram('/bin/sh', folder, '/bin/sh'); // initdb starts postgres by it
     await copyProgram(join(from, 'native/bin/postgres'), folder, `/app/node_modules/${PACKAGE}/native/bin/postgres`);
-    await mkdir(join(folder, 'etc'));
+    // Both may be there: libraries stand where they stand here, and a clone may stand in /tmp.
+    await mkdir(join(folder, 'etc'), { recursive: true });
     await writeFile(join(folder, 'etc/passwd'), `postgres:x:${USER}:${USER}:postgres:/:/bin/sh\n`);
-    await mkdir(join(folder, 'tmp'));
+    await mkdir(join(folder, 'tmp'), { recursive: true });
     await chmod(join(folder, 'tmp'), 0o1777);
     const config = {
       Entrypoint: ['/usr/local/bin/node', '/app/entrypoint.mjs'],
