@@ -69,7 +69,6 @@ done
 [ "$now" != "$leader" ] || { echo "nobody took over from $leader" >&2; exit 1; }
 step "uninstall, then the resources"
 helm uninstall accord --namespace accord --wait --timeout 2m
-kubectl delete policies --all -n carshare --timeout=1m
-kubectl delete tenants --all --timeout=1m
+kubectl delete accord --all --all-namespaces --timeout=90s
 [ -z "$(kubectl get accord --all-namespaces -o name)" ] || { echo "something is left" >&2; exit 1; }
 echo "all of it works on kind"

@@ -150,8 +150,8 @@ describe.skipIf(skip)('the chart on a node', () => {
   });
 
   const gone = async () => {
-    await kubectl('delete', 'policies', '--all', '-n', 'carshare', '--timeout=60s');
-    await kubectl('delete', 'tenants', '--all', '--timeout=60s');
+    // All at once: so many without their Tenant would be held until somebody confirms them.
+    await kubectl('delete', 'accord', '--all', '--all-namespaces', '--timeout=90s');
     expect(await kubectl('get', 'accord', '--all-namespaces', '-o', 'name')).toBe('');
   };
 
