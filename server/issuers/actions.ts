@@ -2,8 +2,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { checkIfMatch } from '../core/http.ts';
-import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
-import { type ConfigWritten, readTenant, type TenantRow, tenantProblem, writeConfig } from '../tenants/index.ts';
+import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
+import {
+  type ConfigWritten,
+  readTenant,
+  type TenantRow,
+  tenantProblem,
+  transferRow,
+  writeConfig,
+} from '../tenants/index.ts';
 import { issuerProblem } from './problems.ts';
 import { checkIssuer, issuerSpecOf } from './rules.ts';
 import type { IssuerRow, IssuerSpec, TokenMappingSpec } from './schema.ts';
@@ -73,19 +80,20 @@ export async function deleteIssuer(
 }
 
 /** Gives the writer's issuer to another owner as it is; does nothing when it is not (any more) the writer's. */
-export async function transferIssuer(
+export function transferIssuer(
   services: Pick<IssuerServices, 'database'>,
   writer: Writer,
   tenant: string,
   name: string,
   to: Owner,
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readIssuer(write.tx, tenant, name);
-    if (row === undefined || !isSameObject(row.owner, writer.owner)) return;
-    await updateOwner(write.tx, tenant, name, to);
-    write.changed('trusted_issuer', name, 'transfer', { to: describeOwner(to) });
-  });
+  const row = {
+    kind: 'trusted_issuer',
+    name,
+    ownerOf: async (tx: Transaction) => (await readIssuer(tx, tenant, name))?.owner,
+    setOwner: (tx: Transaction, owner: Owner) => updateOwner(tx, tenant, name, owner),
+  };
+  return transferRow(services.database, tenant, writer, row, to);
 }
 
 /** @throws Problem issuer_not_found */

@@ -4,9 +4,9 @@ import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { checkIfMatch } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
+import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
-import { type ConfigWrite, type ConfigWritten, writeConfig } from '../tenants/index.ts';
+import { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from '../tenants/index.ts';
 import type { Artifacts, CompiledPolicy } from './artifacts.ts';
 import type { Engine } from './engine.ts';
 import { policyProblem } from './problems.ts';
@@ -104,19 +104,20 @@ export async function deletePolicy(
 }
 
 /** Gives the writer's policy to another owner as it is; does nothing when it is not (any more) the writer's. */
-export async function transferPolicy(
+export function transferPolicy(
   services: Pick<PolicyServices, 'database'>,
   writer: Writer,
   tenant: string,
   name: string,
   to: Owner,
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readPolicy(write.tx, tenant, name);
-    if (row === undefined || !isSameObject(row.owner, writer.owner)) return;
-    await updateOwner(write.tx, tenant, name, to);
-    write.changed('policy', name, 'transfer', { to: describeOwner(to) });
-  });
+  const row = {
+    kind: 'policy',
+    name,
+    ownerOf: async (tx: Transaction) => (await readPolicy(tx, tenant, name))?.owner,
+    setOwner: (tx: Transaction, owner: Owner) => updateOwner(tx, tenant, name, owner),
+  };
+  return transferRow(services.database, tenant, writer, row, to);
 }
 
 /** Puts an earlier revision back as the newest one. @throws Problem policy_revision_not_found, and what putPolicy throws */

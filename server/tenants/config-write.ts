@@ -4,7 +4,7 @@
  */
 import { recordAudit } from '../audit/index.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
-import type { Writer } from '../core/ownership.ts';
+import { describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
 import { tenantProblem } from './problems.ts';
 import type { TenantRow } from './schema.ts';
 import { lockTenant, recordRevision } from './store.ts';
@@ -49,5 +49,30 @@ export async function writeConfig<T>(
       await recordAudit(tx, tenant, { actor: writer.actor, action, kind, name, revision, detail, ...request });
     }
     return { result, revision, changed: true };
+  });
+}
+
+/** A row that has an owner, as its room reads and writes it. */
+export type OwnedRow = {
+  /** What changed, as `ConfigWrite.changed` takes it. */
+  kind: string;
+  name: string;
+  ownerOf(tx: Transaction): Promise<Owner | undefined>;
+  setOwner(tx: Transaction, owner: Owner): Promise<void>;
+};
+
+/** Gives a row of the writer's to another owner as it is; does nothing when it is not (any more) the writer's. */
+export function transferRow(
+  database: Database,
+  tenant: string,
+  writer: Writer,
+  row: OwnedRow,
+  to: Owner,
+): Promise<ConfigWritten<void>> {
+  return writeConfig(database, tenant, writer, async (write) => {
+    const owner = await row.ownerOf(write.tx);
+    if (owner === undefined || !isSameObject(owner, writer.owner)) return;
+    await row.setOwner(write.tx, to);
+    write.changed(row.kind, row.name, 'transfer', { to: describeOwner(to) });
   });
 }

@@ -4,7 +4,7 @@
  */
 
 export { disableTenant, eraseTenant, putTenant, type TenantServices, transferTenant } from './actions.ts';
-export { type ConfigWrite, type ConfigWritten, writeConfig } from './config-write.ts';
+export { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from './config-write.ts';
 export { tenantProblem } from './problems.ts';
 export type { TenantRow, TenantSpec } from './schema.ts';
 export { placeOfSecret, type SecretSealer, type TenantSecrets } from './secrets.ts';

@@ -4,8 +4,8 @@ import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { checkIfMatch } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
-import { type ConfigWrite, type ConfigWritten, writeConfig } from '../tenants/index.ts';
+import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
+import { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from '../tenants/index.ts';
 import { typeProblem } from './problems.ts';
 import { checkTypeName, parseTypeKey, typeKeyOf } from './rules.ts';
 import type {
@@ -90,19 +90,23 @@ export async function deleteThingType(
 }
 
 /** Gives the writer's type to another owner as it is; does nothing when it is not (any more) the writer's. */
-export async function transferThingType(
+export function transferThingType(
   services: Pick<TypeServices, 'database'>,
   writer: Writer,
   tenant: string,
   { kind, name }: { kind: ThingKind; name: string },
   to: Owner,
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readThingType(write.tx, tenant, name);
-    if (row?.kind !== kind || !isSameObject(row.owner, writer.owner)) return;
-    await updateThingTypeOwner(write.tx, tenant, name, to);
-    write.changed(`${kind}_type`, name, 'transfer', { to: describeOwner(to) });
-  });
+  const row = {
+    kind: `${kind}_type`,
+    name,
+    ownerOf: async (tx: Transaction) => {
+      const found = await readThingType(tx, tenant, name);
+      return found?.kind === kind ? found.owner : undefined;
+    },
+    setOwner: (tx: Transaction, owner: Owner) => updateThingTypeOwner(tx, tenant, name, owner),
+  };
+  return transferRow(services.database, tenant, writer, row, to);
 }
 
 /**
@@ -161,19 +165,20 @@ export async function deleteRelationshipType(
 }
 
 /** Gives the writer's type to another owner as it is; does nothing when it is not (any more) the writer's. */
-export async function transferRelationshipType(
+export function transferRelationshipType(
   services: Pick<TypeServices, 'database'>,
   writer: Writer,
   tenant: string,
   key: TypeKey,
   to: Owner,
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readRelationshipType(write.tx, tenant, key);
-    if (row === undefined || !isSameObject(row.owner, writer.owner)) return;
-    await updateRelationshipTypeOwner(write.tx, tenant, key, to);
-    write.changed('relationship_type', typeKeyOf(key), 'transfer', { to: describeOwner(to) });
-  });
+  const row = {
+    kind: 'relationship_type',
+    name: typeKeyOf(key),
+    ownerOf: async (tx: Transaction) => (await readRelationshipType(tx, tenant, key))?.owner,
+    setOwner: (tx: Transaction, owner: Owner) => updateRelationshipTypeOwner(tx, tenant, key, owner),
+  };
+  return transferRow(services.database, tenant, writer, row, to);
 }
 
 async function usesOfRelationshipType(tx: Transaction, tenant: string, key: TypeKey, now: string) {
