@@ -32,6 +32,8 @@ export const limits = {
   // Policies: compiling (facts: 230 lines burn 12 M fuel, 1e8 is about 1-2 s at worst)
   compileFuel: 100_000_000,
   compileMemoryPages: 2048, // 128 MiB
+  /** Small policies need less than 30 MiB; an instance that took more is not used again. */
+  compileMemoryReadyPages: 640, // 40 MiB
   compileDepthMax: 1000, // parser recursion, about 125 levels of nesting
   compileTimeoutMs: 5000,
   compileQueuePerTenantMax: 256,

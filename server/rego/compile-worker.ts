@@ -1,6 +1,6 @@
 /**
- * Owns the thread in which the compiler runs. It answers one request at a time, each in an instance of its own, and
- * prepares the next instance after it has answered.
+ * Owns the thread in which the compiler runs. It answers one request at a time, and makes the compiler ready for the
+ * next one after it has answered.
  */
 import { parentPort } from 'node:worker_threads';
 import { limits } from '../core/limits.ts';
@@ -14,11 +14,15 @@ export type FromWorker = { id: number; started: true } | { id: number; outcome: 
 
 const port = parentPort!;
 const module = loadCompilerModule();
-let next: CompilerInstance | undefined;
+let compiler: CompilerInstance | undefined;
+
+function ready(): CompilerInstance {
+  if (!compiler?.reset()) compiler = startCompiler(module);
+  return compiler;
+}
 
 function answer({ id, message }: { id: number; message: object }): void {
-  const instance = next ?? startCompiler(module);
-  next = undefined;
+  const instance = ready();
   port.postMessage({ id, started: true } satisfies FromWorker);
   const outcome = instance.request(message);
   if (outcome.kind === 'answer' && outcome.wasm)
@@ -29,7 +33,5 @@ function answer({ id, message }: { id: number; message: object }): void {
 
 port.on('message', (request: ToWorker) => {
   if ('id' in request) answer(request);
-  setImmediate(() => {
-    next ??= startCompiler(module);
-  });
+  setImmediate(ready);
 });

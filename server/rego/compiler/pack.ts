@@ -1,11 +1,12 @@
 /**
- * Instruments the Go compiler's Wasm and writes the committed artifact and its record, or (--check) compares a fresh
+ * Instruments the Go compiler's Wasm, exposes its state, and writes the committed artifact and its record, or (--check) compares a fresh
  * build with the record. Run by build.sh: pack.ts PLAIN.wasm OPA_VERSION GO_VERSION [--check]
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { limits } from '../../core/limits.ts';
+import { exposeState } from '../expose-state.ts';
 import { instrument } from '../instrument.ts';
 
 const [file, opa, go, mode] = process.argv.slice(2);
@@ -14,7 +15,8 @@ const record = new URL('../compiler.json', import.meta.url);
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 const plain = readFileSync(file!);
-const wasm = instrument(plain, { memoryPages: limits.compileMemoryPages, fuel: limits.compileFuel });
+const metered = instrument(plain, { memoryPages: limits.compileMemoryPages, fuel: limits.compileFuel });
+const wasm = exposeState(metered);
 const facts = `${JSON.stringify({ opa, go, plain: sha256(plain), instrumented: sha256(wasm) }, null, 2)}\n`;
 
 if (mode === '--check') {
