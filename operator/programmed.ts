@@ -40,7 +40,9 @@ export class Programmed {
 
   /** Asks now. */
   async serving(tenant: string, revision: number): Promise<Serving> {
-    const rows = await this.#options.database.system((tx) => readServed(tx, [tenant], this.#options.maxStalenessMs));
+    const rows = await this.#options.database.systemAtOnce((tx) =>
+      readServed(tx, [tenant], this.#options.maxStalenessMs),
+    );
     const { live = 0, revisions = [] } = rows[0] ?? {};
     return { live, behind: revisions.filter((served) => served < revision).length };
   }
@@ -103,7 +105,9 @@ export class Programmed {
       const tenants = [...new Set([...this.#waits.values()].map((wait) => wait.tenant))];
       if (tenants.length === 0) return;
       try {
-        const rows = await this.#options.database.system((tx) => readServed(tx, tenants, this.#options.maxStalenessMs));
+        const rows = await this.#options.database.systemAtOnce((tx) =>
+          readServed(tx, tenants, this.#options.maxStalenessMs),
+        );
         const served = new Map(rows.map((row) => [row.tenant, row]));
         for (const [key, wait] of [...this.#waits]) this.#judge(key, wait, served.get(wait.tenant)?.revisions ?? []);
       } catch (error) {

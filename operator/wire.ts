@@ -51,7 +51,7 @@ export function wireRooms({ tenants, policies, issuers, invitations, types }: Ro
   const { database } = tenants;
   return {
     ...wireTypes(types),
-    findTenant: (tenant) => database.tenant(tenant, (tx) => readTenant(tx, tenant)),
+    findTenant: (tenant) => database.read(tenant, (tx) => readTenant(tx, tenant)),
     putTenant: (writer, tenant, spec, secrets) => putTenant(tenants, writer, tenant, spec, secrets),
     disableTenant: (writer, tenant) => disableTenant(tenants, writer, tenant),
     eraseTenant: (writer, tenant) => eraseTenant(tenants, writer, tenant),
@@ -60,7 +60,7 @@ export function wireRooms({ tenants, policies, issuers, invitations, types }: Ro
     makeInvitationLink: (tenant, id) => makeInvitationLink(invitations, tenant, id),
     recordInvitationReported: (tenant, id, by) => recordInvitationReported(invitations, tenant, id, by),
     findPolicy: (tenant, name) =>
-      database.tenant(tenant, (tx) => requirePolicy(tx, tenant, name)).catch(undefinedFor('policy_not_found')),
+      database.read(tenant, (tx) => requirePolicy(tx, tenant, name)).catch(undefinedFor('policy_not_found')),
     putPolicy: (writer, tenant, spec, options) => {
       const { name, rego, graph, tests } = spec;
       const body = { ...(rego === undefined ? {} : { rego }), ...(graph === undefined ? {} : { graph }) };
@@ -69,7 +69,7 @@ export function wireRooms({ tenants, policies, issuers, invitations, types }: Ro
     deletePolicy: (writer, tenant, name) => deletePolicy(policies, writer, tenant, name),
     transferPolicy: (writer, tenant, name, to) => transferPolicy(policies, writer, tenant, name, to),
     findIssuer: async (tenant, name) => {
-      const rows = await database.tenant(tenant, (tx) => loadIssuers(tx, tenant));
+      const rows = await database.read(tenant, (tx) => loadIssuers(tx, tenant));
       return rows.find((row) => row.name === name);
     },
     putIssuer: (writer, tenant, name, spec) => putIssuer(issuers, writer, tenant, name, spec),
@@ -84,7 +84,7 @@ function wireTypes(types: TypeServices): Pick<Rooms, TypeVerbs> {
   const { database } = types;
   return {
     findThingType: async (tenant, kind, name) => {
-      const rows = await database.tenant(tenant, (tx) => loadThingTypes(tx, tenant, kind));
+      const rows = await database.read(tenant, (tx) => loadThingTypes(tx, tenant, kind));
       return rows.find((row) => row.name === name);
     },
     putThingType: (writer, tenant, kind, spec) =>
@@ -92,7 +92,7 @@ function wireTypes(types: TypeServices): Pick<Rooms, TypeVerbs> {
     deleteThingType: (writer, tenant, kind, name) => deleteThingType(types, writer, tenant, { kind, name }),
     transferThingType: (writer, tenant, kind, name, to) => transferThingType(types, writer, tenant, { kind, name }, to),
     findRelationshipType: async (tenant, name) => {
-      const rows = await database.tenant(tenant, (tx) => loadRelationshipTypes(tx, tenant));
+      const rows = await database.read(tenant, (tx) => loadRelationshipTypes(tx, tenant));
       return rows.find(
         (row) => !row.retired && typeKeyOf({ from: row.from_type, name: row.name, to: row.to_type }) === name,
       );

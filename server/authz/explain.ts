@@ -44,7 +44,7 @@ export class Explainer {
 
   /** The stored source of a policy. @throws Problem policy_not_found */
   async source(tenant: string, name: string): Promise<Source> {
-    const row = await this.#services.database.tenant(tenant, (tx) => requirePolicy(tx, tenant, name));
+    const row = await this.#services.database.read(tenant, (tx) => requirePolicy(tx, tenant, name));
     return { name, number: row.number, effectiveRego: row.effective_rego, ...(row.graph ? { graph: row.graph } : {}) };
   }
 

@@ -23,10 +23,10 @@ type Waiting = { question: FactsQuestion; resolve: (facts: Facts) => void; rejec
 type Lane = { waiting: Waiting[]; queries: number; scheduled: boolean };
 
 export class FactsFromDatabase implements FactsSource {
-  readonly #database: Pick<Database, 'tenant'>;
+  readonly #database: Pick<Database, 'read'>;
   readonly #lanes = new Map<string, Lane>();
 
-  constructor(database: Pick<Database, 'tenant'>) {
+  constructor(database: Pick<Database, 'read'>) {
     this.#database = database;
   }
 
@@ -68,7 +68,7 @@ export class FactsFromDatabase implements FactsSource {
     try {
       const questions = batch.map(({ question }) => question);
       const query = queryOf(tenant, questions);
-      const rows = Map.groupBy(await this.#database.tenant(tenant, (tx) => readFacts(tx, query)), (row) => row.n);
+      const rows = Map.groupBy(await this.#database.read(tenant, (tx) => readFacts(tx, query)), (row) => row.n);
       for (const [n, { question, resolve }] of batch.entries()) resolve(factsOf(question, rows.get(n) ?? []));
     } catch (error) {
       for (const { reject } of batch) reject(error);

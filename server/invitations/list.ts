@@ -26,7 +26,7 @@ export async function pageOfInvitations(
   const now = services.clock.now();
   const filter = filterOf(services, tenant, caller, query);
   const window = { ...page, limit: page.limit + 1, now: new Date(now).toISOString() };
-  const found = await services.database.tenant(tenant, (tx) => listInvitations(tx, tenant, filter, window));
+  const found = await services.database.read(tenant, (tx) => listInvitations(tx, tenant, filter, window));
   const rows = found.slice(0, page.limit);
   const last = found.length > page.limit ? rows.at(-1) : undefined;
   const next = last === undefined ? {} : { next: last.id };

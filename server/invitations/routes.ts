@@ -102,7 +102,7 @@ function registerReading(app: App, services: InvitationRouteServices): void {
     handler: async (request) => {
       const { tenant, id } = request.params;
       const { row } = await requireInvitation(services, askingOf(request), id, 'read');
-      const deliveries = await services.database.tenant(tenant, (tx) => listDeliveries(tx, tenant, id));
+      const deliveries = await services.database.read(tenant, (tx) => listDeliveries(tx, tenant, id));
       return {
         ...viewOf(row, services.clock.now()),
         deliveries: deliveries.map(({ kind, status, recorded_at: recordedAt }) => ({ kind, status, recordedAt })),

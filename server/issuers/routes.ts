@@ -66,7 +66,7 @@ function registerReading(app: App, services: IssuerRouteServices): void {
       const { tenant } = request.params;
       const { limit, cursor } = request.query;
       const after = cursor === undefined ? '' : decodeCursor(cursor, 'trusted-issuers');
-      const rows = await services.database.tenant(tenant, (tx) => loadIssuers(tx, tenant));
+      const rows = await services.database.read(tenant, (tx) => loadIssuers(tx, tenant));
       const names = rows.map((row) => row.name).filter((name) => name > after);
       const self = `/tenants/${tenant}/trusted-issuers`;
       if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
@@ -84,7 +84,7 @@ function registerReading(app: App, services: IssuerRouteServices): void {
     schema: { summary: 'Read a trusted issuer', tags, params: IssuerParams, response: { 200: IssuerView } },
     handler: async (request, reply) => {
       const { tenant, name } = request.params;
-      const row = await services.database.tenant(tenant, (tx) => requireIssuer(tx, tenant, name));
+      const row = await services.database.read(tenant, (tx) => requireIssuer(tx, tenant, name));
       reply.header('etag', etagOf(row.revision));
       return view(row, memberOf(request).role);
     },
@@ -147,7 +147,7 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
-      const row = await services.database.tenant(tenant, (tx) => requireTenant(tx, tenant));
+      const row = await services.database.read(tenant, (tx) => requireTenant(tx, tenant));
       reply.header('etag', etagOf(row.revision));
       return { ...row.spec.tokenMapping, managedBy: describeOwner(row.owner) };
     },

@@ -67,7 +67,7 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
       const { tenant } = request.params;
       if (!services.tenantOf(tenant)?.active) throw tenantProblem('tenant_not_found');
       const now = new Date(services.clock.now()).toISOString();
-      const keys = await services.database.tenant(tenant, (tx) => readInvitationKeys(tx, tenant, now));
+      const keys = await services.database.read(tenant, (tx) => readInvitationKeys(tx, tenant, now));
       reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
       return { keys: keys.map((key) => key.public_jwk) } as Jwks;
     },

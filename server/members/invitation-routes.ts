@@ -114,7 +114,7 @@ function registerInvitationList(app: App, services: PortalServices): void {
       const { limit = PAGE_ITEMS, cursor } = request.query;
       const before = cursor === undefined ? {} : { before: decodeCursor(cursor, 'invitations', UUID) };
       const page = { ...before, limit: limit + 1 };
-      const rows = await services.database.tenant(tenant, (tx) => listInvitations(tx, tenant, page));
+      const rows = await services.database.read(tenant, (tx) => listInvitations(tx, tenant, page));
       const invitations = rows.slice(0, limit).map((row) => view(row, services.clock.now()));
       const last = invitations.at(-1);
       return rows.length > limit && last

@@ -45,7 +45,7 @@ function registerMembers(app: App, services: MemberRouteServices): void {
       const { tenant } = request.params;
       const { limit = PAGE_ITEMS, cursor } = request.query;
       const page = { ...(cursor === undefined ? {} : { after: decodeCursor(cursor, 'members') }), limit: limit + 1 };
-      const rows = await services.database.tenant(tenant, (tx) => listMembers(tx, tenant, page));
+      const rows = await services.database.read(tenant, (tx) => listMembers(tx, tenant, page));
       const shown = rows.slice(0, limit);
       const members = shown.map(({ id, email, role, created_at }) => ({ id, email, role, createdAt: created_at }));
       const last = shown.at(-1);
@@ -77,7 +77,7 @@ function registerTokenList(app: App, services: MemberRouteServices): void {
         limit: limit + 1,
         now: new Date(services.clock.now()).toISOString(),
       };
-      const rows = await services.database.tenant(tenant, (tx) => listPortalTokens(tx, tenant, page));
+      const rows = await services.database.read(tenant, (tx) => listPortalTokens(tx, tenant, page));
       const shown = rows.slice(0, limit);
       const portalTokens = shown.map((row) => view(row, member.jti));
       const last = shown.at(-1);

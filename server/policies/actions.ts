@@ -54,17 +54,21 @@ export async function putPolicy(
   const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego');
   await testFirst(services, tenant, compiled, options.tests ?? []);
   const packed = compiled.code && services.artifacts.pack(compiled.code);
-  const written = await writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readPolicy(write.tx, tenant, name);
+  const read = (tx: Transaction) => Promise.all([readPolicy(tx, tenant, name), nextNumber(tx, tenant, name)]);
+  const replace = async (write: ConfigWrite, [row, number]: Awaited<ReturnType<typeof read>>) => {
     const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.number);
     if (row && isSame(row, body, compiled, writer)) return { number: row.number };
     if (row === undefined) await checkQuota(write);
     if (options.dryRun) return { number: row?.number ?? 0 };
-    if (packed) await insertArtifact(write.tx, tenant, compiled.digest, { ...packed, about: compiled.about });
     const action = claimed === 'adopted' ? 'adopt' : (options.action ?? 'put');
-    return { number: await store(write, writer, { name, body, source, compiled, action }) };
-  });
+    await Promise.all([
+      packed && insertArtifact(write.tx, tenant, compiled.digest, { ...packed, about: compiled.about }),
+      store(write, writer, { name, number, body, source, compiled, action }),
+    ]);
+    return { number };
+  };
+  const written = await writeConfig(services.database, tenant, writer, replace, read);
   if (compiled.code && written.changed) services.engine.preload(tenant, compiled.digest, compiled.code);
   return written;
 }
@@ -129,17 +133,23 @@ export async function restorePolicy(
   number: number,
   options: { ifMatch?: string } = {},
 ): Promise<ConfigWritten<{ number: number }>> {
-  const row = await services.database.tenant(tenant, (tx) => readRevision(tx, tenant, name, number));
+  const row = await services.database.read(tenant, (tx) => readRevision(tx, tenant, name, number));
   if (row === undefined || row.effective_rego === null) throw policyProblem('policy_revision_not_found');
   return putPolicy(services, writer, tenant, name, bodyOf(row), { ...options, action: 'restore' });
 }
 
-type Change = { name: string; body: PolicyBody; source: string; compiled: CompiledPolicy; action: string };
+type Change = {
+  name: string;
+  number: number;
+  body: PolicyBody;
+  source: string;
+  compiled: CompiledPolicy;
+  action: string;
+};
 
-async function store(write: ConfigWrite, writer: Writer, change: Change): Promise<number> {
+async function store(write: ConfigWrite, writer: Writer, change: Change): Promise<void> {
   const tenant = write.tenant.tenant;
-  const { name, body, source, compiled, action } = change;
-  const number = await nextNumber(write.tx, tenant, name);
+  const { name, number, body, source, compiled, action } = change;
   const policy = {
     name,
     rego: body.rego,
@@ -149,11 +159,12 @@ async function store(write: ConfigWrite, writer: Writer, change: Change): Promis
     reads: compiled.about.reads,
     revision: write.revision,
   };
-  await upsertPolicy(write.tx, tenant, { ...policy, number }, writer);
   const entry = { name, number, action, revision: write.revision, policy };
-  await addRevision(write.tx, tenant, entry, writer, limits.policyRevisionsKept);
+  await Promise.all([
+    upsertPolicy(write.tx, tenant, { ...policy, number }, writer),
+    addRevision(write.tx, tenant, entry, writer, limits.policyRevisionsKept),
+  ]);
   write.changed('policy', name, action, { number });
-  return number;
 }
 
 async function testFirst(

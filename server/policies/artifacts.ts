@@ -19,7 +19,7 @@ import {
 } from '../rego/index.ts';
 import { policyProblem } from './problems.ts';
 import type { ArtifactAbout } from './schema.ts';
-import { type PackedCode, readArtifact, readArtifactAbout } from './store.ts';
+import { type PackedCode, readArtifact, readArtifactAbout, touchArtifact } from './store.ts';
 
 export type CompiledPolicy = {
   digest: string;
@@ -43,10 +43,10 @@ export class Artifacts {
    * @throws Problem policy_does_not_compile with line and column; compiler_busy
    */
   async compile(tenant: string, source: string, of: 'rego' | 'graph' = 'rego'): Promise<CompiledPolicy> {
-    const { compiler, database, observe } = this.#services;
+    const { compiler, observe } = this.#services;
     const started = performance.now();
     const digest = createHash('sha256').update(`${compiler.version}\n${this.#builtins}\n${source}`).digest('base64url');
-    const stored = await database.tenant(tenant, (tx) => readArtifactAbout(tx, tenant, digest));
+    const stored = await this.#find(tenant, digest);
     if (stored !== undefined) {
       observe({ kind: 'policy_compiled', tenant, ok: true, ms: performance.now() - started, cached: true });
       return { digest, about: stored };
@@ -58,6 +58,13 @@ export class Artifacts {
     observe({ kind: 'policy_compiled', tenant, ok: true, ms: performance.now() - started, cached: false });
     const about = { reads: result.reads, syntax: result.syntax, package: result.package, compiler: compiler.version };
     return { digest, about, code: result };
+  }
+
+  async #find(tenant: string, digest: string): Promise<ArtifactAbout | undefined> {
+    const { database } = this.#services;
+    const found = await database.read(tenant, (tx) => readArtifactAbout(tx, tenant, digest));
+    const isKept = !found?.old || (await database.tenant(tenant, (tx) => touchArtifact(tx, tenant, digest)));
+    return isKept ? found?.about : undefined;
   }
 
   /** The variant that also tells which rules held; never stored. */
@@ -72,7 +79,7 @@ export class Artifacts {
 
   /** The code of a stored artifact; undefined when it is gone (the policy was replaced meanwhile). */
   async fetch(tenant: string, digest: string): Promise<Code | undefined> {
-    const row = await this.#services.database.tenant(tenant, (tx) => readArtifact(tx, tenant, digest));
+    const row = await this.#services.database.read(tenant, (tx) => readArtifact(tx, tenant, digest));
     if (row === undefined) return undefined;
     const plan = row.plan === null ? undefined : unpackPlan(row.plan);
     return { wasm: unpackArtifact(row.wasm), ...(plan === undefined ? {} : { plan }) };

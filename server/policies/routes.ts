@@ -74,7 +74,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
         ...(limit === undefined ? {} : { limit: limit + 1 }),
         ...(cursor === undefined ? {} : { after: decodeCursor(cursor, 'policies') }),
       };
-      const names = await services.database.tenant(tenant, (tx) => listPolicies(tx, tenant, page));
+      const names = await services.database.read(tenant, (tx) => listPolicies(tx, tenant, page));
       const self = `/tenants/${tenant}/policies`;
       if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
       const resources = names.slice(0, limit);
@@ -91,7 +91,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
     schema: { summary: 'Read a policy', tags: ['Policies'], params: PolicyParams, response: { 200: PolicyView } },
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
-      const row = await services.database.tenant(tenant, (tx) => requirePolicy(tx, tenant, policyName));
+      const row = await services.database.read(tenant, (tx) => requirePolicy(tx, tenant, policyName));
       reply.header('etag', etagOf(row.number));
       return view(row, memberOf(request).role);
     },
@@ -210,7 +210,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
     },
     handler: async (request) => {
       const { tenant, policyName, number } = request.params;
-      const row = await services.database.tenant(tenant, (tx) => readRevision(tx, tenant, policyName, Number(number)));
+      const row = await services.database.read(tenant, (tx) => readRevision(tx, tenant, policyName, Number(number)));
       if (row === undefined) throw policyProblem('policy_revision_not_found');
       return revisionView(row, memberOf(request).role);
     },

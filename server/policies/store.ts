@@ -108,12 +108,15 @@ export async function addRevision(
 ): Promise<void> {
   const policy = entry.policy;
   const graph = policy?.graph === undefined ? null : JSON.stringify(policy.graph);
-  await tx.run(sql`
-    insert into accord.policy_revision (tenant, name, number, action, rego, graph, effective_rego, artifact, revision, updated_by)
-    values (${tenant}, ${entry.name}, ${entry.number}, ${entry.action}, ${policy?.rego ?? null}, ${graph},
-      ${policy?.effectiveRego ?? null}, ${policy?.artifact ?? null}, ${entry.revision}, ${writer.actor})`);
-  await tx.run(sql`
-    delete from accord.policy_revision where tenant = ${tenant} and name = ${entry.name} and number <= ${entry.number - keep}`);
+  await Promise.all([
+    tx.run(sql`
+      insert into accord.policy_revision (tenant, name, number, action, rego, graph, effective_rego, artifact, revision, updated_by)
+      values (${tenant}, ${entry.name}, ${entry.number}, ${entry.action}, ${policy?.rego ?? null}, ${graph},
+        ${policy?.effectiveRego ?? null}, ${policy?.artifact ?? null}, ${entry.revision}, ${writer.actor})`),
+    tx.run(sql`
+      delete from accord.policy_revision
+      where tenant = ${tenant} and name = ${entry.name} and number <= ${entry.number - keep}`),
+  ]);
 }
 
 const revisionColumns = sql`number, action, rego, graph, effective_rego, updated_at, updated_by`;
@@ -156,23 +159,27 @@ export function readArtifact(
   );
 }
 
-/** What is known of a compiled policy; asking keeps it from the sweep for as long as making it does. */
-export async function readArtifactAbout(
+const About = Type.Object({ about: ArtifactRow.properties.about, old: Type.Boolean() });
+
+/** What is known of a compiled policy; `old`: touchArtifact keeps it from the sweep. */
+export function readArtifactAbout(
   tx: Transaction,
   tenant: string,
   digest: string,
-): Promise<ArtifactAbout | undefined> {
-  const row = await tx.maybe(
-    Type.Object({ about: ArtifactRow.properties.about, old: Type.Boolean() }),
+): Promise<Static<typeof About> | undefined> {
+  return tx.maybe(
+    About,
     sql`select about, created_at < now() - interval '1 day' as old
-      from accord.policy_artifact where tenant = ${tenant} and digest = ${digest} for key share`,
+      from accord.policy_artifact where tenant = ${tenant} and digest = ${digest}`,
   );
-  if (row?.old) {
-    await tx.run(
-      sql`update accord.policy_artifact set created_at = now() where tenant = ${tenant} and digest = ${digest}`,
-    );
-  }
-  return row?.about;
+}
+
+/** Makes a compiled policy as young as one that was made now. @returns whether it was still there */
+export async function touchArtifact(tx: Transaction, tenant: string, digest: string): Promise<boolean> {
+  const touched = await tx.run(
+    sql`update accord.policy_artifact set created_at = now() where tenant = ${tenant} and digest = ${digest}`,
+  );
+  return touched === 1;
 }
 
 /** As artifact.ts of the Rego room packs them. */

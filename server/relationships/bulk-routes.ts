@@ -118,7 +118,7 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
     },
     handler: async (request) => {
       const { tenant, importId: id } = request.params;
-      const row = await services.database.tenant(tenant, (tx) => readImport(tx, tenant, id));
+      const row = await services.database.read(tenant, (tx) => readImport(tx, tenant, id));
       if (row === undefined) throw relationshipProblem('import_not_found');
       return view(row);
     },
@@ -156,7 +156,7 @@ async function* exported(services: RelationshipRouteServices, tenant: string): A
   let after: RelationshipRow | undefined;
   for (;;) {
     const page = { ...(after ? { after } : {}), limit, now: new Date(services.clock.now()).toISOString() };
-    const rows = await services.database.tenant(tenant, (tx) => exportPage(tx, tenant, page));
+    const rows = await services.database.read(tenant, (tx) => exportPage(tx, tenant, page));
     if (rows.length > 0) yield rows.map((row) => `${JSON.stringify(lineOf(row))}\n`).join('');
     if (rows.length < limit) return;
     after = rows.at(-1);

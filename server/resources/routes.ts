@@ -38,7 +38,7 @@ export function registerResourceRoutes(app: App, { database }: ResourceRouteServ
         ...(limit === undefined ? {} : { limit: limit + 1 }),
         ...(cursor === undefined ? {} : { after: positionOf(decodeCursor(cursor, 'resources')) }),
       };
-      const rows = await database.tenant(tenant, (tx) => listResources(tx, tenant, page));
+      const rows = await database.read(tenant, (tx) => listResources(tx, tenant, page));
       if (limit === undefined || rows.length <= limit) return { resources: rows.map(view) };
       const last = rows[limit - 1] as ResourceRow;
       const position = `${last.kind}/${last.namespace}/${last.name}`;

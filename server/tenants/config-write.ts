@@ -22,32 +22,37 @@ export type ConfigWritten<T> = { result: T; revision: number; changed: boolean }
 
 /**
  * Runs `work` under the tenant's row lock.
+ * @param read what work wants to know, issued behind the lock without waiting for it: it sees what the lock waited for
  * @returns the revision that holds the result: the new one, or the current one when nothing changed
  * @throws Problem tenant_not_found, and whatever work throws (then nothing is written)
  */
-export async function writeConfig<T>(
+export async function writeConfig<T, R = undefined>(
   database: Database,
   tenant: string,
   writer: Writer,
-  work: (write: ConfigWrite) => Promise<T>,
+  work: (write: ConfigWrite, known: R) => Promise<T>,
+  read: (tx: Transaction) => Promise<R> = async () => undefined as R,
 ): Promise<ConfigWritten<T>> {
   return database.tenant(tenant, async (tx) => {
-    const row = await lockTenant(tx, tenant);
+    const [row, known] = await Promise.all([lockTenant(tx, tenant), read(tx)]);
     if (row === undefined) throw tenantProblem('tenant_not_found');
     const revision = row.revision + 1;
     const changes: { kind: string; name: string; action: string; detail?: unknown }[] = [];
-    const result = await work({
+    const write: ConfigWrite = {
       tx,
       tenant: row,
       revision,
       changed: (kind, name, action, detail) => changes.push({ kind, name, action, detail }),
-    });
+    };
+    const result = await work(write, known);
     if (changes.length === 0) return { result, revision: row.revision, changed: false };
-    await recordRevision(tx, tenant, revision, changes);
-    for (const { kind, name, action, detail } of changes) {
-      const request = writer.requestId === undefined ? {} : { requestId: writer.requestId };
-      await recordAudit(tx, tenant, { actor: writer.actor, action, kind, name, revision, detail, ...request });
-    }
+    const request = writer.requestId === undefined ? {} : { requestId: writer.requestId };
+    await Promise.all([
+      recordRevision(tx, tenant, revision, changes),
+      ...changes.map(({ kind, name, action, detail }) =>
+        recordAudit(tx, tenant, { actor: writer.actor, action, kind, name, revision, detail, ...request }),
+      ),
+    ]);
     return { result, revision, changed: true };
   });
 }

@@ -117,12 +117,15 @@ export async function recordRevision(
   revision: number,
   changes: readonly { kind: string; name: string }[],
 ): Promise<void> {
-  await tx.run(sql`
-    with bumped as (update accord.tenant set revision = ${revision} where tenant = ${tenant})
-    insert into accord.config_change (tenant, revision, kind, name)
-    select distinct ${tenant}, ${revision}::bigint, kind, name
-    from unnest(${changes.map((change) => change.kind)}::text[], ${changes.map((change) => change.name)}::text[]) as c (kind, name)`);
-  await tx.run(sql`select pg_notify('accord_config', ${`${tenant}:${revision}`})`);
+  const [kinds, names] = [changes.map(({ kind }) => kind), changes.map(({ name }) => name)];
+  await Promise.all([
+    tx.run(sql`
+      with bumped as (update accord.tenant set revision = ${revision} where tenant = ${tenant})
+      insert into accord.config_change (tenant, revision, kind, name)
+      select distinct ${tenant}, ${revision}::bigint, kind, name
+      from unnest(${kinds}::text[], ${names}::text[]) as c (kind, name)`),
+    tx.run(sql`select pg_notify('accord_config', ${`${tenant}:${revision}`})`),
+  ]);
 }
 
 const Change = Type.Object({ kind: Type.String(), name: Type.String() });

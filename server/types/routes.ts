@@ -114,7 +114,7 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     schema: { summary: `Read a ${family.noun}`, tags, params: TypeParams, response: { 200: family.view } },
     handler: async (request, reply) => {
       const { tenant, type } = request.params;
-      const { row, shown } = await services.database.tenant(tenant, (tx) => family.read(tx, tenant, type));
+      const { row, shown } = await services.database.read(tenant, (tx) => family.read(tx, tenant, type));
       reply.header('etag', etagOf(row.revision));
       return { ...shown, ...aboutOf(row, memberOf(request).role) };
     },
@@ -185,7 +185,7 @@ function registerList(app: App, services: TypeRouteServices, family: Family): vo
       const { tenant } = request.params;
       const { limit, cursor } = request.query;
       const after = cursor === undefined ? undefined : decodeCursor(cursor, family.path);
-      const all = await services.database.tenant(tenant, (tx) => family.list(tx, tenant));
+      const all = await services.database.read(tenant, (tx) => family.list(tx, tenant));
       const begin = after === undefined ? 0 : all.indexOf(after) + 1 || all.findIndex((name) => name > after);
       const names = begin < 0 ? [] : all.slice(begin);
       const self = `/tenants/${tenant}/${family.path}`;

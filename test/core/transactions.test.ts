@@ -1,0 +1,81 @@
+/** Transactions on pipelined connections: order, failures, and what comes too late. */
+import { Type } from 'typebox';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Database, type Transaction } from '../../server/core/db/database.ts';
+import { type Sql, sql } from '../../server/core/db/sql.ts';
+import { createTestDatabase } from '../helpers/database.ts';
+
+const { url } = await createTestDatabase();
+// One connection: what one transaction leaves behind, the next one meets.
+const database = new Database({ url, poolMax: 1, applicationName: 'test', observe: () => {} });
+
+const Email = Type.Object({ email: Type.String() });
+const insert = (email: string): Sql =>
+  sql`insert into accord.member (tenant, email, role) values ('one', ${email}, 'support')`;
+const members = (tx: Transaction) => tx.many(Email, sql`select email from accord.member order by email`);
+const wrong = sql`select 1 / 0 as email`;
+const emails = async () => (await database.read('one', members)).map(({ email }) => email);
+
+beforeAll(async () => {
+  await database.system((tx) =>
+    tx.run(sql`insert into accord.tenant (tenant, spec, owner, updated_by)
+      values ('one', '{}', '{"source":"api"}', 'test')`),
+  );
+  return () => database.close();
+});
+
+describe('statements that are issued together', () => {
+  test('run in their order, each seeing those before it', async () => {
+    const [, seen] = await database.tenant('one', (tx) => Promise.all([tx.run(insert('a@x')), members(tx)]));
+    expect(seen).toEqual([{ email: 'a@x' }]);
+  });
+
+  test('are all undone when one fails, and its error is told', async () => {
+    const write = database.tenant('one', (tx) =>
+      Promise.all([tx.run(insert('b@x')), tx.run(wrong), tx.run(insert('c@x')), tx.run(insert('d@x'))]),
+    );
+    await expect(write).rejects.toThrow(/division by zero/);
+    expect(await emails()).toEqual(['a@x']);
+    await database.tenant('one', (tx) => Promise.all([tx.run(insert('b@x')), tx.run(insert('c@x'))]));
+    expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
+  });
+
+  test('are undone with their commit, when that went with them', async () => {
+    const write = database.systemAtOnce((tx) => Promise.all([tx.run(insert('e@x')), tx.run(wrong)]));
+    await expect(write).rejects.toThrow(/division by zero/);
+    expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
+  });
+});
+
+describe('a transaction whose beginning fails', () => {
+  test('writes nothing, and says why', async () => {
+    const fenced = database.fenced({ term: () => ({ source: 'nobody', epoch: 7 }), refused: () => {} });
+    for (const write of [
+      fenced.tenant('one', (tx) => tx.run(insert('f@x'))),
+      fenced.systemAtOnce((tx) => tx.run(insert('f@x'))),
+    ])
+      await expect(write).rejects.toThrow(/term/);
+    expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
+  });
+});
+
+describe('read', () => {
+  test('refuses a statement that comes after it waited for another', async () => {
+    const late = database.read('one', async (tx) => {
+      await members(tx);
+      return members(tx);
+    });
+    await expect(late).rejects.toThrow(/after the end of its transaction/);
+    expect(await emails()).toHaveLength(3);
+  });
+
+  test('does not write', async () => {
+    await expect(database.read('one', (tx) => tx.run(insert('g@x')))).rejects.toThrow(/read-only/);
+  });
+
+  test("sees its tenant's rows only, and leaves no tenant behind", async () => {
+    expect(await emails()).toHaveLength(3);
+    expect(await database.read('two', members)).toEqual([]);
+    expect(await database.read('', members)).toEqual([]);
+  });
+});
