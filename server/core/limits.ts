@@ -39,6 +39,7 @@ export const limits = {
   compileQueuePerTenantMax: 256,
   policyWasmBytesMax: 16 * 1024 * 1024,
   policyPlanBytesMax: 4 * 1024 * 1024, // a policy with a larger one runs its Wasm
+  planProgramCharsMax: 1024 * 1024, // of JavaScript made of a plan, 10 ms to load for each 100,000; longer: its Wasm
 
   // Policies: evaluating (100 relationships burn about 1e5)
   evaluateFuel: 1_000_000,

@@ -1,5 +1,5 @@
 /**
- * Owns which way a policy is evaluated: on its plan, as closures over the input as it is, or by its Wasm, into which the
+ * Owns which way a policy is evaluated: on its plan, as JavaScript over the input as it is, or by its Wasm, into which the
  * input is copied as text (half of what an evaluation costs). The plan answers exactly as the Wasm does or gives the
  * evaluation up; then the Wasm answers.
  */

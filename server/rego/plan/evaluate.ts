@@ -26,11 +26,8 @@ const NO_DATA: JsonObject = {};
 export function evaluatePlan(program: PlanProgram, input: unknown, options: PlanOptions): PlanEvaluation {
   const { now, fuel = limits.evaluateFuel, data = NO_DATA } = options;
   const machine = new Machine(fuel, now, program.memo.slice());
-  const frame = program.frame.slice();
   try {
-    frame[0] = acceptInput(input);
-    frame[1] = data;
-    for (const block of program.blocks) block(machine, frame);
+    program.run(machine, acceptInput(input), data);
     const resultSet = resultOf(machine);
     return { resultSet, fuelUsed: Math.ceil(fuel - machine.fuel) };
   } catch (error) {

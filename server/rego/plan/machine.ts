@@ -19,19 +19,13 @@ export type Memo = (PlanValue | undefined | typeof UNKNOWN)[];
 
 const MEMORY_BYTES_MAX = limits.evaluateMemoryPages * 65_536;
 
-let machines = 0;
-
 export class Machine implements Meter {
-  /** Of this evaluation, among all of the process. */
-  readonly number = ++machines;
   /** Whole units left: a statement, an iteration, 50-100 ns of a builtin. */
   fuel: number;
   /** Nanoseconds since the Unix epoch. */
   readonly now: bigint;
   /** Results of rules by the function's number; `with` starts afresh. */
   memo: Memo;
-  /** What the function that just returned gives. */
-  returned: PlanValue | undefined = undefined;
   /** What the entrypoint gives: bindings, of which equal ones count once. */
   readonly results: PlanValue[] = [];
   /** Orders of iteration found so far, for objects of the input. */

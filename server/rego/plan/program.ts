@@ -1,67 +1,94 @@
 /**
- * Owns a plan as it is run: each statement of OPA's IR becomes one JavaScript closure of statements.ts, making.ts, calls.ts
- * or blocks.ts. No text of a tenant becomes code: strings of the policy are only values that closures compare and hand on.
+ * Owns a plan as it is run: OPA's IR as one JavaScript function for each of its functions, made of the templates in
+ * statements.ts, making.ts, calls.ts and blocks.ts. No text of a tenant becomes code (code.ts): strings of the policy are
+ * values in a table, which programs compare and hand on.
  */
+import { limits } from '../../core/limits.ts';
 import { hostBuiltins } from '../builtins/index.ts';
 import { block } from './blocks.ts';
 import { nativeBuiltins } from './builtins/index.ts';
 import type { PlanBuiltin } from './builtins/table.ts';
+import { type Code, joined, js } from './code.ts';
 import { hostCall } from './exchange.ts';
-import type { Frame, Run } from './flow.ts';
-import { type Memo, UNKNOWN } from './machine.ts';
-import { type Callee, local, type Scope } from './scope.ts';
+import { type Machine, type Memo, UNKNOWN } from './machine.ts';
+import { runtime } from './runtime.ts';
+import { type Callee, Constants, local, type Outer, type Scope } from './scope.ts';
 import { type Block, Declined, type PlanFunction, type PlanSource, readPlan } from './source.ts';
+import type { PlanValue } from './values.ts';
 
 export type PlanProgram = {
-  readonly blocks: readonly Run[];
-  /** All locals, before the documents are in the first two. */
-  readonly frame: Frame;
+  /** Leaves its bindings in Machine.results. */
+  readonly run: (machine: Machine, input: PlanValue | undefined, data: PlanValue) => void;
   readonly memo: Memo;
 };
 
 /**
- * Makes the closures of a plan.
+ * Makes the program of a plan.
  * @throws Declined when the plan has what is not done exactly here
  */
 export function loadPlan(text: string): PlanProgram {
   try {
-    return made(readPlan(text));
+    const plan = readPlan(text);
+    const { code, constants } = programOf(plan);
+    return { run: compiled(code, constants), memo: plan.functions.map(() => UNKNOWN) };
   } catch (error) {
     if (error instanceof RangeError) throw new Declined('the plan is nested too deeply', { cause: error });
+    if (error instanceof EvalError) throw new Declined('Node was told to make no code from text', { cause: error });
     throw error;
   }
 }
 
-function made(plan: PlanSource): PlanProgram {
-  const callees = plan.functions.map(({ name }, index) => emptyCallee(name, index));
-  const functions = new Map(callees.map((callee) => [callee.name, callee]));
-  const paths = new Map(plan.functions.map(({ path }, index) => [JSON.stringify(path), callees[index] as Callee]));
-  const outer = { strings: plan.strings, files: plan.files, functions, paths, builtin };
-  const entry: Scope = { ...outer, locals: { from: 0, to: 2 } };
-  const blocks = (plan.plans[0] as readonly Block[]).map((one) => block(one, entry));
-  // Rules are never in a circle, so that each function is run once at a time: all locals have their place in one frame.
-  let size = entry.locals.to;
-  for (const [index, one] of plan.functions.entries()) {
-    const scope: Scope = { ...outer, locals: { from: size, to: size } };
-    fill(callees[index] as Callee, one, scope);
-    size = scope.locals.to;
-  }
-  return { blocks, frame: Array.from({ length: size }, () => undefined), memo: callees.map(() => UNKNOWN) };
+/** The program's text, and what it names by number. */
+export function programOf(plan: PlanSource): { code: Code; constants: readonly unknown[] } {
+  const callees = plan.functions.map(({ name, params }, index): [string, Callee] => [
+    name,
+    { index, params: params.length },
+  ]);
+  const paths = new Map(plan.functions.map(({ path }, index) => [JSON.stringify(path), index]));
+  const { strings, files } = plan;
+  const constants = new Constants();
+  const outer: Outer = { strings, files, functions: new Map(callees), paths, constants, builtin, names: 0 };
+  const functions = plan.functions.map((one, index) => functionOf(one, index, outer));
+  const main = mainOf(plan.plans[0] as readonly Block[], outer);
+  const all = joined(callees.map((_, index) => js`f${index},`));
+  const names = joined(constants.values.map((_, index) => js`k${index},`));
+  const code = js`"use strict";\nconst [${names}]=constants;\n${joined(functions)}const functions=[${all}];\n${main}`;
+  if (code.text.length > limits.planProgramCharsMax) throw new Declined('the program is too long');
+  return { code, constants: constants.values };
 }
 
-function emptyCallee(name: string, index: number): Callee {
-  return { name, index, params: [], result: 0, blocks: [], from: 0, to: 0, within: 0 };
+function compiled(code: Code, constants: readonly unknown[]): PlanProgram['run'] {
+  const make = new Function('constants', ...Object.keys(runtime), code.text);
+  return make(constants, ...Object.values(runtime));
 }
 
-function fill(callee: Callee, { blocks, params }: PlanFunction, scope: Scope): void {
-  // Every function ends in a block that returns its result, which calls.ts does by itself.
+function functionOf({ blocks, params }: PlanFunction, index: number, outer: Outer): Code {
+  // Every function ends in a block that returns its result.
   const last = blocks.at(-1);
   if (last?.length !== 1 || last[0]?.[0] !== 'return') throw new Declined('a function that does not end in its result');
-  callee.params = params.map((number) => local(scope, number));
-  callee.result = local(scope, last[0][1]);
-  callee.blocks = blocks.slice(0, -1).map((one) => block(one, scope));
-  callee.from = scope.locals.from;
-  callee.to = scope.locals.to;
+  const scope: Scope = { outer, locals: new Set(), exits: [], returning: (value) => js`return ${value};` };
+  const names = joined(params.map((number) => js`,${local(scope, number)}`));
+  const given = new Set(scope.locals);
+  if (given.size !== params.length) throw new Declined('a parameter twice');
+  const result = local(scope, last[0][1]);
+  const body = bodyOf(blocks.slice(0, -1), scope, given);
+  return js`var f${index}=(function(m${names}){${body}return ${result};});\n`;
+}
+
+function mainOf(blocks: readonly Block[], outer: Outer): Code {
+  const scope: Scope = { outer, locals: new Set(), exits: [], returning: undefined };
+  const documents = [local(scope, 0), local(scope, 1)] as const;
+  const body = bodyOf(blocks, scope, new Set(scope.locals));
+  return js`return (function(m,${documents[0]},${documents[1]}){${body}});\n`;
+}
+
+/** Fuel for the call, its locals, and a unit for each statement of its outermost blocks, all taken beforehand. */
+function bodyOf(blocks: readonly Block[], scope: Scope, given: ReadonlySet<number>): Code {
+  const code = joined(blocks.map((one) => block(one, scope)));
+  const own = [...scope.locals].filter((number) => !given.has(number));
+  const locals = own.length === 0 ? js`` : js`let l${own[0] as number}${joined(own.slice(1).map((n) => js`,l${n}`))};`;
+  const statements = blocks.reduce((sum, { length }) => sum + length, 0);
+  return js`if((m.fuel-=${1 + (scope.locals.size >> 4) + statements})<0)exhausted();${locals}\n${code}`;
 }
 
 function builtin(name: string): PlanBuiltin {

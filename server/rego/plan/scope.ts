@@ -1,45 +1,98 @@
-/** Owns what a statement is made with: the plan's constants, its functions, and the count of locals of the function it is in. */
+/** Owns what a statement's code is made with: the table of constants, the functions, the locals of its function, and the ways out of its block. */
 import type { PlanBuiltin } from './builtins/table.ts';
-import type { Run } from './flow.ts';
-import { constantOf, type Source } from './operands.ts';
+import { type Code, js } from './code.ts';
 import { Declined, type Operand } from './source.ts';
 
-/** A function of the plan; its blocks are filled in once all functions are there to be called. */
+/** A function of the plan. */
 export type Callee = {
-  readonly name: string;
-  /** Its place in Machine.memo. */
+  /** Its number, and that of its result in Machine.memo. */
   readonly index: number;
-  params: readonly number[];
-  blocks: readonly Run[];
-  /** Where in the frame its locals stand; all numbers of locals here count from the frame's begin. */
-  from: number;
-  to: number;
-  /** The local that it returns at its end. */
-  result: number;
-  /** The number of the machine that is within it. */
-  within: number;
+  readonly params: number;
 };
 
-export type Scope = {
+/** What programs find at `k0`, `k1`…: all that came from the policy, and the builtins that it calls. */
+export class Constants {
+  readonly values: unknown[] = [];
+  readonly #names = new Map<string, Code>();
+
+  /** A new name for the value. */
+  add(value: unknown): Code {
+    return js`k${this.values.push(value) - 1}`;
+  }
+
+  /** The one name of what has a text for its key. */
+  name(key: string, value: unknown): Code {
+    const known = this.#names.get(key) ?? this.add(value);
+    this.#names.set(key, known);
+    return known;
+  }
+}
+
+export type Outer = {
   readonly strings: readonly string[];
   readonly files: readonly string[];
   readonly functions: ReadonlyMap<string, Callee>;
-  /** By the path that a dynamic call looks up. */
-  readonly paths: ReadonlyMap<string, Callee>;
+  /** The number of the function by the path that a dynamic call looks up. */
+  readonly paths: ReadonlyMap<string, number>;
+  readonly constants: Constants;
   builtin(name: string): PlanBuiltin;
-  /** Of the function that is being made: where in the frame its own stand. */
-  readonly locals: { readonly from: number; to: number };
+  /** Labels and helpers' variables so far: each has a number of its own. */
+  names: number;
 };
 
-/** Where in the frame the local stands. Throws Declined when it is not a number of one. */
-export function local(scope: Scope, number: number): number {
-  if (!Number.isInteger(number) || number < 0 || number > 1_000_000) throw new Declined(`local ${number}`);
-  const { locals } = scope;
-  locals.to = Math.max(locals.to, locals.from + number + 1);
-  return locals.from + number;
+export type Scope = {
+  readonly outer: Outer;
+  /** Of the function. */
+  readonly locals: Set<number>;
+  /** What leaves the blocks around the statement, its own last. */
+  readonly exits: readonly Code[];
+  /** What returns a value from the function; absent where there is no way. */
+  readonly returning: ((value: Code) => Code) | undefined;
+};
+
+const LOCAL_MAX = 100_000;
+
+/** The name of a local. Throws Declined when it is not a number of one. */
+export function local(scope: Scope, number: number): Code {
+  if (!Number.isInteger(number) || number < 0 || number > LOCAL_MAX) throw new Declined('a local without a number');
+  scope.locals.add(number);
+  return js`l${number}`;
 }
 
-export function source(scope: Scope, operand: Operand): Source {
-  if (typeof operand === 'number') return { local: local(scope, operand) };
-  return constantOf(operand, scope.strings);
+/** An operand's value: a local, a constant, true or false. Throws Declined for a string that the plan does not have. */
+export function value(scope: Scope, operand: Operand): Code {
+  if (typeof operand === 'number') return local(scope, operand);
+  if (typeof operand === 'boolean') return operand ? js`true` : js`false`;
+  const constant = text(scope, operand[0]);
+  return scope.outer.constants.name(`string ${constant}`, constant);
+}
+
+/** A string of the plan. */
+export function text(scope: Scope, number: number): string {
+  const found = scope.outer.strings[number];
+  if (typeof found !== 'string') throw new Declined('a string that the plan does not have');
+  if (!found.isWellFormed()) throw new Declined('a string is not well-formed');
+  return found;
+}
+
+/** A place in a file, for messages, as three arguments. */
+export function place(scope: Scope, file: number, row: number, column: number): Code {
+  return js`${scope.outer.constants.name('files', scope.outer.files)}[${file}],${row},${column}`;
+}
+
+/** What leaves the statement's own block (0: what undefined does) or as many more. */
+export function exit(scope: Scope, levels = 0): Code {
+  const code = scope.exits.at(-1 - levels);
+  if (!Number.isInteger(levels) || levels < 0 || code === undefined) throw new Declined('a way out of no block');
+  return code;
+}
+
+/** A number that nothing else in the program has. */
+export function fresh({ outer }: Scope): number {
+  return ++outer.names;
+}
+
+/** The scope inside of one or more blocks more. */
+export function inside(scope: Scope, ...exits: readonly Code[]): Scope {
+  return { ...scope, exits: [...scope.exits, ...exits] };
 }
