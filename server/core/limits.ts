@@ -131,6 +131,9 @@ export const limits = {
   factsQuestionsMax: 64, // in one query
   factsQueriesPerTenantMax: 2, // at once
 
+  // Search
+  searchTokenCharsMax: 8192,
+
   // Operator
   manifestFileBytesMax: 4 * 1024 * 1024,
   manifestFilesMax: 20_000,
