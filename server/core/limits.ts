@@ -37,6 +37,8 @@ export const limits = {
   compileQueuePerTenantMax: 256,
   policyWasmBytesMax: 16 * 1024 * 1024,
   policyPlanBytesMax: 4 * 1024 * 1024, // a policy with a larger one runs its Wasm
+  narrowedPlanCharsMax: 256 * 1024, // of a larger one nobody finds out which relationships can matter
+  narrowedUsesMax: 16, // of a side of input.graph in one policy; with more of them all relationships are fetched
 
   // Policies: evaluating (100 relationships burn about 1e5)
   evaluateFuel: 1_000_000,
@@ -128,6 +130,7 @@ export const limits = {
   factsEdgesMax: 4000, // stored relationships on the ways of inheritance, a side
   factsDerivedMax: 10_000, // relationships that follow from those, a side
   inheritanceDepthMax: 12, // stored relationships that one inherited relationship passes
+  factsPointersMax: 32, // relationships that are asked for one by one, a side; with more of them all are fetched
   factsQuestionsMax: 64, // in one query
   factsQueriesPerTenantMax: 2, // at once
 
