@@ -56,6 +56,7 @@ export type Prepared = {
 /**
  * Begins to gather what a decision needs.
  * @param invitation the one that the question is about, where it does not come by a requestToken
+ * @param now the instant of the request, ms
  * @throws Problem forbidden
  */
 export function prepare(
@@ -63,9 +64,10 @@ export function prepare(
   asked: Asked,
   request: AuthorizationRequest,
   invitation?: InvitationFact,
+  now: number = services.clock.now(),
 ): Prepared {
   const started = services.clock.monotonic();
-  const question = questionOf(asked, request, services.clock.now());
+  const question = questionOf(asked, request, now);
   const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
   const needed = policy && factsNeeded(policy.reads);
   const records = needed === undefined ? noFacts : gather(services, asked, question, needed);

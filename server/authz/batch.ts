@@ -2,6 +2,7 @@
 import { noFacts } from '../facts/index.ts';
 import type { Answer } from '../policies/index.ts';
 import { type Asked, type AuthzServices, answerPrepared, prepare, questionOf } from './actions.ts';
+import { decide } from './decide.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
 /** A thousand evaluations in a row would hold up everybody else's; a part's facts are read in few queries. */
@@ -30,4 +31,27 @@ export async function authorizeAll(
     }
   }
   return answers;
+}
+
+/**
+ * Decides many requests at one instant without recording any: what a search asks about each candidate.
+ * @param now ms
+ * @returns whether each is allowed
+ * @throws Problem forbidden
+ */
+export async function allowAll(
+  services: AuthzServices,
+  asked: Asked,
+  requests: readonly AuthorizationRequest[],
+  now: number,
+): Promise<boolean[]> {
+  const prepared = requests.map((one) => prepare(services, asked, one, undefined, now));
+  const facts = await Promise.all(prepared.map((one) => one.facts));
+  const allowed: boolean[] = [];
+  for (const [index, { policy, question }] of prepared.entries()) {
+    if (index > 0 && index % PART === 0) await new Promise((resolve) => setImmediate(resolve));
+    const { answer } = await decide(services.engine, policy, facts[index] ?? noFacts, question);
+    allowed.push(answer.outcome === 'allow');
+  }
+  return allowed;
 }

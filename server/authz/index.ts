@@ -2,8 +2,8 @@
  * The authorization room: one question, one answer. `decide` is pure; actions.ts gathers what it needs and records what
  * it said. Owns accord.decision.
  */
-export { type Asked, type AuthzServices, authorize } from './actions.ts';
-export { authorizeAll } from './batch.ts';
+export { type Asked, type AuthzServices, authorize, questionOf } from './actions.ts';
+export { allowAll, authorizeAll } from './batch.ts';
 export { Explainer } from './explain.ts';
 export { DecisionLog } from './log.ts';
 export { type AuthzRouteServices, type CountMore, registerAuthzRoutes } from './routes.ts';

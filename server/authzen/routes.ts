@@ -1,18 +1,16 @@
 /** AuthZEN's endpoints of each tenant, for the callers of POST /authz/{tenant}, counted and recorded as it is. */
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { type AuthzServices, authorize, authorizeAll, type CountMore } from '../authz/index.ts';
+import { authorize, authorizeAll, type CountMore } from '../authz/index.ts';
 import type { Caller, TenantAuth } from '../core/auth/schema.ts';
 import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import type { TenantSnapshot } from '../snapshot/index.ts';
 import { registerMetadata } from './metadata.ts';
 import { endings, evaluationsOf, requestOf, responseOf } from './rules.ts';
 import { EvaluationRequest, EvaluationResponse, EvaluationsRequest, EvaluationsResponse } from './schema.ts';
+import { type AuthzenSearchServices, registerSearch } from './search-routes.ts';
 
-export type AuthzenServices = AuthzServices & {
-  /** The snapshot of a tenant that access.ts has let through. */
-  snapshotOf: (tenant: string) => TenantSnapshot;
+export type AuthzenServices = AuthzenSearchServices & {
   tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
   /** {base_url} */
   baseUrl: string;
@@ -25,6 +23,7 @@ const evaluators = { access: { door: 'management', scope: 'authz:evaluate', user
 export function registerAuthzenRoutes(app: App, services: AuthzenServices, countMore: CountMore): void {
   registerEvaluation(app, services);
   registerEvaluations(app, services, countMore);
+  registerSearch(app, services, countMore);
   registerMetadata(app, services);
 }
 

@@ -29,7 +29,7 @@ export function requestOf({ subject, action, resource, context }: EvaluationRequ
   };
 }
 
-export function contextOf(
+function contextOf(
   context: Record<string, unknown> | undefined,
   actionProperties: Record<string, unknown> | undefined,
 ): Record<string, unknown> | undefined {

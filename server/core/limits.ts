@@ -136,6 +136,8 @@ export const limits = {
 
   // Search
   searchTokenCharsMax: 8192,
+  searchCandidatesMax: 500, // checked for one page; past this it ends with what it has, and a token
+  searchHeadsMax: 4000, // things by which relationships are inherited; past this all of the type are candidates
 
   // Operator
   manifestFileBytesMax: 4 * 1024 * 1024,

@@ -4,7 +4,7 @@ import type { Transaction } from '../core/db/database.ts';
 import { type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { FactRow } from './schema.ts';
-import type { Ways } from './ways.ts';
+import { stepsOf, type Ways } from './ways.ts';
 
 /** A thing that question `n` is about, at its instant (RFC 3339). `walk`: also what may follow by inheritance. */
 export type Asked = { n: number; type: string; id: string; now: string; walk: boolean };
@@ -168,18 +168,6 @@ function walkTo({ tenant, ways }: FactsQuery, start: 'from' | 'to'): Sql {
         cross join lateral ((${next(sql`s.inner_one`)} limit ${limits.factsEdgesMax + 1}) union all (${next(sql`s.last_one and ${far}`)})) as e
       where w.depth < ${limits.inheritanceDepthMax})
     select from_type, from_id, name, to_type, to_id from w where depth > 0 limit ${limits.factsEdgesMax + 1}`;
-}
-
-/** From one end: what may come after what, whether another may come after that, and whether it may be the last. */
-function stepsOf({ begins, ends, follows }: Ways, start: 'from' | 'to') {
-  const [firsts, lasts] = start === 'from' ? [begins, ends] : [ends, begins];
-  const pairs = follows.map(([a, b]) => (start === 'from' ? ([a, b] as const) : ([b, a] as const)));
-  const inner = new Set(pairs.map(([a]) => a));
-  const steps = [...[...firsts].map((key) => ['', key] as const), ...pairs];
-  return steps.map(([after, key]) => {
-    const [from = '', name = '', to = ''] = key.split(':');
-    return { after, name, type: start === 'from' ? to : from, inner: inner.has(key), last: lasts.has(key) };
-  });
 }
 
 /** Level by level from the direct ones; a row is a relationship at its distance, so that a cycle ends at the depth. */

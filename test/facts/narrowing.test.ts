@@ -21,6 +21,7 @@ import {
   store,
   typesFor,
 } from './graphs.ts';
+import { randomPolicy } from './policies.ts';
 
 const { database } = await createTestDatabase();
 const source = new FactsFromDatabase(database);
@@ -89,37 +90,6 @@ describe('entries', () => {
     },
   );
 });
-
-/** Rules that use the graph in ways of which some can be narrowed and some cannot. */
-function randomPolicy(below: (n: number) => number): string {
-  const pick = <T>(list: readonly T[]) => list[below(list.length)] as T;
-  const literal = () => JSON.stringify(pick(nodeTypes));
-  const conditions = (side: string) => {
-    const far = side === 'subject' ? 'l.to' : 'l.from';
-    const other = pick(['subject', 'resource']);
-    return [
-      `l.type == "${pick(names)}"`,
-      `${far}.type == ${below(2) ? literal() : `input.${other}.type`}`,
-      `${far}.id == ${below(3) ? `input.${other}.id` : `"${below(4)}"`}`,
-      `${far}.id != input.${other}.id`,
-      `startswith(l.relationshipType, "${pick(['m', 'o', 'r'])}")`,
-    ].filter(() => below(2));
-  };
-  const scan = () => {
-    const side = pick(['subject', 'resource']);
-    return [`some l in input.graph.${side}`, ...conditions(side)].join('; ');
-  };
-  return [
-    'package p',
-    'default outcome := "deny"',
-    ...Array.from({ length: 1 + below(2) }, () => `outcome := "allow" if {${scan()}}`),
-    ...(below(2)
-      ? [`outcome := "allow" if {not held; "${pick(nodeTypes)}" == input.resource.type}`, `held if {${scan()}}`]
-      : []),
-    ...(below(2) ? [`reason := concat(",", sort([x | ${scan()}; x := concat("/", [l.type, "x"])]))`] : []),
-    ...(below(6) ? [] : ['obligations contains "many" if count(input.graph.subject) > 2']),
-  ].join('\n');
-}
 
 describe('decisions', () => {
   test.each(Array.from({ length: 40 }, (_, seed) => seed))('policy %i: with narrowing as without it', async (seed) => {
