@@ -8,7 +8,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import underPressure from '@fastify/under-pressure';
 import Fastify from 'fastify';
 import { registerAccess } from './access.ts';
-import { AuthorizationRequest, registerAuthzRoutes } from './authz/index.ts';
+import { AuthorizationRequest, type CountMore, registerAuthzRoutes } from './authz/index.ts';
+import { registerAuthzenRoutes } from './authzen/index.ts';
 import { readJsonBodies } from './body.ts';
 import type { Caller } from './core/auth/schema.ts';
 import type { Config } from './core/config.ts';
@@ -75,11 +76,13 @@ export async function createApp(config: Config, services: Services): Promise<App
   const countTenant = registerQuotas(app, services);
   registerRevisions(app, services.snapshots);
   registerPolicyRoutes(app, services.policies);
-  registerAuthzRoutes(app, services.authz, (request, count) => {
+  const countMore: CountMore = (request, count) => {
     const caller = request.caller as Caller;
     rates?.countMore(caller, count);
     countTenant(caller.tenant, count);
-  });
+  };
+  registerAuthzRoutes(app, services.authz, countMore);
+  registerAuthzenRoutes(app, services.authzen, countMore);
   registerTypeRoutes(app, services.types);
   registerRelationshipRoutes(app, services.relationships);
   registerInvitationRoutes(app, services.sharing);

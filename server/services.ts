@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccessServices } from './access.ts';
 import { type AuthzRouteServices, DecisionLog, Explainer } from './authz/index.ts';
+import type { AuthzenServices } from './authzen/index.ts';
 import { JwksCache } from './core/auth/jwks.ts';
 import { createOutbound } from './core/auth/outbound.ts';
 import { AccessTokens } from './core/auth/token-cache.ts';
@@ -55,6 +56,7 @@ export type Services = {
   access: AccessServices;
   policies: PolicyRouteServices;
   authz: AuthzRouteServices;
+  authzen: AuthzenServices;
   types: TypeRouteServices;
   relationships: RelationshipRouteServices;
   sharing: InvitationRouteServices;
@@ -129,6 +131,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       },
       policies: rooms.policies,
       authz: rooms.authz,
+      authzen: { ...rooms.authz, tenantOf: rooms.access.tenantOf, baseUrl },
       types: rooms.types,
       relationships: rooms.relationships,
       sharing: rooms.sharing,

@@ -29,7 +29,8 @@ const order = [
   ['server/facts', 'server/relationships'],
   ['server/snapshot'],
   ['server/authz'],
-  ['server/invitations'],
+  ['server/search', 'server/invitations'],
+  ['server/authzen'],
   ['server'], // app, services, main, access: the files directly in server/
   ['operator'],
   ['cli'],

@@ -15,6 +15,7 @@ import {
   noFacts,
 } from '../facts/index.ts';
 import { type Answer, type Engine, failed, type PolicyEntry } from '../policies/index.ts';
+import type { Reads } from '../rego/schema.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { type Decision, decide, type Question, tooLarge } from './decide.ts';
 import type { Explainer, Explanation } from './explain.ts';
@@ -55,6 +56,7 @@ export type Prepared = {
 /**
  * Begins to gather what a decision needs.
  * @param invitation the one that the question is about, where it does not come by a requestToken
+ * @param now the instant of the request, ms
  * @throws Problem forbidden
  */
 export function prepare(
@@ -62,9 +64,10 @@ export function prepare(
   asked: Asked,
   request: AuthorizationRequest,
   invitation?: InvitationFact,
+  now: number = services.clock.now(),
 ): Prepared {
   const started = services.clock.monotonic();
-  const question = questionOf(asked, request, services.clock.now());
+  const question = questionOf(asked, request, now);
   const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
   const needed = policy && factsNeeded(policy.reads);
   const records = needed === undefined ? noFacts : gather(services, asked, question, needed);
@@ -122,8 +125,7 @@ export async function authorizeExplained(
     const gone = { answer: failed('policy_not_found') };
     return { answer: keep(services, asked, question, undefined, gone, started).answer };
   }
-  // What the snapshot's policy reads says nothing of this one: it is given everything.
-  const facts = await upon(services, question, gather(services, asked, question, everything, true));
+  const facts = await upon(services, question, gather(services, asked, question, explainedBy(source.reads), true));
   if (facts.tooLarge !== undefined) {
     return { answer: keep(services, asked, question, source.number, tooLarge(facts.tooLarge), started).answer };
   }
@@ -132,10 +134,15 @@ export async function authorizeExplained(
   return { answer: keep(services, asked, question, source.number, decision, started).answer, explain };
 }
 
-const everything: FactsNeeded = {
-  ...{ subject: true, resource: true, consents: true },
-  ...{ subjectAttributes: true, resourceAttributes: true },
-};
+/**
+ * What an explained decision is given: everything, but of relationships what the policy reads of them, so that one which
+ * narrows them explains its decisions about things that have very many.
+ */
+function explainedBy(reads: Reads): FactsNeeded {
+  const { subject = false, resource = false, uses } = factsNeeded(reads) ?? {};
+  const others = { consents: true, subjectAttributes: true, resourceAttributes: true };
+  return { ...others, subject, resource, ...(uses ? { uses } : {}) };
+}
 
 /** The facts, with the invitation that the request comes upon. */
 function upon(
@@ -160,7 +167,8 @@ function gather(
 ): Facts | Promise<Facts> {
   const subject = { type: snapshot.spec.tokenMapping.defaultActorType, ...thing(request.subject) };
   const resource = thing(request.resource);
-  return services.facts.gather({ tenant, types: snapshot.types, subject, resource, needed, now, explain });
+  const compared = { subject: thing(request.subject), resource };
+  return services.facts.gather({ tenant, types: snapshot.types, subject, resource, compared, needed, now, explain });
 }
 
 function thing(value: Record<string, unknown> | undefined): { id?: string; type?: string } {

@@ -8,6 +8,7 @@ import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Facts } from '../facts/index.ts';
 import { type Artifacts, type Engine, type PolicyGraph, requirePolicy } from '../policies/index.ts';
+import type { Reads } from '../rego/schema.ts';
 import { type Decision, decisionOf } from './decide.ts';
 import type { PolicyInput } from './input.ts';
 
@@ -28,6 +29,8 @@ export type Explanation = {
 };
 
 export type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph };
+/** `reads`: of this very revision, which may be newer than the snapshot's. */
+export type StoredSource = Source & { reads: Reads };
 
 /** Explaining programs by key, as many as there is room for. */
 export function explainingPrograms(): LRUCache<string, Uint8Array> {
@@ -43,9 +46,10 @@ export class Explainer {
   }
 
   /** The stored source of a policy. @throws Problem policy_not_found */
-  async source(tenant: string, name: string): Promise<Source> {
+  async source(tenant: string, name: string): Promise<StoredSource> {
     const row = await this.#services.database.read(tenant, (tx) => requirePolicy(tx, tenant, name));
-    return { name, number: row.number, effectiveRego: row.effective_rego, ...(row.graph ? { graph: row.graph } : {}) };
+    const { number, effective_rego: effectiveRego, reads, graph } = row;
+    return { name, number, effectiveRego, reads, ...(graph ? { graph } : {}) };
   }
 
   /**

@@ -2,8 +2,9 @@
  * The authorization room: one question, one answer. `decide` is pure; actions.ts gathers what it needs and records what
  * it said. Owns accord.decision.
  */
-export { type AuthzServices, authorize } from './actions.ts';
+export { type Asked, type AuthzServices, authorize, questionOf } from './actions.ts';
+export { allowAll, authorizeAll } from './batch.ts';
 export { Explainer } from './explain.ts';
 export { DecisionLog } from './log.ts';
-export { type AuthzRouteServices, registerAuthzRoutes } from './routes.ts';
+export { type AuthzRouteServices, type CountMore, registerAuthzRoutes } from './routes.ts';
 export { AuthorizationRequest } from './schema.ts';

@@ -11,7 +11,8 @@ import { problem } from '../core/problems.ts';
 import { noFacts } from '../facts/index.ts';
 import { checkPolicyName, effectiveRego, instantOf, PolicyTestBody } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { type AuthzServices, answerPrepared, authorize, authorizeExplained, prepare, questionOf } from './actions.ts';
+import { type Asked, type AuthzServices, authorize, authorizeExplained } from './actions.ts';
+import { authorizeAll } from './batch.ts';
 import type { Explainer } from './explain.ts';
 import { AuthorizationRequest, AuthorizationResponse, answerText, BatchRequest } from './schema.ts';
 import { type DecisionRow, listDecisions } from './store.ts';
@@ -26,7 +27,6 @@ export type AuthzRouteServices = AuthzServices & {
 /** Counts that a request holds so many more, for its caller and its tenant. @throws Problem rate_limited */
 export type CountMore = (request: FastifyRequest, count: number) => void;
 
-const BATCH_PART = 50;
 const TenantParams = Type.Object({ tenant: Type.String() });
 const evaluators = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
 // Records, not configuration: a config-viewer reads none.
@@ -87,11 +87,7 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
   });
 }
 
-async function explain(
-  services: AuthzRouteServices,
-  asked: Parameters<typeof questionOf>[0],
-  body: AuthorizationRequest,
-) {
+async function explain(services: AuthzRouteServices, asked: Asked, body: AuthorizationRequest) {
   const { caller } = asked;
   if (caller.kind !== 'backend' || !caller.scopes.has('pg:tenant:admin')) {
     throw problem('forbidden', { detail: 'explain needs the scope pg:tenant:admin.' });
@@ -119,18 +115,8 @@ function registerBatch(app: App, services: AuthzRouteServices, countMore: CountM
       const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
       const { requests } = request.body as { requests: AuthorizationRequest[] };
       countMore(request as never, requests.length - 1); // one was counted at the door
-      for (const one of requests) questionOf(asked, one, 0); // all or nothing: nobody else's question among them
       reply.header('accord-revision', `c${snapshot.revision}`);
-      const decisions = [];
-      for (let at = 0; at < requests.length; at += BATCH_PART) {
-        // A thousand evaluations in a row would hold up everybody else's; a part's facts are read in one query.
-        if (at > 0) await new Promise((resolve) => setImmediate(resolve));
-        const part = requests.slice(at, at + BATCH_PART).map((one) => prepare(services, asked, one));
-        const facts = await Promise.all(part.map((one) => one.facts));
-        for (const [index, one] of part.entries()) {
-          decisions.push((await answerPrepared(services, asked, { ...one, facts: facts[index] ?? noFacts })).answer);
-        }
-      }
+      const decisions = await authorizeAll(services, asked, requests);
       return { decisions };
     },
   });

@@ -40,6 +40,8 @@ export const limits = {
   policyWasmBytesMax: 16 * 1024 * 1024,
   policyPlanBytesMax: 4 * 1024 * 1024, // a policy with a larger one runs its Wasm
   planProgramCharsMax: 1024 * 1024, // of JavaScript made of a plan, 10 ms to load for each 100,000; longer: its Wasm
+  narrowedPlanCharsMax: 256 * 1024, // of a larger one nobody finds out which relationships can matter
+  narrowedUsesMax: 16, // of a side of input.graph in one policy; with more of them all relationships are fetched
 
   // Policies: evaluating (100 relationships burn about 1e5)
   evaluateFuel: 1_000_000,
@@ -131,8 +133,14 @@ export const limits = {
   factsEdgesMax: 4000, // stored relationships on the ways of inheritance, a side
   factsDerivedMax: 10_000, // relationships that follow from those, a side
   inheritanceDepthMax: 12, // stored relationships that one inherited relationship passes
+  factsPointersMax: 32, // relationships that are asked for one by one, a side; with more of them all are fetched
   factsQuestionsMax: 64, // in one query
   factsQueriesPerTenantMax: 2, // at once
+
+  // Search
+  searchTokenCharsMax: 8192,
+  searchCandidatesMax: 500, // checked for one page; past this it ends with what it has, and a token
+  searchHeadsMax: 4000, // things by which relationships are inherited; past this all of the type are candidates
 
   // Operator
   manifestFileBytesMax: 4 * 1024 * 1024,

@@ -16,6 +16,7 @@ const levels: Record<Observation['kind'], Level> = {
   compiler_replaced: 'warn',
   decided: 'debug',
   decision_failed: 'warn',
+  searched: 'debug',
   policy_suspended: 'warn',
   decision_log_dropped: 'warn',
   token_refused: 'debug',

@@ -45,6 +45,8 @@ function createSeries(registry: Registry, gauges: GaugeSources) {
     decisionFailures: counter('decision_failures_total', 'Decisions that deny because the policy could not be used.', [
       'reason',
     ]),
+    searchSeconds: histogram('search_seconds', 'Time of a page of a search, without HTTP.'),
+    searchCandidates: counter('search_candidates_total', 'Candidates that searches checked.'),
     suspended: counter('policy_suspensions_total', 'Policies moved off the main thread.'),
     logDropped: counter('decision_log_dropped_total', 'Decision records that were not written.'),
     swaps: counter('snapshot_swaps_total', 'Snapshots replaced.'),
@@ -72,6 +74,10 @@ export function createMetrics(gauges: GaugeSources): Metrics {
         break;
       case 'decision_failed':
         series.decisionFailures.inc({ reason: observation.reason });
+        break;
+      case 'searched':
+        series.searchSeconds.add(observation.ms / 1000);
+        series.searchCandidates.inc(observation.candidates);
         break;
       case 'policy_suspended':
         series.suspended.inc();

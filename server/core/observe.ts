@@ -15,6 +15,7 @@ export type Observation =
   | { kind: 'compiler_replaced'; reason: string }
   | { kind: 'decided'; tenant: string; outcome: 'allow' | 'deny' | 'object'; ms: number }
   | { kind: 'decision_failed'; tenant: string; policy: string; reason: string; detail: string }
+  | { kind: 'searched'; tenant: string; candidates: number; found: number; ms: number }
   | { kind: 'policy_suspended'; tenant: string; policy: string }
   | { kind: 'decision_log_dropped'; count: number }
   | { kind: 'token_refused'; tenant?: string; reason: string }

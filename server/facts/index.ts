@@ -17,3 +17,4 @@ export {
   type SubjectRelationship,
 } from './schema.ts';
 export { FactsFromDatabase } from './source.ts';
+export { type Step as WayStep, stepsOf, type Ways, waysOf } from './ways.ts';

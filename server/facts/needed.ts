@@ -26,5 +26,6 @@ function neededBy(reads: Reads): FactsNeeded | { none: true } {
     subjectAttributes: beyondNames('subject'),
     resourceAttributes: beyondNames('resource'),
   };
-  return Object.values(needed).some(Boolean) ? needed : { none: true };
+  if (!Object.values(needed).some(Boolean)) return { none: true };
+  return reads.all || reads.narrowing === undefined ? needed : { ...needed, uses: reads.narrowing };
 }

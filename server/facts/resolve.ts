@@ -22,6 +22,7 @@ export const nodeKey = ({ type, id }: Edge['from']): string => `${type}\0${id}`;
 
 /**
  * The relationships from (or to) the root, out of all stored ones on the ways there.
+ * @param isWanted those that matter; all unless given
  * @returns undefined when there are more than a policy may be given
  */
 export function resolve(
@@ -29,6 +30,7 @@ export function resolve(
   root: Edge['from'],
   edges: readonly Edge[],
   types: Pick<Types, 'inheritances'>,
+  isWanted: (name: string, node: Edge['from']) => boolean = () => true,
 ): Resolved | undefined {
   const held = types.inheritances.length === 0 ? edges.map(stored) : deduce(edges, types.inheritances);
   if (held === undefined) return undefined;
@@ -41,12 +43,13 @@ export function resolve(
   };
   for (const one of held) {
     if (one[side] !== at || seen.has(keyOf(one))) continue;
-    seen.add(keyOf(one));
-    if (seen.size > limits.factsEntriesMax) return undefined;
     const [first, last] = [firstOf(one), lastOf(one)];
     const step = { from: first.from, relationshipType: one.type.split(':')[1] as string, to: last.to };
     const far = side === 'from' ? last : first;
     const node = side === 'from' ? far.to : far.from;
+    if (!isWanted(step.relationshipType, node)) continue;
+    seen.add(keyOf(one));
+    if (seen.size > limits.factsEntriesMax) return undefined;
     if (far.attributes !== undefined) result.attributes.set(nodeKey(node), far.attributes);
     result.entries.push({ name: step.relationshipType, node });
     if (one.parts !== undefined) result.inherited.push({ relationship: step, through: stepsOf(one) });

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import { Json, Nullable } from '../core/db/rows.ts';
+import type { Narrowing } from '../rego/schema.ts';
 import type { Types } from '../types/index.ts';
 
 /** A relationship of the subject, as a policy sees it; `type` equals `relationshipType`. */
@@ -62,6 +63,8 @@ export type FactsNeeded = {
   /** Whether it looks at more of the subject, or the resource, than id and type. */
   readonly subjectAttributes: boolean;
   readonly resourceAttributes: boolean;
+  /** Every use of a side of the graph, where each sees only certain entries; a side that is absent is used as a whole. */
+  readonly uses?: Pick<Narrowing, 'subject' | 'resource'>;
 };
 
 export type FactsQuestion = {
@@ -70,6 +73,8 @@ export type FactsQuestion = {
   types: Types;
   subject: Partial<Actor>;
   resource: Partial<Actor>;
+  /** What a policy's comparisons with the subject and the resource compare with: as the request has them. */
+  compared?: { subject: Partial<Actor>; resource: Partial<Actor> };
   needed: FactsNeeded;
   /** The instant of the request, ms: expiry and consents are judged at it. */
   now: number;
@@ -87,6 +92,8 @@ export const noFacts: Facts = Object.freeze({ graph: Object.freeze({ subject: []
  */
 export const FactRow = Type.Object({
   n: Type.Integer(),
+  /** The pointer that it was found for. */
+  p: Nullable(Type.Integer()),
   part: Type.Union([Type.Literal('from'), Type.Literal('to'), Type.Literal('subject'), Type.Literal('resource')]),
   from_type: Nullable(Type.String()),
   from_id: Nullable(Type.String()),
@@ -95,4 +102,5 @@ export const FactRow = Type.Object({
   to_id: Nullable(Type.String()),
   attributes: Nullable(Json<Record<string, unknown>>()),
 });
+export type Named = { type: string; id: string };
 export type Edge = { from: Actor; name: string; to: Actor; attributes: Record<string, unknown> | undefined };

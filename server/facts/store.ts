@@ -4,6 +4,7 @@ import type { Transaction } from '../core/db/database.ts';
 import { type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { FactRow } from './schema.ts';
+import { stepsOf, type Ways } from './ways.ts';
 
 /** A thing that question `n` is about, at its instant (RFC 3339). `walk`: also what may follow by inheritance. */
 export type Asked = { n: number; type: string; id: string; now: string; walk: boolean };
@@ -17,6 +18,27 @@ export type FactsQuery = {
   follows: readonly (readonly [string, string])[];
   /** Whether any type has attributes. */
   attributes: boolean;
+  /** Relationships that are asked for one by one: by their whole key, of a root to any thing of a type, over ways. */
+  exact: readonly Pointed[];
+  ranges: Record<'from' | 'to', readonly Pointed[]>;
+  walks: Record<'from' | 'to', readonly Pointed[]>;
+  /** Of the relationship types that walks are for, by `way`. */
+  ways: readonly Ways[];
+};
+
+/**
+ * One relationship that question `n` asks for. `from` and `to` are its ends, the one that is not known without id; `part`
+ * is whose it is. Walks begin at the end that names their list.
+ */
+export type Pointed = {
+  n: number;
+  p: number;
+  part: 'from' | 'to';
+  from: { type: string; id?: string };
+  name: string;
+  to: { type: string; id?: string };
+  now: string;
+  way: number;
 };
 
 const edge = sql`r.from_type, r.from_id, r.name, r.to_type, r.to_id`;
@@ -29,6 +51,7 @@ export async function readFacts(tx: Transaction, query: FactsQuery): Promise<Sta
     ...(query.to.length > 0 ? [relationships(query, 'to')] : []),
     ...(query.subject.length > 0 ? [things(query, 'subject')] : []),
     ...(query.resource.length > 0 ? [things(query, 'resource')] : []),
+    ...pointed(query),
   ];
   const [first, ...others] = parts;
   if (first === undefined) return [];
@@ -63,8 +86,88 @@ function relationships(query: FactsQuery, side: 'from' | 'to'): Sql {
   const [attributes, join] = query.attributes
     ? [sql`t.attributes`, sql`left join accord.thing t on t.tenant = ${tenant} and ${far}`]
     : [sql`null::jsonb`, sql``];
-  return sql`select q.n, ${partTexts[side]} as part, e.from_type, e.from_id, e.name, e.to_type, e.to_id, ${attributes} as attributes
+  return sql`select q.n, null::integer as p, ${partTexts[side]} as part, e.from_type, e.from_id, e.name, e.to_type, e.to_id, ${attributes} as attributes
     from ${asked(query[side])} cross join lateral (${walks ? walk(query, side, direct) : direct}) as e ${join}`;
+}
+
+function pointed(query: FactsQuery): Sql[] {
+  const { tenant, exact, ranges, walks } = query;
+  const [t, f] = [
+    sql`r.to_type = q.to_type and r.to_id = q.to_id`,
+    sql`r.from_type = q.from_type and r.from_id = q.from_id`,
+  ];
+  const stored = (ends: Sql, most: number) => sql`select ${edge} from accord.relationship r where r.tenant = ${tenant}
+    and r.name = q.name and ${ends} and ${holding} limit ${most}`;
+  const most = limits.factsEntriesMax + 1;
+  return [
+    ...(exact.length > 0 ? [found(query, exact, stored(sql`${f} and ${t}`, 1))] : []),
+    ...(ranges.from.length > 0 ? [found(query, ranges.from, stored(sql`${f} and r.to_type = q.to_type`, most))] : []),
+    ...(ranges.to.length > 0 ? [found(query, ranges.to, stored(sql`${t} and r.from_type = q.from_type`, most))] : []),
+    ...(walks.from.length > 0 ? [found(query, walks.from, walkTo(query, 'from'))] : []),
+    ...(walks.to.length > 0 ? [found(query, walks.to, walkTo(query, 'to'))] : []),
+  ];
+}
+
+const noText = sql`null::text collate "C"`;
+
+/** What each of a list finds, with the attributes of the far end. */
+function found({ tenant, attributes }: FactsQuery, list: readonly Pointed[], edges: Sql): Sql {
+  const at = sql`unnest(${integers(list.map((one) => one.n))}, ${integers(list.map((one) => one.p))},
+    ${texts(list.map((one) => one.part))}, ${texts(list.map((one) => one.from.type))}, ${texts(list.map((one) => one.from.id ?? ''))},
+    ${texts(list.map((one) => one.name))}, ${texts(list.map((one) => one.to.type))}, ${texts(list.map((one) => one.to.id ?? ''))},
+    (select ${list.map((one) => one.now)}::timestamptz[]), ${integers(list.map((one) => one.way))})
+    as q (n, p, part, from_type, from_id, name, to_type, to_id, now, way)`;
+  const [values, join] = attributes
+    ? [
+        sql`t.attributes`,
+        sql`left join accord.thing t on t.tenant = ${tenant}
+          and t.type = case q.part when 'from' then e.to_type else e.from_type end
+          and t.id = case q.part when 'from' then e.to_id else e.from_id end`,
+      ]
+    : [sql`null::jsonb`, sql``];
+  return sql`select q.n, q.p, q.part, e.from_type, e.from_id, e.name, e.to_type, e.to_id, ${values} as attributes
+    from ${at} cross join lateral (${edges}) as e ${join}`;
+}
+
+/**
+ * Every stored relationship on a way between two things that are both known, and few others: from one end level by level
+ * over those that another may follow, and at each level those that lead to the other end, by their key. So a thing that has
+ * very many costs nothing where they can only be the last of a way.
+ */
+function walkTo({ tenant, ways }: FactsQuery, start: 'from' | 'to'): Sql {
+  const steps = ways.flatMap((one, way) => stepsOf(one, start).map((step) => ({ way, ...step })));
+  const column = (read: (step: (typeof steps)[0]) => string) => texts(steps.map(read));
+  const step = sql`unnest(${integers(steps.map((one) => one.way))}, ${column((one) => one.after)}, ${column((one) => one.name)},
+    ${column((one) => one.type)}, (select ${steps.map((one) => one.inner)}::boolean[]), (select ${steps.map((one) => one.last)}::boolean[]))
+    as s (way, after, name, type, inner_one, last_one)`;
+  const [near, far, farType, target] =
+    start === 'from'
+      ? [
+          sql`r.from_type = at_type and r.from_id = at_id`,
+          sql`r.to_id = q.to_id`,
+          sql`r.to_type`,
+          sql`w.to_type, w.to_id`,
+        ]
+      : [
+          sql`r.to_type = at_type and r.to_id = at_id`,
+          sql`r.from_id = q.from_id`,
+          sql`r.from_type`,
+          sql`w.from_type, w.from_id`,
+        ];
+  const begin = start === 'from' ? sql`q.from_type, q.from_id` : sql`q.to_type, q.to_id`;
+  const key = sql`w.from_type || ':' || w.name || ':' || w.to_type`;
+  const next = (which: Sql) => sql`select ${edge} from (select * from ${step}) as s join accord.relationship r
+    on r.tenant = ${tenant} and ${near} and r.name = s.name and ${farType} = s.type
+    where s.way = q.way and s.after = at_key and ${holding} and ${which}`;
+  return sql`with recursive w (from_type, from_id, name, to_type, to_id, depth) as (
+      select ${noText}, ${noText}, ${noText}, ${noText}, ${noText}, 0
+      union
+      select e.*, w.depth + 1 from w
+        cross join lateral (select ${key}, ${target} where w.depth > 0 union all select '', ${begin} where w.depth = 0)
+          as a (at_key, at_type, at_id)
+        cross join lateral ((${next(sql`s.inner_one`)} limit ${limits.factsEdgesMax + 1}) union all (${next(sql`s.last_one and ${far}`)})) as e
+      where w.depth < ${limits.inheritanceDepthMax})
+    select from_type, from_id, name, to_type, to_id from w where depth > 0 limit ${limits.factsEdgesMax + 1}`;
 }
 
 /** Level by level from the direct ones; a row is a relationship at its distance, so that a cycle ends at the depth. */
@@ -89,7 +192,7 @@ function walk({ tenant, follows }: FactsQuery, side: 'from' | 'to', direct: Sql)
 }
 
 function things(query: FactsQuery, part: 'subject' | 'resource'): Sql {
-  return sql`select q.n, ${partTexts[part]} as part, null as from_type, null as from_id, null as name,
+  return sql`select q.n, null::integer as p, ${partTexts[part]} as part, null as from_type, null as from_id, null as name,
       null as to_type, null as to_id, t.attributes
     from ${asked(query[part])} join accord.thing t on t.tenant = ${query.tenant} and t.type = q.type and t.id = q.id`;
 }

@@ -57,6 +57,7 @@ export const PolicyRow = Type.Object({
   graph: Nullable(Json<PolicyGraph>()),
   effective_rego: Type.String(),
   artifact: Type.String(),
+  reads: Json<Reads>(),
   revision: Type.Integer(),
   owner: Json<Owner>(),
   updated_at: Instant,

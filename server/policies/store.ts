@@ -7,7 +7,7 @@ import type { Reads } from '../rego/schema.ts';
 import type { PolicyGraph } from './graph/index.ts';
 import { type ArtifactAbout, ArtifactRow, EntryRow, PolicyRow, RevisionRow } from './schema.ts';
 
-const columns = sql`name, number, rego, graph, effective_rego, artifact, revision, owner, updated_at, updated_by`;
+const columns = sql`name, number, rego, graph, effective_rego, artifact, reads, revision, owner, updated_at, updated_by`;
 const none = sql``;
 
 export function readPolicy(tx: Transaction, tenant: string, name: string): Promise<PolicyRow | undefined> {

@@ -7,6 +7,7 @@ import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { CompilerWorker } from './compile-thread.ts';
 import { artifactFacts, type Outcome } from './compiler-module.ts';
+import { narrowingOf } from './plan/narrowing.ts';
 import {
   type Compiled,
   type CompileResult,
@@ -111,7 +112,8 @@ class FairQueue {
 
 function version(): string {
   const { opa, instrumented } = artifactFacts();
-  const inputs = `${instrumented} ${limits.evaluateMemoryPages} ${limits.evaluateFuel}`;
+  // The last: what is stored beside the module. Add one when narrowing.ts finds more, or less, than before.
+  const inputs = `${instrumented} ${limits.evaluateMemoryPages} ${limits.evaluateFuel} narrowing 1`;
   return `opa-${opa.replace(/^v/, '')}+${createHash('sha256').update(inputs).digest('hex').slice(0, 8)}`;
 }
 
@@ -126,13 +128,19 @@ function toResult(outcome: Outcome): CompileResult {
     wasm: outcome.wasm,
     package: answer.package,
     syntax: answer.syntax,
-    reads: answer.reads.all ? { all: true } : answer.reads,
+    reads: readsOf(answer),
     builtins: (answer.builtins ?? []).sort(),
     fuel: outcome.fuel,
   };
   if (answer.plan !== undefined && Buffer.byteLength(answer.plan) <= limits.policyPlanBytesMax)
     compiled.plan = answer.plan;
   return compiled;
+}
+
+function readsOf({ reads, plan }: Answer): Reads {
+  if (reads.all) return { all: true };
+  const narrowing = plan === undefined ? undefined : narrowingOf(plan, reads);
+  return narrowing === undefined ? reads : { ...reads, narrowing };
 }
 
 function toFormatted(outcome: Outcome): FormatResult {

@@ -4,7 +4,22 @@
 export type RegoError = { code: string; message: string; row: number; col: number };
 
 /** The input paths that a policy looks at, e.g. ['graph', 'subject']; sorted, none a prefix of another. A use of the input with a computed key, or of all of it, is `all`. */
-export type Reads = { all: true } | { all: false; paths: string[][] };
+export type Reads = { all: true } | { all: false; paths: string[][]; narrowing?: Narrowing };
+
+/** What an entry of input.graph is compared with: a constant, or the request's subject or resource. */
+export type GraphTerm = { literal: string } | { of: 'subject' | 'resource'; member: 'id' | 'type' };
+
+/** What an entry must be for one use to see it; `type` and `id` are those of its far end. An entry that is nothing of it leaves no trace. */
+export type GraphUse = { readonly name?: string; readonly type?: GraphTerm; readonly id?: GraphTerm };
+
+/** What of relationships a policy can tell apart (plan/narrowing.ts). */
+export type Narrowing = {
+  /** Every use of the side; absent when some use may see all entries. */
+  readonly subject?: readonly GraphUse[];
+  readonly resource?: readonly GraphUse[];
+  /** Of which of the two the policy looks only at type and, where an entry of input.graph is compared with it, id. */
+  readonly free: readonly ('subject' | 'resource')[];
+};
 
 export type Compiled = {
   ok: true;

@@ -58,7 +58,7 @@ describe('a snapshot that is held back', () => {
   });
 });
 
-test('facts are gathered, all of them, and given to the policy whatever the snapshot knows that it reads', async () => {
+test('facts are gathered as the newest policy reads relationships, whatever the snapshot knows that it reads', async () => {
   await put('related', 'package p\noutcome := "deny"');
   const old = await snapshot();
   await put('related', 'package p\noutcome := "allow" if input.graph.subject[_].to.id == input.resource.id');
@@ -77,7 +77,7 @@ test('facts are gathered, all of them, and given to the policy whatever the snap
   expect(asked).toMatchObject([
     {
       ...{ tenant, subject: { id: 'a', type: 'user' }, resource: { id: 'c', type: 'car' } },
-      needed: { subject: true, resource: true, consents: true },
+      needed: { subject: true, resource: false, consents: true, subjectAttributes: true },
     },
   ]);
 });

@@ -1,57 +1,13 @@
 /** What decisions are given of relationships: the walk in SQL against a naive one in memory, on random graphs with cycles and expiry. */
 import { describe, expect, test } from 'vitest';
-import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { type Facts, FactsFromDatabase, type FactsQuestion } from '../../server/facts/index.ts';
 import { typesOf } from '../../server/types/index.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { distinct, type Edge, NOW, type Node, nodeTypes, randomGraph, store, typesFor, type Way } from './graphs.ts';
 
 const { database } = await createTestDatabase();
 const source = new FactsFromDatabase(database);
-const NOW = Date.UTC(2026, 0, 1);
-
-type Node = { type: string; id: string };
-type Edge = { from: Node; name: string; to: Node; expiresAt?: number };
-type Way = { makes: string; through: string; next: string };
-
-/** Mulberry32: the same graphs in each run. */
-function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
-
-const nodeTypes = ['user', 'group', 'doc'];
-const names = ['member_of', 'owns', 'reads'];
-
-function randomGraph(seed: number): { edges: Edge[]; ways: Way[] } {
-  const below = random(seed);
-  const pick = <T>(list: readonly T[]) => list[below(list.length)] as T;
-  const node = (type: string): Node => ({ type, id: `${below(4)}` });
-  const edges: Edge[] = [];
-  for (let i = 0; i < 4 + below(16); i++) {
-    const expiresAt = [undefined, undefined, NOW + 1, NOW, NOW - 1][below(5)];
-    edges.push({
-      from: node(pick(nodeTypes)),
-      name: pick(names),
-      to: node(pick(nodeTypes)),
-      ...(expiresAt ? { expiresAt } : {}),
-    });
-  }
-  const ways = Array.from({ length: 1 + below(5) }, () => {
-    const [from, middle, to] = [pick(nodeTypes), pick(nodeTypes), pick(nodeTypes)];
-    return {
-      makes: `${from}:${pick(names)}:${to}`,
-      through: `${from}:${pick(names)}:${middle}`,
-      next: `${middle}:${pick(names)}:${to}`,
-    };
-  });
-  return { edges, ways };
-}
 
 const keyOf = (node: Node) => `${node.type}/${node.id}`;
 
@@ -80,35 +36,6 @@ function naive(edges: readonly Edge[], ways: readonly Way[]): Map<string, number
   return held;
 }
 
-/** The types room's rows of a graph: every type that it or its ways name. */
-function typesFor(edges: readonly Edge[], ways: readonly Way[]) {
-  const keys = new Set([
-    ...edges.map(({ from, name, to }) => `${from.type}:${name}:${to.type}`),
-    ...ways.flatMap(({ makes, through, next }) => [makes, through, next]),
-  ]);
-  const rows = [...keys].map((key) => {
-    const [from_type = '', name = '', to_type = ''] = key.split(':');
-    const inheritedThrough = ways
-      .filter((way) => way.makes === key)
-      .map(({ through, next }) => ({ relationship: through, from: next }));
-    return { from_type, name, to_type, spec: { inheritedThrough } };
-  });
-  return typesOf(
-    [...nodeTypes, 'car'].map((name) => ({ name, spec: {} })),
-    rows,
-  );
-}
-
-async function store(tenant: string, edges: readonly Edge[]): Promise<void> {
-  const of = <T>(read: (edge: Edge) => T) => edges.map(read);
-  await database.tenant(tenant, (tx) =>
-    tx.run(sql`insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id, expires_at)
-      select ${tenant}, * from unnest(${of((e) => e.from.type)}::text[], ${of((e) => e.from.id)}::text[], ${of((e) => e.name)}::text[],
-        ${of((e) => e.to.type)}::text[], ${of((e) => e.to.id)}::text[],
-        ${of((e) => (e.expiresAt ? new Date(e.expiresAt).toISOString() : null))}::timestamptz[]) on conflict do nothing`),
-  );
-}
-
 const needed = { subject: true, resource: true, consents: false, subjectAttributes: false, resourceAttributes: false };
 const question = (
   tenant: string,
@@ -126,11 +53,6 @@ const question = (
   explain,
 });
 
-/** The first of equal edges counts, as in the table. */
-function distinct(edges: readonly Edge[]): Edge[] {
-  return [...new Map([...edges].reverse().map((e) => [`${keyOf(e.from)} ${e.name} ${keyOf(e.to)}`, e])).values()];
-}
-
 describe('the walk', () => {
   test.each(Array.from({ length: 150 }, (_, seed) => seed))(
     'graph %i agrees with the naive one, from every node to every node',
@@ -138,7 +60,7 @@ describe('the walk', () => {
       const graph = randomGraph(seed);
       const edges = distinct(graph.edges);
       const tenant = `walk${seed}`;
-      await store(tenant, edges);
+      await store(database, tenant, edges);
       const types = typesFor(edges, graph.ways);
       const held = [...naive(edges, graph.ways).keys()].map((key) => key.split(' ') as [string, string, string]);
       const nodes = nodeTypes.flatMap((type) => [0, 1, 2, 3].map((id) => ({ type, id: `${id}` })));
@@ -170,7 +92,7 @@ describe('the walk', () => {
 
   test('a relationship holds through inheritanceDepthMax stored ones and not through one more', async () => {
     const edges = chain(limits.inheritanceDepthMax + 1);
-    await store('deep', edges);
+    await store(database, 'deep', edges);
     const types = typesFor(edges, transitive);
     const { graph } = await source.gather(
       question('deep', types, { type: 'group', id: 'g0' }, { type: 'group', id: `g${limits.inheritanceDepthMax + 1}` }),
@@ -190,9 +112,9 @@ describe('the walk', () => {
     const types = typesFor(edges, []);
     const ask = (tenant: string) =>
       source.gather(question(tenant, types, { type: 'user', id: 'u' }, { type: 'doc', id: '0' }));
-    await store('full', edges.slice(1));
+    await store(database, 'full', edges.slice(1));
     expect((await ask('full')).graph.subject).toHaveLength(limits.factsEntriesMax);
-    await store('past', edges);
+    await store(database, 'past', edges);
     expect(await ask('past')).toMatchObject({ tooLarge: 'subject', graph: { subject: [], resource: [] } });
   });
 
@@ -206,7 +128,7 @@ describe('the walk', () => {
       })),
     ];
     const ways = [{ makes: 'user:reads:doc', through: 'user:member_of:group', next: 'group:owns:doc' }];
-    await store('wide', wide);
+    await store(database, 'wide', wide);
     const at = { type: 'user', id: 'u' };
     expect(await source.gather(question('wide', typesFor(wide, ways), at, { type: 'doc', id: 'none' }))).toMatchObject({
       tooLarge: 'subject',
@@ -218,7 +140,7 @@ describe('the walk', () => {
         to: { type: 'group', id: `${j}` },
       })),
     );
-    await store('dense', everybody);
+    await store(database, 'dense', everybody);
     const dense = await source.gather(
       question('dense', typesFor(everybody, transitive), { type: 'group', id: '0' }, { type: 'doc', id: '0' }),
     );
@@ -233,7 +155,7 @@ describe('the walk', () => {
       name: 'owns',
       to: { type: 'doc', id: `d${i}` },
     }));
-    await store('many', edges);
+    await store(database, 'many', edges);
     const types = typesFor(edges, []);
     const answers = await Promise.all(edges.map(({ from, to }) => source.gather(question('many', types, from, to))));
     expect(answers.map(({ graph }) => graph.subject[0]?.to.id)).toEqual(edges.map(({ to }) => to.id));

@@ -220,7 +220,8 @@ describe('reads', () => {
     ['x if { i := input; i.a }', { all: true }],
     ['x if input.a with input as {"a": 1}', { all: true }],
   ])('%s', async (rules, expected) => {
-    expect((await accepted(`package a\n${rules}`)).reads).toEqual(expected);
+    const { reads } = await accepted(`package a\n${rules}`);
+    expect({ ...reads, narrowing: undefined }).toEqual(expected); // plan/narrowing.test.ts
   });
 });
 

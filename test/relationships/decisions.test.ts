@@ -81,8 +81,15 @@ describe('input.graph', () => {
       }),
     );
     await backend('POST', '/relationships/import', { raw: lines.join('\n'), type: 'application/x-ndjson' });
-    expect(await drive('rich', 'r1')).toEqual({ outcome: 'deny', reason: 'graph_too_large' });
-    expect(await drive('rich', 'r1', '?explain=true')).toEqual({ outcome: 'deny', reason: 'graph_too_large' });
+    await cars.policy('car:count', 'package p\noutcome := {"of": count(input.graph.subject)}');
+    const count = (query: string) =>
+      cars.decide({ type: 'user', id: 'rich' }, 'car:count', { type: 'car', id: 'r1' }, query);
+    for (const query of ['', '?explain=true'])
+      expect(await count(query)).toEqual({ outcome: 'deny', reason: 'graph_too_large' });
+    // One that asks for a certain relationship only does not see how many others there are.
+    for (const query of ['', '?explain=true'])
+      expect(await drive('rich', 'r1', query)).toMatchObject({ outcome: 'allow' });
+    expect((await drive('rich', 'none')).outcome).toBe('deny');
     expect(server.observations).toContainEqual(
       expect.objectContaining({ kind: 'decision_failed', tenant: cars.tenant, reason: 'graph_too_large' }),
     );

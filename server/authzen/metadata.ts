@@ -1,0 +1,48 @@
+/**
+ * Owns AuthZEN's metadata of a tenant (section 9). Its identifier is M, a URL with a path, so the document is at the
+ * well-known address put between host and path (RFC 8615); below M too, for who forms it as OpenID Connect does.
+ */
+import { Type } from 'typebox';
+import type { TenantAuth } from '../core/auth/schema.ts';
+import type { App } from '../core/http.ts';
+import { tenantProblem } from '../tenants/index.ts';
+import { Metadata } from './schema.ts';
+
+type MetadataServices = {
+  tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
+  baseUrl: string;
+};
+
+export function registerMetadata(app: App, services: MetadataServices): void {
+  for (const url of ['/.well-known/authzen-configuration/:tenant', '/:tenant/.well-known/authzen-configuration']) {
+    app.route({
+      method: 'GET',
+      url,
+      config: { access: { door: 'public' } },
+      schema: {
+        summary: 'AuthZEN metadata of the tenant',
+        tags: ['AuthZEN'],
+        params: Type.Object({ tenant: Type.String() }),
+        response: { 200: Metadata },
+      },
+      handler: async (request, reply) => {
+        const { tenant } = request.params;
+        if (!services.tenantOf(tenant)?.active) throw tenantProblem('tenant_not_found');
+        reply.header('cache-control', 'public, max-age=3600');
+        return metadataOf(`${services.baseUrl}/${tenant}`);
+      },
+    });
+  }
+}
+
+function metadataOf(base: string): Metadata {
+  const access = `${base}/access/v1`;
+  return {
+    policy_decision_point: base,
+    access_evaluation_endpoint: `${access}/evaluation`,
+    access_evaluations_endpoint: `${access}/evaluations`,
+    search_subject_endpoint: `${access}/search/subject`,
+    search_resource_endpoint: `${access}/search/resource`,
+    search_action_endpoint: `${access}/search/action`,
+  };
+}

@@ -1,0 +1,127 @@
+/** AuthZEN's search endpoints (section 8): subjects, resources and actions that evaluation would permit. */
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { AuthorizationRequest, CountMore } from '../authz/index.ts';
+import type { Caller } from '../core/auth/schema.ts';
+import type { App } from '../core/http.ts';
+import { type Found, type SearchServices, searchPolicies, searchThings } from '../search/index.ts';
+import type { TenantSnapshot } from '../snapshot/index.ts';
+import { actionNameOf, attributesOf, requestOf } from './rules.ts';
+import {
+  ActionSearchRequest,
+  ActionSearchResponse,
+  EntitySearchResponse,
+  type Page,
+  ResourceSearchRequest,
+  SubjectSearchRequest,
+} from './schema.ts';
+import { nextToken, pageOf } from './token.ts';
+
+export type AuthzenSearchServices = SearchServices & { snapshotOf: (tenant: string) => TenantSnapshot };
+
+const params = Type.Object({ tenant: Type.String() });
+const tags = ['AuthZEN'];
+const backends = { access: { door: 'management', scope: 'authz:evaluate', users: false } } as const;
+/** An end user about itself only. */
+const callers = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
+
+export function registerSearch(app: App, services: AuthzenSearchServices, countMore: CountMore): void {
+  const search = searching(services, countMore);
+  app.route({
+    method: 'POST',
+    url: '/:tenant/access/v1/search/subject',
+    config: backends,
+    schema: {
+      summary: 'AuthZEN Subject Search: who may',
+      tags,
+      params,
+      body: SubjectSearchRequest,
+      response: { 200: EntitySearchResponse },
+    },
+    handler: (request, reply) => {
+      const { page, subject, ...rest } = request.body;
+      const { id: _, ...sought } = subject;
+      const { type } = sought;
+      const asking = { ...requestOf({ ...rest, subject: { ...sought, id: '' } }), subject: attributesOf(sought) };
+      return search(request, reply, { list: 'search/subject', page, of: [sought, rest] }, (asked, at) =>
+        searchThings(services, asked, { vary: 'subject', type, request: asking }, at),
+      ).then(entities(type));
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/:tenant/access/v1/search/resource',
+    config: callers,
+    schema: {
+      summary: 'AuthZEN Resource Search: what a subject may',
+      tags,
+      params,
+      body: ResourceSearchRequest,
+      response: { 200: EntitySearchResponse },
+    },
+    handler: (request, reply) => {
+      const { page, resource, ...rest } = request.body;
+      const { id: _, ...sought } = resource;
+      const { type } = sought;
+      const asking = { ...requestOf({ ...rest, resource: { ...sought, id: '' } }), resource: attributesOf(sought) };
+      return search(request, reply, { list: 'search/resource', page, of: [sought, rest] }, (asked, at) =>
+        searchThings(services, asked, { vary: 'resource', type, request: asking }, at),
+      ).then(entities(type));
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/:tenant/access/v1/search/action',
+    config: callers,
+    schema: {
+      summary: 'AuthZEN Action Search: how a subject may a resource',
+      tags,
+      params,
+      body: ActionSearchRequest,
+      response: { 200: ActionSearchResponse },
+    },
+    handler: (request, reply) => {
+      const { page, subject, resource, context } = request.body;
+      const asking: AuthorizationRequest = {
+        subject: attributesOf(subject),
+        resource: attributesOf(resource),
+        ...(context === undefined ? {} : { context }),
+      };
+      const { type } = resource;
+      return search(request, reply, { list: 'search/action', page, of: [subject, resource, context] }, (asked, at) =>
+        searchPolicies(services, asked, { type, request: asking }, at),
+      ).then(({ found, page: told }) => ({
+        page: told,
+        results: found.map((name) => ({ name: actionNameOf(type, name) })),
+      }));
+    },
+  });
+}
+
+type Requested = Pick<FastifyRequest, 'caller' | 'id'> & { params: { tenant: string } };
+type Reply = { header(name: string, value: string): unknown };
+type Paged = { found: string[]; page: { next_token: string; count: number } };
+
+const entities =
+  (type: string) =>
+  ({ found, page }: Paged) => ({ page, results: found.map((id) => ({ type, id })) });
+
+/** What the three have in common: who asks, where the page begins, what it counts as, where the next begins. */
+function searching(services: AuthzenSearchServices, countMore: CountMore) {
+  return async (
+    request: Requested,
+    reply: Reply,
+    { list, page, of }: { list: string; page: Page | undefined; of: unknown },
+    find: (asked: Parameters<typeof searchThings>[1], at: { after: string; limit: number }) => Promise<Found>,
+  ): Promise<Paged> => {
+    const at = pageOf(list, of, page);
+    const snapshot = services.snapshotOf(request.params.tenant);
+    const { found, next, candidates } = await find(
+      { snapshot, caller: request.caller as Caller, requestId: request.id },
+      at,
+    );
+    if (candidates > 1) countMore(request as never, candidates - 1); // one was counted at the door
+    reply.header('accord-revision', `c${snapshot.revision}`);
+    return { found, page: { next_token: nextToken(list, of, at.limit, next), count: found.length } };
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * Owns which stored relationships can be parts of one relationship that is asked for, pure: where its ways begin and end,
+ * and what may follow what on them.
+ */
+import type { Types } from '../types/index.ts';
+
+/** Keys are From:rel:To. */
+export type Ways = {
+  /** Types of the first stored relationship of a way, the relationship's own among them, and of the last. */
+  readonly begins: ReadonlySet<string>;
+  readonly ends: ReadonlySet<string>;
+  readonly follows: readonly (readonly [string, string])[];
+};
+
+const known = new WeakMap<Types, Map<string, Ways>>();
+
+/** The ways of a relationship type; undefined when it holds only where it is stored. */
+export function waysOf(types: Types, key: string): Ways | undefined {
+  if (!types.inheritances.some(({ makes }) => makes === key)) return undefined;
+  const ways = known.get(types) ?? new Map<string, Ways>();
+  known.set(types, ways);
+  const found = ways.get(key) ?? followed(types, key);
+  ways.set(key, found);
+  return found;
+}
+
+function followed({ inheritances }: Types, key: string): Ways {
+  const reach = (from: string, step: 'through' | 'next' | 'both'): Set<string> => {
+    const found = new Set([from]);
+    for (const reached of found) {
+      for (const one of inheritances) {
+        if (one.makes !== reached) continue;
+        if (step !== 'next') found.add(one.through);
+        if (step !== 'through') found.add(one.next);
+      }
+    }
+    return found;
+  };
+  const parts = reach(key, 'both');
+  const follows = new Map<string, readonly [string, string]>();
+  for (const { makes, through, next } of inheritances) {
+    if (!parts.has(makes)) continue;
+    for (const last of reach(through, 'next')) {
+      for (const first of reach(next, 'through')) follows.set(`${last} ${first}`, [last, first]);
+    }
+  }
+  return { begins: reach(key, 'through'), ends: reach(key, 'next'), follows: [...follows.values()] };
+}
+
+/** A type that may come after another (by its key; '' at the begin): whether one may come after it, and whether it may be the last. */
+export type Step = { after: string; name: string; type: string; inner: boolean; last: boolean };
+
+/** The steps of ways from one end to the other; `type` is that of the far end of each. */
+export function stepsOf({ begins, ends, follows }: Ways, start: 'from' | 'to'): Step[] {
+  const [firsts, lasts] = start === 'from' ? [begins, ends] : [ends, begins];
+  const pairs = follows.map(([a, b]) => (start === 'from' ? ([a, b] as const) : ([b, a] as const)));
+  const inner = new Set(pairs.map(([a]) => a));
+  const steps = [...[...firsts].map((key) => ['', key] as const), ...pairs];
+  return steps.map(([after, key]) => {
+    const [from = '', name = '', to = ''] = key.split(':');
+    return { after, name, type: start === 'from' ? to : from, inner: inner.has(key), last: lasts.has(key) };
+  });
+}

@@ -1,0 +1,221 @@
+/**
+ * Owns which relationships can matter to a policy, from its plan, when it is accepted. Every use of input.graph is a scan
+ * whose body first compares the entry with constants or with the request's subject and resource, before anything that is
+ * seen outside of the iteration: then an entry that fails a comparison leaves no trace, and need not be fetched. Whatever
+ * is not exactly so counts as a use of all entries.
+ */
+import { limits } from '../../core/limits.ts';
+import type { GraphTerm, GraphUse, Narrowing, Reads } from '../schema.ts';
+import { nameOf, type Origin, type Origins, originsOf, type Placed, placed, type Scan, type Side } from './origins.ts';
+import { partsOf, readCounts } from './parts.ts';
+import { type Block, Declined, type Operand, type PlanSource, readPlan, type Statement } from './source.ts';
+
+const sides = ['subject', 'resource'] as const;
+
+/** What of input.graph a policy can tell apart; undefined when its plan says nothing that helps. */
+export function narrowingOf(planText: string, reads: Reads): Narrowing | undefined {
+  if (reads.all || planText.length > limits.narrowedPlanCharsMax) return undefined;
+  const found = findingsOf(planText);
+  if (found === undefined) return undefined;
+  const narrowing: { subject?: GraphUse[]; resource?: GraphUse[]; free: Side[] } = { free: [] };
+  for (const side of sides) {
+    const uses = found.uses[side];
+    const isNarrow = !found.escaped.has(side) && uses.length <= limits.narrowedUsesMax;
+    if (isNarrow && uses.every((use) => Object.keys(use).length > 0)) narrowing[side] = distinct(uses);
+    const named = reads.paths.every(([top, name]) => top !== side || name === 'id' || name === 'type');
+    if (named && !found.told.has(side)) narrowing.free.push(side);
+  }
+  return narrowing;
+}
+
+function findingsOf(planText: string): Findings | undefined {
+  try {
+    return new Findings(readPlan(planText));
+  } catch (error) {
+    if (error instanceof Declined || error instanceof RangeError) return undefined; // nested too deeply
+    throw error;
+  }
+}
+
+function distinct(uses: readonly GraphUse[]): GraphUse[] {
+  return [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
+}
+
+class Findings {
+  readonly uses: Record<Side, GraphUse[]> = { subject: [], resource: [] };
+  /** Sides that are used in another way than by such scans. */
+  readonly escaped = new Set<Side>();
+  /** Whose id is looked at outside of scans of its own relationships. */
+  readonly told = new Set<Side>();
+  readonly #plan: PlanSource;
+  readonly #functions: ReadonlySet<string>;
+
+  constructor(plan: PlanSource) {
+    this.#plan = plan;
+    this.#functions = new Set(plan.functions.map(({ name }) => name));
+    for (const { params, blocks } of plan.functions) this.#bodies(blocks, params);
+    for (const blocks of plan.plans) this.#bodies(blocks, [0, 1]);
+  }
+
+  /** Blocks of one function share its locals, and each is one body of a rule: nothing of the graph passes between them. */
+  #bodies(blocks: readonly Block[], params: readonly number[]): void {
+    const bodies = blocks.map((block) => {
+      const statements = placed(block);
+      return { block, statements, origins: originsOf(statements, params, this.#plan.strings) };
+    });
+    for (const { block, statements, origins } of bodies) {
+      const written = new Set([...params, ...statements.flatMap(({ statement }) => partsOf(statement).writes)]);
+      for (const local of readCounts(block).keys()) {
+        if (written.has(local)) continue;
+        for (const other of bodies)
+          for (const origin of other.origins.get(local) ?? []) this.#escape(origin, other.statements);
+      }
+      for (const one of statements) this.#look(one, block, origins, statements);
+    }
+  }
+
+  #look(one: Placed, block: Block, origins: Origins, statements: readonly Placed[]): void {
+    const { statement, within, scan } = one;
+    const of = (operand: Operand): readonly Origin[] =>
+      typeof operand === 'number' ? [...(origins.get(operand) ?? [])] : [];
+    if (statement[0] === 'with') this.#escape('input', statements);
+    if (this.#isCall(statement)) {
+      const input = statement[2][0];
+      if (input === undefined || of(input).join() !== 'input') this.#escape('input', statements);
+    }
+    for (const operand of this.#seen(statement, of)) {
+      for (const origin of of(operand)) {
+        if (!origin.includes('#') || origin.startsWith('key#')) this.#escape(origin, statements);
+      }
+    }
+    for (const operand of partsOf(statement).reads) {
+      for (const origin of of(operand)) {
+        const number = origin.split('#')[1];
+        // An entry that is looked at after its iteration.
+        if (number !== undefined && !within.some((outer) => outer.number === Number(number)))
+          this.#escape(origin, statements);
+      }
+    }
+    const side = scan && sideOf(of(scan.statement[1]));
+    if (scan !== undefined && side !== undefined) this.uses[side].push(this.#use(scan, block, origins));
+    this.#tell(one, block, origins, of);
+  }
+
+  /** A rule, which is given the input as it is. */
+  #isCall(statement: Statement): statement is Extract<Statement, ['call' | 'dynamic', ...unknown[]]> {
+    return statement[0] === 'dynamic' || (statement[0] === 'call' && this.#functions.has(statement[1]));
+  }
+
+  /** What a statement looks at in a way that is not followed: all of it may matter. */
+  #seen(statement: Statement, of: (operand: Operand) => readonly Origin[]): readonly Operand[] {
+    switch (statement[0]) {
+      case 'assign':
+      case 'isDefined':
+      case 'isUndefined':
+      case 'isArray':
+      case 'isObject':
+      case 'isSet':
+        return [];
+      case 'scan':
+        return sideOf(of(statement[1])) === undefined ? [statement[1]] : [];
+      case 'dot': {
+        const followed = nameOf(statement[2], this.#plan.strings) !== undefined && !of(statement[1]).some(isSide);
+        return followed ? [statement[2]] : [statement[1], statement[2]];
+      }
+      case 'dynamic':
+        return statement[1];
+      case 'call':
+        return this.#isCall(statement) ? statement[2].slice(1) : statement[2];
+      default:
+        return partsOf(statement).reads;
+    }
+  }
+
+  #escape(origin: Origin, statements: readonly Placed[]): void {
+    if (origin === 'input' || origin === 'graph') for (const side of sides) this.escaped.add(side);
+    if (origin === 'input') for (const side of sides) this.told.add(side);
+    for (const side of sides) if (origin === `side.${side}`) this.escaped.add(side);
+    // Which side the entry is of has its scan; it may be either when the plan is not what is expected.
+    if (origin.includes('#') && statements.length > 0) for (const side of sides) this.escaped.add(side);
+  }
+
+  /** The comparisons at the begin of a scan's body that an entry has to pass before anything else can happen. */
+  #use(scan: Scan, block: Block, origins: Origins): GraphUse {
+    const body = scan.statement[4];
+    const [inside, all] = [readCounts(body), readCounts(block)];
+    const stays = (local: number) => (inside.get(local) ?? 0) === (all.get(local) ?? 0);
+    const use: { name?: string; type?: GraphTerm; id?: GraphTerm } = {};
+    for (const statement of body) {
+      if (!traceless.has(statement[0]) || !partsOf(statement).writes.every(stays)) break;
+      if (statement[0] === 'equal') this.#compare(scan, statement[1], statement[2], origins, use);
+    }
+    return use;
+  }
+
+  #compare(
+    scan: Scan,
+    a: Operand,
+    b: Operand,
+    origins: Origins,
+    use: { name?: string; type?: GraphTerm; id?: GraphTerm },
+  ) {
+    for (const [one, other] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const [part, number] = (only(one, origins) ?? '').split('#');
+      if (number !== String(scan.number)) continue;
+      const term = this.#term(other, origins);
+      if (term === undefined) continue;
+      if (part === 'name' && 'literal' in term) use.name ??= term.literal;
+      if (part === 'type' || part === 'id') use[part] ??= term;
+    }
+  }
+
+  #term(operand: Operand, origins: Origins): GraphTerm | undefined {
+    const literal = nameOf(operand, this.#plan.strings);
+    if (literal !== undefined) return { literal };
+    const [kind, of, member] = (only(operand, origins) ?? '').split('.');
+    return kind === 'term' ? ({ of, member } as GraphTerm) : undefined;
+  }
+
+  /** Notes that an id is looked at where things without relationships come by, too. */
+  #tell(
+    { statement, within }: Placed,
+    block: Block,
+    origins: Origins,
+    of: (operand: Operand) => readonly Origin[],
+  ): void {
+    if (statement[0] === 'assign') return;
+    for (const side of sides) {
+      if (!partsOf(statement).reads.some((read) => of(read).includes(`term.${side}.id`))) continue;
+      const isOwn = within.some((scan) => {
+        const scanned = sideOf(of(scan.statement[1]));
+        if (scanned === side) return true;
+        const { id } = scanned === undefined ? {} : this.#use(scan, block, origins);
+        return id !== undefined && 'of' in id && id.of === side && id.member === 'id';
+      });
+      if (!isOwn) this.told.add(side);
+    }
+  }
+}
+
+/** Statements that change nothing but a local. */
+const traceless = new Set<Statement[0]>([
+  ...(['nop', 'dot', 'assign', 'equal', 'notEqual', 'isDefined', 'isUndefined'] as const),
+  ...(['isArray', 'isObject', 'isSet', 'null', 'integer', 'number', 'reset'] as const),
+]);
+
+const isSide = (origin: Origin): boolean => origin.startsWith('side.');
+
+/** The side that a scan goes over, when it is surely one. */
+function sideOf(origins: readonly Origin[]): Side | undefined {
+  const [origin, ...others] = origins;
+  if (others.length > 0) return undefined;
+  return sides.find((side) => origin === `side.${side}`);
+}
+
+function only(operand: Operand, origins: Origins): Origin | undefined {
+  const held = typeof operand === 'number' ? origins.get(operand) : undefined;
+  return held?.size === 1 ? [...held][0] : undefined;
+}

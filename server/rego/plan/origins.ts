@@ -1,0 +1,113 @@
+/**
+ * Owns where the values of a plan's locals come from, as far as it matters for relationships: the input, input.graph and
+ * its sides, an entry of a side, and the id and type of the request's subject and resource. Each local has every origin
+ * that it may have anywhere in a block, whichever way the block is run.
+ */
+import { partsOf } from './parts.ts';
+import type { Block, Operand, Statement } from './source.ts';
+
+export type Side = 'subject' | 'resource';
+/** `#n`: of the entry that scan n is at. */
+export type Origin =
+  | 'other'
+  | 'input'
+  | 'graph'
+  | `side.${Side}`
+  | `thing.${Side}`
+  | `term.${Side}.${'id' | 'type'}`
+  | `${'key' | 'entry' | 'far' | 'name' | 'type' | 'id'}#${number}`;
+
+export type Scan = { number: number; statement: Extract<Statement, ['scan', ...unknown[]]> };
+/** A statement, and the scans that it is in, outermost first. */
+export type Placed = { statement: Statement; within: readonly Scan[]; scan?: Scan };
+export type Origins = ReadonlyMap<number, ReadonlySet<Origin>>;
+
+/** All statements of a block, those of the blocks inside too. */
+export function placed(block: Block): Placed[] {
+  const found: Placed[] = [];
+  let scans = 0;
+  const walk = (statements: Block, within: readonly Scan[]): void => {
+    for (const statement of statements) {
+      const scan = statement[0] === 'scan' ? { number: scans++, statement } : undefined;
+      found.push(scan === undefined ? { statement, within } : { statement, within, scan });
+      for (const inner of partsOf(statement).blocks) walk(inner, scan === undefined ? within : [...within, scan]);
+    }
+  };
+  walk(block, []);
+  return found;
+}
+
+/**
+ * The origins of the locals of a block.
+ * @param params of its function: the input first
+ */
+export function originsOf(
+  statements: readonly Placed[],
+  params: readonly number[],
+  strings: readonly string[],
+): Origins {
+  const origins = new Map<number, Set<Origin>>(
+    params.map((param, i) => [param, new Set([i === 0 ? 'input' : 'other'])]),
+  );
+  let changed = true;
+  const add = (local: number, more: Iterable<Origin>): void => {
+    const held = origins.get(local) ?? new Set();
+    origins.set(local, held);
+    for (const origin of more) {
+      if (held.has(origin)) continue;
+      held.add(origin);
+      changed = true;
+    }
+  };
+  const of = (operand: Operand): Iterable<Origin> => (typeof operand === 'number' ? (origins.get(operand) ?? []) : []);
+  // Which side a scan goes over is among the origins of what it goes over.
+  const sideOf = (scan: number): readonly Side[] => {
+    const at = statements.find((one) => one.scan?.number === scan)?.scan?.statement[1];
+    return (['subject', 'resource'] as const).filter(
+      (side) => at !== undefined && origins.get(at)?.has(`side.${side}`),
+    );
+  };
+  while (changed) {
+    changed = false;
+    for (const { statement, scan } of statements) {
+      if (scan !== undefined) {
+        const [, from, key, value] = scan.statement;
+        const isSide = [...of(from)].some((origin) => origin.startsWith('side.'));
+        add(key, [isSide ? `key#${scan.number}` : 'other']);
+        add(value, [isSide ? `entry#${scan.number}` : 'other']);
+      } else if (statement[0] === 'assign') {
+        add(statement[2], typeof statement[1] === 'number' ? of(statement[1]) : ['other']);
+      } else if (statement[0] === 'dot') {
+        const name = nameOf(statement[2], strings);
+        for (const origin of of(statement[1])) add(statement[3], [member(origin, name, sideOf)]);
+      } else {
+        for (const local of partsOf(statement).writes) add(local, ['other']);
+      }
+    }
+  }
+  return origins;
+}
+
+/** The constant that a look-up names. */
+export function nameOf(operand: Operand, strings: readonly string[]): string | undefined {
+  return Array.isArray(operand) ? strings[operand[0]] : undefined;
+}
+
+function member(origin: Origin, name: string | undefined, sideOf: (scan: number) => readonly Side[]): Origin {
+  const [kind, scan] = origin.split('#') as [string, string?];
+  const isSide = name === 'subject' || name === 'resource';
+  if (kind === 'input') return name === 'graph' ? 'graph' : isSide ? `thing.${name}` : 'other';
+  if (kind === 'graph') return isSide ? `side.${name}` : 'other';
+  if (kind === 'thing.subject' || kind === 'thing.resource') {
+    if (name !== 'id' && name !== 'type') return 'other';
+    return kind === 'thing.subject' ? `term.subject.${name}` : `term.resource.${name}`;
+  }
+  const number = Number(scan);
+  if (kind === 'entry') {
+    if (name === 'type' || name === 'relationshipType') return `name#${number}`;
+    const [side, ...others] = sideOf(number);
+    const far = side === 'subject' ? 'to' : 'from';
+    return others.length === 0 && name === far ? `far#${number}` : 'other';
+  }
+  return kind === 'far' && (name === 'id' || name === 'type') ? `${name}#${number}` : 'other';
+}

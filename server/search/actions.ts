@@ -1,0 +1,88 @@
+/** The verbs of the search room: which things (subjects or resources) of a type, and which policies, a decision would allow. */
+import { type Asked, type AuthorizationRequest, type AuthzServices, allowAll, questionOf } from '../authz/index.ts';
+import type { Database } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
+import { type Enumerate, enumerationOf } from './enumeration.ts';
+import type { Found, Page, ThingSearch } from './schema.ts';
+
+export type SearchServices = AuthzServices & { database: Pick<Database, 'read'> };
+
+/**
+ * A page of the things of a type that the decision allows, by id in byte order. It may have few, or none, though there are
+ * more: at most limits.searchCandidatesMax are checked.
+ * @throws Problem forbidden when an end user asks about somebody else
+ */
+export async function searchThings(
+  services: SearchServices,
+  asked: Asked,
+  search: ThingSearch,
+  page: Page,
+): Promise<Found> {
+  const { vary, request } = search;
+  const withId = (id: string): AuthorizationRequest => ({
+    ...request,
+    [vary]: { ...request[vary], id, type: search.type },
+  });
+  const now = services.clock.now();
+  questionOf(asked, request, now); // nobody else's question, also where there is nothing to check
+  const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
+  if (policy === undefined) return { found: [], candidates: 0 };
+  const isAllowed = async (id: string) => (await allowAll(services, asked, [withId(id)], now))[0] === true;
+  const enumerate = await enumerationOf(services.database, asked.snapshot, policy, search, { isAllowed, now });
+  return checked(services, asked, page, now, { enumerate, requestOf: withId });
+}
+
+/**
+ * A page of the policies of a type of resource, {type}:…, that allow the request, by name.
+ * @throws Problem forbidden when an end user asks about somebody else
+ */
+export async function searchPolicies(
+  services: SearchServices,
+  asked: Asked,
+  search: { type: string; request: AuthorizationRequest },
+  page: Page,
+): Promise<Found> {
+  questionOf(asked, search.request, 0);
+  const names = [...asked.snapshot.policies.keys()].filter((name) => name.startsWith(`${search.type}:`)).sort();
+  const enumerate: Enumerate = async (after, count) => {
+    const begin = names.findIndex((name) => name > after);
+    return begin < 0 ? [] : names.slice(begin, begin + count);
+  };
+  const requestOf = (action: string): AuthorizationRequest => ({ ...search.request, action });
+  return checked(services, asked, page, services.clock.now(), { enumerate, requestOf });
+}
+
+type Candidates = { enumerate: Enumerate; requestOf: (candidate: string) => AuthorizationRequest };
+
+async function checked(
+  services: SearchServices,
+  asked: Asked,
+  { after, limit }: Page,
+  now: number,
+  { enumerate, requestOf }: Candidates,
+): Promise<Found> {
+  const started = services.clock.monotonic();
+  const found: string[] = [];
+  let position = after;
+  let count = 0;
+  let isMore = true;
+  while (isMore && found.length < limit && count < limits.searchCandidatesMax) {
+    const room = Math.min(Math.max(limit - found.length, 32), 128, limits.searchCandidatesMax - count);
+    const listed = await enumerate(position, room + 1); // the last tells whether there are more
+    const part = listed.slice(0, room);
+    isMore = listed.length > room;
+    const allowed = await allowAll(services, asked, part.map(requestOf), now);
+    for (const [index, candidate] of part.entries()) {
+      count++;
+      position = candidate;
+      if (allowed[index]) found.push(candidate);
+      if (found.length < limit) continue;
+      isMore ||= index < part.length - 1;
+      break;
+    }
+  }
+  const { tenant } = asked.snapshot;
+  const ms = services.clock.monotonic() - started;
+  services.observe({ kind: 'searched', tenant, candidates: count, found: found.length, ms });
+  return { found, candidates: count, ...(isMore ? { next: position } : {}) };
+}

@@ -1,0 +1,12 @@
+/** Shapes of the search room. */
+import type { AuthorizationRequest } from '../authz/index.ts';
+
+export type ThingSearch = {
+  vary: 'subject' | 'resource';
+  type: string;
+  /** The question; what is searched for has its attributes, and no id. */
+  request: AuthorizationRequest;
+};
+export type Page = { after: string; limit: number };
+/** `next`: after which candidate to go on; absent at the end. */
+export type Found = { found: string[]; next?: string; candidates: number };

@@ -1,0 +1,93 @@
+/** All SQL of the search room. Things come by id in byte order, `now` is RFC 3339: what has expired at it is not there. */
+import { Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { type Sql, sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
+
+const Id = Type.Object({ id: Type.String() });
+export type Page = { tenant: string; type: string; after: string; count: number; now: string };
+
+/** Things of a type: those that are registered, and those that any relationship begins at or leads to. */
+export async function thingsPage(tx: Transaction, { tenant, type, after, count, now }: Page): Promise<string[]> {
+  const holding = sql`(r.expires_at is null or r.expires_at > ${now})`;
+  // A thing may have very many relationships: one look-up finds the next thing, whatever stands between.
+  const ends = (typeColumn: Sql, id: Sql) => {
+    const next = (beyond: Sql) => sql`select ${id} as id from accord.relationship r where r.tenant = ${tenant}
+      and ${typeColumn} = ${type} and ${id} > ${beyond} and ${holding} order by ${id} limit 1`;
+    return sql`(with recursive e (id) as ((${next(sql`${after}`)})
+        union all select n.id from e cross join lateral (${next(sql`e.id`)}) as n)
+      select id from e limit ${count})`;
+  };
+  const rows = await tx.many(
+    Id,
+    sql`select id from (
+        (select id from accord.thing where tenant = ${tenant} and type = ${type} and id > ${after} order by id limit ${count})
+        union ${ends(sql`r.from_type`, sql`r.from_id`)} union ${ends(sql`r.to_type`, sql`r.to_id`)}) as things
+      order by id limit ${count}`,
+  );
+  return rows.map((row) => row.id);
+}
+
+/** A thing, and the name of relationships of it that are the last to what is searched for. */
+export type Head = { type: string; id: string; name: string };
+
+/** Things at the other end of the heads' relationships, from (`from`) or to (`to`) them. */
+export async function reachedPage(
+  tx: Transaction,
+  { tenant, type, after, count, now }: Page,
+  start: 'from' | 'to',
+  heads: readonly Head[],
+): Promise<string[]> {
+  const [mine, farType, far] =
+    start === 'from'
+      ? [sql`r.from_type = h.type and r.from_id = h.id`, sql`r.to_type`, sql`r.to_id`]
+      : [sql`r.to_type = h.type and r.to_id = h.id`, sql`r.from_type`, sql`r.from_id`];
+  const column = (read: (head: Head) => string) => sql`(select ${heads.map(read)}::text[])`;
+  const rows = await tx.many(
+    Id,
+    sql`select distinct e.id from unnest(${column((one) => one.type)}, ${column((one) => one.id)}, ${column((one) => one.name)})
+        as h (type, id, name)
+      cross join lateral (select ${far} as id from accord.relationship r where r.tenant = ${tenant} and ${mine}
+        and r.name = h.name and ${farType} = ${type} and ${far} > ${after} and (r.expires_at is null or r.expires_at > ${now})
+        order by ${far} limit ${count}) as e
+      order by e.id limit ${count}`,
+  );
+  return rows.map((row) => row.id);
+}
+
+const Inner = Type.Object({ root: Type.Integer(), key: Type.String(), type: Type.String(), id: Type.String() });
+export type Inner = { root: number; key: string; type: string; id: string };
+/** A step of the ways of a root (by its place), that another may follow. */
+export type InnerStep = { root: number; after: string; name: string; type: string };
+
+/** What the roots reach over relationships that others may follow, and by which type; one may come more than once. More than limits.searchHeadsMax: too many. */
+export function readInner(
+  tx: Transaction,
+  { tenant, now }: Pick<Page, 'tenant' | 'now'>,
+  start: 'from' | 'to',
+  roots: readonly { type: string; id: string }[],
+  steps: readonly InnerStep[],
+): Promise<Inner[]> {
+  const [near, farType, far] =
+    start === 'from'
+      ? [sql`r.from_type = w.type and r.from_id = w.id`, sql`r.to_type`, sql`r.to_id`]
+      : [sql`r.to_type = w.type and r.to_id = w.id`, sql`r.from_type`, sql`r.from_id`];
+  const texts = (list: readonly string[]) => sql`(select ${list}::text[])`;
+  const integers = (list: readonly number[]) => sql`(select ${list}::integer[])`;
+  return tx.many(
+    Inner,
+    sql`with recursive w (root, key, type, id, depth) as (
+        select root, '' collate "C", type collate "C", id collate "C", 0
+          from unnest(${integers(roots.map((_, i) => i))}, ${texts(roots.map((one) => one.type))},
+            ${texts(roots.map((one) => one.id))}) as roots (root, type, id)
+        union
+        select w.root, (r.from_type || ':' || r.name || ':' || r.to_type), ${farType}, ${far}, w.depth + 1
+          from w join (select * from unnest(${integers(steps.map((one) => one.root))}, ${texts(steps.map((one) => one.after))},
+            ${texts(steps.map((one) => one.name))}, ${texts(steps.map((one) => one.type))}) as steps (root, after, name, type)) as s
+            on s.root = w.root and s.after = w.key
+          join accord.relationship r on r.tenant = ${tenant} and ${near} and r.name = s.name and ${farType} = s.type
+            and (r.expires_at is null or r.expires_at > ${now})
+          where w.depth < ${limits.inheritanceDepthMax - 1})
+      select root, key, type, id from w where depth > 0 limit ${limits.searchHeadsMax + 1}`,
+  );
+}

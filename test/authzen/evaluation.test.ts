@@ -1,0 +1,192 @@
+/** AuthZEN 1.0 evaluation, evaluations and metadata, end to end. */
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
+import { createTestServer } from '../helpers/server.ts';
+import { sharingTenant } from '../relationships/sharing.ts';
+
+const server = await createTestServer();
+const cars = await sharingTenant(server);
+const { backend } = cars;
+await cars.policy(
+  'car:drive',
+  `package p
+default outcome := "deny"
+outcome := "allow" if {
+  some link in input.graph.subject
+  link.type == "drives"
+  link.to.id == input.resource.id
+}
+reason := "no relationship" if outcome == "deny"
+obligations contains "log" if outcome == "allow"`,
+);
+await cars.policy('car:object', 'package p\noutcome := {"parts": ["door"]}');
+await cars.policy(
+  'car:echo',
+  'package p\noutcome := {"s": input.subject, "r": input.resource, "a": input.action, "c": input.context}',
+);
+await cars.relate('user/alice', 'drives', 'car/a');
+const subject = { type: 'user', id: 'alice' };
+const action = { name: 'drive' };
+const car = (id: string) => ({ resource: { type: 'car', id } });
+const evaluate = async (body: object, who = backend, path = 'evaluation') =>
+  who('POST', `/access/v1/${path}`, { body });
+const allowed = { decision: true, context: { obligations: ['log'] } };
+const denied = { decision: false, context: { reason: 'no relationship' } };
+
+describe('evaluation', () => {
+  test('is the decision of the policy {resource.type}:{action.name}, with reason and obligations', async () => {
+    const { status, body, headers } = await evaluate({ subject, action, ...car('a') });
+    expect([status, body]).toEqual([200, allowed]);
+    expect(headers['accord-revision']).toMatch(/^c\d+$/);
+    expect((await evaluate({ subject, action, ...car('b') })).body).toEqual(denied);
+    expect((await evaluate({ subject, action: { name: 'car:drive' }, ...car('a') })).body).toEqual(allowed);
+    expect((await evaluate({ subject, action: { name: 'fly' }, ...car('a') })).body).toEqual({
+      decision: false,
+      context: { reason: 'policy_not_found' },
+    });
+  });
+
+  test('an outcome that is an object is no permission, and is told', async () => {
+    const { body } = await evaluate({ subject, action: { name: 'object' }, ...car('a') });
+    expect(body).toEqual({ decision: false, context: { outcome: { parts: ['door'] } } });
+  });
+
+  test('properties are attributes that cannot change type and id; those of the action are in the context', async () => {
+    const { body } = await evaluate({
+      subject: { ...subject, properties: { role: 'chief', id: 'mallory', type: 'god' } },
+      resource: { type: 'car', id: 'a', properties: { wheels: 4 } },
+      action: { name: 'echo', properties: { method: 'GET' } },
+      context: { ip: '192.0.2.1' },
+    });
+    expect(body.context.outcome).toEqual({
+      s: { type: 'user', id: 'alice', role: 'chief' },
+      r: { type: 'car', id: 'a', wheels: 4 },
+      a: 'car:echo',
+      c: { ip: '192.0.2.1', actionProperties: { method: 'GET' } },
+    });
+  });
+
+  test('the request id comes back', async () => {
+    const headers = { 'x-request-id': 'bfe9eb29-ab87' };
+    const answer = await backend('POST', '/access/v1/evaluation', { body: { subject, action, ...car('a') }, headers });
+    expect(answer.headers['x-request-id']).toBe('bfe9eb29-ab87');
+  });
+
+  test.each([
+    ['no subject', { action, ...car('a') }, '/subject'],
+    ['no action name', { subject, action: {}, ...car('a') }, '/action/name'],
+    ['a resource without id', { subject, action, resource: { type: 'car' } }, '/resource/id'],
+    ['an empty id', { subject: { type: 'user', id: '' }, action, ...car('a') }, '/subject/id'],
+    [
+      'properties that are no object',
+      { subject: { ...subject, properties: [1] }, action, ...car('a') },
+      '/subject/properties',
+    ],
+    ['a misspelt member', { subject: { ...subject, property: {} }, action, ...car('a') }, '/subject/property'],
+    ['an id past 1 KiB', { subject: { type: 'user', id: 'x'.repeat(1025) }, action, ...car('a') }, '/subject/id'],
+  ])('%s is a 400 with its place', async (_, body, pointer) => {
+    const answer = await evaluate(body);
+    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, pointer]);
+  });
+
+  test('an id of 1 KiB is one, and a depth bomb is a deny or a 400, never a 500', async () => {
+    const id = 'x'.repeat(limits.thingIdBytesMax);
+    await cars.relate(`user/${id}`, 'drives', `car/${id}`);
+    expect((await evaluate({ subject: { type: 'user', id }, action, ...car(id) })).body).toEqual(allowed);
+    const bomb = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    const raw = JSON.stringify({ subject, action, ...car('a'), context: { bomb: 0 } }).replace(
+      '"bomb":0',
+      `"bomb":${bomb}`,
+    );
+    const answer = await backend('POST', '/access/v1/evaluation', { raw, type: 'application/json' });
+    expect([200, 400, 413]).toContain(answer.status);
+    if (answer.status === 200) expect(answer.body.decision).toBe(true); // its policy does not read the context
+  });
+
+  test('an end user asks about itself and vouches for nothing; a scope that is missing is told', async () => {
+    const alice = await cars.user('alice');
+    expect((await evaluate({ subject, action, ...car('a') }, alice)).body).toEqual(allowed);
+    const other = await evaluate({ subject: { type: 'user', id: 'bob' }, action, ...car('a') }, alice);
+    expect([other.status, other.body.code]).toEqual([403, 'forbidden']);
+    const vouching = { subject: { ...subject, properties: { role: 'chief' } }, action, ...car('a') };
+    expect((await evaluate(vouching, alice)).status).toBe(403);
+    const reader = await cars.scoped('relationships:read');
+    expect((await evaluate({ subject, action, ...car('a') }, reader)).body.code).toBe('insufficient_scope');
+  });
+});
+
+describe('evaluations', () => {
+  const three = { subject, action, evaluations: [car('a'), car('b'), car('a')] };
+  const evaluations = async (body: object) => evaluate(body, backend, 'evaluations');
+
+  test('are answered in order, each with what it leaves out from above', async () => {
+    expect((await evaluations(three)).body).toEqual({ evaluations: [allowed, denied, allowed] });
+    const mixed = {
+      action,
+      evaluations: [
+        { subject, ...car('a') },
+        { subject, action: { name: 'object' }, ...car('a') },
+      ],
+    };
+    expect((await evaluations(mixed)).body.evaluations.map((one: { decision: boolean }) => one.decision)).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  test.each([
+    ['execute_all', [true, false, true]],
+    ['deny_on_first_deny', [true, false]],
+    ['permit_on_first_permit', [true]],
+  ])('%s', async (evaluations_semantic, decisions) => {
+    const { body } = await evaluations({ ...three, options: { evaluations_semantic, another: 1 } });
+    expect(body.evaluations.map((one: { decision: boolean }) => one.decision)).toEqual(decisions);
+  });
+
+  test('without a list it is one evaluation', async () => {
+    expect((await evaluations({ subject, action, ...car('a') })).body).toEqual(allowed);
+    expect((await evaluations({ subject, action, ...car('a'), evaluations: [] })).body).toEqual(allowed);
+  });
+
+  test('what is left out altogether, and an unknown semantic, are 400 with their place', async () => {
+    const { status, body } = await evaluations({ subject, evaluations: [{ action, ...car('a') }, car('b')] });
+    expect([status, body.errors]).toEqual([400, [expect.objectContaining({ pointer: '/evaluations/1/action' })]]);
+    const unknown = await evaluations({ ...three, options: { evaluations_semantic: 'all' } });
+    expect([unknown.status, unknown.body.errors[0].pointer]).toEqual([400, '/options/evaluations_semantic']);
+  });
+
+  test('batchRequestsMax of them are answered, one more is refused', async () => {
+    const many = (count: number) => ({ subject, action, evaluations: Array.from({ length: count }, () => car('a')) });
+    expect((await evaluations(many(limits.batchRequestsMax))).body.evaluations).toHaveLength(limits.batchRequestsMax);
+    expect((await evaluations(many(limits.batchRequestsMax + 1))).status).toBe(400);
+  });
+});
+
+describe('metadata', () => {
+  test.each(['/.well-known/authzen-configuration/TENANT', '/TENANT/.well-known/authzen-configuration'])(
+    '%s',
+    async (path) => {
+      const { tenant } = cars;
+      const response = await server.app.inject({ method: 'GET', url: path.replace('TENANT', tenant) });
+      const base = `http://accord.test/${tenant}`;
+      expect(response.statusCode).toBe(200);
+      expect(response.json()).toEqual({
+        policy_decision_point: base,
+        access_evaluation_endpoint: `${base}/access/v1/evaluation`,
+        access_evaluations_endpoint: `${base}/access/v1/evaluations`,
+        search_subject_endpoint: `${base}/access/v1/search/subject`,
+        search_resource_endpoint: `${base}/access/v1/search/resource`,
+        search_action_endpoint: `${base}/access/v1/search/action`,
+      });
+      expect((await server.app.inject({ method: 'GET', url: path.replace('TENANT', 'nobody') })).statusCode).toBe(404);
+    },
+  );
+});
+
+test('evaluations are recorded and counted as requests of POST /authz are', async () => {
+  const logged = await sharingTenant(server);
+  expect(
+    (await logged.backend('POST', '/access/v1/evaluation', { body: { subject, action, ...car('a') } })).status,
+  ).toBe(200);
+  expect(server.observations).toContainEqual(expect.objectContaining({ kind: 'decided', tenant: logged.tenant }));
+});

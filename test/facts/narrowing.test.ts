@@ -1,0 +1,190 @@
+/**
+ * Narrowed facts against whole ones, on random graphs with cycles, inheritance and expiry: the entries that a policy's uses
+ * can see are the same, and so are the decisions of random policies.
+ */
+import { afterAll, describe, expect, test } from 'vitest';
+import { inputFor } from '../../server/authz/input.ts';
+import { limits } from '../../server/core/limits.ts';
+import { type Facts, FactsFromDatabase, type FactsQuestion, factsNeeded } from '../../server/facts/index.ts';
+import { createCompiler, Evaluator, hostBuiltinNames, type Reads } from '../../server/rego/index.ts';
+import type { GraphUse } from '../../server/rego/schema.ts';
+import { createTestDatabase } from '../helpers/database.ts';
+import {
+  distinct,
+  type Edge,
+  NOW,
+  type Node,
+  names,
+  nodeTypes,
+  random,
+  randomGraph,
+  store,
+  typesFor,
+} from './graphs.ts';
+import { randomPolicy } from './policies.ts';
+
+const { database } = await createTestDatabase();
+const source = new FactsFromDatabase(database);
+const compiler = createCompiler();
+afterAll(() => compiler.close());
+
+const all = { subject: true, resource: true, consents: false, subjectAttributes: false, resourceAttributes: false };
+type Ask = Pick<FactsQuestion, 'tenant' | 'types' | 'subject' | 'resource'>;
+const gather = (ask: Ask, needed: FactsQuestion['needed']): Promise<Facts> | Facts =>
+  source.gather({ ...ask, compared: { subject: ask.subject, resource: ask.resource }, needed, now: NOW });
+
+function randomUses(below: (n: number) => number): GraphUse[] {
+  const pick = <T>(list: readonly T[]) => list[below(list.length)] as T;
+  return Array.from({ length: 1 + below(3) }, () => {
+    const of = pick(['subject', 'resource'] as const);
+    return {
+      ...(below(2) ? { name: pick(names) } : {}),
+      ...(below(3) ? { type: below(2) ? { literal: pick(nodeTypes) } : { of, member: 'type' as const } } : {}),
+      ...(below(4) ? { id: below(3) ? { of, member: 'id' as const } : { literal: `${below(4)}` } } : {}),
+    };
+  });
+}
+
+const sees = (uses: readonly GraphUse[], ask: Ask, name: string, far: Node) =>
+  uses.some((use) => {
+    const value = (term: NonNullable<GraphUse['id']>) => ('literal' in term ? term.literal : ask[term.of][term.member]);
+    return (
+      (use.name ?? name) === name &&
+      (use.type === undefined || value(use.type) === far.type) &&
+      (use.id === undefined || value(use.id) === far.id)
+    );
+  });
+
+describe('entries', () => {
+  test.each(Array.from({ length: 120 }, (_, seed) => seed))(
+    'graph %i: what random uses see is what they see of all',
+    async (seed) => {
+      const graph = randomGraph(seed);
+      const edges = distinct(graph.edges);
+      const tenant = `narrow${seed}`;
+      await store(database, tenant, edges);
+      const types = typesFor(edges, graph.ways);
+      const below = random(seed + 1000);
+      const node = (): Node => ({ type: nodeTypes[below(3)] as string, id: `${below(4)}` });
+      const asks = Array.from({ length: 40 }, () => ({
+        ask: { tenant, types, subject: node(), resource: node() },
+        uses: { subject: randomUses(below), resource: randomUses(below) },
+      }));
+      const whole = await Promise.all(asks.map(({ ask }) => gather(ask, all)));
+      const narrow = await Promise.all(asks.map(({ ask, uses }) => gather(ask, { ...all, uses })));
+      for (const [i, { ask, uses }] of asks.entries()) {
+        const seen = (facts: Facts) => ({
+          subject: facts.graph.subject
+            .filter((one) => sees(uses.subject, ask, one.type, one.to))
+            .map((one) => JSON.stringify(one))
+            .sort(),
+          resource: facts.graph.resource
+            .filter((one) => sees(uses.resource, ask, one.type, one.from))
+            .map((one) => JSON.stringify(one))
+            .sort(),
+        });
+        expect(seen(narrow[i] as Facts), JSON.stringify({ ask: { ...ask, types: 0 }, uses })).toEqual(
+          seen(whole[i] as Facts),
+        );
+      }
+    },
+  );
+});
+
+describe('decisions', () => {
+  test.each(Array.from({ length: 40 }, (_, seed) => seed))('policy %i: with narrowing as without it', async (seed) => {
+    const below = random(seed + 5000);
+    const rego = randomPolicy(below);
+    const compiled = await compiler.compile('t', rego, { builtins: hostBuiltinNames });
+    if (!compiled.ok) throw new Error(`${rego}\n${JSON.stringify(compiled.errors)}`);
+    const { reads } = compiled;
+    const { narrowing: _, ...without } = reads as Extract<Reads, { all: false }>;
+    const evaluator = new Evaluator(compiled);
+    const graph = randomGraph(seed + 300);
+    const edges = distinct(graph.edges);
+    const tenant = `decide${seed}`;
+    await store(database, tenant, edges);
+    const types = typesFor(edges, graph.ways);
+    const nodes: Node[] = nodeTypes.flatMap((type) => [0, 1, 2, 3].map((id) => ({ type, id: `${id}` })));
+    const asks = nodes.flatMap((subject) => nodes.map((resource) => ({ tenant, types, subject, resource })));
+    const answers = await Promise.all(
+      asks.map(async (ask) => {
+        const decided = async (by: Reads) => {
+          const needed = factsNeeded(by);
+          const facts =
+            needed === undefined
+              ? ({ graph: { subject: [], resource: [] }, consents: [] } as Facts)
+              : await gather(ask, needed);
+          const request = { subject: ask.subject, action: 'a', resource: ask.resource };
+          const input = inputFor(by, { tenant, request, now: NOW }, facts);
+          return evaluator.evaluate(input, { now: 0n }).result;
+        };
+        return [await decided(reads), await decided(without)];
+      }),
+    );
+    for (const [narrowed, whole] of answers) expect(narrowed, rego).toEqual(whole);
+  });
+});
+
+describe('bounds', () => {
+  const user = { type: 'user', id: 'u' };
+  const wide = (count: number, name: string, type: string): Edge[] =>
+    Array.from({ length: count }, (_, i) => ({ from: user, name, to: { type, id: `${i}` } }));
+  const toResource = {
+    subject: [{ name: 'reads', id: { of: 'resource', member: 'id' }, type: { literal: 'doc' } }],
+  } as const;
+  const one = { ...all, resource: false };
+
+  test('a subject of 20,000 relationships is asked for the one that matters', async () => {
+    const edges = wide(20_000, 'reads', 'doc');
+    await store(database, 'wide', edges);
+    const ask = {
+      tenant: 'wide',
+      types: typesFor(edges.slice(0, 1), []),
+      subject: user,
+      resource: { type: 'doc', id: '777' },
+    };
+    expect((await gather(ask, one)).tooLarge).toBe('subject');
+    expect((await gather(ask, { ...one, uses: toResource })).graph.subject).toHaveLength(1);
+  });
+
+  test('a walk that meets more than factsEdgesMax begins again at the other end, and is told when that is no better', async () => {
+    const ways = [{ makes: 'user:reads:doc', through: 'user:member_of:group', next: 'group:owns:doc' }];
+    const many = limits.factsEdgesMax + 1;
+    const owns = (group: number, doc: string): Edge => ({
+      from: { type: 'group', id: `${group}` },
+      name: 'owns',
+      to: { type: 'doc', id: doc },
+    });
+    const edges = [
+      ...wide(many, 'member_of', 'group'),
+      owns(many - 1, 'a'),
+      ...Array.from({ length: many }, (_, i) => owns(i, 'everybody’s')),
+    ];
+    await store(database, 'flipped', edges);
+    const types = typesFor([edges[0] as Edge, owns(0, 'a')], ways);
+    const ask = (id: string) =>
+      gather({ tenant: 'flipped', types, subject: user, resource: { type: 'doc', id } }, { ...one, uses: toResource });
+    expect((await ask('a')).graph.subject).toEqual([
+      { type: 'reads', relationshipType: 'reads', to: { type: 'doc', id: 'a' } },
+    ]);
+    expect((await ask('none')).graph.subject).toEqual([]);
+    expect((await ask('everybody’s')).tooLarge).toBe('subject');
+  });
+
+  test('factsPointersMax relationships are asked for one by one, with one more all are', async () => {
+    const edges = wide(1, 'reads', 'doc');
+    await store(database, 'pointers', [...edges, ...wide(1, 'likes', 'doc')]);
+    const types = typesFor([...edges, ...wide(1, 'likes', 'doc')], []);
+    const ask = { tenant: 'pointers', types, subject: user, resource: { type: 'doc', id: 'x' } };
+    const uses = (count: number) => ({
+      subject: Array.from({ length: count }, (_, i) => ({
+        name: 'reads',
+        type: { literal: 'doc' },
+        id: { literal: `${i}` },
+      })),
+    });
+    expect((await gather(ask, { ...one, uses: uses(limits.factsPointersMax) })).graph.subject).toHaveLength(1);
+    expect((await gather(ask, { ...one, uses: uses(limits.factsPointersMax + 1) })).graph.subject).toHaveLength(2);
+  });
+});

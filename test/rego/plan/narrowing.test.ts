@@ -1,0 +1,197 @@
+/** Which relationships a policy can tell apart: found for the usual ways of writing it, and nothing for what uses more. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { limits } from '../../../server/core/limits.ts';
+import { effectiveRego } from '../../../server/policies/index.ts';
+import { createCompiler, hostBuiltinNames, type Reads } from '../../../server/rego/index.ts';
+import { narrowingOf } from '../../../server/rego/plan/narrowing.ts';
+
+const compiler = createCompiler();
+afterAll(() => compiler.close());
+
+async function compiled(rego: string) {
+  const result = await compiler.compile('t', `package p\ndefault outcome := "deny"\n${rego}`, {
+    builtins: hostBuiltinNames,
+  });
+  if (!result.ok) throw new Error(JSON.stringify(result.errors));
+  return result;
+}
+
+async function narrowing(rego: string) {
+  const { reads } = await compiled(rego);
+  return reads.all ? undefined : reads.narrowing;
+}
+
+const toResource = { of: 'resource', member: 'id' };
+const resourceType = { of: 'resource', member: 'type' };
+
+describe('is found', () => {
+  test.each<[string, string, object]>([
+    [
+      'the request’s resource',
+      `outcome := "allow" if {
+        some link in input.graph.subject
+        link.relationshipType == "may_use"
+        link.to.type == "car"
+        link.to.id == input.resource.id
+      }`,
+      {
+        subject: [{ name: 'may_use', type: { literal: 'car' }, id: toResource }],
+        resource: [],
+        free: ['subject', 'resource'],
+      },
+    ],
+    [
+      'a wildcard',
+      'outcome := "allow" if input.graph.subject[_].to.id == input.resource.id',
+      { subject: [{ id: toResource }], resource: [], free: ['subject', 'resource'] },
+    ],
+    [
+      'the other side',
+      'outcome := "allow" if {some l in input.graph.resource; l.type == "owns"; l.from.type == input.subject.type; l.from.id == input.subject.id}',
+      {
+        subject: [],
+        resource: [{ name: 'owns', type: { of: 'subject', member: 'type' }, id: { of: 'subject', member: 'id' } }],
+        free: ['subject', 'resource'],
+      },
+    ],
+    [
+      'literals, in rules, functions, comprehensions and negations, each use',
+      `outcome := "allow" if { staff; not blocked; count([l | some l in input.graph.subject; l.type == "likes"]) > 3 }
+       staff if {some l in input.graph.subject; l.type == "member_of"; l.to.type == "group"; l.to.id == "staff"}
+       blocked if {some l in input.graph.subject; l.type == "blocked"; l.to.id == input.resource.id}`,
+      {
+        subject: [
+          { name: 'member_of', type: { literal: 'group' }, id: { literal: 'staff' } },
+          { name: 'blocked', id: toResource },
+          { name: 'likes' },
+        ],
+        resource: [],
+        free: ['subject', 'resource'],
+      },
+    ],
+    [
+      'what happens after the comparisons may be anything',
+      'outcome := "allow" if {some l in input.graph.subject; l.to.id == input.resource.id; l.to.color == "red"; startswith(l.type, "d")}\nreason := sprintf("%v", [x]) if x := [l | some l in input.graph.subject; l.type == "a"]',
+      { subject: [{ id: toResource }, { name: 'a' }], resource: [], free: ['subject', 'resource'] },
+    ],
+  ])('%s', async (_, rego, expected) => {
+    const found = await narrowing(rego);
+    expect(found?.subject?.map((use) => JSON.stringify(use)).sort()).toEqual(
+      (expected as { subject?: object[] }).subject?.map((use) => JSON.stringify(use)).sort(),
+    );
+    expect({ ...found, subject: 0 }).toEqual({ ...expected, subject: 0 });
+  });
+
+  test.each([
+    [{ target: 'resource' }, { name: 'drives', type: resourceType, id: toResource }],
+    [
+      { target: 'thing', targetType: 'group', targetId: 'g' },
+      { name: 'drives', type: { literal: 'group' }, id: { literal: 'g' } },
+    ],
+    [
+      { target: 'anyOfType', targetType: 'group' },
+      { name: 'drives', type: { literal: 'group' } },
+    ],
+  ])('a drawn condition with %j', async (target, use) => {
+    const graph = {
+      nodes: [
+        { id: 's', type: 'start' },
+        { id: 'c', type: 'condition', conditions: [{ type: 'relationship', relationshipType: 'drives', ...target }] },
+        { id: 'y', type: 'outcome', outcome: 'allow' },
+        { id: 'n', type: 'outcome', outcome: 'deny' },
+      ],
+      edges: [
+        { from: 's', to: 'c' },
+        { from: 'c', to: 'y', on: 'true' },
+        { from: 'c', to: 'n', on: 'false' },
+      ],
+    };
+    const result = await compiler.compile('t', effectiveRego({ graph } as never), { builtins: hostBuiltinNames });
+    expect(result.ok && !result.reads.all && result.reads.narrowing).toEqual({
+      subject: [use],
+      resource: [],
+      free: ['subject', 'resource'],
+    });
+  });
+});
+
+describe('is not found', () => {
+  test.each([
+    ['counting all', 'outcome := "allow" if count(input.graph.subject) == 0'],
+    ['handing it on', 'outcome := {"g": input.graph.subject}'],
+    ['handing on the graph', 'outcome := {"g": input.graph}'],
+    ['handing it to a function', 'f(g) if g[_].type == "a"\noutcome := "allow" if f(input.graph.subject)'],
+    ['an entry at a place', 'outcome := "allow" if input.graph.subject[0].to.id == input.resource.id'],
+    [
+      'an entry at one place, asked twice',
+      'outcome := "allow" if {input.resource.id == input.graph.subject[i].to.id; input.graph.subject[i].type == "x"}',
+    ],
+    ['places', 'outcome := {"at": [i | some i, l in input.graph.subject; l.to.id == input.resource.id]}'],
+    ['every', 'outcome := "allow" if every l in input.graph.subject { l.to.id == input.resource.id }'],
+    [
+      'a comparison with something else',
+      'outcome := "allow" if {some l in input.graph.subject; l.to.id == input.context.id}',
+    ],
+    ['what is not equal', 'outcome := "allow" if {some l in input.graph.subject; l.to.id != input.resource.id}'],
+    [
+      'a comparison after something that may end in a conflict',
+      'f(x) := 1 if x\nf(x) := 2 if x\noutcome := "allow" if {some l in input.graph.subject; f(l.type) == 1; l.to.id == input.resource.id}',
+    ],
+    [
+      'a comparison in a function',
+      'same(l) if l.to.id == input.resource.id\noutcome := "allow" if {some l in input.graph.subject; same(l)}',
+    ],
+    ['membership', 'outcome := "allow" if "admin" in {l.to.id | some l in input.graph.subject}'],
+    [
+      'one use that compares and one that does not',
+      'outcome := "allow" if input.graph.subject[_].to.id == input.resource.id\nreason := "r" if input.graph.subject[_].to.color == "red"',
+    ],
+    ['a number', 'outcome := "allow" if input.graph.subject[_].to.id == 7'],
+    [
+      'the far end as a whole',
+      'outcome := "allow" if input.graph.subject[_].to == {"type": "car", "id": input.resource.id}',
+    ],
+    [
+      'with',
+      'x if input.graph.subject[_].to.id == input.resource.id\noutcome := "allow" if x with input.resource.id as "other"',
+    ],
+    [
+      'two entries compared',
+      'outcome := "allow" if {some a in input.graph.subject; some b in input.graph.subject; a.to.id == b.to.id}',
+    ],
+    [
+      'the graph by a computed name',
+      'outcome := "allow" if input.graph[input.context.side][_].to.id == input.resource.id',
+    ],
+  ])('for %s', async (_, rego) => {
+    expect((await narrowing(rego))?.subject).toBeUndefined();
+  });
+
+  test.each([
+    ['an attribute', 'outcome := "allow" if input.resource.color == "red"'],
+    ['the id', 'outcome := "allow" if input.resource.id == "open"'],
+    [
+      'the id, among relationships to something else',
+      'outcome := "allow" if {some l in input.graph.subject; l.to.id == "staff"; startswith(input.resource.id, "x")}',
+    ],
+    ['the id, in a rule', 'mine := input.resource.id\noutcome := "allow" if mine == input.subject.id'],
+    ['all of it', 'outcome := {"r": input.resource}'],
+  ])('that a resource is free where a policy looks at %s', async (_, rego) => {
+    expect((await narrowing(rego))?.free).not.toContain('resource');
+  });
+
+  test('in a plan of more than narrowedPlanCharsMax characters, or with more than narrowedUsesMax uses', async () => {
+    const { plan = '', reads } = await compiled(
+      'outcome := "allow" if input.graph.subject[_].to.id == input.resource.id',
+    );
+    const paths: Reads = { all: false, paths: reads.all ? [] : reads.paths };
+    expect(narrowingOf(plan.padEnd(limits.narrowedPlanCharsMax), paths)?.subject).toHaveLength(1);
+    expect(narrowingOf(plan.padEnd(limits.narrowedPlanCharsMax + 1), paths)).toBeUndefined();
+    const uses = (count: number) =>
+      Array.from({ length: count }, (_, i) => `outcome := "allow" if input.graph.subject[_].to.id == "t${i}"`).join(
+        '\n',
+      );
+    expect((await narrowing(uses(limits.narrowedUsesMax)))?.subject).toHaveLength(limits.narrowedUsesMax);
+    expect((await narrowing(uses(limits.narrowedUsesMax + 1)))?.subject).toBeUndefined();
+  });
+});

@@ -1,0 +1,107 @@
+/** Search against checking everything there is, one by one: random graphs with inheritance and expiry, random policies. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { authorize } from '../../server/authz/index.ts';
+import { sql } from '../../server/core/db/sql.ts';
+import { FactsFromDatabase } from '../../server/facts/index.ts';
+import { Engine } from '../../server/policies/index.ts';
+import { createCompiler, hostBuiltinNames, type Reads } from '../../server/rego/index.ts';
+import { rootsOf } from '../../server/search/candidates.ts';
+import { searchThings } from '../../server/search/index.ts';
+import type { TenantSnapshot } from '../../server/snapshot/index.ts';
+import { distinct, NOW, nodeTypes, random, randomGraph, store, typesFor } from '../facts/graphs.ts';
+import { randomPolicy } from '../facts/policies.ts';
+import { createTestDatabase } from '../helpers/database.ts';
+
+const { database } = await createTestDatabase();
+const compiler = createCompiler();
+const clock = { now: () => NOW, monotonic: () => performance.now() };
+const observe = () => undefined;
+const engine = new Engine({ fetch: async () => undefined, clock, observe });
+afterAll(async () => {
+  await compiler.close();
+  await engine.close();
+});
+const services = {
+  ...{ engine, clock, observe, database, facts: new FactsFromDatabase(database) },
+  log: undefined as never, // the tenant's decision log is off
+  invitationOf: async () => undefined,
+};
+const caller = { kind: 'backend', tenant: 't', clientId: 'c', scopes: new Set(['authz:evaluate']) } as never;
+
+async function world(seed: number) {
+  const below = random(seed + 9000);
+  const rego = randomPolicy(below);
+  const compiled = await compiler.compile('t', rego, { builtins: hostBuiltinNames });
+  if (!compiled.ok) throw new Error(rego);
+  const graph = randomGraph(seed + 600);
+  const edges = distinct(graph.edges);
+  const tenant = `search${seed}`;
+  await store(database, tenant, edges);
+  const registered = nodeTypes.filter(() => below(2)).map((type) => ({ type, id: `r${below(3)}` }));
+  for (const { type, id } of registered) {
+    await database.tenant(tenant, (tx) =>
+      tx.run(sql`insert into accord.thing (tenant, type, id, attributes) values (${tenant}, ${type}, ${id}, '{}')`),
+    );
+  }
+  engine.preload(tenant, 'artifact', compiled);
+  const policy = { name: 'p', number: 1, artifact: 'artifact', revision: 1, reads: compiled.reads };
+  const types = typesFor(edges, graph.ways);
+  const snapshot = {
+    tenant,
+    types,
+    policies: new Map([['p', policy]]),
+    spec: { tokenMapping: { defaultActorType: 'user' } },
+  };
+  const held = edges.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > NOW);
+  const things = [...registered, ...held.flatMap(({ from, to }) => [from, to])];
+  const idsOf = (type: string) => [...new Set(things.filter((one) => one.type === type).map(({ id }) => id))].sort();
+  return {
+    asked: { snapshot: snapshot as unknown as TenantSnapshot, caller, requestId: 'r' },
+    idsOf,
+    rego,
+    reads: compiled.reads,
+    types,
+  };
+}
+
+async function everyPage(
+  limit: number,
+  page: (at: { after: string; limit: number }) => ReturnType<typeof searchThings>,
+) {
+  const found: string[] = [];
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const { found: some, next }: Awaited<ReturnType<typeof searchThings>> = await page({ after, limit });
+    expect(some.length).toBeLessThanOrEqual(limit);
+    found.push(...some);
+    after = next;
+  }
+  return found;
+}
+
+let narrowed = 0;
+
+describe('search finds what check allows', () => {
+  test.each(Array.from({ length: 60 }, (_, seed) => seed))('world %i', async (seed) => {
+    const { asked, idsOf, rego, reads, types } = await world(seed);
+    for (const type of nodeTypes) {
+      for (const other of nodeTypes.flatMap((one) => ['0', '2', 'r1'].map((id) => ({ type: one, id })))) {
+        for (const vary of ['subject', 'resource'] as const) {
+          const known = vary === 'subject' ? 'resource' : 'subject';
+          const request = { action: 'p', [known]: other, [vary]: { type } };
+          if (rootsOf(reads as Reads, types, { vary, type, known: other }) !== undefined) narrowed++;
+          const expected: string[] = [];
+          for (const id of idsOf(type)) {
+            const { answer } = await authorize(services, asked, { ...request, [vary]: { type, id } });
+            if (answer.outcome === 'allow') expected.push(id);
+          }
+          const found = await everyPage(2, (at) => searchThings(services, asked, { vary, type, request }, at));
+          expect(found, `${rego}\n${vary} ${type} ${JSON.stringify(other)}`).toEqual(expected);
+        }
+      }
+    }
+  });
+
+  test('among them were searches whose candidates are what relationships lead to', () => {
+    expect(narrowed).toBeGreaterThan(100);
+  });
+});
