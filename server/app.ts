@@ -15,6 +15,7 @@ import type { Config } from './core/config.ts';
 import type { App } from './core/http.ts';
 import { limits } from './core/limits.ts';
 import { problem } from './core/problems.ts';
+import { registerDefinitionRoutes } from './definitions/index.ts';
 import { registerDocs } from './docs.ts';
 import { registerErrors, send } from './errors.ts';
 import { registerInvitationRoutes } from './invitations/index.ts';
@@ -81,6 +82,7 @@ export async function createApp(config: Config, services: Services): Promise<App
     countTenant(caller.tenant, count);
   });
   registerTypeRoutes(app, services.types);
+  registerDefinitionRoutes(app, services.definitions);
   registerRelationshipRoutes(app, services.relationships);
   registerInvitationRoutes(app, services.sharing);
   registerIssuerRoutes(app, services.issuers);

@@ -13,6 +13,7 @@ import { createLogger, logObservation } from './core/log.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
 import { problem } from './core/problems.ts';
+import type { DefinitionRouteServices, DefinitionServices } from './definitions/index.ts';
 import { FactsFromDatabase } from './facts/index.ts';
 import { askingPolicies, governedByPolicies } from './governing.ts';
 import { endInvitations, type InvitationRouteServices, pendingInvitationOf } from './invitations/index.ts';
@@ -56,6 +57,7 @@ export type Services = {
   policies: PolicyRouteServices;
   authz: AuthzRouteServices;
   types: TypeRouteServices;
+  definitions: DefinitionRouteServices;
   relationships: RelationshipRouteServices;
   sharing: InvitationRouteServices;
   issuers: IssuerRouteServices;
@@ -74,6 +76,7 @@ export type FencedServices = {
   issuers: IssuerServices;
   invitations: InvitationServices;
   types: TypeServices;
+  definitions: DefinitionServices;
 };
 
 export type ServiceOptions = { observe?: Observe; clock?: Clock; applicationName: string };
@@ -130,6 +133,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       policies: rooms.policies,
       authz: rooms.authz,
       types: rooms.types,
+      definitions: rooms.definitions,
       relationships: rooms.relationships,
       sharing: rooms.sharing,
       issuers: { database, baseUrl, served: rooms.served },
@@ -147,6 +151,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
           issuers: { database: on, baseUrl },
           invitations: { database: on, clock, baseUrl },
           types: { database: on, clock },
+          definitions: { database: on, clock },
         };
       },
       async close() {
@@ -214,6 +219,7 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound, bas
     policies: { database, artifacts, engine, clock, served },
     authz,
     types: { database, clock, served },
+    definitions: { database, clock, served },
     relationships: { database, clock, govern, endInvitations },
     sharing: {
       ...{ database, clock, sealer, baseUrl, govern },

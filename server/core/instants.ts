@@ -1,6 +1,6 @@
 /** Owns reading instants: RFC 3339 with a zone, of a day that exists, in UTC from year 1 to 9999. */
 
-const RFC3339 = /^\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
+const RFC3339 = /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 
 /** ms of an RFC 3339 instant of a day that exists; digits after the millisecond are cut off. Undefined: it is none. */
 export function instantMs(text: string): number | undefined {

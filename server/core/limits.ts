@@ -123,6 +123,15 @@ export const limits = {
   invitationResendPauseMs: 60_000, // after the first delivery; doubled with each further one
   invitationsWipedMax: 100, // expired ones whose contact is wiped when one is made
 
+  // Consent definitions
+  definitionsMax: 1000, // of a tenant, archived ones too
+  consentNameCharsMax: 128,
+  consentVersionCharsMax: 64, // of a version, and of a document
+  consentLanguageCharsMax: 64,
+  consentVersionsMax: 32, // of a definition
+  consentDocumentsMax: 128, // of a version, in all languages
+  periodCharsMax: 37,
+
   // Facts of a decision
   factsEntriesMax: 1000, // a side
   factsEdgesMax: 4000, // stored relationships on the ways of inheritance, a side

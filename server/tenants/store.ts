@@ -105,7 +105,8 @@ export async function countChildren(tx: Transaction, tenant: string): Promise<nu
     sql`select ((select count(*) from accord.policy where tenant = ${tenant} and owner ->> 'source' <> 'api')
       + (select count(*) from accord.trusted_issuer where tenant = ${tenant} and owner ->> 'source' <> 'api')
       + (select count(*) from accord.thing_type where tenant = ${tenant} and owner ->> 'source' <> 'api')
-      + (select count(*) from accord.relationship_type where tenant = ${tenant} and owner ->> 'source' <> 'api'))::int as n`,
+      + (select count(*) from accord.relationship_type where tenant = ${tenant} and owner ->> 'source' <> 'api')
+      + (select count(*) from accord.consent_definition where tenant = ${tenant} and owner ->> 'source' <> 'api'))::int as n`,
   );
   return row.n;
 }
