@@ -25,6 +25,7 @@ const order = [
   ['server/embedded', 'server/rego', 'server/audit'],
   ['server/tenants', 'server/resources'],
   ['server/keys'],
+  ['server/ledger'],
   ['server/issuers', 'server/members', 'server/policies', 'server/types'],
   ['server/facts', 'server/relationships'],
   ['server/snapshot'],

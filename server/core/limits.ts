@@ -123,6 +123,10 @@ export const limits = {
   invitationResendPauseMs: 60_000, // after the first delivery; doubled with each further one
   invitationsWipedMax: 100, // expired ones whose contact is wiped when one is made
 
+  // Ledger
+  ledgerTextBytesMax: 1024, // of a field; what is longer was refused, and is recorded cut
+  ledgerGroupEntriesMax: 1000, // in one insert, unless one append alone has more
+
   // Facts of a decision
   factsEntriesMax: 1000, // a side
   factsEdgesMax: 4000, // stored relationships on the ways of inheritance, a side
