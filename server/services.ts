@@ -26,6 +26,7 @@ import {
   openInstallationKey,
   type Sealer,
 } from './keys/index.ts';
+import { Ledger } from './ledger/index.ts';
 import {
   authenticateMember,
   type InvitationServices,
@@ -64,6 +65,7 @@ export type Services = {
   members: MemberRouteServices;
   invitations: InvitationServices;
   keys: KeyRouteServices;
+  ledger: Ledger;
   /** What writes configuration, each transaction of it bound to a term: for a writer that is not alone. */
   fenced(fence: FenceOptions): FencedServices;
   close(): Promise<void>;
@@ -108,6 +110,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer });
     const portal = { database, installationKey, clock, baseUrl };
     const { engine, log } = rooms.authz;
+    const ledger = new Ledger(database);
     const tenantsOn = (on: Database): TenantServices => ({
       database: on,
       ensureKeys: (write) => ensureKeys({ sealer, clock }, write),
@@ -140,6 +143,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       members: portal,
       invitations: { database, clock, baseUrl },
       keys: { tenantOf: (tenant) => snapshots.get(tenant), clock, database },
+      ledger,
       fenced(fence) {
         const on = database.fenced(fence);
         const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });
@@ -157,6 +161,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       async close() {
         outbound.close();
         await log.close();
+        await ledger.close();
         await rooms.compiler.close();
         await engine.close();
         await database.close();

@@ -132,6 +132,10 @@ export const limits = {
   consentDocumentsMax: 128, // of a version, in all languages
   periodCharsMax: 37,
 
+  // Ledger
+  ledgerTextBytesMax: 1024, // of a field; what is longer was refused, and is recorded cut
+  ledgerGroupEntriesMax: 1000, // in one insert, unless one append alone has more
+
   // Facts of a decision
   factsEntriesMax: 1000, // a side
   factsEdgesMax: 4000, // stored relationships on the ways of inheritance, a side

@@ -1,0 +1,54 @@
+/** Shapes of the ledger room. */
+import { type Static, Type } from 'typebox';
+import type { Actor } from '../core/auth/schema.ts';
+import { Bytes, Nullable } from '../core/db/rows.ts';
+
+export const registerEventTypes = [
+  'read',
+  'invited',
+  'registered',
+  'revoked',
+  'refused',
+  'exported',
+  'erased',
+  'denied',
+] as const;
+export type RegisterEventType = (typeof registerEventTypes)[number];
+
+/** What is to be recorded of one request or action. */
+export type RegisterEntry = {
+  type: RegisterEventType;
+  /** ms */
+  time: number;
+  /** Who acted. */
+  actor: Actor;
+  /** Whose consents it was about. */
+  userId?: string;
+  /** Of the consent definition. */
+  name?: string;
+  version?: string;
+  document?: { version: string; language: string };
+  /** What came of it, in a word: the consent's status, or a problem's code. */
+  outcome: string;
+  requestId: string;
+  clientId?: string;
+};
+
+/** The fields that tell who it was. They are hashed apart, under a salt, and are wiped when the user is erased. */
+export type Personal = { actor: Actor; userId?: string };
+
+/** What the hashes of an entry are made from; personal fields and salt are all null once they are wiped. */
+export const HashedRow = Type.Object({
+  id: Type.String(),
+  time_ms: Type.Integer(),
+  type: Type.String(),
+  name: Nullable(Type.String()),
+  version: Nullable(Type.String()),
+  document_version: Nullable(Type.String()),
+  document_language: Nullable(Type.String()),
+  outcome: Type.String(),
+  request_id: Type.String(),
+  client_id: Nullable(Type.String()),
+  personal_digest: Bytes,
+});
+export type HashedRow = Static<typeof HashedRow>;
