@@ -132,6 +132,12 @@ export const limits = {
   consentDocumentsMax: 128, // of a version, in all languages
   periodCharsMax: 37,
 
+  // Users' consents
+  consentBatchMax: 50, // items of one request
+  consentNamesCharsMax: 4096, // of the list of definitions in one question
+  proofBytesMax: 4096,
+  proofMembersMax: 64,
+
   // Ledger
   ledgerTextBytesMax: 1024, // of a field; what is longer was refused, and is recorded cut
   ledgerGroupEntriesMax: 1000, // in one insert, unless one append alone has more

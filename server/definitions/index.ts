@@ -6,6 +6,7 @@
 export type { DefinitionServices } from './actions.ts';
 export { applyDefinition, archiveManifestDefinition, findDefinition, transferDefinition } from './apply.ts';
 export {
+  ageOf,
   type GivenConsent,
   graceEnd,
   hasEnded,
@@ -13,10 +14,13 @@ export {
   type Judgement,
   judge,
   judgeActive,
+  newestGiven,
   type UserPast,
   type UserStatus,
+  userStatuses,
 } from './judge.ts';
 export type { DefinitionState } from './manifest.ts';
+export { definitionProblem } from './problems.ts';
 export { type DefinitionRouteServices, registerDefinitionRoutes } from './routes.ts';
 export { definitionOf, definitionsOf } from './rules.ts';
 export type { Definition, Definitions } from './schema.ts';

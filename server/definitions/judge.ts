@@ -25,7 +25,8 @@ export type UserPast = {
   readonly invitations: ReadonlyMap<string, number>;
 };
 
-export type UserStatus = 'given' | 'valid' | 'grace' | 'expired' | 'required';
+export const userStatuses = ['given', 'valid', 'grace', 'expired', 'required'] as const;
+export type UserStatus = (typeof userStatuses)[number];
 export type Judgement<Status = UserStatus> = {
   version: string;
   document: { version: string; language: string };
@@ -69,7 +70,8 @@ export function judge(
         given.document.version === document.version &&
         given.document.language === document.language,
     );
-  const old = newestGiven(definition, language, past.consents, now, active.version);
+  const isCurrent = past.consents.some((given) => given.version === active.version.version);
+  const old = isCurrent ? active.version : newestGiven(definition, language, past.consents, now);
   if (old === undefined) return { ...answer(active), status: 'required' };
   // A translation is the same content: a consent in any language of the active version is one.
   if (old === active.version) return { ...answer(active), status: isGiven(active) ? 'given' : 'valid' };
@@ -112,16 +114,14 @@ function activeOf({ versions }: JudgedDefinition, language: string, now: number)
   return newest;
 }
 
-/** The active version if the user consented to it, else the newest that the user consented to. */
-function newestGiven(
+/** The newest version that the user consented to, as the language sees them; undefined: it consented to none. */
+export function newestGiven(
   { versions }: JudgedDefinition,
   language: string,
   consents: readonly GivenConsent[],
   now: number,
-  active: JudgedVersion,
 ): JudgedVersion | undefined {
   const given = new Set(consents.map((consent) => consent.version));
-  if (given.has(active.version)) return active;
   let newest: { version: JudgedVersion; first: number } | undefined;
   for (const version of versions) {
     if (!given.has(version.version)) continue;
@@ -133,6 +133,13 @@ function newestGiven(
     if (newest === undefined || first > newest.first) newest = { version, first };
   }
   return newest?.version;
+}
+
+/** When a version's first document takes effect in any language; undefined when there is no such version, or document. */
+export function ageOf({ versions }: JudgedDefinition, version: string): number | undefined {
+  const found = versions.find((one) => one.version === version);
+  const first = found && firstEffective(found, Number.POSITIVE_INFINITY);
+  return first === Number.POSITIVE_INFINITY ? undefined : first;
 }
 
 function latestEffective({ documents }: JudgedVersion, language: string, now: number): JudgedDocument | undefined {
