@@ -21,6 +21,7 @@ import { registerErrors, send } from './errors.ts';
 import { registerInvitationRoutes } from './invitations/index.ts';
 import { registerIssuerRoutes } from './issuers/index.ts';
 import { registerKeyRoutes } from './keys/index.ts';
+import { registerLedgerRoutes } from './ledger/index.ts';
 import { registerMemberRoutes } from './members/index.ts';
 import { registerPolicyRoutes } from './policies/index.ts';
 import { registerQuotas } from './quotas.ts';
@@ -88,6 +89,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   registerIssuerRoutes(app, services.issuers);
   registerMemberRoutes(app, services.members);
   registerKeyRoutes(app, services.keys);
+  registerLedgerRoutes(app, services.register);
   registerResourceRoutes(app, services);
   return app;
 }

@@ -26,7 +26,7 @@ import {
   openInstallationKey,
   type Sealer,
 } from './keys/index.ts';
-import { Ledger } from './ledger/index.ts';
+import { Ledger, type LedgerRouteServices, type SealServices } from './ledger/index.ts';
 import {
   authenticateMember,
   type InvitationServices,
@@ -66,6 +66,8 @@ export type Services = {
   invitations: InvitationServices;
   keys: KeyRouteServices;
   ledger: Ledger;
+  register: LedgerRouteServices;
+  sealing: SealServices;
   /** What writes configuration, each transaction of it bound to a term: for a writer that is not alone. */
   fenced(fence: FenceOptions): FencedServices;
   close(): Promise<void>;
@@ -144,6 +146,8 @@ export async function createServices(config: Config, options: ServiceOptions): P
       invitations: { database, clock, baseUrl },
       keys: { tenantOf: (tenant) => snapshots.get(tenant), clock, database },
       ledger,
+      register: { database, clock, ledger, tenantOf: (tenant) => snapshots.get(tenant) },
+      sealing: { database, sealer, clock, observe },
       fenced(fence) {
         const on = database.fenced(fence);
         const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });

@@ -141,6 +141,11 @@ export const limits = {
   // Ledger
   ledgerTextBytesMax: 1024, // of a field; what is longer was refused, and is recorded cut
   ledgerGroupEntriesMax: 1000, // in one insert, unless one append alone has more
+  ledgerCheckpointCharsMax: 2048,
+  ledgerSealEntriesMax: 2000, // under one checkpoint
+  ledgerVerifyPageItemsMax: 2000, // hashed at a stretch, while others wait
+  ledgerExportPageItemsMax: 2000,
+  ledgerVerificationsMax: 2, // at once on a server: each takes its CPU for as long as it runs
 
   // Facts of a decision
   factsEntriesMax: 1000, // a side

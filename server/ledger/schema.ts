@@ -52,3 +52,24 @@ export const HashedRow = Type.Object({
   personal_digest: Bytes,
 });
 export type HashedRow = Static<typeof HashedRow>;
+
+/** One entry as the API shows it; what an entry lacks, or what was wiped, is left out. */
+export const RegisterEvent = Type.Object({
+  id: Type.String(),
+  sequence: Type.Optional(
+    Type.Integer({ description: "Its number in the tenant's chain; absent until it is sealed." }),
+  ),
+  time: Type.String({ format: 'date-time' }),
+  type: Type.Enum(registerEventTypes),
+  actor: Type.Optional(Type.Object({ type: Type.String(), id: Type.String() }, { description: 'Who acted.' })),
+  userId: Type.Optional(Type.String({ description: 'Whose consents it was about.' })),
+  name: Type.Optional(Type.String()),
+  version: Type.Optional(Type.String()),
+  document: Type.Optional(
+    Type.Object({ version: Type.Optional(Type.String()), language: Type.Optional(Type.String()) }),
+  ),
+  outcome: Type.String(),
+  requestId: Type.String(),
+  clientId: Type.Optional(Type.String()),
+});
+export type RegisterEvent = Static<typeof RegisterEvent>;

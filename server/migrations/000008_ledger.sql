@@ -52,6 +52,13 @@ create table accord.ledger_checkpoint (
 );
 select accord.isolate('accord.ledger_checkpoint');
 
+-- Who moves, wipes or removes a tenant's entries holds this lock: an entry on its way is in neither table for the others.
+create function accord.ledger_lock(of_tenant text) returns bigint language sql immutable parallel safe
+set search_path = pg_catalog
+return hashtextextended('accord.ledger.' || of_tenant, 0);
+revoke execute on function accord.ledger_lock(text) from public;
+grant execute on function accord.ledger_lock(text) to accord_app, accord_system;
+
 revoke all on accord.ledger_inbox, accord.ledger_entry, accord.ledger_checkpoint from accord_app, accord_system;
 grant select on accord.ledger_inbox, accord.ledger_entry, accord.ledger_checkpoint to accord_app;
 grant insert on accord.ledger_inbox to accord_app;

@@ -92,6 +92,20 @@ export function deleteRelationships(tx: Transaction, tenant: string, limit: numb
     (select ctid from accord.relationship where tenant = ${tenant} limit ${limit})`);
 }
 
+/**
+ * Removes at most so many ledger entries, in a system transaction: what requests run as removes none. How many; the
+ * checkpoints go with the last of them.
+ */
+export async function deleteLedger(tx: Transaction, tenant: string, limit: number): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(accord.ledger_lock(${tenant}))`); // a seal under way moves entries
+  const inbox = await tx.run(sql`delete from accord.ledger_inbox where ctid in
+    (select ctid from accord.ledger_inbox where tenant = ${tenant} limit ${limit})`);
+  const entries = await tx.run(sql`delete from accord.ledger_entry where (tenant, time, id) in
+    (select tenant, time, id from accord.ledger_entry where tenant = ${tenant} limit ${limit})`);
+  if (inbox + entries === 0) await tx.run(sql`delete from accord.ledger_checkpoint where tenant = ${tenant}`);
+  return inbox + entries;
+}
+
 /** What servers said that they serve of a tenant that is gone, in a system transaction: a successor has revisions of its own. */
 export async function forgetServed(tx: Transaction, tenant: string): Promise<void> {
   await tx.run(sql`delete from accord.server_revision where tenant = ${tenant}
