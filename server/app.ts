@@ -6,10 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import underPressure from '@fastify/under-pressure';
-import Fastify from 'fastify';
+import Fastify, { type FastifyRequest } from 'fastify';
 import { registerAccess } from './access.ts';
 import { AuthorizationRequest, registerAuthzRoutes } from './authz/index.ts';
 import { readJsonBodies } from './body.ts';
+import { registerConsentRoutes } from './consents/index.ts';
 import type { Caller } from './core/auth/schema.ts';
 import type { Config } from './core/config.ts';
 import type { App } from './core/http.ts';
@@ -77,13 +78,15 @@ export async function createApp(config: Config, services: Services): Promise<App
   const countTenant = registerQuotas(app, services);
   registerRevisions(app, services.snapshots);
   registerPolicyRoutes(app, services.policies);
-  registerAuthzRoutes(app, services.authz, (request, count) => {
+  const countMore = (request: FastifyRequest, count: number) => {
     const caller = request.caller as Caller;
     rates?.countMore(caller, count);
     countTenant(caller.tenant, count);
-  });
+  };
+  registerAuthzRoutes(app, services.authz, countMore);
   registerTypeRoutes(app, services.types);
   registerDefinitionRoutes(app, services.definitions);
+  registerConsentRoutes(app, services.consents, countMore);
   registerRelationshipRoutes(app, services.relationships);
   registerInvitationRoutes(app, services.sharing);
   registerIssuerRoutes(app, services.issuers);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccessServices } from './access.ts';
 import { type AuthzRouteServices, DecisionLog, Explainer } from './authz/index.ts';
+import { type ConsentRouteServices, PastConsents } from './consents/index.ts';
 import { JwksCache } from './core/auth/jwks.ts';
 import { createOutbound } from './core/auth/outbound.ts';
 import { AccessTokens } from './core/auth/token-cache.ts';
@@ -66,6 +67,7 @@ export type Services = {
   invitations: InvitationServices;
   keys: KeyRouteServices;
   ledger: Ledger;
+  consents: ConsentRouteServices;
   register: LedgerRouteServices;
   sealing: SealServices;
   /** What writes configuration, each transaction of it bound to a term: for a writer that is not alone. */
@@ -111,8 +113,9 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const outbound = createOutbound({ allow: config.ACCORD_OUTBOUND_ALLOW, ownListeners: () => ownListeners(config) });
     const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer });
     const portal = { database, installationKey, clock, baseUrl };
-    const { engine, log } = rooms.authz;
-    const ledger = new Ledger(database);
+    const { policies, authz, types, definitions, consents, relationships, sharing } = rooms;
+    const { engine, log } = authz;
+    const { ledger } = consents;
     const tenantsOn = (on: Database): TenantServices => ({
       database: on,
       ensureKeys: (write) => ensureKeys({ sealer, clock }, write),
@@ -126,6 +129,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
     attach(metrics);
     return {
       ...{ config, clock, observe, metrics, baseUrl, database, snapshots, portal },
+      ...{ policies, authz, types, definitions, consents, relationships, sharing },
       prepareCompiler: () => rooms.compiler.prepare(),
       mint: { database, sealer, clock, baseUrl },
       tenants: tenantsOn(database),
@@ -135,12 +139,6 @@ export async function createServices(config: Config, options: ServiceOptions): P
         recordSupportUse: (caller, use) => recordSupportUse(database, caller, use),
         observe,
       },
-      policies: rooms.policies,
-      authz: rooms.authz,
-      types: rooms.types,
-      definitions: rooms.definitions,
-      relationships: rooms.relationships,
-      sharing: rooms.sharing,
       issuers: { database, baseUrl, served: rooms.served },
       members: portal,
       invitations: { database, clock, baseUrl },
@@ -151,11 +149,10 @@ export async function createServices(config: Config, options: ServiceOptions): P
       fenced(fence) {
         const on = database.fenced(fence);
         const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });
-        const policies = { database: on, artifacts, engine, clock };
         return {
           database: on,
           tenants: tenantsOn(on),
-          policies,
+          policies: { database: on, artifacts, engine, clock },
           issuers: { database: on, baseUrl },
           invitations: { database: on, clock, baseUrl },
           types: { database: on, clock },
@@ -229,6 +226,11 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound, bas
     authz,
     types: { database, clock, served },
     definitions: { database, clock, served },
+    consents: {
+      ...{ database, clock, sealer, baseUrl, snapshotOf },
+      ledger: new Ledger(database),
+      past: new PastConsents(database),
+    },
     relationships: { database, clock, govern, endInvitations },
     sharing: {
       ...{ database, clock, sealer, baseUrl, govern },

@@ -42,22 +42,21 @@ export async function holdUser(tx: Transaction, tenant: string, userId: string):
   return row !== undefined;
 }
 
-/** @returns undefined when it was there before */
+/** One that the user has not given before. @returns its id */
 export async function insertConsent(
   tx: Transaction,
   tenant: string,
   userId: string,
   { name, version, document, proof }: ConsentItem,
   givenAt: string,
-): Promise<string | undefined> {
-  const row = await tx.maybe(
+): Promise<string> {
+  const row = await tx.one(
     Type.Object({ id: Type.String() }),
     sql`insert into accord.user_consent (tenant, user_id, definition, version, document, language, given_at, proof)
       values (${tenant}, ${userId}, ${name}, ${version}, ${document.version}, ${document.language}, ${givenAt},
-        ${proof === undefined ? null : JSON.stringify(proof)})
-      on conflict (tenant, user_id, definition, version, language, document) do nothing returning id`,
+        ${proof === undefined ? null : JSON.stringify(proof)}) returning id`,
   );
-  return row?.id;
+  return row.id;
 }
 
 export function readConsent(tx: Transaction, tenant: string, id: string): Promise<ConsentRow | undefined> {

@@ -11,6 +11,7 @@ export {
   graceEnd,
   hasEnded,
   isSufficient,
+  type JudgedVersion,
   type Judgement,
   judge,
   judgeActive,

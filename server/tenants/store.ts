@@ -84,6 +84,8 @@ export async function deleteTenant(tx: Transaction, tenant: string): Promise<voi
   // Last: the types went with the tenant, and that waited for whoever was writing records of them.
   await tx.run(sql`delete from accord.relationship where tenant = ${tenant}`);
   await tx.run(sql`delete from accord.thing where tenant = ${tenant}`);
+  await tx.run(sql`delete from accord.user_consent where tenant = ${tenant}`);
+  await tx.run(sql`delete from accord.consent_invitation where tenant = ${tenant}`);
 }
 
 /** Removes at most so many relationships; how many. Erasing begins with this, because a statement has its time. */
