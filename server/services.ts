@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccessServices } from './access.ts';
 import { type AuthzRouteServices, DecisionLog, Explainer } from './authz/index.ts';
-import { type ConsentRouteServices, PastConsents } from './consents/index.ts';
+import { type ConsentRouteServices, FactsWithConsents, PastConsents } from './consents/index.ts';
 import { JwksCache } from './core/auth/jwks.ts';
 import { createOutbound } from './core/auth/outbound.ts';
 import { AccessTokens } from './core/auth/token-cache.ts';
@@ -205,9 +205,10 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound, bas
   const served = async (tenant: string, revision: number): Promise<void> => {
     if ((snapshots.get(tenant)?.revision ?? 0) < revision) await snapshots.refresh(tenant);
   };
+  const past = new PastConsents(database);
   const authz = {
     engine,
-    facts: new FactsFromDatabase(database),
+    facts: new FactsWithConsents(new FactsFromDatabase(database), past),
     log,
     clock,
     observe,
@@ -229,7 +230,7 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound, bas
     consents: {
       ...{ database, clock, sealer, baseUrl, snapshotOf },
       ledger: new Ledger(database),
-      past: new PastConsents(database),
+      past,
     },
     relationships: { database, clock, govern, endInvitations },
     sharing: {

@@ -160,7 +160,8 @@ function gather(
 ): Facts | Promise<Facts> {
   const subject = { type: snapshot.spec.tokenMapping.defaultActorType, ...thing(request.subject) };
   const resource = thing(request.resource);
-  return services.facts.gather({ tenant, types: snapshot.types, subject, resource, needed, now, explain });
+  const users = { type: snapshot.spec.tokenMapping.defaultActorType, definitions: snapshot.definitions };
+  return services.facts.gather({ tenant, types: snapshot.types, subject, resource, users, needed, now, explain });
 }
 
 function thing(value: Record<string, unknown> | undefined): { id?: string; type?: string } {

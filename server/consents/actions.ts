@@ -6,7 +6,7 @@ import { type RecordWritten, writeRecords } from '../relationships/index.ts';
 import { tenantProblem } from '../tenants/index.ts';
 import { type Asking, type ConsentServices, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
-import { documentOf, pastOf, revokedWith } from './rules.ts';
+import { documentOf, lastGiven, pastOf, revokedWith } from './rules.ts';
 import type { ConsentRow, RefusalBody } from './schema.ts';
 import { holdUser, insertInvitation, readConsent, readPasts, removeConsents, removeUser } from './store.ts';
 
@@ -45,7 +45,7 @@ export function inviteUser(
     const rows = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
     const definition = services.snapshotOf(tenant).definitions.get(name);
     if (definition === undefined) throw definitionProblem('consent_definition_not_found');
-    const language = languageOf(rows);
+    const language = lastGiven(rows)?.language;
     const past = pastOf(rows);
     const judged = language === undefined ? undefined : judge(definition, language, past, now);
     const old = language === undefined ? undefined : newestGiven(definition, language, past.consents, now);
@@ -62,16 +62,6 @@ export function inviteUser(
     const gracePeriodEnds = new Date(graceEnd(old.endOfLife, at)).toISOString();
     return { created: before === undefined, invited: { userId, name, version, invitedAt, gracePeriodEnds } };
   });
-}
-
-/** The language that decisions judge in: of the consent that was given last. */
-export function languageOf(rows: readonly ConsentRow[]): string | undefined {
-  let last: ConsentRow | undefined;
-  for (const row of rows) {
-    if (last === undefined || row.given_at > last.given_at || (row.given_at === last.given_at && row.id > last.id))
-      last = row;
-  }
-  return last?.language;
 }
 
 /**

@@ -26,6 +26,13 @@ export function pastOf(rows: readonly ConsentRow[]): UserPast {
   };
 }
 
+/** What was given last: decisions judge a definition in its language. */
+export function lastGiven(rows: readonly ConsentRow[]): ConsentRow | undefined {
+  const isLater = (a: ConsentRow, b: ConsentRow) =>
+    a.given_at > b.given_at || (a.given_at === b.given_at && a.id > b.id);
+  return rows.reduce<ConsentRow | undefined>((last, row) => (last && isLater(last, row) ? last : row), undefined);
+}
+
 type Named = Pick<ConsentItem, 'name' | 'version' | 'document'>;
 
 /** @throws Problem 404 for what there is not */

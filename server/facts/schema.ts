@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import { Json, Nullable } from '../core/db/rows.ts';
+import type { Definitions } from '../definitions/index.ts';
 import type { Types } from '../types/index.ts';
 
 /** A relationship of the subject, as a policy sees it; `type` equals `relationshipType`. */
@@ -71,6 +72,8 @@ export type FactsQuestion = {
   subject: Partial<Actor>;
   resource: Partial<Actor>;
   needed: FactsNeeded;
+  /** Which subjects have consents, and what of: of the snapshot that decides. Absent: none have. */
+  users?: { readonly type: string; readonly definitions: Definitions };
   /** The instant of the request, ms: expiry and consents are judged at it. */
   now: number;
   explain?: boolean;

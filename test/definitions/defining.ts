@@ -40,7 +40,8 @@ export async function defining(
     from: (ms: number) => new Date(clock.now() + ms).toISOString(),
     /** A definition with versions and documents by "version document language", each with the ms from now of its effect. */
     async define(name: string, documents: Record<string, number>) {
-      await put(`/${name}`, {});
+      const made = await put(`/${name}`, {});
+      if (made.status !== 200) throw new Error(JSON.stringify(made.body));
       for (const [document, inMs] of Object.entries(documents)) {
         const [version, doc, language] = document.split(' ');
         if ((await call('GET', `/${name}/versions/${version}`)).status === 404)
