@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccessServices } from './access.ts';
 import { type AuthzRouteServices, DecisionLog, Explainer } from './authz/index.ts';
-import { type ConsentRouteServices, FactsWithConsents, PastConsents } from './consents/index.ts';
+import { type ConsentRouteServices, FactsWithConsents, PastConsents, Registrar } from './consents/index.ts';
 import { JwksCache } from './core/auth/jwks.ts';
 import { createOutbound } from './core/auth/outbound.ts';
 import { AccessTokens } from './core/auth/token-cache.ts';
@@ -231,6 +231,7 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound, bas
       ...{ database, clock, sealer, baseUrl, snapshotOf },
       ledger: new Ledger(database),
       past,
+      registrar: new Registrar({ database, clock, snapshotOf }),
     },
     relationships: { database, clock, govern, endInvitations },
     sharing: {

@@ -8,7 +8,7 @@ import { type Asking, type ConsentServices, concernedUser, entryOf, userOf } fro
 import { consentProblem } from './problems.ts';
 import { documentOf, lastGiven, pastOf, revokedWith } from './rules.ts';
 import type { ConsentRow, RefusalBody } from './schema.ts';
-import { holdUser, insertInvitation, readConsent, readPasts, removeConsents, removeUser } from './store.ts';
+import { holdUsers, insertInvitation, readConsent, readPasts, removeConsents, removeUser } from './store.ts';
 
 /**
  * A user does not agree to a document: that is recorded, and nothing else changes.
@@ -121,7 +121,7 @@ function writeUser<T>(
 ): Promise<RecordWritten<T>> {
   const { tenant, requestId } = asking;
   return writeRecords(services, { tenant, actor: '', requestId }, async (tx, now) => {
-    if (!(await holdUser(tx, tenant, userId))) throw tenantProblem('tenant_not_found');
+    if (!(await holdUsers(tx, tenant, [userId]))) throw tenantProblem('tenant_not_found');
     return work(tx, now);
   });
 }

@@ -5,4 +5,5 @@
 export { FactsWithConsents } from './facts.ts';
 export type { ConsentServices } from './governing.ts';
 export { PastConsents } from './past.ts';
+export { Registrar } from './registrar.ts';
 export { type ConsentRouteServices, registerConsentRoutes } from './routes.ts';

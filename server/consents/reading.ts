@@ -15,7 +15,7 @@ import { type Asking, type ConsentServices, concerned, concernedUser, entryOf, u
 import { consentProblem } from './problems.ts';
 import { isOutstanding, judgementView, listedView, pastOf } from './rules.ts';
 import type { ConsentRow, JudgementView, ListedConsent } from './schema.ts';
-import { type ConsentFilter, holdUser, insertInvitation, listConsents, readPasts } from './store.ts';
+import { type ConsentFilter, holdUsers, insertInvitation, listConsents, readPasts } from './store.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -126,7 +126,7 @@ async function invite(
 ): Promise<Judged[]> {
   const { tenant } = asking;
   return services.database.tenant(tenant, async (tx) => {
-    if (!(await holdUser(tx, tenant, userId))) throw tenantProblem('tenant_not_found');
+    if (!(await holdUsers(tx, tenant, [userId]))) throw tenantProblem('tenant_not_found');
     const now = services.clock.now();
     const all = Map.groupBy(await readPasts(tx, tenant, [{ n: 0, userId, name: null }]), (row) => row.definition);
     const entries: RegisterEntry[] = [];

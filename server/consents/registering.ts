@@ -1,127 +1,60 @@
 /**
- * The verb that registers consents. A user's consents are written one request after the other (holdUser), so that what is
- * judged is what is written to; the clock is read when it is the request's turn.
+ * The verb that registers consents: checks what is sent, has it registered together with what others send (registrar.ts),
+ * and makes results of the outcomes.
  */
-import type { Transaction } from '../core/db/database.ts';
 import { Problem } from '../core/problems.ts';
-import { appendIn, type RegisterEntry } from '../ledger/index.ts';
-import { type RecordWritten, writeRecords } from '../relationships/index.ts';
-import { tenantProblem } from '../tenants/index.ts';
-import { type Asking, type ConsentServices, concernedUser, denial, entryOf } from './governing.ts';
-import { checkProof, checkRegistrable, consentView, documentOf } from './rules.ts';
-import type { ConsentItem, ConsentRow, ItemResult } from './schema.ts';
-import { holdUser, insertConsent, readPasts } from './store.ts';
-
-type Wanted = { item: ConsentItem; userId: string; index: number };
+import type { RegisterEntry } from '../ledger/index.ts';
+import type { RecordWritten } from '../relationships/index.ts';
+import { type Asking, type ConsentServices, concernedUser, denial } from './governing.ts';
+import type { Outcome, Registrar, Wanted } from './registrar.ts';
+import { checkProof, consentView } from './rules.ts';
+import type { ConsentItem, ItemResult } from './schema.ts';
 
 /**
- * Registers what is sent; each item by itself, in its order. An item that is refused is in the ledger as denied.
+ * Registers what is sent; each item by itself, in its order. A refused item of a list is in the ledger as denied; a single
+ * one is thrown, and recorded by whoever catches it.
  * @param batch whether it was sent as a list: then a refusal is the item's result and not the request's
  * @returns one result an item
  * @throws Problem of the only item, without `batch`
  */
 export async function registerConsents(
-  services: ConsentServices,
+  services: ConsentServices & { registrar: Registrar },
   asking: Asking,
   items: readonly ConsentItem[],
   batch: boolean,
 ): Promise<RecordWritten<ItemResult[]>> {
-  const results: ItemResult[] = [];
-  const denied: RegisterEntry[] = [];
-  const refuse = (index: number, item: ConsentItem, error: unknown) => {
-    if (!batch || !(error instanceof Problem) || error.status >= 500) throw error;
-    const { code, title, status, message } = error;
-    results[index] = { status, problem: { code, title, detail: message } };
-    const { name, version, document, userId } = item;
-    const about = { name, version, document, ...(userId === undefined ? {} : { userId }) };
-    denied.push(denial(services, asking, about, code));
-  };
+  const outcomes: Outcome[] = [];
   const wanted: Wanted[] = [];
+  const places: number[] = [];
   for (const [index, item] of items.entries()) {
     const place = batch ? `/${index}` : '';
     try {
       checkProof(item, place);
-      wanted.push({ item, userId: concernedUser(services, asking, item.userId, `${place}/userId`), index });
+      wanted.push({ asking, item, userId: concernedUser(services, asking, item.userId, `${place}/userId`) });
+      places.push(index);
     } catch (error) {
-      refuse(index, item, error);
+      if (!batch || !(error instanceof Problem)) throw error;
+      outcomes[index] = { refused: error };
     }
   }
-  const writer = { tenant: asking.tenant, actor: '', requestId: asking.requestId };
-  return writeRecords(services, writer, async (tx) => {
-    const entries: RegisterEntry[] = [];
-    for (const [userId, its] of byUser(wanted)) {
-      await registerFor(services, asking, tx, userId, its, { results, entries, refuse });
-    }
-    await appendIn(tx, asking.tenant, [...entries, ...denied]);
-    return results;
-  });
+  const refusals = outcomes.flatMap((outcome, index) =>
+    refusalOf(services, asking, items[index] as ConsentItem, outcome),
+  );
+  const { result, revision } = await services.registrar.register(asking.tenant, { wanted, refusals, batch });
+  for (const [i, outcome] of result.entries()) outcomes[places[i] as number] = outcome;
+  return { result: outcomes.map((outcome) => resultOf(outcome, batch)), revision };
 }
 
-/** In the order in which users are held: two batches then never wait for one another. */
-function byUser(wanted: readonly Wanted[]): [string, Wanted[]][] {
-  return [...Map.groupBy(wanted, (one) => one.userId)].sort(([a], [b]) => (a < b ? -1 : 1));
+function refusalOf(services: ConsentServices, asking: Asking, item: ConsentItem, outcome: Outcome): RegisterEntry[] {
+  if (!('refused' in outcome)) return [];
+  const { name, version, document, userId } = item;
+  const about = { name, version, document, ...(userId === undefined ? {} : { userId }) };
+  return [denial(services, asking, about, outcome.refused.code)];
 }
 
-type Outcome = {
-  results: ItemResult[];
-  entries: RegisterEntry[];
-  refuse: (index: number, item: ConsentItem, error: unknown) => void;
-};
-
-async function registerFor(
-  services: ConsentServices,
-  asking: Asking,
-  tx: Transaction,
-  userId: string,
-  wanted: readonly Wanted[],
-  { results, entries, refuse }: Outcome,
-): Promise<void> {
-  const { tenant } = asking;
-  if (!(await holdUser(tx, tenant, userId))) throw tenantProblem('tenant_not_found');
-  const now = services.clock.now();
-  const name = wanted.every((one) => one.item.name === wanted[0]?.item.name) ? (wanted[0] as Wanted).item.name : null;
-  const given: ConsentRow[] = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
-  const { definitions } = services.snapshotOf(tenant);
-  for (const { item, index } of wanted) {
-    const its = given.filter((row) => row.definition === item.name);
-    const { version, document } = item;
-    const about = { userId, name: item.name, version, document };
-    try {
-      const definition = definitions.get(item.name);
-      documentOf(definition, item);
-      const before = its.find((row) => isOf(row, item));
-      if (before !== undefined) {
-        results[index] = { status: 200, consent: consentView(before) };
-        entries.push(entryOf(asking, { ...about, type: 'registered', time: now, outcome: 'already_given' }));
-        continue;
-      }
-      checkRegistrable(definition, item, its, now);
-      const row = await insert(tx, tenant, userId, item, now);
-      given.push(row);
-      results[index] = { status: 201, consent: consentView(row) };
-      entries.push(entryOf(asking, { ...about, type: 'registered', time: now, outcome: 'registered' }));
-    } catch (error) {
-      refuse(index, item, error);
-    }
-  }
-}
-
-function isOf(row: ConsentRow, { version, document }: ConsentItem): boolean {
-  return row.version === version && row.document === document.version && row.language === document.language;
-}
-
-async function insert(
-  tx: Transaction,
-  tenant: string,
-  userId: string,
-  item: ConsentItem,
-  now: number,
-): Promise<ConsentRow> {
-  const givenAt = new Date(now).toISOString();
-  const id = await insertConsent(tx, tenant, userId, item, givenAt);
-  const { name, version, document, proof } = item;
-  return {
-    ...{ id, user_id: userId, definition: name, version, document: document.version, language: document.language },
-    ...{ given_at: givenAt, proof: proof ?? null, invited_at: null },
-  };
+function resultOf(outcome: Outcome, batch: boolean): ItemResult {
+  if ('row' in outcome) return { status: outcome.created ? 201 : 200, consent: consentView(outcome.row) };
+  if (!batch) throw outcome.refused;
+  const { code, title, status, message } = outcome.refused;
+  return { status, problem: { code, title, detail: message } };
 }

@@ -6,6 +6,7 @@ import { askingOf, type ConsentServices } from './governing.ts';
 import { registerReadRoutes } from './read-routes.ts';
 import type { ReceiptServices } from './receipts.ts';
 import { registerConsents } from './registering.ts';
+import type { Registrar } from './registrar.ts';
 import { type CountMore, OneParams, recorded, TenantParams, tags, tenantWriters, writers } from './route-parts.ts';
 import {
   BatchView,
@@ -17,7 +18,7 @@ import {
   UserConsentView,
 } from './schema.ts';
 
-export type ConsentRouteServices = ConsentServices & ReceiptServices;
+export type ConsentRouteServices = ConsentServices & ReceiptServices & { registrar: Registrar };
 
 /** @param countMore counts the further items of a batch as requests of their own */
 export function registerConsentRoutes(app: App, services: ConsentRouteServices, countMore: CountMore): void {

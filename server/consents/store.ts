@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { sql } from '../core/db/sql.ts';
-import { type ConsentItem, ConsentRow, PastRow } from './schema.ts';
+import { ConsentRow, PastRow } from './schema.ts';
 
 const none = sql``;
 const columns = sql`c.id, c.user_id, c.definition, c.version, c.document, c.language, c.given_at, c.proof, i.invited_at`;
@@ -30,33 +30,41 @@ export function readPasts(
 }
 
 /**
- * Until the end of the transaction nobody else registers, revokes or is invited for the user, and nobody erases the tenant.
+ * Until the end of the transaction nobody else registers, revokes or is invited for these users, and nobody erases the
+ * tenant. They are held in an order of their own, so that two who hold several never wait for one another.
  * @returns whether the tenant is there and active
  */
-export async function holdUser(tx: Transaction, tenant: string, userId: string): Promise<boolean> {
-  const row = await tx.maybe(
+export async function holdUsers(tx: Transaction, tenant: string, userIds: readonly string[]): Promise<boolean> {
+  const rows = await tx.many(
     Type.Object({ held: Type.Boolean() }),
-    sql`select pg_advisory_xact_lock(hashtextextended(${`accord.consents.${tenant}.${userId}`}, 0)) is not null as held
-      from accord.tenant where tenant = ${tenant} and state = 'active' for key share`,
+    sql`select pg_advisory_xact_lock(hashtextextended('accord.consents.' || t.tenant || '.' || u.id, 0)) is not null as held
+      from accord.tenant t, unnest((select ${[...userIds].sort()}::text[])) as u (id)
+      where t.tenant = ${tenant} and t.state = 'active' for key share of t`,
   );
-  return row !== undefined;
+  return rows.length > 0;
 }
 
-/** One that the user has not given before. @returns its id */
-export async function insertConsent(
-  tx: Transaction,
-  tenant: string,
-  userId: string,
-  { name, version, document, proof }: ConsentItem,
-  givenAt: string,
-): Promise<string> {
-  const row = await tx.one(
-    Type.Object({ id: Type.String() }),
+/** Its id is set when it is stored. */
+export type NewConsent = ConsentRow;
+
+/** Consents that the users have not given before; each row gets its id. */
+export async function insertConsents(tx: Transaction, tenant: string, rows: readonly NewConsent[]): Promise<void> {
+  const column = (of: (row: NewConsent) => string | null) => sql`(select ${rows.map(of)}::text[])`;
+  const inserted = await tx.many(
+    Type.Object({ id: Type.String(), key: Type.String() }),
     sql`insert into accord.user_consent (tenant, user_id, definition, version, document, language, given_at, proof)
-      values (${tenant}, ${userId}, ${name}, ${version}, ${document.version}, ${document.language}, ${givenAt},
-        ${proof === undefined ? null : JSON.stringify(proof)}) returning id`,
+      select ${tenant}, r.user_id, r.definition, r.version, r.document, r.language, r.given_at::timestamptz, r.proof::jsonb
+      from unnest(${column((row) => row.user_id)}, ${column((row) => row.definition)}, ${column((row) => row.version)},
+        ${column((row) => row.document)}, ${column((row) => row.language)}, ${column((row) => row.given_at)},
+        ${column((row) => (row.proof === null ? null : JSON.stringify(row.proof)))})
+        as r (user_id, definition, version, document, language, given_at, proof)
+      returning id, concat_ws(e'\\x01', user_id, definition, version, document, language) as key`,
   );
-  return row.id;
+  const ids = new Map(inserted.map(({ id, key }) => [key, id]));
+  for (const row of rows) {
+    const { user_id, definition, version, document, language } = row;
+    row.id = ids.get([user_id, definition, version, document, language].join('\x01')) as string;
+  }
 }
 
 export function readConsent(tx: Transaction, tenant: string, id: string): Promise<ConsentRow | undefined> {

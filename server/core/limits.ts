@@ -137,6 +137,8 @@ export const limits = {
   consentNamesCharsMax: 4096, // of the list of definitions in one question
   proofBytesMax: 4096,
   proofMembersMax: 64,
+  registrationItemsMax: 500, // in one transaction, unless one request alone has more
+  registrationsWritingMax: 2, // transactions of a tenant at once
 
   // Ledger
   ledgerTextBytesMax: 1024, // of a field; what is longer was refused, and is recorded cut

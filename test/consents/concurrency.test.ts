@@ -1,5 +1,6 @@
 /** Many at once: a consent is registered exactly once, a first invitation is made once, and a revocation holds. */
 import { expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { consenting, item } from './consenting.ts';
@@ -101,4 +102,41 @@ test('giving and revoking at once: what the ledger says last is what is there', 
     );
     expect((await given) as number).toBe(((await revoked) as number) + (status === 'given' ? 1 : 0));
   }
+});
+
+test('more at once than registrationItemsMax and registrationsWritingMax: all are registered, in turn', async () => {
+  const { define, admin } = await consenting(server, clock);
+  await define('news', { '1 a en': 0 });
+  const lists = Math.ceil(
+    (limits.registrationItemsMax * (limits.registrationsWritingMax + 1)) / limits.consentBatchMax,
+  );
+  const answers = await Promise.all(
+    Array.from({ length: lists }, (_, i) =>
+      admin(
+        'POST',
+        '',
+        Array.from({ length: limits.consentBatchMax }, (_, n) => item('news', '1 a en', { userId: `u${i}-${n}` })),
+      ),
+    ),
+  );
+  const statuses = answers.flatMap((one) => one.body.results.map((result: { status: number }) => result.status));
+  expect(count(statuses, 201)).toBe(lists * limits.consentBatchMax);
+});
+
+test('what Postgres refuses of one request does not take the others with it', async () => {
+  const { define, tenant } = await consenting(server, clock);
+  await define('news', { '1 a en': 0 });
+  const { registrar } = server.services.consents;
+  const caller = { kind: 'backend', tenant, clientId: 'c', scopes: new Set<string>(), issuer: 'i' } as const;
+  const wanted = (userId: string) => ({
+    asking: { tenant, caller, requestId: 'r' },
+    item: item('news', '1 a en') as never,
+    userId,
+  });
+  const outcomes = await Promise.allSettled(
+    ['good', 'b\0d', 'fine'].map((userId) =>
+      registrar.register(tenant, { wanted: [wanted(userId)], refusals: [], batch: false }),
+    ),
+  );
+  expect(outcomes.map((one) => one.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
