@@ -70,7 +70,10 @@ type Parts = {
   place: string;
   lead: Leadership;
   /** What writes. */
-  writing: Pick<FencedServices, 'database' | 'tenants' | 'policies' | 'issuers' | 'invitations' | 'types'>;
+  writing: Pick<
+    FencedServices,
+    'database' | 'tenants' | 'policies' | 'issuers' | 'invitations' | 'types' | 'definitions'
+  >;
   trouble: () => string | undefined;
   isLive: () => boolean;
   close: () => Promise<void>;

@@ -28,6 +28,14 @@ export const bounds = {
   securityAdminsMax: 32,
   durationCharsMax: 16,
   consentAttributesMax: 64,
+  consentNameCharsMax: 128,
+  consentVersionCharsMax: 64, // of a version, and of a document
+  consentLanguageCharsMax: 64,
+  consentVersionsMax: 32, // of a definition
+  consentDocumentsMax: 128, // of a version, in all languages
+  consentActiveMax: 256, // languages that a status tells of
+  instantCharsMax: 29,
+  periodCharsMax: 37,
   attributeNameCharsMax: 63,
   typeAttributesMax: 64,
   relationshipTypeKeyCharsMax: 191, // three type names and two colons

@@ -5,10 +5,12 @@
 export type { ActorTypeSpec, Attribute } from './actor-type.ts';
 export { bounds } from './bounds.ts';
 export { type Checked, checkManifest, type ManifestError } from './check.ts';
+export type { ConsentDefinitionSpec } from './consent-definition.ts';
 export { applyDefaults } from './defaults.ts';
 export { apiVersion, group, type Kind, version } from './kind.ts';
 export {
   type ActorTypeManifest,
+  type ConsentDefinitionManifest,
   type IssuerManifest,
   kinds,
   type Manifest,

@@ -1,5 +1,6 @@
 /** The table of kinds and the types of their manifests. */
 import { type ActorTypeSpec, actorType } from './actor-type.ts';
+import { type ConsentDefinitionSpec, consentDefinition } from './consent-definition.ts';
 import type { apiVersion, Kind } from './kind.ts';
 import { type PolicySpec, policy } from './policy.ts';
 import { type RelationshipTypeSpec, relationshipType } from './relationship-type.ts';
@@ -14,6 +15,7 @@ export const kinds = [
   actorType,
   resourceType,
   relationshipType,
+  consentDefinition,
   policy,
 ] as const satisfies readonly Kind[];
 
@@ -49,10 +51,14 @@ export type ResourceTypeManifest = ManifestOf<'ResourceType', ResourceTypeSpec> 
 export type RelationshipTypeManifest = ManifestOf<'RelationshipType', RelationshipTypeSpec> & {
   metadata: { namespace: string };
 };
+export type ConsentDefinitionManifest = ManifestOf<'ConsentDefinition', ConsentDefinitionSpec> & {
+  metadata: { namespace: string };
+};
 export type Manifest =
   | TenantManifest
   | PolicyManifest
   | IssuerManifest
   | ActorTypeManifest
   | ResourceTypeManifest
-  | RelationshipTypeManifest;
+  | RelationshipTypeManifest
+  | ConsentDefinitionManifest;

@@ -9,6 +9,11 @@ const host = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-
 // The addr-spec that browsers accept (WHATWG HTML, valid e-mail address), without the backquote.
 const email = `[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]+@${host}`;
 
+// At least one unit each, without look-ahead.
+const unit = '[0-9]{1,4}';
+const days = `(?:${unit}Y(?:${unit}M)?(?:${unit}W)?(?:${unit}D)?|${unit}M(?:${unit}W)?(?:${unit}D)?|${unit}W(?:${unit}D)?|${unit}D)`;
+const clock = `(?:${unit}H(?:${unit}M)?(?:${unit}S)?|${unit}M(?:${unit}S)?|${unit}S)`;
+
 /** One expression and the words for it: "must be " + words. */
 export interface Pattern {
   readonly source: string;
@@ -72,6 +77,15 @@ export const patterns = {
     source:
       '^P(?:(?:[1-9]|[12][0-9]|30)D|T(?:[1-9][0-9]?|[1-6][0-9]{2}|7[01][0-9]|720)H|T[1-9][0-9]{0,3}M|T[1-9][0-9]{0,4}S)$',
     words: 'an ISO 8601 duration of one unit and at most 30 days, such as P7D, PT48H or PT30M',
+  },
+  instant: {
+    source:
+      '^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,3})?(?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])$',
+    words: 'an RFC 3339 instant with a zone and at most milliseconds, such as 2030-01-31T12:00:00Z',
+  },
+  period: {
+    source: `^P(?:${days}(?:T${clock})?|T${clock})$`,
+    words: 'an ISO 8601 duration of whole numbers, such as P30D, P1Y6M or PT36H',
   },
   conditionType: { source: '^[A-Z][A-Za-z]*$', words: 'a condition type in CamelCase' },
   reason: { source: '^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$', words: 'a reason in CamelCase' },

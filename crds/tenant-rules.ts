@@ -16,6 +16,8 @@ export const reserved = [
   'assets',
 ] as const;
 
+const consentFields = ['name', 'version', 'language', 'effectiveDate', 'optInConfig', 'endOfLife', 'archived'] as const;
+
 const secondsOf = { H: 3600, M: 60, S: 1 } as const;
 /** Seconds of a duration that has the shape patterns.duration. */
 export function durationSeconds(duration: string): number {
@@ -68,6 +70,13 @@ export const tenantRules: readonly Rule[] = [
     cel: 'self > 0.0',
     message: 'must be above 0',
     check: (self) => self > 0,
+  }),
+  rule<{ name: string }>({
+    at: '/spec/consentAttributes/*',
+    field: '/name',
+    cel: `!(self.name in [${consentFields.map((word) => `'${word}'`).join(', ')}])`,
+    message: `must not be one of the fields that consent objects have: ${consentFields.join(', ')}`,
+    check: (self) => !consentFields.some((word) => word === self.name),
   }),
   rule<string>({
     at: '/spec/tokens/accessTokenTTL',

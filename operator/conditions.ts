@@ -12,6 +12,8 @@ export type Outcome = {
   /** The generation that is served, and the tenant's revision that holds it. */
   active?: { generation: number; revision: number };
   programmed: { status: ConditionStatus; reason: string; message: string };
+  /** What the status of this kind says besides. */
+  details?: Partial<ResourceStatus> | undefined;
   /** More that is to be said, such as a sweep that is held. */
   extra?: readonly { type: string; status: ConditionStatus; reason: string; message: string }[];
 };
@@ -34,6 +36,7 @@ export function statusOf(outcome: Outcome, previous: ResourceStatus, now: string
   return {
     observedGeneration: generation,
     ...(active ? { activeGeneration: active.generation, revision: String(active.revision) } : {}),
+    ...outcome.details,
     conditions: lines.map((line) => ({
       type: line.type,
       status: line.status,

@@ -26,6 +26,14 @@ const reasons: Record<string, { reason: string; dependsOnOthers?: true }> = {
   policy_tests_failed: { reason: 'TestsFailed' },
   type_unknown: { reason: 'RefNotFound', dependsOnOthers: true },
   type_name_taken: { reason: 'DuplicateName', dependsOnOthers: true },
+  consent_attributes_invalid: { reason: 'Invalid', dependsOnOthers: true },
+  definition_locked: { reason: 'ImmutableDocument' },
+  version_locked: { reason: 'ImmutableDocument' },
+  document_locked: { reason: 'ImmutableDocument' },
+  end_of_life_locked: { reason: 'EndOfLifeLocked' },
+  date_in_past: { reason: 'EffectiveDateInPast', dependsOnOthers: true },
+  end_of_life_invalid: { reason: 'Invalid' },
+  effective_date_taken: { reason: 'Invalid' },
   policy_quota_reached: { reason: 'Invalid', dependsOnOthers: true },
 };
 

@@ -5,6 +5,7 @@
 import { type Accepted, accept, isTenantComing, versionOf } from './accept.ts';
 import { activeOf, conditionOf, type Outcome, statusOf } from './conditions.ts';
 import type { Desk } from './desk.ts';
+import { kindOf } from './kinds/index.ts';
 import { keepOut, type Permit, permit, recall } from './permit.ts';
 import type { ResourceRecord } from './records.ts';
 import { remember } from './remember.ts';
@@ -81,9 +82,12 @@ async function judge(
   const { generation, tenant, key } = record;
   const extra = object.kind === 'Tenant' ? await tenantConditions(desk, object, accepted) : [];
   const before = activeOf(record.status);
+  const isStored = accepted.ok ? accepted.revision !== undefined : before !== undefined && !lost.has(accepted.reason);
+  const { claims } = object;
+  const details = isStored && claims ? await kindOf(object.kind).describe?.(desk.rooms, claims) : undefined;
   if (!accepted.ok) {
     desk.programmed.forget(key);
-    return { generation, extra, ...refusedOutcome(accepted, before) };
+    return { generation, extra, details, ...refusedOutcome(accepted, before) };
   }
   const valid = { ok: true, reason: 'Valid', message: accepted.message };
   if (accepted.revision === undefined) {
@@ -100,7 +104,7 @@ async function judge(
   } else if (!accepted.dependsOnOthers) {
     desk.accepted.set(key, { object, accepted: { ...accepted, revision: active.revision } });
   }
-  return programmed === 'waiting' ? 'waiting' : { generation, extra, accepted: valid, active, programmed };
+  return programmed === 'waiting' ? 'waiting' : { generation, extra, details, accepted: valid, active, programmed };
 }
 
 /** What a Tenant's status says besides: a sweep that is held, invitations that could not be handed over. */

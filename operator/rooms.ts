@@ -1,6 +1,14 @@
 /** Owns what the operator asks of the rooms: the same actions that the Config API calls. wire.ts makes one from the rooms. */
-import type { ActorTypeSpec, IssuerManifest, PolicyManifest, RelationshipTypeSpec, TenantSpec } from '../crds/index.ts';
+import type {
+  ActorTypeSpec,
+  ConsentDefinitionSpec,
+  IssuerManifest,
+  PolicyManifest,
+  RelationshipTypeSpec,
+  TenantSpec,
+} from '../crds/index.ts';
 import type { Owner, Writer } from '../server/core/ownership.ts';
+import type { DefinitionState } from '../server/definitions/index.ts';
 import type { InvitationLink, Invited } from '../server/members/index.ts';
 import type { TenantSecrets } from '../server/tenants/index.ts';
 import type { ThingKind } from '../server/types/index.ts';
@@ -51,4 +59,9 @@ export interface Rooms {
   putRelationshipType(writer: Writer, tenant: string, spec: RelationshipTypeSpec): Promise<Written>;
   deleteRelationshipType(writer: Writer, tenant: string, name: string): Promise<Written>;
   transferRelationshipType(writer: Writer, tenant: string, name: string, to: Owner): Promise<Written>;
+  /** One that is archived is not there. */
+  findDefinition(tenant: string, name: string): Promise<(FoundObject & { state: DefinitionState }) | undefined>;
+  putDefinition(writer: Writer, tenant: string, spec: ConsentDefinitionSpec): Promise<Written>;
+  archiveDefinition(writer: Writer, tenant: string, name: string): Promise<Written>;
+  transferDefinition(writer: Writer, tenant: string, name: string, to: Owner): Promise<Written>;
 }

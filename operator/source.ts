@@ -12,6 +12,7 @@ export const kindNames = [
   'ActorType',
   'ResourceType',
   'RelationshipType',
+  'ConsentDefinition',
   'Policy',
 ] as const;
 export type KindName = (typeof kindNames)[number];
@@ -72,6 +73,9 @@ export type ResourceStatus = {
   activeGeneration?: number;
   revision?: string;
   conditions?: Condition[];
+  /** Of a ConsentDefinition. */
+  active?: { language: string; version: string; document: string }[];
+  locked?: { version: string; endOfLife: boolean; documents: number }[];
 };
 
 /** What is wrong with the source itself and belongs to no object: a file that does not parse, a kind that cannot be listed. */

@@ -1,5 +1,12 @@
 /** Owns the operator's view of the rooms: each call is one action of a room, taken through its door. */
 import { Problem } from '../server/core/problems.ts';
+import {
+  applyDefinition,
+  archiveManifestDefinition,
+  type DefinitionServices,
+  findDefinition,
+  transferDefinition,
+} from '../server/definitions/index.ts';
 import { deleteIssuer, type IssuerServices, loadIssuers, putIssuer, transferIssuer } from '../server/issuers/index.ts';
 import {
   type InvitationServices,
@@ -45,12 +52,14 @@ export type RoomServices = {
   issuers: IssuerServices;
   invitations: InvitationServices;
   types: TypeServices;
+  definitions: DefinitionServices;
 };
 
-export function wireRooms({ tenants, policies, issuers, invitations, types }: RoomServices): Rooms {
+export function wireRooms({ tenants, policies, issuers, invitations, types, definitions }: RoomServices): Rooms {
   const { database } = tenants;
   return {
     ...wireTypes(types),
+    ...wireDefinitions(definitions),
     findTenant: (tenant) => database.read(tenant, (tx) => readTenant(tx, tenant)),
     putTenant: (writer, tenant, spec, secrets) => putTenant(tenants, writer, tenant, spec, secrets),
     disableTenant: (writer, tenant) => disableTenant(tenants, writer, tenant),
@@ -102,6 +111,17 @@ function wireTypes(types: TypeServices): Pick<Rooms, TypeVerbs> {
     deleteRelationshipType: (writer, tenant, name) => deleteRelationshipType(types, writer, tenant, parseTypeKey(name)),
     transferRelationshipType: (writer, tenant, name, to) =>
       transferRelationshipType(types, writer, tenant, parseTypeKey(name), to),
+  };
+}
+
+type DefinitionVerbs = Extract<keyof Rooms, `${string}Definition`>;
+
+function wireDefinitions(definitions: DefinitionServices): Pick<Rooms, DefinitionVerbs> {
+  return {
+    findDefinition: (tenant, name) => findDefinition(definitions, tenant, name),
+    putDefinition: (writer, tenant, spec) => applyDefinition(definitions, writer, tenant, spec),
+    archiveDefinition: (writer, tenant, name) => archiveManifestDefinition(definitions, writer, tenant, name),
+    transferDefinition: (writer, tenant, name, to) => transferDefinition(definitions, writer, tenant, name, to),
   };
 }
 

@@ -6,6 +6,7 @@ import { createAdmin } from './admin.ts';
 import { createApp } from './app.ts';
 import { ensurePartitions } from './audit/index.ts';
 import { type Config, parseListen } from './core/config.ts';
+import { keepSealing } from './ledger/index.ts';
 import { sweepArtifacts } from './policies/index.ts';
 import type { Services } from './services.ts';
 
@@ -31,6 +32,7 @@ export async function startServer(config: Config, services: Services): Promise<R
     host: parseListen(config.ACCORD_ADMIN_LISTEN).host,
   });
   const stopHousekeeping = keepHouse(services);
+  const stopSealing = keepSealing(services.sealing);
   const close = async () => {
     const wasReady = ready;
     ready = false;
@@ -38,6 +40,7 @@ export async function startServer(config: Config, services: Services): Promise<R
     if (wasReady) await drain(app.server, config.ACCORD_DRAIN * 1000);
     await app.close();
     await admin.close();
+    await stopSealing();
     await snapshots.close();
   };
   try {

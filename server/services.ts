@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { AccessServices } from './access.ts';
 import { type AuthzRouteServices, DecisionLog, Explainer } from './authz/index.ts';
 import type { AuthzenServices } from './authzen/index.ts';
+import { type ConsentRouteServices, FactsWithConsents, PastConsents, Registrar } from './consents/index.ts';
 import { JwksCache } from './core/auth/jwks.ts';
 import { createOutbound } from './core/auth/outbound.ts';
 import { AccessTokens } from './core/auth/token-cache.ts';
@@ -14,6 +15,7 @@ import { createLogger, logObservation } from './core/log.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
 import { problem } from './core/problems.ts';
+import type { DefinitionRouteServices, DefinitionServices } from './definitions/index.ts';
 import { FactsFromDatabase } from './facts/index.ts';
 import { askingPolicies, governedByPolicies } from './governing.ts';
 import { endInvitations, type InvitationRouteServices, pendingInvitationOf } from './invitations/index.ts';
@@ -26,6 +28,7 @@ import {
   openInstallationKey,
   type Sealer,
 } from './keys/index.ts';
+import { Ledger, type LedgerRouteServices, type SealServices } from './ledger/index.ts';
 import {
   authenticateMember,
   type InvitationServices,
@@ -58,12 +61,17 @@ export type Services = {
   authz: AuthzRouteServices;
   authzen: AuthzenServices;
   types: TypeRouteServices;
+  definitions: DefinitionRouteServices;
   relationships: RelationshipRouteServices;
   sharing: InvitationRouteServices;
   issuers: IssuerRouteServices;
   members: MemberRouteServices;
   invitations: InvitationServices;
   keys: KeyRouteServices;
+  ledger: Ledger;
+  consents: ConsentRouteServices;
+  register: LedgerRouteServices;
+  sealing: SealServices;
   /** What writes configuration, each transaction of it bound to a term: for a writer that is not alone. */
   fenced(fence: FenceOptions): FencedServices;
   close(): Promise<void>;
@@ -76,6 +84,7 @@ export type FencedServices = {
   issuers: IssuerServices;
   invitations: InvitationServices;
   types: TypeServices;
+  definitions: DefinitionServices;
 };
 
 export type ServiceOptions = { observe?: Observe; clock?: Clock; applicationName: string };
@@ -106,7 +115,9 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const outbound = createOutbound({ allow: config.ACCORD_OUTBOUND_ALLOW, ownListeners: () => ownListeners(config) });
     const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer });
     const portal = { database, installationKey, clock, baseUrl };
-    const { engine, log } = rooms.authz;
+    const { policies, authz, types, definitions, consents, relationships, sharing } = rooms;
+    const { engine, log } = authz;
+    const { ledger } = consents;
     const tenantsOn = (on: Database): TenantServices => ({
       database: on,
       ensureKeys: (write) => ensureKeys({ sealer, clock }, write),
@@ -120,6 +131,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
     attach(metrics);
     return {
       ...{ config, clock, observe, metrics, baseUrl, database, snapshots, portal },
+      ...{ policies, authz, types, definitions, consents, relationships, sharing },
       prepareCompiler: () => rooms.compiler.prepare(),
       mint: { database, sealer, clock, baseUrl },
       tenants: tenantsOn(database),
@@ -129,32 +141,31 @@ export async function createServices(config: Config, options: ServiceOptions): P
         recordSupportUse: (caller, use) => recordSupportUse(database, caller, use),
         observe,
       },
-      policies: rooms.policies,
-      authz: rooms.authz,
-      authzen: { ...rooms.authz, tenantOf: rooms.access.tenantOf, baseUrl },
-      types: rooms.types,
-      relationships: rooms.relationships,
-      sharing: rooms.sharing,
+      authzen: { ...authz, tenantOf: rooms.access.tenantOf, baseUrl },
       issuers: { database, baseUrl, served: rooms.served },
       members: portal,
       invitations: { database, clock, baseUrl },
       keys: { tenantOf: (tenant) => snapshots.get(tenant), clock, database },
+      ledger,
+      register: { database, clock, ledger, tenantOf: (tenant) => snapshots.get(tenant) },
+      sealing: { database, sealer, clock, observe },
       fenced(fence) {
         const on = database.fenced(fence);
         const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });
-        const policies = { database: on, artifacts, engine, clock };
         return {
           database: on,
           tenants: tenantsOn(on),
-          policies,
+          policies: { database: on, artifacts, engine, clock },
           issuers: { database: on, baseUrl },
           invitations: { database: on, clock, baseUrl },
           types: { database: on, clock },
+          definitions: { database: on, clock },
         };
       },
       async close() {
         outbound.close();
         await log.close();
+        await ledger.close();
         await rooms.compiler.close();
         await engine.close();
         await database.close();
@@ -197,9 +208,10 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound, bas
   const served = async (tenant: string, revision: number): Promise<void> => {
     if ((snapshots.get(tenant)?.revision ?? 0) < revision) await snapshots.refresh(tenant);
   };
+  const past = new PastConsents(database);
   const authz = {
     engine,
-    facts: new FactsFromDatabase(database),
+    facts: new FactsWithConsents(new FactsFromDatabase(database), past),
     log,
     clock,
     observe,
@@ -217,6 +229,13 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound, bas
     policies: { database, artifacts, engine, clock, served },
     authz,
     types: { database, clock, served },
+    definitions: { database, clock, served },
+    consents: {
+      ...{ database, clock, sealer, baseUrl, snapshotOf },
+      ledger: new Ledger(database),
+      past,
+      registrar: new Registrar({ database, clock, snapshotOf }),
+    },
     relationships: { database, clock, govern, endInvitations },
     sharing: {
       ...{ database, clock, sealer, baseUrl, govern },

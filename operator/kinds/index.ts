@@ -1,5 +1,6 @@
 /** The table of kinds that the operator reconciles. */
 import type { KindName } from '../source.ts';
+import { definitionKind } from './definition.ts';
 import { issuerKind } from './issuer.ts';
 import type { Kind } from './kind.ts';
 import { policyKind } from './policy.ts';
@@ -14,6 +15,7 @@ const table = {
   ActorType: actorTypeKind,
   ResourceType: resourceTypeKind,
   RelationshipType: relationshipTypeKind,
+  ConsentDefinition: definitionKind,
   Policy: policyKind,
 };
 

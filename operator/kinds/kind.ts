@@ -3,7 +3,7 @@ import type { Manifest } from '../../crds/index.ts';
 import type { Owner, Writer } from '../../server/core/ownership.ts';
 import type { TenantSecrets } from '../../server/tenants/index.ts';
 import type { FoundObject, Rooms, Written } from '../rooms.ts';
-import type { Claim } from '../source.ts';
+import type { Claim, ResourceStatus } from '../source.ts';
 
 export interface Kind<Of extends Manifest = Manifest> {
   /** A legible claim of a manifest that need not be valid otherwise. */
@@ -23,6 +23,8 @@ export interface Kind<Of extends Manifest = Manifest> {
   ): Promise<Written>;
   /** Gives the row to another owner as it is; does nothing when it is not (any more) the writer's. */
   transfer(rooms: Rooms, writer: Writer, claim: Claim, to: Owner): Promise<Written>;
+  /** What a status says besides, of what is stored now. */
+  describe?(rooms: Rooms, claim: Claim): Promise<Partial<ResourceStatus> | undefined>;
   /** Absent for tenants: their removal has steps of its own (remove.ts). */
   remove?(rooms: Rooms, writer: Writer, claim: Claim): Promise<Written>;
 }

@@ -168,7 +168,9 @@ function gather(
   const subject = { type: snapshot.spec.tokenMapping.defaultActorType, ...thing(request.subject) };
   const resource = thing(request.resource);
   const compared = { subject: thing(request.subject), resource };
-  return services.facts.gather({ tenant, types: snapshot.types, subject, resource, compared, needed, now, explain });
+  const users = { type: snapshot.spec.tokenMapping.defaultActorType, definitions: snapshot.definitions };
+  const about = { tenant, types: snapshot.types, subject, resource, compared, users };
+  return services.facts.gather({ ...about, needed, now, explain });
 }
 
 function thing(value: Record<string, unknown> | undefined): { id?: string; type?: string } {

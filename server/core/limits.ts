@@ -128,6 +128,32 @@ export const limits = {
   invitationResendPauseMs: 60_000, // after the first delivery; doubled with each further one
   invitationsWipedMax: 100, // expired ones whose contact is wiped when one is made
 
+  // Consent definitions
+  definitionsMax: 1000, // of a tenant, archived ones too
+  consentNameCharsMax: 128,
+  consentVersionCharsMax: 64, // of a version, and of a document
+  consentLanguageCharsMax: 64,
+  consentVersionsMax: 32, // of a definition
+  consentDocumentsMax: 128, // of a version, in all languages
+  periodCharsMax: 37,
+
+  // Users' consents
+  consentBatchMax: 50, // items of one request
+  consentNamesCharsMax: 4096, // of the list of definitions in one question
+  proofBytesMax: 4096,
+  proofMembersMax: 64,
+  registrationItemsMax: 500, // in one transaction, unless one request alone has more
+  registrationsWritingMax: 2, // transactions of a tenant at once
+
+  // Ledger
+  ledgerTextBytesMax: 1024, // of a field; what is longer was refused, and is recorded cut
+  ledgerGroupEntriesMax: 1000, // in one insert, unless one append alone has more
+  ledgerCheckpointCharsMax: 2048,
+  ledgerSealEntriesMax: 2000, // under one checkpoint
+  ledgerVerifyPageItemsMax: 2000, // hashed at a stretch, while others wait
+  ledgerExportPageItemsMax: 2000,
+  ledgerVerificationsMax: 2, // at once on a server: each takes its CPU for as long as it runs
+
   // Facts of a decision
   factsEntriesMax: 1000, // a side
   factsEdgesMax: 4000, // stored relationships on the ways of inheritance, a side

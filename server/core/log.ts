@@ -31,6 +31,7 @@ const levels: Record<Observation['kind'], Level> = {
   status_failed: 'warn',
   kubernetes_throttled: 'warn',
   kubernetes_events_dropped: 'warn',
+  ledger_sealed: 'info',
   sweep_held: 'error',
   background_failed: 'error',
 };

@@ -58,6 +58,7 @@ function createSeries(registry: Registry, gauges: GaugeSources) {
     reconciled: counter('reconciled_total', 'Resources reconciled by result.', ['ready']),
     watchesResumed: counter('kubernetes_watches_resumed_total', 'Watches that ended and were resumed.', ['resource']),
     relists: counter('kubernetes_relists_total', 'Lists of a resource that were read as a whole.', ['resource']),
+    ledgerSealed: counter('ledger_entries_sealed_total', 'Ledger entries that were put into a chain.'),
     sweepsHeld: counter('sweeps_held_total', 'Sweeps that the mass-delete breaker stopped.'),
   };
 }
@@ -107,6 +108,9 @@ export function createMetrics(gauges: GaugeSources): Metrics {
         break;
       case 'sweep_held':
         series.sweepsHeld.inc();
+        break;
+      case 'ledger_sealed':
+        series.ledgerSealed.inc(observation.entries);
         break;
       case 'migrated':
       case 'jwks_fetched':

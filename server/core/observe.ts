@@ -30,6 +30,7 @@ export type Observation =
   | { kind: 'status_failed'; resource: string; error: unknown }
   | { kind: 'kubernetes_throttled'; request: string; waitMs: number }
   | { kind: 'kubernetes_events_dropped'; count: number }
+  | { kind: 'ledger_sealed'; tenant: string; entries: number; checkpoint: string }
   | { kind: 'sweep_held'; tenant: string; rows: number; total: number }
   | { kind: 'background_failed'; task: string; error: unknown };
 

@@ -1,7 +1,7 @@
 /**
- * The facts room: what a decision needs from records (relationships, later consents), gathered in one step before the
- * pure `decide`. It owns no table; it reads those of the rooms that do, in one query, so that a faster index can stand
- * behind this interface later.
+ * The facts room: what a decision needs from records, gathered in one step before the pure `decide`. It owns no table; it
+ * reads those of the relationships room in one query, and the consents room adds its own beside it, so that a faster index
+ * can stand behind this interface later.
  */
 export { factsNeeded } from './needed.ts';
 export {

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import { Json, Nullable } from '../core/db/rows.ts';
+import type { Definitions } from '../definitions/index.ts';
 import type { Narrowing } from '../rego/schema.ts';
 import type { Types } from '../types/index.ts';
 
@@ -76,6 +77,8 @@ export type FactsQuestion = {
   /** What a policy's comparisons with the subject and the resource compare with: as the request has them. */
   compared?: { subject: Partial<Actor>; resource: Partial<Actor> };
   needed: FactsNeeded;
+  /** Which subjects have consents, and what of: of the snapshot that decides. Absent: none have. */
+  users?: { readonly type: string; readonly definitions: Definitions };
   /** The instant of the request, ms: expiry and consents are judged at it. */
   now: number;
   explain?: boolean;

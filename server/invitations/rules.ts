@@ -1,9 +1,10 @@
 /** Owns the rules of invitations, pure: which type fits, how long and for whom, what a state allows, and what is shown. */
 import { durationSeconds, patterns } from '../../crds/index.ts';
+import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type Problem, problem } from '../core/problems.ts';
 import type { InvitationFact } from '../facts/index.ts';
-import { instantMs, type Relationship, type Thing } from '../relationships/index.ts';
+import type { Relationship, Thing } from '../relationships/index.ts';
 import { type RelationshipTypeRow, typeProblem } from '../types/index.ts';
 import { invitationProblem } from './problems.ts';
 import type { Direction, InvitationBody, InvitationRow, InvitationView, Status } from './schema.ts';

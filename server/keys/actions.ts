@@ -7,16 +7,18 @@ import { limits } from '../core/limits.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { makeKeyPair, openKey } from './key-pair.ts';
 import { signingAlgorithm } from './rules.ts';
-import type { SigningKey } from './schema.ts';
+import type { LastingPurpose, SigningKey } from './schema.ts';
 import type { Sealer } from './sealer.ts';
 import {
   deleteRetiredKeys,
   insertAccessKey,
   insertInvitationKey,
+  insertLastingKey,
   insertPortalKey,
   readAccessKey,
   readAnyKey,
   readInvitationKey,
+  readLastingKey,
   readPortalKey,
   retireAccessKey,
   retireInvitationKey,
@@ -78,6 +80,28 @@ export async function invitationKey(
     row = await readInvitationKey(tx, tenant);
   }
   if (row === undefined) throw new Error(`the invitation key of ${tenant} was not stored`);
+  return openKey(sealer, row, place);
+}
+
+/**
+ * The key that signs the tenant's receipts or checkpoints, made when there is none. It is not replaced by age: what it
+ * signed is verified years later, and a key that must be kept for that anyway is not safer for having a successor.
+ * @throws MasterKeyError
+ */
+export async function lastingKey(
+  sealer: Sealer,
+  tx: Transaction,
+  tenant: string,
+  purpose: LastingPurpose,
+): Promise<SigningKey> {
+  const place = { table: 'signing_key', tenant, purpose } as const;
+  let row = await readLastingKey(tx, tenant, purpose);
+  if (row === undefined) {
+    await insertLastingKey(tx, tenant, purpose, await makeKeyPair(sealer, 'ES256', place));
+    // Another transaction may have been first; then its key is the tenant's.
+    row = await readLastingKey(tx, tenant, purpose);
+  }
+  if (row === undefined) throw new Error(`the ${purpose} key of ${tenant} was not stored`);
   return openKey(sealer, row, place);
 }
 

@@ -2,10 +2,10 @@
  * The keys room: signing keys of tenants and of the installation, sealed under the master key, and the tokens that are
  * signed with them. Owns accord.signing_key and accord.installation_key.
  */
-export { ensureKeys, type InstallationKey, invitationKey, openInstallationKey } from './actions.ts';
+export { ensureKeys, type InstallationKey, invitationKey, lastingKey, openInstallationKey } from './actions.ts';
 export { type Minted, type MintServices, mintClientToken, mintUserToken } from './mint.ts';
 export { type KeyRouteServices, registerKeyRoutes } from './routes.ts';
 export { ownIssuer, portalIssuer } from './rules.ts';
 export type { PublicKey, SigningKey } from './schema.ts';
 export { createSealer, MasterKeyError, type Sealer } from './sealer.ts';
-export { loadPublicKeys, readInvitationKeys } from './store.ts';
+export { loadPublicKeys, readInvitationKeys, readLastingPublicKey } from './store.ts';

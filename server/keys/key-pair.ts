@@ -1,14 +1,14 @@
 /** Owns key pairs: made here, sealed at once, opened only to sign. */
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Algorithm } from '../core/auth/schema.ts';
-import type { SealedKeyRow, SigningKey } from './schema.ts';
+import type { LastingPurpose, SealedKeyRow, SigningKey } from './schema.ts';
 import type { Sealer } from './sealer.ts';
 
 /** The row's identity, which its private key is sealed to. */
 export type KeyPlace = {
   table: 'signing_key' | 'installation_key';
   tenant: string;
-  purpose: 'access' | 'invitation' | 'portal';
+  purpose: 'access' | 'invitation' | LastingPurpose | 'portal';
 };
 
 /** A new key pair. Its kid is the RFC 7638 thumbprint of the public half. */

@@ -1,6 +1,6 @@
 /**
  * The public keys of a tenant: M/oidc/jwks, which verify its own access tokens, and M/.well-known/jwks.json, which verify
- * its invitations. The rest of the authorization server comes later.
+ * its invitations, receipts and checkpoints. The rest of the authorization server comes later.
  */
 import { type Static, Type } from 'typebox';
 import type { TenantAuth } from '../core/auth/schema.ts';
@@ -8,7 +8,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import type { App } from '../core/http.ts';
 import { tenantProblem } from '../tenants/index.ts';
-import { readInvitationKeys } from './store.ts';
+import { readPublishedKeys } from './store.ts';
 
 export type KeyRouteServices = {
   tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
@@ -58,7 +58,7 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
     url: '/:tenant/.well-known/jwks.json',
     config: { access: { door: 'public', scarce: true } },
     schema: {
-      summary: "Public keys that verify the tenant's invitations (requestToken)",
+      summary: "Public keys that verify the tenant's invitations (requestToken), receipts and checkpoints",
       tags: ['Invitations'],
       params: TenantParams,
       response: { 200: Jwks },
@@ -67,7 +67,7 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
       const { tenant } = request.params;
       if (!services.tenantOf(tenant)?.active) throw tenantProblem('tenant_not_found');
       const now = new Date(services.clock.now()).toISOString();
-      const keys = await services.database.read(tenant, (tx) => readInvitationKeys(tx, tenant, now));
+      const keys = await services.database.read(tenant, (tx) => readPublishedKeys(tx, tenant, now));
       reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
       return { keys: keys.map((key) => key.public_jwk) } as Jwks;
     },

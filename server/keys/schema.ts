@@ -17,7 +17,10 @@ export type SealedKeyRow = Static<typeof SealedKeyRow>;
 export const DatedKeyRow = Type.Object({ ...SealedKeyRow.properties, created_at: Instant });
 export type DatedKeyRow = Static<typeof DatedKeyRow>;
 
-/** The public half of a key that verifies invitations. */
+/** What a key signs that is shown for as long as somebody keeps it: such keys do not retire. */
+export type LastingPurpose = 'receipt' | 'checkpoint';
+
+/** The public half of a key that verifies what is not an access token. */
 export const VerifyingKeyRow = Type.Object({ public_jwk: Json<JWK>() });
 export type VerifyingKey = Static<typeof VerifyingKeyRow>;
 

@@ -4,6 +4,7 @@ import type { Transaction } from '../core/db/database.ts';
 import { sql } from '../core/db/sql.ts';
 import {
   DatedKeyRow,
+  type LastingPurpose,
   type PublicKey,
   PublicKeyRow,
   SealedKeyRow,
@@ -98,6 +99,55 @@ export function readInvitationKeys(
     sql`select public_jwk from accord.signing_key where tenant = ${tenant} and purpose = 'invitation'
       and (retires_at is null or retires_at > ${now}) ${kid === undefined ? sql`` : sql`and kid = ${kid}`}
       order by created_at desc, kid`,
+  );
+}
+
+/** The key that signs receipts or checkpoints. */
+export function readLastingKey(
+  tx: Transaction,
+  tenant: string,
+  purpose: LastingPurpose,
+): Promise<SealedKeyRow | undefined> {
+  return tx.maybe(
+    SealedKeyRow,
+    sql`select ${columns} from accord.signing_key
+      where tenant = ${tenant} and purpose = ${purpose} and retires_at is null`,
+  );
+}
+
+/** Does nothing when another transaction made one first: the unique index decides. */
+export async function insertLastingKey(
+  tx: Transaction,
+  tenant: string,
+  purpose: LastingPurpose,
+  key: SealedKeyRow,
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.signing_key (tenant, kid, purpose, algorithm, public_jwk, private_key)
+    values (${tenant}, ${key.kid}, ${purpose}, ${key.algorithm}, ${JSON.stringify(key.public_jwk)}, ${key.private_key})
+    on conflict do nothing`);
+}
+
+/** What verifies receipts or checkpoints of the tenant: the one of a kid, or undefined. */
+export function readLastingPublicKey(
+  tx: Transaction,
+  tenant: string,
+  purpose: LastingPurpose,
+  kid: string,
+): Promise<VerifyingKey | undefined> {
+  return tx.maybe(
+    VerifyingKeyRow,
+    sql`select public_jwk from accord.signing_key
+      where tenant = ${tenant} and purpose = ${purpose} and kid = ${kid}`,
+  );
+}
+
+/** Every public key of the tenant that verifies anything at \`now\` but access tokens, newest first. */
+export function readPublishedKeys(tx: Transaction, tenant: string, now: string): Promise<VerifyingKey[]> {
+  return tx.many(
+    VerifyingKeyRow,
+    sql`select public_jwk from accord.signing_key where tenant = ${tenant} and purpose <> 'access'
+      and (retires_at is null or retires_at > ${now}) order by created_at desc, kid`,
   );
 }
 

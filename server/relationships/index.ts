@@ -16,6 +16,6 @@ export type { RelationshipRouteServices } from './governing.ts';
 export { importRelationships } from './import.ts';
 export { relationshipProblem } from './problems.ts';
 export { registerRelationshipRoutes } from './routes.ts';
-export { checkThing, instantMs } from './rules.ts';
+export { checkThing, wrongId } from './rules.ts';
 export type { Relationship, Thing } from './schema.ts';
 export { attributesOfThing, putThing } from './things.ts';

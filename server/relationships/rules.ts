@@ -1,4 +1,5 @@
 /** Owns the rules of records, pure: ids, attributes, instants, and reading a line of an import. */
+import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type ProblemPlace, problem } from '../core/problems.ts';
 import type { ThingTypeSpec } from '../types/index.ts';
@@ -8,7 +9,6 @@ import type { Attributes, Relationship, Thing } from './schema.ts';
 /** No path can hold the two dots: clients resolve them away. */
 const ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]+$/u;
 const TYPE = /^[A-Za-z][A-Za-z0-9_-]*$/;
-const RFC3339 = /^\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 
 /** Why the id cannot be one, or undefined. */
 export function wrongId(id: string): string | undefined {
@@ -23,16 +23,6 @@ export function checkThing(thing: Thing, pointer: string): void {
   const detail = wrongId(thing.id);
   if (detail !== undefined)
     throw problem('invalid_request', { detail, errors: [{ pointer: `${pointer}/id`, detail }] });
-}
-
-/** ms of an RFC 3339 instant of a day that exists; digits after the millisecond are cut off. Undefined: it is none. */
-export function instantMs(text: string): number | undefined {
-  const day = RFC3339.exec(text)?.[1];
-  if (day === undefined) return undefined;
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms) || new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() !== Number(day)) return undefined;
-  const year = new Date(ms).getUTCFullYear();
-  return year >= 1 && year <= 9999 ? ms : undefined;
 }
 
 /** Why a relationship cannot expire at it, or the instant as it is stored. @param now ms */

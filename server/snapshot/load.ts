@@ -1,5 +1,6 @@
 /** Owns reading a tenant's configuration into a snapshot: whole the first time, afterwards only what a revision changed. */
 import type { Database, Transaction } from '../core/db/database.ts';
+import { type Definition, definitionsOf, loadDefinitions } from '../definitions/index.ts';
 import { authOf, loadIssuers } from '../issuers/index.ts';
 import { loadPublicKeys } from '../keys/index.ts';
 import { loadPolicies, type PolicyEntry } from '../policies/index.ts';
@@ -21,6 +22,7 @@ export async function loadAll(database: Database, baseUrl: string): Promise<Tena
     const keys = Map.groupBy(await loadPublicKeys(tx), (key) => key.tenant);
     const things = Map.groupBy(await loadThingTypes(tx), (type) => type.tenant);
     const relationships = Map.groupBy(await loadRelationshipTypes(tx), (type) => type.tenant);
+    const definitions = Map.groupBy(await loadDefinitions(tx), (definition) => definition.tenant);
     return rows
       .filter((row) => row.revision > 0)
       .map((row) =>
@@ -28,6 +30,7 @@ export async function loadAll(database: Database, baseUrl: string): Promise<Tena
           auth: authOf(row, issuers.get(row.tenant) ?? [], keys.get(row.tenant) ?? [], baseUrl),
           policies: new Map((policies.get(row.tenant) ?? []).map(({ tenant: _, ...entry }) => [entry.name, entry])),
           types: typesOf(things.get(row.tenant) ?? [], relationships.get(row.tenant) ?? []),
+          definitions: definitionsOf(definitions.get(row.tenant) ?? []),
         }),
       );
   });
@@ -48,15 +51,21 @@ export async function loadTenant(
     if (!known || !changes || changes.length > CHANGES_MAX) {
       const policies = new Map((await loadPolicies(tx, tenant)).map(({ tenant: _, ...entry }) => [entry.name, entry]));
       const types = await loadTypes(tx, tenant);
-      return { snapshot: freeze(row, { auth: await loadAuth(tx, row, baseUrl), policies, types }), full: true };
+      const definitions = definitionsOf(await loadDefinitions(tx, tenant));
+      const auth = await loadAuth(tx, row, baseUrl);
+      return { snapshot: freeze(row, { auth, policies, types, definitions }), full: true };
     }
-    const names = changes.filter((change) => change.kind === 'policy').map((change) => change.name);
+    const namesOf = (kind: string) => changes.filter((change) => change.kind === kind).map((change) => change.name);
+    const names = namesOf('policy');
     const policies = names.length > 0 ? await replacePolicies(tx, known, names) : known.policies;
     // Tokens verified under an `auth` object are worth nothing under another: it is made anew only when it changed.
-    const sameAuth = changes.every((change) => change.kind === 'policy' || isType(change));
+    const sameAuth = changes.every(
+      (change) => change.kind === 'policy' || change.kind === 'consent_definition' || isType(change),
+    );
     const auth = sameAuth ? known.auth : await loadAuth(tx, row, baseUrl);
     const types = changes.some(isType) ? await loadTypes(tx, tenant) : known.types;
-    return { snapshot: freeze(row, { auth, policies, types }), full: false };
+    const definitions = await replaceDefinitions(tx, known, namesOf('consent_definition'));
+    return { snapshot: freeze(row, { auth, policies, types, definitions }), full: false };
   });
 }
 
@@ -79,7 +88,18 @@ async function replacePolicies(tx: Transaction, known: TenantSnapshot, names: st
   return policies;
 }
 
-function freeze(row: TenantRow, rest: Pick<TenantSnapshot, 'auth' | 'policies' | 'types'>): TenantSnapshot {
+async function replaceDefinitions(tx: Transaction, known: TenantSnapshot, names: string[]) {
+  if (names.length === 0) return known.definitions;
+  const definitions = new Map<string, Definition>(known.definitions);
+  for (const name of names) definitions.delete(name);
+  for (const [name, one] of definitionsOf(await loadDefinitions(tx, known.tenant, names))) definitions.set(name, one);
+  return definitions;
+}
+
+function freeze(
+  row: TenantRow,
+  rest: Pick<TenantSnapshot, 'auth' | 'policies' | 'types' | 'definitions'>,
+): TenantSnapshot {
   return Object.freeze({
     tenant: row.tenant,
     active: row.state === 'active',

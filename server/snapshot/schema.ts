@@ -1,5 +1,6 @@
 /** Owns the shape of what a server decides from: one frozen object a tenant, replaced by assignment, fetched once a request. */
 import type { TenantAuth } from '../core/auth/schema.ts';
+import type { Definitions } from '../definitions/index.ts';
 import type { PolicyEntry } from '../policies/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import type { Types } from '../types/index.ts';
@@ -14,5 +15,7 @@ export type TenantSnapshot = {
   readonly spec: TenantSpec;
   readonly auth: TenantAuth;
   readonly types: Types;
+  /** Consent definitions that are not archived, by name. */
+  readonly definitions: Definitions;
   readonly policies: ReadonlyMap<string, PolicyEntry>;
 };

@@ -9,6 +9,7 @@ import type { TenantSpec } from './schema.ts';
 import { type SecretSealer, storeSecrets, type TenantSecrets } from './secrets.ts';
 import {
   countChildren,
+  deleteLedger,
   deleteRelationships,
   deleteTenant,
   forgetServed,
@@ -98,6 +99,8 @@ export async function eraseTenant(services: TenantServices, writer: Writer, tena
     await checkChildless(tx, tenant);
     await deleteTenant(tx, tenant);
   });
+  // After the tenant, without which no entry is sealed.
+  while ((await services.database.system((tx) => deleteLedger(tx, tenant, limits.deletePageItemsMax))) > 0);
   // Servers withdraw what they said when they notice; a successor of the code may be faster than they.
   await services.database.system((tx) => forgetServed(tx, tenant));
 }

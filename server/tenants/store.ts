@@ -84,12 +84,28 @@ export async function deleteTenant(tx: Transaction, tenant: string): Promise<voi
   // Last: the types went with the tenant, and that waited for whoever was writing records of them.
   await tx.run(sql`delete from accord.relationship where tenant = ${tenant}`);
   await tx.run(sql`delete from accord.thing where tenant = ${tenant}`);
+  await tx.run(sql`delete from accord.user_consent where tenant = ${tenant}`);
+  await tx.run(sql`delete from accord.consent_invitation where tenant = ${tenant}`);
 }
 
 /** Removes at most so many relationships; how many. Erasing begins with this, because a statement has its time. */
 export function deleteRelationships(tx: Transaction, tenant: string, limit: number): Promise<number> {
   return tx.run(sql`delete from accord.relationship where ctid in
     (select ctid from accord.relationship where tenant = ${tenant} limit ${limit})`);
+}
+
+/**
+ * Removes at most so many ledger entries, in a system transaction: what requests run as removes none. How many; the
+ * checkpoints go with the last of them.
+ */
+export async function deleteLedger(tx: Transaction, tenant: string, limit: number): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(accord.ledger_lock(${tenant}))`); // a seal under way moves entries
+  const inbox = await tx.run(sql`delete from accord.ledger_inbox where ctid in
+    (select ctid from accord.ledger_inbox where tenant = ${tenant} limit ${limit})`);
+  const entries = await tx.run(sql`delete from accord.ledger_entry where (tenant, time, id) in
+    (select tenant, time, id from accord.ledger_entry where tenant = ${tenant} limit ${limit})`);
+  if (inbox + entries === 0) await tx.run(sql`delete from accord.ledger_checkpoint where tenant = ${tenant}`);
+  return inbox + entries;
 }
 
 /** What servers said that they serve of a tenant that is gone, in a system transaction: a successor has revisions of its own. */
@@ -105,7 +121,8 @@ export async function countChildren(tx: Transaction, tenant: string): Promise<nu
     sql`select ((select count(*) from accord.policy where tenant = ${tenant} and owner ->> 'source' <> 'api')
       + (select count(*) from accord.trusted_issuer where tenant = ${tenant} and owner ->> 'source' <> 'api')
       + (select count(*) from accord.thing_type where tenant = ${tenant} and owner ->> 'source' <> 'api')
-      + (select count(*) from accord.relationship_type where tenant = ${tenant} and owner ->> 'source' <> 'api'))::int as n`,
+      + (select count(*) from accord.relationship_type where tenant = ${tenant} and owner ->> 'source' <> 'api')
+      + (select count(*) from accord.consent_definition where tenant = ${tenant} and owner ->> 'source' <> 'api'))::int as n`,
   );
   return row.n;
 }

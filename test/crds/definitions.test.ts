@@ -46,6 +46,7 @@ const design = {
   ActorType: ['actortypes', 'actortype', 'aat', 'Namespaced', `Tenant ${columnsOfAll}`],
   ResourceType: ['resourcetypes', 'resourcetype', 'art', 'Namespaced', `Tenant ${columnsOfAll}`],
   RelationshipType: ['relationshiptypes', 'relationshiptype', 'arel', 'Namespaced', `Tenant ${columnsOfAll}`],
+  ConsentDefinition: ['consentdefinitions', 'consentdefinition', 'acdef', 'Namespaced', `Tenant ${columnsOfAll}`],
   TrustedIssuer: ['trustedissuers', 'trustedissuer', 'aiss', 'Namespaced', `Tenant ${columnsOfAll}`],
 };
 

@@ -15,7 +15,7 @@ import {
   startOperator,
   wireRooms,
 } from '../../operator/index.ts';
-import { systemClock } from '../../server/core/clock.ts';
+import { type Clock, systemClock } from '../../server/core/clock.ts';
 import { createSealer, ensureKeys } from '../../server/keys/index.ts';
 import { Artifacts, Engine } from '../../server/policies/index.ts';
 import { createCompiler } from '../../server/rego/index.ts';
@@ -24,8 +24,8 @@ import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
-/** Call at the top of a file. */
-export async function createWorld() {
+/** Call at the top of a file. @param dates what the dates of consent documents are compared with */
+export async function createWorld(dates: Clock = systemClock) {
   const test = await createTestDatabase();
   const { database, observations } = test;
   const observe = (observation: (typeof observations)[number]) => void observations.push(observation);
@@ -43,6 +43,7 @@ export async function createWorld() {
     issuers: { database, baseUrl: 'http://127.0.0.1:8080' },
     invitations: { database, clock: systemClock, baseUrl: 'http://127.0.0.1:8080' },
     types: { database, clock: systemClock },
+    definitions: { database, clock: dates },
   });
   const closers: (() => Promise<void>)[] = [];
   afterEach(async () => {

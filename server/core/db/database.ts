@@ -84,8 +84,11 @@ export type DatabaseOptions = {
   statementTimeoutMs?: number;
 };
 
-/** For heartbeats, snapshots and sweeps: a server must be able to say that it lives while tenants wait for theirs. */
-const SYSTEM_POOL_MAX = 2;
+/**
+ * For heartbeats, snapshots, sweeps and the ledger: a server must be able to say that it lives while tenants wait for
+ * theirs, and an answer that waits for its ledger entry must not wait for the others of these.
+ */
+const SYSTEM_POOL_MAX = 4;
 
 type Pools = { tenants: pg.Pool; system: pg.Pool; gate: Gate };
 

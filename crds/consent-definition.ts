@@ -1,0 +1,186 @@
+/**
+ * ConsentDefinition: one logical consent with all its versions and documents. What of it time has closed stays as it is:
+ * the operator compares with what is stored, because no CEL rule knows the time.
+ */
+import Type, { type Static } from 'typebox';
+import { bounds } from './bounds.ts';
+import { freeObject, ownershipFields, strictObject, TenantRef, text } from './fields.ts';
+import { columns, type Kind, Status } from './kind.ts';
+import { patterns } from './patterns.ts';
+import { immutable, type Rule, rule } from './rule.ts';
+
+const Name = (description: string) => text(patterns.policyName, bounds.consentNameCharsMax, description);
+const Version = (description: string) => text(patterns.policyName, bounds.consentVersionCharsMax, description);
+const Instant = (description: string) => text(patterns.instant, bounds.instantCharsMax, description);
+
+const Attributes = Type.Optional(
+  freeObject({
+    maxProperties: bounds.consentAttributesMax,
+    description: "Custom attributes by name, as the Tenant's consentAttributes declare them.",
+  }),
+);
+
+const EndOfLife = strictObject(
+  {
+    startDate: Instant(
+      'From when on users of the version are invited to its successor: RFC 3339 with a zone. In the future when it is first accepted, and locked from then on.',
+    ),
+    endDate: Instant('The last moment at which a document of the version can be valid.'),
+    gracePeriod: text(
+      patterns.period,
+      bounds.periodCharsMax,
+      'How long a user has to agree after the first invitation, at most until endDate: an ISO 8601 duration, such as P30D.',
+    ),
+  },
+  { description: 'How the version ends. Absent, it does not.' },
+);
+
+const Document = strictObject(
+  {
+    version: Version('Version of the document: with the language it names the document within its version.'),
+    language: text(
+      patterns.policyName,
+      bounds.consentLanguageCharsMax,
+      'Language, or another mark of the audience, such as de-AT.',
+    ),
+    effectiveDate: Type.Optional(
+      Instant(
+        'From when on the document is offered: RFC 3339 with a zone, not in the past when it is first accepted. Absent, from when it is first accepted. Once reached, the document never changes.',
+      ),
+    ),
+    attributes: Attributes,
+  },
+  { description: 'One document. A minor change of its words is another document of the same version.' },
+);
+
+const ConsentVersion = strictObject(
+  {
+    version: Version('Name of the version. A major change is another version.'),
+    attributes: Attributes,
+    optInConfig: strictObject(
+      { type: Type.Enum(['direct'], { description: 'direct: a consent is registered as soon as the user agrees.' }) },
+      { description: 'How users agree.' },
+    ),
+    endOfLife: Type.Optional(EndOfLife),
+    documents: Type.Array(Document, {
+      maxItems: bounds.consentDocumentsMax,
+      description: 'The documents of the version, in all languages, past ones too.',
+    }),
+  },
+  { description: 'One version of the consent.' },
+);
+
+export const ConsentDefinitionSpec = strictObject(
+  {
+    tenantRef: TenantRef,
+    name: Name('Name of the consent, as applications ask for it. Never changes.'),
+    attributes: Attributes,
+    versions: Type.Array(ConsentVersion, {
+      minItems: 1,
+      maxItems: bounds.consentVersionsMax,
+      description: 'All versions, past ones too. None is ever taken out.',
+    }),
+    ...ownershipFields,
+  },
+  { description: 'What the consent definition is to be.' },
+);
+export type ConsentDefinitionSpec = Static<typeof ConsentDefinitionSpec>;
+
+type Ending = { startDate: string; endDate: string };
+type Documented = { effectiveDate?: string };
+type Versioned = { version: string };
+
+/** A day that its month has: Date.parse reads 30 February as 2 March. */
+function isReal(instant: string): boolean {
+  const ms = Date.parse(instant);
+  const year = new Date(ms).getUTCFullYear();
+  const day = new Date(`${instant.slice(0, 10)}T00:00:00Z`).getUTCDate();
+  return year >= 1 && year <= 9999 && day === Number(instant.slice(8, 10));
+}
+
+const rules: readonly Rule[] = [
+  immutable('/spec/tenantRef/name', 'must not change: delete the definition and make it in the other tenant'),
+  immutable('/spec/name', 'must not change: make a definition of the other name'),
+  {
+    at: '/spec/versions',
+    cel: 'oldSelf.all(o, self.exists(n, n.version == o.version))',
+    message: 'must keep every version: users may have consented to it',
+    transition: true,
+    check: (self, old) => {
+      const kept = new Set((self as Versioned[]).map((one) => one.version));
+      return (old as Versioned[]).every((one) => kept.has(one.version));
+    },
+  },
+  rule<Ending>({
+    at: '/spec/versions/*/endOfLife',
+    cel: 'timestamp(self.startDate) < timestamp(self.endDate)',
+    message: 'must have a startDate before its endDate, both of days that exist',
+    check: (self) =>
+      isReal(self.startDate) && isReal(self.endDate) && Date.parse(self.startDate) < Date.parse(self.endDate),
+  }),
+  rule<Documented>({
+    at: '/spec/versions/*/documents/*',
+    field: '/effectiveDate',
+    cel: "!has(self.effectiveDate) || timestamp(self.effectiveDate) >= timestamp('0001-01-01T00:00:00Z')",
+    message: 'must be of a day that exists',
+    check: (self) => self.effectiveDate === undefined || isReal(self.effectiveDate),
+  }),
+];
+
+const ActiveDocument = strictObject(
+  {
+    language: Type.String({ maxLength: bounds.consentLanguageCharsMax, description: 'The language.' }),
+    version: Type.String({ maxLength: bounds.consentVersionCharsMax, description: 'The version that is active.' }),
+    document: Type.String({ maxLength: bounds.consentVersionCharsMax, description: 'The document that is active.' }),
+  },
+  { description: 'What new users are offered in one language.' },
+);
+
+const Locked = strictObject(
+  {
+    version: Type.String({ maxLength: bounds.consentVersionCharsMax, description: 'The version.' }),
+    endOfLife: Type.Boolean({ description: 'Whether its endOfLife can no longer change.' }),
+    documents: Type.Integer({
+      minimum: 0,
+      maximum: bounds.consentDocumentsMax,
+      description: 'How many of its documents can no longer change, because they are or were in effect.',
+    }),
+  },
+  { description: 'What time has closed in one version.' },
+);
+
+const ConsentDefinitionStatus = Type.Object(
+  {
+    ...Status.properties,
+    active: Type.Optional(
+      Type.Array(ActiveDocument, {
+        maxItems: bounds.consentActiveMax,
+        description: 'What is active in each language, when the operator last looked.',
+      }),
+    ),
+    locked: Type.Optional(
+      Type.Array(Locked, {
+        maxItems: bounds.consentVersionsMax,
+        description: 'What can no longer change, when the operator last looked.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'What the operator found. Written by the operator only.' },
+);
+
+export const consentDefinition = {
+  kind: 'ConsentDefinition',
+  plural: 'consentdefinitions',
+  singular: 'consentdefinition',
+  shortNames: ['acdef'],
+  scope: 'Namespaced',
+  description: 'A consent that users are asked for, with all its versions and documents.',
+  specSchema: ConsentDefinitionSpec,
+  statusSchema: ConsentDefinitionStatus,
+  printerColumns: columns({ tenant: true }),
+  rules,
+  listKeys: [
+    { at: '/spec/versions', fields: ['version'] },
+    { at: '/spec/versions/*/documents', fields: ['language', 'version'] },
+  ],
+} as const satisfies Kind;

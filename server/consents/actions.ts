@@ -1,0 +1,127 @@
+/** The other verbs that write: refusing, inviting, revoking, erasing. */
+import { problem } from '../core/problems.ts';
+import { definitionProblem, graceEnd, hasEnded, type JudgedVersion, judge, newestGiven } from '../definitions/index.ts';
+import { appendIn, eraseIn } from '../ledger/index.ts';
+import { type RecordWritten, writeRecords } from '../relationships/index.ts';
+import { tenantProblem } from '../tenants/index.ts';
+import { type Asking, type ConsentServices, concernedUser, entryOf, userOf } from './governing.ts';
+import { consentProblem } from './problems.ts';
+import { documentOf, lastGiven, pastOf, revokedWith } from './rules.ts';
+import type { ConsentRow, RefusalBody } from './schema.ts';
+import { holdUsers, insertInvitation, readConsent, readPasts, removeConsents, removeUser } from './store.ts';
+
+/**
+ * A user does not agree to a document: that is recorded, and nothing else changes.
+ * @throws Problem 404, forbidden, consent_not_effective
+ */
+export async function refuseConsent(services: ConsentServices, asking: Asking, body: RefusalBody) {
+  const userId = concernedUser(services, asking, body.userId, '/userId');
+  const { name, version, document } = body;
+  const now = services.clock.now();
+  const found = documentOf(services.snapshotOf(asking.tenant).definitions.get(name), body);
+  if (now < found.document.effectiveDate) throw consentProblem('consent_not_effective');
+  const refusal = { userId, name, version, document };
+  await services.ledger.append(asking.tenant, [
+    entryOf(asking, { ...refusal, type: 'refused', time: now, outcome: 'refused' }),
+  ]);
+  return { ...refusal, refusedAt: new Date(now).toISOString() };
+}
+
+export type Invited = { userId: string; name: string; version: string; invitedAt: string; gracePeriodEnds: string };
+
+/**
+ * Invites a user away from the version that it consented to, in the language of that consent; the first invitation stays.
+ * @throws Problem consent_invitation_not_due, consent_definition_not_found
+ */
+export function inviteUser(
+  services: ConsentServices,
+  asking: Asking,
+  { userId: said, name }: { userId: string; name: string },
+): Promise<RecordWritten<{ created: boolean; invited: Invited }>> {
+  const { tenant } = asking;
+  const userId = concernedUser(services, asking, said, '/userId');
+  return writeUser(services, asking, userId, async (tx) => {
+    const now = services.clock.now();
+    const rows = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
+    const definition = services.snapshotOf(tenant).definitions.get(name);
+    if (definition === undefined) throw definitionProblem('consent_definition_not_found');
+    const language = lastGiven(rows)?.language;
+    const past = pastOf(rows);
+    const judged = language === undefined ? undefined : judge(definition, language, past, now);
+    const old = language === undefined ? undefined : newestGiven(definition, language, past.consents, now);
+    const before = old && past.invitations.get(old.version);
+    const again = before !== undefined && (judged?.status === 'grace' || judged?.status === 'expired');
+    const due = judged?.invites !== undefined || (again && !hasEnded(old as JudgedVersion, now));
+    if (old?.endOfLife === undefined || !due) throw consentProblem('consent_invitation_not_due');
+    const at = before ?? now;
+    const invitedAt = new Date(at).toISOString();
+    const { version } = old;
+    if (before === undefined) await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
+    const outcome = before === undefined ? 'invited' : 'already_invited';
+    await appendIn(tx, tenant, [entryOf(asking, { userId, name, version, type: 'invited', time: now, outcome })]);
+    const gracePeriodEnds = new Date(graceEnd(old.endOfLife, at)).toISOString();
+    return { created: before === undefined, invited: { userId, name, version, invitedAt, gracePeriodEnds } };
+  });
+}
+
+/**
+ * Deletes a consent and the user's older ones of the same definition, with an entry each.
+ * @throws Problem consent_not_found, forbidden for another user's
+ */
+export async function revokeConsent(
+  services: ConsentServices,
+  asking: Asking,
+  id: string,
+): Promise<RecordWritten<void>> {
+  const { tenant } = asking;
+  const own = userOf(services, asking);
+  const found = await services.database.tenant(tenant, (tx) => readConsent(tx, tenant, id));
+  if (found === undefined) throw consentProblem('consent_not_found');
+  if (own !== undefined && found.user_id !== own) {
+    throw problem('forbidden', { detail: 'A user may revoke its own consents only.' });
+  }
+  const { user_id: userId, definition: name } = found;
+  return writeUser(services, asking, userId, async (tx) => {
+    const given: ConsentRow[] = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
+    const row = given.find((one) => one.id === id);
+    if (row === undefined) throw consentProblem('consent_not_found');
+    const gone = revokedWith(services.snapshotOf(tenant).definitions.get(name), row, given);
+    await removeConsents(
+      tx,
+      tenant,
+      gone.map((one) => one.id),
+    );
+    const time = services.clock.now();
+    const entries = gone.map(({ version, document, language }) => {
+      const about = { userId, name, version, document: { version: document, language } };
+      return entryOf(asking, { ...about, type: 'revoked', time, outcome: 'revoked' });
+    });
+    await appendIn(tx, tenant, entries);
+  });
+}
+
+/** Erases all that tells of a user: consents and invitations go, the ledger keeps its chain without the person. */
+export function eraseUser(services: ConsentServices, asking: Asking, said: string): Promise<RecordWritten<void>> {
+  const { tenant } = asking;
+  const userId = concernedUser(services, asking, said, '/params/userId');
+  return writeUser(services, asking, userId, async (tx) => {
+    await removeUser(tx, tenant, userId);
+    await eraseIn(tx, tenant, userId);
+    await appendIn(tx, tenant, [entryOf(asking, { type: 'erased', time: services.clock.now(), outcome: 'erased' })]);
+  });
+}
+
+type Work<T> = Parameters<typeof writeRecords<T>>[2];
+
+function writeUser<T>(
+  services: ConsentServices,
+  asking: Asking,
+  userId: string,
+  work: Work<T>,
+): Promise<RecordWritten<T>> {
+  const { tenant, requestId } = asking;
+  return writeRecords(services, { tenant, actor: '', requestId }, async (tx, now) => {
+    if (!(await holdUsers(tx, tenant, [userId]))) throw tenantProblem('tenant_not_found');
+    return work(tx, now);
+  });
+}

@@ -1,0 +1,202 @@
+/** The verbs that read: what is active, what is outstanding, and what was given. Each is in the ledger before its answer. */
+import { decodeCursor, encodeCursor } from '../core/paging.ts';
+import { problem } from '../core/problems.ts';
+import {
+  type Definition,
+  definitionProblem,
+  type Judgement,
+  judge,
+  judgeActive,
+  type UserStatus,
+} from '../definitions/index.ts';
+import { appendIn, type RegisterEntry } from '../ledger/index.ts';
+import { tenantProblem } from '../tenants/index.ts';
+import { type Asking, type ConsentServices, concerned, concernedUser, entryOf, userOf } from './governing.ts';
+import { consentProblem } from './problems.ts';
+import { isOutstanding, judgementView, listedView, pastOf } from './rules.ts';
+import type { ConsentRow, JudgementView, ListedConsent } from './schema.ts';
+import { type ConsentFilter, holdUsers, insertInvitation, listConsents, readPasts } from './store.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * What concerns a user, or for a back end that names none what a new user is offered. A user's own GET is the first
+ * invitation where one is due.
+ * @param invites whether this request may invite: HEAD does not
+ * @throws Problem forbidden, consent_definition_not_found, consent_not_active
+ */
+export async function readActive(
+  services: ConsentServices,
+  asking: Asking,
+  query: { name: string; language: string; userId?: string | undefined },
+  invites: boolean,
+): Promise<JudgementView> {
+  const { name, language } = query;
+  const userId = concerned(services, asking, query.userId, '/query/userId');
+  const definition = services.snapshotOf(asking.tenant).definitions.get(name);
+  if (definition === undefined) throw definitionProblem('consent_definition_not_found');
+  if (userId === undefined) {
+    const now = services.clock.now();
+    const active = judgeActive(definition, language, now);
+    if (active === undefined) throw consentProblem('consent_not_active');
+    await services.ledger.append(asking.tenant, [
+      entryOf(asking, { ...aboutOf(name, active), type: 'read', time: now }),
+    ]);
+    return judgementView(name, active);
+  }
+  const rows = await services.past.of(asking.tenant, userId, name);
+  const now = services.clock.now();
+  const judged = judge(definition, language, pastOf(rows), now);
+  if (judged === undefined) throw consentProblem('consent_not_active');
+  const isOwn = asking.caller.kind === 'user' && invites;
+  if (judged.invites !== undefined && isOwn) {
+    const [invited] = await invite(services, asking, userId, [definition], language, 'read');
+    if (invited === undefined) throw consentProblem('consent_not_active');
+    return judgementView(name, invited.judged);
+  }
+  await services.ledger.append(asking.tenant, [
+    entryOf(asking, { ...aboutOf(name, judged), userId, type: 'read', time: now }),
+  ]);
+  return judgementView(name, judged);
+}
+
+function aboutOf(name: string, { version, document, status }: Judgement<string>) {
+  return { name, version, document, outcome: status };
+}
+
+/**
+ * All that still needs a user's answer, by name.
+ * @throws Problem forbidden, consent_definition_not_found
+ */
+export async function readOutstanding(
+  services: ConsentServices,
+  asking: Asking,
+  query: { names?: string | undefined; language: string; userId?: string | undefined },
+  invites: boolean,
+): Promise<JudgementView[]> {
+  const userId = concernedUser(services, asking, query.userId, '/query/userId');
+  const definitions = named(services.snapshotOf(asking.tenant).definitions, query.names);
+  const rows = Map.groupBy(await services.past.of(asking.tenant, userId), (row) => row.definition);
+  const now = services.clock.now();
+  const judged = definitions.flatMap((definition) => {
+    const found = judge(definition, query.language, pastOf(rows.get(definition.name) ?? []), now);
+    return found && isOutstanding(found) ? [{ definition, judged: found }] : [];
+  });
+  const due = judged.filter((one) => one.judged.invites !== undefined).map((one) => one.definition);
+  if (due.length > 0 && invites && asking.caller.kind === 'user') {
+    const invited = await invite(services, asking, userId, due, query.language, 'outstanding');
+    const others = judged.filter((one) => one.judged.invites === undefined);
+    const all = [...others, ...invited.filter((one) => isOutstanding(one.judged))];
+    return views(all);
+  }
+  await services.ledger.append(asking.tenant, [
+    entryOf(asking, { userId, type: 'read', time: now, outcome: 'outstanding' }),
+  ]);
+  return views(judged);
+}
+
+type Judged = { definition: Definition; judged: Judgement };
+
+function views(judged: readonly Judged[]): JudgementView[] {
+  return judged.map((one) => judgementView(one.definition.name, one.judged)).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** @param names separated by commas */
+function named(definitions: ReadonlyMap<string, Definition>, names: string | undefined): Definition[] {
+  if (names === undefined) return [...definitions.values()];
+  return [...new Set(names.split(','))].map((name) => {
+    const definition = definitions.get(name);
+    if (definition !== undefined) return definition;
+    const detail = `There is no consent definition ${JSON.stringify(name)}.`;
+    throw definitionProblem('consent_definition_not_found', { detail, errors: [{ pointer: '/query/names', detail }] });
+  });
+}
+
+/**
+ * Writes a user's first invitations where they are due, with the entries of the ledger, and judges anew.
+ * @param reading the read that this comes with
+ */
+async function invite(
+  services: ConsentServices,
+  asking: Asking,
+  userId: string,
+  definitions: readonly Definition[],
+  language: string,
+  reading: 'read' | 'outstanding',
+): Promise<Judged[]> {
+  const { tenant } = asking;
+  return services.database.tenant(tenant, async (tx) => {
+    if (!(await holdUsers(tx, tenant, [userId]))) throw tenantProblem('tenant_not_found');
+    const now = services.clock.now();
+    const all = Map.groupBy(await readPasts(tx, tenant, [{ n: 0, userId, name: null }]), (row) => row.definition);
+    const entries: RegisterEntry[] = [];
+    const judged: Judged[] = [];
+    for (const definition of definitions) {
+      const { name } = definition;
+      const past = pastOf(all.get(name) ?? []);
+      let found = judge(definition, language, past, now);
+      if (found?.invites !== undefined) {
+        const version = found.invites;
+        await insertInvitation(tx, tenant, { userId, name, version }, new Date(now).toISOString());
+        const invitations = new Map([...past.invitations, [version, now]]);
+        found = judge(definition, language, { ...past, invitations }, now);
+        entries.push(
+          entryOf(asking, { type: 'invited', time: now, userId, name, version, outcome: found?.status ?? '' }),
+        );
+      }
+      if (found === undefined) continue;
+      judged.push({ definition, judged: found });
+      if (reading === 'read')
+        entries.push(entryOf(asking, { ...aboutOf(name, found), userId, type: 'read', time: now }));
+    }
+    if (reading === 'outstanding') {
+      entries.push(entryOf(asking, { userId, type: 'read', time: now, outcome: 'outstanding' }));
+    }
+    await appendIn(tx, tenant, entries);
+    return judged;
+  });
+}
+
+export type Page = { limit?: number | undefined; cursor?: string | undefined };
+const PAGE_ITEMS = 100;
+
+/** A page of the caller's own consents, newest first. @throws Problem forbidden */
+export function readMine(services: ConsentServices, asking: Asking, page: Page) {
+  const userId = userOf(services, asking);
+  if (userId === undefined) throw problem('forbidden', { detail: 'This is for users: a back end reads consents.' });
+  return list(services, asking, { userId }, undefined, page);
+}
+
+/** A page of the tenant's consents, newest first. With `status` a page may hold fewer than it may. */
+export function readAll(
+  services: ConsentServices,
+  asking: Asking,
+  { status, ...filter }: ConsentFilter & { status?: UserStatus },
+  page: Page,
+) {
+  concerned(services, asking, filter.userId, '/query/userId');
+  return list(services, asking, filter, status, page);
+}
+
+async function list(
+  services: ConsentServices,
+  asking: Asking,
+  filter: ConsentFilter,
+  status: UserStatus | undefined,
+  { limit = PAGE_ITEMS, cursor }: Page,
+): Promise<{ consents: ListedConsent[]; cursor?: string }> {
+  const { tenant } = asking;
+  const before = cursor === undefined ? undefined : decodeCursor(cursor, 'consents', UUID);
+  const { definitions } = services.snapshotOf(tenant);
+  const rows: ConsentRow[] = await services.database.tenant(tenant, (tx) =>
+    listConsents(tx, tenant, filter, { before, limit: limit + 1 }),
+  );
+  const now = services.clock.now();
+  const page = rows.slice(0, limit);
+  const consents = page
+    .map((row) => listedView(definitions.get(row.definition), row, now))
+    .filter((one) => status === undefined || one.status === status);
+  await services.ledger.append(tenant, [entryOf(asking, { ...filter, type: 'read', time: now, outcome: 'listed' })]);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return { consents, ...(last === undefined ? {} : { cursor: encodeCursor(last.id, 'consents') }) };
+}

@@ -1,0 +1,33 @@
+/** The verb that issues a receipt for a consent: signed by the tenant, and in the ledger as a read. */
+import { problem } from '../core/problems.ts';
+import { issueReceipt } from '../ledger/index.ts';
+import { type Asking, type ConsentServices, entryOf, userOf } from './governing.ts';
+import { consentProblem } from './problems.ts';
+import { consentView } from './rules.ts';
+import { readConsent } from './store.ts';
+
+export type ReceiptServices = Omit<Parameters<typeof issueReceipt>[0], 'clock'>;
+
+/** A compact JWS. @throws Problem consent_not_found, forbidden for another user's */
+export async function readReceipt(
+  services: ConsentServices & ReceiptServices,
+  asking: Asking,
+  id: string,
+): Promise<string> {
+  const { tenant } = asking;
+  const own = userOf(services, asking);
+  const { row, receipt } = await services.database.tenant(tenant, async (tx) => {
+    const found = await readConsent(tx, tenant, id);
+    if (found === undefined) throw consentProblem('consent_not_found');
+    if (own !== undefined && found.user_id !== own) {
+      throw problem('forbidden', { detail: 'A user may read receipts of its own consents only.' });
+    }
+    return { row: found, receipt: await issueReceipt(services, tx, tenant, consentView(found)) };
+  });
+  const { user_id: userId, definition: name, version, document, language } = row;
+  const about = { userId, name, version, document: { version: document, language } };
+  await services.ledger.append(tenant, [
+    entryOf(asking, { ...about, type: 'read', time: services.clock.now(), outcome: 'receipt' }),
+  ]);
+  return receipt;
+}

@@ -1,0 +1,60 @@
+/**
+ * The verb that registers consents: checks what is sent, has it registered together with what others send (registrar.ts),
+ * and makes results of the outcomes.
+ */
+import { Problem } from '../core/problems.ts';
+import type { RegisterEntry } from '../ledger/index.ts';
+import type { RecordWritten } from '../relationships/index.ts';
+import { type Asking, type ConsentServices, concernedUser, denial } from './governing.ts';
+import type { Outcome, Registrar, Wanted } from './registrar.ts';
+import { checkProof, consentView } from './rules.ts';
+import type { ConsentItem, ItemResult } from './schema.ts';
+
+/**
+ * Registers what is sent; each item by itself, in its order. A refused item of a list is in the ledger as denied; a single
+ * one is thrown, and recorded by whoever catches it.
+ * @param batch whether it was sent as a list: then a refusal is the item's result and not the request's
+ * @returns one result an item
+ * @throws Problem of the only item, without `batch`
+ */
+export async function registerConsents(
+  services: ConsentServices & { registrar: Registrar },
+  asking: Asking,
+  items: readonly ConsentItem[],
+  batch: boolean,
+): Promise<RecordWritten<ItemResult[]>> {
+  const outcomes: Outcome[] = [];
+  const wanted: Wanted[] = [];
+  const places: number[] = [];
+  for (const [index, item] of items.entries()) {
+    const place = batch ? `/${index}` : '';
+    try {
+      checkProof(item, place);
+      wanted.push({ asking, item, userId: concernedUser(services, asking, item.userId, `${place}/userId`) });
+      places.push(index);
+    } catch (error) {
+      if (!batch || !(error instanceof Problem)) throw error;
+      outcomes[index] = { refused: error };
+    }
+  }
+  const refusals = outcomes.flatMap((outcome, index) =>
+    refusalOf(services, asking, items[index] as ConsentItem, outcome),
+  );
+  const { result, revision } = await services.registrar.register(asking.tenant, { wanted, refusals, batch });
+  for (const [i, outcome] of result.entries()) outcomes[places[i] as number] = outcome;
+  return { result: outcomes.map((outcome) => resultOf(outcome, batch)), revision };
+}
+
+function refusalOf(services: ConsentServices, asking: Asking, item: ConsentItem, outcome: Outcome): RegisterEntry[] {
+  if (!('refused' in outcome)) return [];
+  const { name, version, document, userId } = item;
+  const about = { name, version, document, ...(userId === undefined ? {} : { userId }) };
+  return [denial(services, asking, about, outcome.refused.code)];
+}
+
+function resultOf(outcome: Outcome, batch: boolean): ItemResult {
+  if ('row' in outcome) return { status: outcome.created ? 201 : 200, consent: consentView(outcome.row) };
+  if (!batch) throw outcome.refused;
+  const { code, title, status, message } = outcome.refused;
+  return { status, problem: { code, title, detail: message } };
+}

@@ -1,0 +1,131 @@
+/** M/consents: giving and revoking, and what tenants do for their users. */
+import { Type } from 'typebox';
+import type { App } from '../core/http.ts';
+import { eraseUser, inviteUser, refuseConsent, revokeConsent } from './actions.ts';
+import { askingOf, type ConsentServices } from './governing.ts';
+import { registerReadRoutes } from './read-routes.ts';
+import type { ReceiptServices } from './receipts.ts';
+import { registerConsents } from './registering.ts';
+import type { Registrar } from './registrar.ts';
+import { type CountMore, OneParams, recorded, TenantParams, tags, tenantWriters, writers } from './route-parts.ts';
+import {
+  BatchView,
+  InvitationBody,
+  InvitedView,
+  RefusalBody,
+  RefusalView,
+  RegisterBody,
+  UserConsentView,
+} from './schema.ts';
+
+export type ConsentRouteServices = ConsentServices & ReceiptServices & { registrar: Registrar };
+
+/** @param countMore counts the further items of a batch as requests of their own */
+export function registerConsentRoutes(app: App, services: ConsentRouteServices, countMore: CountMore): void {
+  registerReadRoutes(app, services);
+  registerGiving(app, services, countMore);
+  registerTaking(app, services);
+}
+
+function registerGiving(app: App, services: ConsentRouteServices, countMore: CountMore): void {
+  app.route({
+    method: 'POST',
+    url: '/:tenant/consents',
+    config: writers,
+    errorHandler: recorded(services),
+    schema: {
+      summary: 'Register a consent, or up to 50 with a result each',
+      description:
+        'For documents in effect of the active version, or of the version that the user consented to while that has not begun to end. Given before, it is answered with 200. A list is answered with 200 and one result an item.',
+      tags,
+      params: TenantParams,
+      body: RegisterBody,
+      response: { 200: Type.Union([UserConsentView, BatchView]), 201: UserConsentView },
+    },
+    handler: async (request, reply) => {
+      const asking = askingOf(request);
+      const { body } = request;
+      const batch = Array.isArray(body);
+      if (batch) countMore(request as never, body.length - 1);
+      const { result, revision } = await registerConsents(services, asking, batch ? body : [body], batch);
+      reply.header('accord-revision', revision);
+      if (batch) return { results: result };
+      const [only] = result;
+      if (only?.consent === undefined) throw new Error('a consent was neither registered nor refused');
+      if (only.status === 201) reply.status(201).header('location', `/${asking.tenant}/consents/${only.consent.id}`);
+      return only.consent;
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/:tenant/consents/refusals',
+    config: writers,
+    errorHandler: recorded(services),
+    schema: {
+      summary: 'Record that a user does not agree to a document',
+      tags,
+      params: TenantParams,
+      body: RefusalBody,
+      response: { 201: RefusalView },
+    },
+    handler: async (request, reply) => {
+      const refusal = await refuseConsent(services, askingOf(request), request.body);
+      reply.status(201);
+      return refusal;
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/:tenant/consents/invitations',
+    config: tenantWriters,
+    errorHandler: recorded(services),
+    schema: {
+      summary: 'Invite a user to the successor of the version that it consented to',
+      description: 'The first invitation begins the grace period and stays; repeated, it is answered with 200.',
+      tags,
+      params: TenantParams,
+      body: InvitationBody,
+      response: { 200: InvitedView, 201: InvitedView },
+    },
+    handler: async (request, reply) => {
+      const { result, revision } = await inviteUser(services, askingOf(request), request.body);
+      reply.header('accord-revision', revision).status(result.created ? 201 : 200);
+      return result.invited;
+    },
+  });
+}
+
+function registerTaking(app: App, services: ConsentRouteServices): void {
+  app.route({
+    method: 'DELETE',
+    url: '/:tenant/consents/:id',
+    config: writers,
+    errorHandler: recorded(services),
+    schema: {
+      summary: "Revoke a consent, with the user's older ones of the same definition",
+      tags,
+      params: OneParams,
+      response: { 204: Type.Null() },
+    },
+    handler: async (request, reply) => {
+      const { revision } = await revokeConsent(services, askingOf(request), request.params.id);
+      return reply.status(204).header('accord-revision', revision).send(null);
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/:tenant/consents/users/:userId',
+    config: tenantWriters,
+    errorHandler: recorded(services),
+    schema: {
+      summary: 'Erase a user: its consents, its invitations, and its name in the ledger',
+      tags,
+      params: Type.Object({ tenant: Type.String(), userId: Type.String() }),
+      response: { 204: Type.Null() },
+    },
+    handler: async (request, reply) => {
+      const { revision } = await eraseUser(services, askingOf(request), request.params.userId);
+      return reply.status(204).header('accord-revision', revision).send(null);
+    },
+  });
+}

@@ -1,0 +1,143 @@
+/** Owns the rules of users' consents, pure: what may be registered, what is still to be answered, what a revocation takes. */
+import { limits } from '../core/limits.ts';
+import { type Problem, problem } from '../core/problems.ts';
+import {
+  ageOf,
+  type Definition,
+  definitionProblem,
+  hasEnded,
+  type Judgement,
+  judge,
+  judgeActive,
+  newestGiven,
+  type UserPast,
+  type UserStatus,
+} from '../definitions/index.ts';
+import { consentProblem } from './problems.ts';
+import type { ConsentItem, ConsentRow, JudgementView, ListedConsent, UserConsentView } from './schema.ts';
+
+/** What a user gave of one definition, as it is judged. */
+export function pastOf(rows: readonly ConsentRow[]): UserPast {
+  return {
+    consents: rows.map(({ version, document, language }) => ({ version, document: { version: document, language } })),
+    invitations: new Map(
+      rows.flatMap((row) => (row.invited_at === null ? [] : [[row.version, Date.parse(row.invited_at)] as const])),
+    ),
+  };
+}
+
+/** What was given last: decisions judge a definition in its language. */
+export function lastGiven(rows: readonly ConsentRow[]): ConsentRow | undefined {
+  const isLater = (a: ConsentRow, b: ConsentRow) =>
+    a.given_at > b.given_at || (a.given_at === b.given_at && a.id > b.id);
+  return rows.reduce<ConsentRow | undefined>((last, row) => (last && isLater(last, row) ? last : row), undefined);
+}
+
+type Named = Pick<ConsentItem, 'name' | 'version' | 'document'>;
+
+/** @throws Problem 404 for what there is not */
+export function documentOf(definition: Definition | undefined, { version, document }: Named) {
+  if (definition === undefined) throw definitionProblem('consent_definition_not_found');
+  const found = definition.versions.find((one) => one.version === version);
+  if (found === undefined) throw definitionProblem('consent_version_not_found');
+  const its = found.documents.find((one) => one.version === document.version && one.language === document.language);
+  if (its === undefined) throw definitionProblem('consent_document_not_found');
+  return { version: found, document: its };
+}
+
+/**
+ * Whether the user may consent to a document now: of the active version, or of the version that it consented to, before that
+ * begins to end.
+ * @throws Problem 404, consent_not_effective, consent_version_ended, consent_superseded
+ */
+export function checkRegistrable(
+  definition: Definition | undefined,
+  item: Named,
+  given: readonly ConsentRow[],
+  now: number,
+): void {
+  const { version, document } = documentOf(definition, item);
+  if (now < document.effectiveDate) {
+    const detail = `It takes effect at ${new Date(document.effectiveDate).toISOString()}.`;
+    throw refused('consent_not_effective', '/document', detail);
+  }
+  if (version.endOfLife && hasEnded(version, now)) {
+    const detail = `It ended at ${new Date(version.endOfLife.endDate).toISOString()} (endDate).`;
+    throw refused('consent_version_ended', '/version', detail);
+  }
+  const active = judgeActive(definition as Definition, document.language, now);
+  if (active?.version === version.version) return;
+  const old = newestGiven(definition as Definition, document.language, pastOf(given).consents, now);
+  const untouched = version.endOfLife === undefined || now < version.endOfLife.startDate;
+  if (old?.version === version.version && untouched) return;
+  throw refused('consent_superseded', '/version', `The version ${active?.version} is active.`);
+}
+
+function refused(code: Parameters<typeof consentProblem>[0], pointer: string, detail: string): Problem {
+  return consentProblem(code, { detail, errors: [{ pointer, detail }] });
+}
+
+/** @throws Problem invalid_request */
+export function checkProof({ proof }: ConsentItem, pointer: string): void {
+  const bytes = proof === undefined ? 0 : Buffer.byteLength(JSON.stringify(proof));
+  if (bytes <= limits.proofBytesMax) return;
+  const detail = `A proof has at most ${limits.proofBytesMax} bytes; this has ${bytes}.`;
+  throw problem('invalid_request', { detail, errors: [{ pointer: `${pointer}/proof`, detail }] });
+}
+
+/** Whether the user still has something to answer, or will have when it is invited. */
+export function isOutstanding({ status, invites }: Judgement): boolean {
+  return status === 'required' || status === 'expired' || status === 'grace' || invites !== undefined;
+}
+
+/** A consent by itself: what it is worth now. Where nothing is active, nothing is. */
+export function statusOf(definition: Definition | undefined, row: ConsentRow, now: number): UserStatus {
+  const judged = definition && judge(definition, row.language, pastOf([row]), now);
+  return judged === undefined || judged.status === 'required' ? 'expired' : judged.status;
+}
+
+/**
+ * What goes with a revoked consent: it, what the user gave of the same definition before it, and what is of older versions.
+ * None of them may come to count again.
+ * @param given all that the user gave of the definition
+ */
+export function revokedWith(
+  definition: Definition | undefined,
+  row: ConsentRow,
+  given: readonly ConsentRow[],
+): ConsentRow[] {
+  const age = (version: string) => (definition ? ageOf(definition, version) : undefined);
+  const own = age(row.version);
+  return given.filter((one) => {
+    const its = age(one.version);
+    const isOlder = own !== undefined && its !== undefined && its < own;
+    return one.id === row.id || one.given_at <= row.given_at || isOlder;
+  });
+}
+
+export function judgementView(name: string, judgement: Judgement<string>): JudgementView {
+  const { version, document, status, gracePeriodEnds } = judgement;
+  return {
+    name,
+    version,
+    document,
+    status: status as JudgementView['status'],
+    ...(gracePeriodEnds === undefined ? {} : { gracePeriodEnds: new Date(gracePeriodEnds).toISOString() }),
+  };
+}
+
+export function consentView(row: ConsentRow): UserConsentView {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    name: row.definition,
+    version: row.version,
+    document: { version: row.document, language: row.language },
+    givenAt: row.given_at,
+    ...(row.proof === null ? {} : { proof: row.proof }),
+  };
+}
+
+export function listedView(definition: Definition | undefined, row: ConsentRow, now: number): ListedConsent {
+  return { ...consentView(row), status: statusOf(definition, row, now) };
+}

@@ -1,0 +1,137 @@
+/** Shapes of the consents room: what callers send and get, and the rows. */
+import { type Static, type TSchema, Type } from 'typebox';
+import { Instant, Json, Nullable } from '../core/db/rows.ts';
+import { limits } from '../core/limits.ts';
+import { userStatuses } from '../definitions/index.ts';
+
+export type Proof = Record<string, unknown>;
+
+const name = Type.String({ minLength: 1, maxLength: limits.consentNameCharsMax, description: 'Of the definition.' });
+const version = Type.String({ minLength: 1, maxLength: limits.consentVersionCharsMax });
+const language = Type.String({ minLength: 1, maxLength: limits.consentLanguageCharsMax });
+const userId = Type.String({
+  minLength: 1,
+  maxLength: limits.thingIdBytesMax,
+  description: "A back end names the user, by the actor id of the tenant's default type. Users may leave it out.",
+});
+const Document = Type.Object({ version, language }, { additionalProperties: false });
+
+const named = { name, version, document: Document, userId: Type.Optional(userId) };
+export const ConsentItem = Type.Object(
+  {
+    ...named,
+    proof: Type.Optional(
+      Type.Record(Type.String({ minLength: 1, maxLength: 256 }), Type.Unknown(), {
+        maxProperties: limits.proofMembersMax,
+        description: 'What the application keeps as evidence. Stored as it is, with the consent.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ConsentItem = Static<typeof ConsentItem>;
+
+/** Not a union: of a wrong object one is told what is wrong in it, and not that it is no list. */
+export const RegisterBody = Type.Unsafe<ConsentItem | ConsentItem[]>({
+  if: { type: 'array' },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: Type.Array(ConsentItem, { minItems: 1, maxItems: limits.consentBatchMax }) as TSchema,
+  else: ConsentItem as TSchema,
+});
+export const RefusalBody = Type.Object(named, { additionalProperties: false });
+export type RefusalBody = Static<typeof RefusalBody>;
+export const InvitationBody = Type.Object({ userId, name }, { additionalProperties: false });
+
+export const ActiveQuery = Type.Object(
+  { name, language, userId: Type.Optional(userId) },
+  { additionalProperties: false },
+);
+export const OutstandingQuery = Type.Object(
+  {
+    names: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.consentNamesCharsMax,
+        description: 'Names of definitions, separated by commas; absent, all.',
+      }),
+    ),
+    language,
+    userId: Type.Optional(userId),
+  },
+  { additionalProperties: false },
+);
+export const consentFilter = {
+  userId: Type.Optional(userId),
+  name: Type.Optional(name),
+  version: Type.Optional(version),
+  status: Type.Optional(Type.Enum([...userStatuses])),
+};
+
+const DocumentView = Type.Object({ version: Type.String(), language: Type.String() });
+export const JudgementView = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  document: DocumentView,
+  status: Type.Enum([...userStatuses, 'active'], {
+    description: 'given, valid and grace are sufficient; required and expired are not; active: asked about no user.',
+  }),
+  gracePeriodEnds: Type.Optional(
+    Type.String({ format: 'date-time', description: 'With grace: the last moment to agree to this document.' }),
+  ),
+});
+export type JudgementView = Static<typeof JudgementView>;
+export const OutstandingView = Type.Object({ consents: Type.Array(JudgementView) });
+
+export const UserConsentView = Type.Object({
+  id: Type.String(),
+  userId: Type.String(),
+  name: Type.String(),
+  version: Type.String(),
+  document: DocumentView,
+  givenAt: Type.String({ format: 'date-time' }),
+  proof: Type.Optional(Type.Unsafe<Proof>({ type: 'object', additionalProperties: true })),
+});
+export type UserConsentView = Static<typeof UserConsentView>;
+const Listed = Type.Object({ ...UserConsentView.properties, status: Type.Enum([...userStatuses]) });
+export const ConsentsView = Type.Object({ consents: Type.Array(Listed), cursor: Type.Optional(Type.String()) });
+export type ListedConsent = Static<typeof Listed>;
+
+export const ItemResult = Type.Object({
+  status: Type.Integer({ description: '201: registered; 200: already given; otherwise why it was not.' }),
+  consent: Type.Optional(UserConsentView),
+  problem: Type.Optional(
+    Type.Object({ code: Type.String(), title: Type.String(), detail: Type.String() }, { description: 'Why not.' }),
+  ),
+});
+export type ItemResult = Static<typeof ItemResult>;
+export const BatchView = Type.Object({ results: Type.Array(ItemResult) });
+export const RefusalView = Type.Object({
+  userId: Type.String(),
+  name: Type.String(),
+  version: Type.String(),
+  document: DocumentView,
+  refusedAt: Type.String({ format: 'date-time' }),
+});
+export const InvitedView = Type.Object({
+  userId: Type.String(),
+  name: Type.String(),
+  version: Type.String({ description: 'The version that the user is invited away from.' }),
+  invitedAt: Type.String({ format: 'date-time', description: 'When the user was first invited.' }),
+  gracePeriodEnds: Type.String({ format: 'date-time' }),
+});
+
+export const ConsentRow = Type.Object({
+  id: Type.String(),
+  user_id: Type.String(),
+  definition: Type.String(),
+  version: Type.String(),
+  document: Type.String(),
+  language: Type.String(),
+  given_at: Instant,
+  proof: Nullable(Json<Proof>()),
+  /** When the user was first invited away from the version. */
+  invited_at: Nullable(Instant),
+});
+export type ConsentRow = Static<typeof ConsentRow>;
+/** A row for question `n`. */
+export const PastRow = Type.Object({ n: Type.Integer(), ...ConsentRow.properties });

@@ -1,0 +1,118 @@
+/** All SQL of the consents room. */
+import { type Static, Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { sql } from '../core/db/sql.ts';
+import { ConsentRow, PastRow } from './schema.ts';
+
+const none = sql``;
+const columns = sql`c.id, c.user_id, c.definition, c.version, c.document, c.language, c.given_at, c.proof, i.invited_at`;
+const invited = sql`left join accord.consent_invitation i on i.tenant = c.tenant and i.user_id = c.user_id
+  and i.definition = c.definition and i.version = c.version`;
+
+/** Question `n`: what a user gave of a definition, or of all. */
+export type PastQuestion = { n: number; userId: string; name: string | null };
+
+export function readPasts(
+  tx: Transaction,
+  tenant: string,
+  questions: readonly PastQuestion[],
+): Promise<Static<typeof PastRow>[]> {
+  // Sub-selects hide the lists' length from the planner, which otherwise plans anew for each.
+  return tx.many(
+    PastRow,
+    sql`select q.n, ${columns}
+      from unnest((select ${questions.map((one) => one.n)}::integer[]), (select ${questions.map((one) => one.userId)}::text[]),
+        (select ${questions.map((one) => one.name)}::text[])) as q (n, user_id, name)
+      join accord.user_consent c on c.tenant = ${tenant} and c.user_id = q.user_id
+        and (q.name is null or c.definition = q.name)
+      ${invited}`,
+  );
+}
+
+/**
+ * Until the end of the transaction nobody else registers, revokes or is invited for these users, and nobody erases the
+ * tenant. They are held in an order of their own, so that two who hold several never wait for one another.
+ * @returns whether the tenant is there and active
+ */
+export async function holdUsers(tx: Transaction, tenant: string, userIds: readonly string[]): Promise<boolean> {
+  const rows = await tx.many(
+    Type.Object({ held: Type.Boolean() }),
+    sql`select pg_advisory_xact_lock(hashtextextended('accord.consents.' || t.tenant || '.' || u.id, 0)) is not null as held
+      from accord.tenant t, unnest((select ${[...userIds].sort()}::text[])) as u (id)
+      where t.tenant = ${tenant} and t.state = 'active' for key share of t`,
+  );
+  return rows.length > 0;
+}
+
+/** Its id is set when it is stored. */
+export type NewConsent = ConsentRow;
+
+/** Consents that the users have not given before; each row gets its id. */
+export async function insertConsents(tx: Transaction, tenant: string, rows: readonly NewConsent[]): Promise<void> {
+  const column = (of: (row: NewConsent) => string | null) => sql`(select ${rows.map(of)}::text[])`;
+  const inserted = await tx.many(
+    Type.Object({ id: Type.String(), key: Type.String() }),
+    sql`insert into accord.user_consent (tenant, user_id, definition, version, document, language, given_at, proof)
+      select ${tenant}, r.user_id, r.definition, r.version, r.document, r.language, r.given_at::timestamptz, r.proof::jsonb
+      from unnest(${column((row) => row.user_id)}, ${column((row) => row.definition)}, ${column((row) => row.version)},
+        ${column((row) => row.document)}, ${column((row) => row.language)}, ${column((row) => row.given_at)},
+        ${column((row) => (row.proof === null ? null : JSON.stringify(row.proof)))})
+        as r (user_id, definition, version, document, language, given_at, proof)
+      returning id, concat_ws(e'\\x01', user_id, definition, version, document, language) as key`,
+  );
+  const ids = new Map(inserted.map(({ id, key }) => [key, id]));
+  for (const row of rows) {
+    const { user_id, definition, version, document, language } = row;
+    row.id = ids.get([user_id, definition, version, document, language].join('\x01')) as string;
+  }
+}
+
+export function readConsent(tx: Transaction, tenant: string, id: string): Promise<ConsentRow | undefined> {
+  return tx.maybe(
+    ConsentRow,
+    sql`select ${columns} from accord.user_consent c ${invited} where c.tenant = ${tenant} and c.id = ${id}`,
+  );
+}
+
+export async function removeConsents(tx: Transaction, tenant: string, ids: readonly string[]): Promise<void> {
+  await tx.run(sql`delete from accord.user_consent where tenant = ${tenant} and id = any(${ids}::uuid[])`);
+}
+
+/** Writes when the user was first invited away from a version, unless that is written. */
+export async function insertInvitation(
+  tx: Transaction,
+  tenant: string,
+  { userId, name, version }: { userId: string; name: string; version: string },
+  at: string,
+): Promise<boolean> {
+  const added = await tx.run(sql`
+    insert into accord.consent_invitation (tenant, user_id, definition, version, invited_at)
+    values (${tenant}, ${userId}, ${name}, ${version}, ${at}) on conflict do nothing`);
+  return added > 0;
+}
+
+export type ConsentFilter = { userId?: string; name?: string; version?: string };
+
+/** Newest first, before an id. */
+export function listConsents(
+  tx: Transaction,
+  tenant: string,
+  { userId, name, version }: ConsentFilter,
+  page: { before?: string | undefined; limit: number },
+): Promise<ConsentRow[]> {
+  return tx.many(
+    ConsentRow,
+    sql`select ${columns} from accord.user_consent c ${invited} where c.tenant = ${tenant}
+      ${userId === undefined ? none : sql`and c.user_id = ${userId}`}
+      ${name === undefined ? none : sql`and c.definition = ${name}`}
+      ${version === undefined ? none : sql`and c.version = ${version}`}
+      ${page.before === undefined ? none : sql`and c.id < ${page.before}::uuid`}
+      order by c.id desc limit ${page.limit}`,
+  );
+}
+
+/** All that is kept of a user here. */
+export async function removeUser(tx: Transaction, tenant: string, userId: string): Promise<void> {
+  await tx.run(sql`delete from accord.user_consent where tenant = ${tenant} and user_id = ${userId}`);
+  await tx.run(sql`delete from accord.consent_invitation where tenant = ${tenant} and user_id = ${userId}`);
+}

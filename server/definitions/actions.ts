@@ -1,0 +1,223 @@
+/**
+ * The verbs of the Config API on consent definitions. Each decides under the tenant's row lock, with the clock read there:
+ * two writers cannot both pass a lock that time closes.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../core/clock.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
+import { checkIfMatch } from '../core/http.ts';
+import { instantMs } from '../core/instants.ts';
+import { limits } from '../core/limits.ts';
+import { claim, type Writer } from '../core/ownership.ts';
+import { problem } from '../core/problems.ts';
+import { type ConfigWrite, type ConfigWritten, writeConfig } from '../tenants/index.ts';
+import { definitionProblem } from './problems.ts';
+import {
+  attributesOf,
+  checkDateIsFree,
+  checkName,
+  checkNotPast,
+  checkStartsLater,
+  endOfLifeOf,
+  isDefinitionLocked,
+  isDocumentLocked,
+  isEndOfLifeLocked,
+  isVersionLocked,
+  textOf,
+} from './rules.ts';
+import type { DocumentBody, EndOfLifeBody, StoredDefinition, StoredDocument, StoredVersion } from './schema.ts';
+import {
+  countDefinitions,
+  readDefinition,
+  updateEndOfLife,
+  upsertDefinition,
+  upsertDocument,
+  upsertVersion,
+  type VersionKey,
+} from './store.ts';
+
+export type DefinitionServices = { database: Database; clock: Clock };
+export type PutOptions = { ifMatch?: string };
+type Put = Promise<ConfigWritten<{ revision: number }>>;
+type Body = Readonly<Record<string, unknown>>;
+export type DocumentKey = VersionKey & { language: string; document: string };
+
+/**
+ * Creates or replaces a definition; what is below it stays. It takes one that is archived out of the archive.
+ * @param body its custom attributes
+ * @throws Problem definition_locked, consent_name_invalid, consent_attributes_invalid, definition_quota_reached,
+ *   precondition_failed, and those of ownership
+ */
+export async function putDefinition(
+  services: DefinitionServices,
+  writer: Writer,
+  tenant: string,
+  name: string,
+  body: Body,
+  options: PutOptions = {},
+): Put {
+  checkName(name, limits.consentNameCharsMax, '/params/name');
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const row = await readDefinition(write.tx, tenant, name);
+    claim(row?.archived ? undefined : row?.owner, writer, write.tenant.spec.configAuthority);
+    checkIfMatch(options.ifMatch, row?.revision);
+    const attributes = attributesOf(write.tenant.spec, 'definition', body, '');
+    const same = row !== undefined && isDeepStrictEqual(row.attributes, attributes);
+    if (row && isDefinitionLocked(row, services.clock.now()) && !(row.archived && same)) {
+      throw definitionProblem('definition_locked');
+    }
+    if (same && !row.archived) return { revision: row.revision };
+    if (row === undefined) await checkQuota(write);
+    await upsertDefinition(write.tx, tenant, { name, attributes, revision: write.revision }, writer);
+    write.changed('consent_definition', name, row?.archived ? 'restore' : 'put');
+    return { revision: write.revision };
+  });
+}
+
+/**
+ * Creates or replaces a version; its end of life and its documents stay.
+ * @param body without optInConfig, whose only value is `direct`: its custom attributes
+ * @throws Problem consent_definition_not_found, version_locked, and as putDefinition
+ */
+export async function putVersion(
+  services: DefinitionServices,
+  writer: Writer,
+  tenant: string,
+  { name, version }: VersionKey,
+  body: Body,
+  options: PutOptions = {},
+): Put {
+  checkName(version, limits.consentVersionCharsMax, '/params/version');
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const definition = await openDefinition(write, writer, name);
+    const row = definition.versions.find((one) => one.version === version);
+    checkIfMatch(options.ifMatch, row?.revision);
+    const attributes = attributesOf(write.tenant.spec, 'version', body, '');
+    if (row && isVersionLocked(row, services.clock.now())) throw definitionProblem('version_locked');
+    if (row && isDeepStrictEqual(row.attributes, attributes)) return { revision: row.revision };
+    if (row === undefined && definition.versions.length >= limits.consentVersionsMax) {
+      throw quotaReached(`A definition may have ${limits.consentVersionsMax} versions.`);
+    }
+    await upsertVersion(write.tx, tenant, { name, version }, { attributes, revision: write.revision });
+    write.changed('consent_definition', name, 'put', { version });
+    return { revision: write.revision };
+  });
+}
+
+/**
+ * Creates or replaces the end of life of a version, while its startDate lies in the future.
+ * @throws Problem consent_version_not_found, end_of_life_locked, end_of_life_invalid, date_in_past, and as putDefinition
+ */
+export async function putEndOfLife(
+  services: DefinitionServices,
+  writer: Writer,
+  tenant: string,
+  { name, version }: VersionKey,
+  body: EndOfLifeBody,
+  options: PutOptions = {},
+): Put {
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const definition = await openDefinition(write, writer, name);
+    const row = requireVersion(definition, version);
+    checkIfMatch(options.ifMatch, row.endOfLife && row.revision);
+    const now = services.clock.now();
+    if (row.endOfLife && isEndOfLifeLocked(row.endOfLife, now)) {
+      const detail = `Its startDate, ${textOf(row.endOfLife.startDate)}, is reached.`;
+      throw definitionProblem('end_of_life_locked', { detail });
+    }
+    const endOfLife = endOfLifeOf(body, '');
+    checkStartsLater(endOfLife, now, '');
+    if (isDeepStrictEqual(row.endOfLife, endOfLife)) return { revision: row.revision };
+    await updateEndOfLife(write.tx, tenant, { name, version }, { endOfLife, revision: write.revision });
+    write.changed('consent_definition', name, 'put', { version, endOfLife: body });
+    return { revision: write.revision };
+  });
+}
+
+/**
+ * Creates or replaces a document, until it takes effect.
+ * @throws Problem consent_version_not_found, document_locked, date_in_past, effective_date_taken, and as putDefinition
+ */
+export async function putDocument(
+  services: DefinitionServices,
+  writer: Writer,
+  tenant: string,
+  { name, version, language, document }: DocumentKey,
+  { effectiveDate, ...custom }: DocumentBody,
+  options: PutOptions = {},
+): Put {
+  checkName(language, limits.consentLanguageCharsMax, '/params/language');
+  checkName(document, limits.consentVersionCharsMax, '/params/documentVersion');
+  return writeConfig(services.database, tenant, writer, async (write) => {
+    const { versions } = await openDefinition(write, writer, name);
+    const parent = requireVersion({ versions }, version);
+    const row = parent.documents.find((one) => one.language === language && one.version === document);
+    checkIfMatch(options.ifMatch, row?.revision);
+    const now = services.clock.now();
+    if (row && isDocumentLocked(row, now)) {
+      throw definitionProblem('document_locked', { detail: `It is in effect since ${textOf(row.effectiveDate)}.` });
+    }
+    const attributes = attributesOf(write.tenant.spec, 'document', custom, '');
+    const plan = { version: document, language, effectiveDate: dateOf(effectiveDate), attributes };
+    checkNotPast(plan.effectiveDate, now, '');
+    checkDateIsFree(versions, version, plan, '');
+    if (row && isDeepStrictEqual({ ...row, revision: 0 }, { ...plan, revision: 0 })) return { revision: row.revision };
+    if (row === undefined && parent.documents.length >= limits.consentDocumentsMax) {
+      throw quotaReached(`A version may have ${limits.consentDocumentsMax} documents.`);
+    }
+    await upsertDocument(write.tx, tenant, { name, version }, { document: plan, revision: write.revision });
+    write.changed('consent_definition', name, 'put', { version, language, document, effectiveDate });
+    return { revision: write.revision };
+  });
+}
+
+function dateOf(text: string): number {
+  const ms = instantMs(text);
+  if (ms === undefined) {
+    const detail = 'Must be an RFC 3339 instant with a zone, of a day that exists.';
+    throw problem('invalid_request', { detail, errors: [{ pointer: '/effectiveDate', detail }] });
+  }
+  return ms;
+}
+
+/** The definition that something is put below. @throws Problem consent_definition_not_found, and those of ownership */
+async function openDefinition({ tx, tenant }: ConfigWrite, writer: Writer, name: string): Promise<StoredDefinition> {
+  const row = await readDefinition(tx, tenant.tenant, name);
+  if (row === undefined || row.archived) throw definitionProblem('consent_definition_not_found');
+  claim(row.owner, writer, tenant.spec.configAuthority);
+  return row;
+}
+
+/** @throws Problem definition_quota_reached */
+export async function checkQuota({ tx, tenant }: Pick<ConfigWrite, 'tx' | 'tenant'>): Promise<void> {
+  if ((await countDefinitions(tx, tenant.tenant)) < limits.definitionsMax) return;
+  throw quotaReached(`A tenant may have ${limits.definitionsMax} consent definitions.`);
+}
+
+function quotaReached(detail: string) {
+  return definitionProblem('definition_quota_reached', { detail });
+}
+
+/** Also one that is archived. @throws Problem consent_definition_not_found */
+export async function requireDefinition(tx: Transaction, tenant: string, name: string): Promise<StoredDefinition> {
+  const row = await readDefinition(tx, tenant, name);
+  if (row === undefined) throw definitionProblem('consent_definition_not_found');
+  return row;
+}
+
+/** @throws Problem consent_version_not_found */
+export function requireVersion({ versions }: Pick<StoredDefinition, 'versions'>, version: string): StoredVersion {
+  const row = versions.find((one) => one.version === version);
+  if (row === undefined) throw definitionProblem('consent_version_not_found');
+  return row;
+}
+
+/** @throws Problem consent_document_not_found */
+export function requireDocument(
+  { documents }: StoredVersion,
+  { language, document }: { language: string; document: string },
+): StoredDocument {
+  const row = documents.find((one) => one.language === language && one.version === document);
+  if (row === undefined) throw definitionProblem('consent_document_not_found');
+  return row;
+}

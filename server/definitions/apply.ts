@@ -1,0 +1,163 @@
+/** The verbs of manifests on consent definitions: a whole definition at once, the archive, and giving one away. */
+import { isDeepStrictEqual } from 'node:util';
+import type { ConsentDefinitionSpec } from '../../crds/index.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
+import { type ConfigWritten, transferRow, writeConfig } from '../tenants/index.ts';
+import { checkQuota, type DefinitionServices } from './actions.ts';
+import { type DefinitionState, planOf, stateOf } from './manifest.ts';
+import type { DefinitionPlan, StoredDefinition, StoredVersion, VersionPlan } from './schema.ts';
+import {
+  archiveDefinition,
+  readDefinition,
+  removeDocument,
+  removeVersion,
+  updateDefinitionOwner,
+  updateEndOfLife,
+  upsertDefinition,
+  upsertDocument,
+  upsertVersion,
+} from './store.ts';
+
+/**
+ * Makes a definition what a manifest says; unchanged, it does nothing.
+ * @throws Problem of planOf, definition_quota_reached, and those of ownership
+ */
+export async function applyDefinition(
+  { database, clock }: DefinitionServices,
+  writer: Writer,
+  tenant: string,
+  spec: ConsentDefinitionSpec,
+): Promise<ConfigWritten<{ revision: number }>> {
+  return writeConfig(database, tenant, writer, async (write) => {
+    const stored = await readDefinition(write.tx, tenant, spec.name);
+    const claimed = claim(stored?.archived ? undefined : stored?.owner, writer, write.tenant.spec.configAuthority);
+    const plan = planOf(stored, spec, { tenant: write.tenant.spec, now: clock.now() });
+    if (stored === undefined) await checkQuota(write);
+    else if (!stored.archived && isDeepStrictEqual(stored.owner, writer.owner) && isSame(stored, plan)) {
+      return { revision: revisionOf(stored) };
+    }
+    await savePlan(write.tx, tenant, stored, plan, write.revision, writer);
+    const action = claimed === 'adopted' ? 'adopt' : stored?.archived ? 'restore' : 'put';
+    write.changed('consent_definition', spec.name, action);
+    return { revision: write.revision };
+  });
+}
+
+/** The newest revision of all of it. */
+function revisionOf({ revision, versions }: StoredDefinition): number {
+  const below = versions.flatMap((one) => [one.revision, ...one.documents.map((document) => document.revision)]);
+  return Math.max(revision, ...below);
+}
+
+function isSame({ name, attributes, versions }: StoredDefinition, plan: DefinitionPlan): boolean {
+  return isDeepStrictEqual(sorted({ name, attributes, versions }), sorted(plan));
+}
+
+/** Without revisions, in an order of its own. */
+function sorted({ name, attributes, versions }: DefinitionPlan): DefinitionPlan {
+  const order = (a: string, b: string) => (a < b ? -1 : 1);
+  return {
+    name,
+    attributes,
+    versions: versions
+      .map(({ version, attributes, endOfLife, documents }) => ({
+        version,
+        attributes,
+        ...(endOfLife && { endOfLife }),
+        documents: documents
+          .map(({ version, language, effectiveDate, attributes }) => ({ version, language, effectiveDate, attributes }))
+          .sort((a, b) => order(`${a.language}/${a.version}`, `${b.language}/${b.version}`)),
+      }))
+      .sort((a, b) => order(a.version, b.version)),
+  };
+}
+
+/** Writes what differs. */
+async function savePlan(
+  tx: Transaction,
+  tenant: string,
+  stored: StoredDefinition | undefined,
+  plan: DefinitionPlan,
+  revision: number,
+  writer: Writer,
+): Promise<void> {
+  const { name, attributes } = plan;
+  await upsertDefinition(tx, tenant, { name, attributes, revision }, writer);
+  const wanted = new Set(plan.versions.map((one) => one.version));
+  for (const { version } of stored?.versions ?? []) {
+    if (!wanted.has(version)) await removeVersion(tx, tenant, { name, version });
+  }
+  for (const version of plan.versions) {
+    const before = stored?.versions.find((one) => one.version === version.version);
+    await saveVersion(tx, tenant, name, before, version, revision);
+  }
+}
+
+async function saveVersion(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+  stored: StoredVersion | undefined,
+  { version, attributes, endOfLife, documents }: VersionPlan,
+  revision: number,
+): Promise<void> {
+  const key = { name, version };
+  if (!isDeepStrictEqual(stored?.attributes, attributes))
+    await upsertVersion(tx, tenant, key, { attributes, revision });
+  if (!isDeepStrictEqual(stored?.endOfLife, endOfLife)) await updateEndOfLife(tx, tenant, key, { endOfLife, revision });
+  const isOne = (a: { language: string; version: string }) => (b: { language: string; version: string }) =>
+    a.language === b.language && a.version === b.version;
+  for (const old of stored?.documents ?? []) {
+    if (!documents.some(isOne(old))) await removeDocument(tx, tenant, key, old);
+  }
+  for (const document of documents) {
+    const before = stored?.documents.find(isOne(document));
+    const same = before && isDeepStrictEqual({ ...before, revision: 0 }, { ...document, revision: 0 });
+    if (!same) await upsertDocument(tx, tenant, key, { document, revision });
+  }
+}
+
+/** Its manifest is gone: the definition is archived. Consents and the ledger keep what they have. */
+export function archiveManifestDefinition(
+  { database }: Pick<DefinitionServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  name: string,
+): Promise<ConfigWritten<void>> {
+  return writeConfig(database, tenant, writer, async (write) => {
+    const row = await readDefinition(write.tx, tenant, name);
+    if (row === undefined || row.archived) return;
+    claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
+    await archiveDefinition(write.tx, tenant, { name, revision: write.revision }, writer);
+    write.changed('consent_definition', name, 'archive');
+  });
+}
+
+/** Gives the writer's definition to another owner as it is; does nothing when it is not (any more) the writer's. */
+export function transferDefinition(
+  { database }: Pick<DefinitionServices, 'database'>,
+  writer: Writer,
+  tenant: string,
+  name: string,
+  to: Owner,
+): Promise<ConfigWritten<void>> {
+  const row = {
+    kind: 'consent_definition',
+    name,
+    ownerOf: async (tx: Transaction) => (await readDefinition(tx, tenant, name))?.owner,
+    setOwner: (tx: Transaction, owner: Owner) => updateDefinitionOwner(tx, tenant, name, owner),
+  };
+  return transferRow(database, tenant, writer, row, to);
+}
+
+/** A definition that is not archived, with what is active and locked of it now; undefined when there is none. */
+export async function findDefinition(
+  { database, clock }: DefinitionServices,
+  tenant: string,
+  name: string,
+): Promise<(Pick<StoredDefinition, 'owner' | 'revision'> & { state: DefinitionState }) | undefined> {
+  const row = await database.tenant(tenant, (tx) => readDefinition(tx, tenant, name));
+  if (row === undefined || row.archived) return undefined;
+  return { owner: row.owner, revision: revisionOf(row), state: stateOf(row, clock.now()) };
+}

@@ -1,0 +1,28 @@
+/**
+ * The definitions room: what users are asked to consent to. Definitions with versions and documents are configuration,
+ * served from the snapshot; `judge` says which document concerns a user at an instant. Owns accord.consent_definition,
+ * accord.consent_version and accord.consent_document.
+ */
+export type { DefinitionServices } from './actions.ts';
+export { applyDefinition, archiveManifestDefinition, findDefinition, transferDefinition } from './apply.ts';
+export {
+  ageOf,
+  type GivenConsent,
+  graceEnd,
+  hasEnded,
+  isSufficient,
+  type JudgedVersion,
+  type Judgement,
+  judge,
+  judgeActive,
+  newestGiven,
+  type UserPast,
+  type UserStatus,
+  userStatuses,
+} from './judge.ts';
+export type { DefinitionState } from './manifest.ts';
+export { definitionProblem } from './problems.ts';
+export { type DefinitionRouteServices, registerDefinitionRoutes } from './routes.ts';
+export { definitionOf, definitionsOf } from './rules.ts';
+export type { Definition, Definitions } from './schema.ts';
+export { loadDefinitions } from './store.ts';

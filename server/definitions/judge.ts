@@ -1,0 +1,166 @@
+/**
+ * Owns which document of a consent definition concerns a user at an instant, and whether what the user gave suffices
+ * ("Consents" in the API's design). Pure: decisions, answers and the tests' table all come here.
+ */
+import { addPeriod, type Period } from '../core/periods.ts';
+
+/** Instants are ms since the epoch. */
+export type EndOfLife = { readonly startDate: number; readonly endDate: number; readonly gracePeriod: Period };
+export type JudgedDocument = { readonly version: string; readonly language: string; readonly effectiveDate: number };
+export type JudgedVersion = {
+  readonly version: string;
+  readonly endOfLife?: EndOfLife;
+  readonly documents: readonly JudgedDocument[];
+};
+export type JudgedDefinition = { readonly versions: readonly JudgedVersion[] };
+
+/** A document that the user consented to. */
+export type GivenConsent = {
+  readonly version: string;
+  readonly document: { readonly version: string; readonly language: string };
+};
+export type UserPast = {
+  readonly consents: readonly GivenConsent[];
+  /** When the user was first invited away from a version. */
+  readonly invitations: ReadonlyMap<string, number>;
+};
+
+export const userStatuses = ['given', 'valid', 'grace', 'expired', 'required'] as const;
+export type UserStatus = (typeof userStatuses)[number];
+export type Judgement<Status = UserStatus> = {
+  version: string;
+  document: { version: string; language: string };
+  status: Status;
+  /** With `grace`: the last instant of it. */
+  gracePeriodEnds?: number;
+  /** The version that a first invitation leads away from, if the user were to be invited now. */
+  invites?: string;
+};
+
+/** Whether a policy may rely on the consent. */
+export function isSufficient(status: UserStatus): boolean {
+  return status === 'given' || status === 'valid' || status === 'grace';
+}
+
+type At = { version: JudgedVersion; document: JudgedDocument };
+
+/** What a new user is offered, or undefined when nothing is active. */
+export function judgeActive(
+  definition: JudgedDefinition,
+  language: string,
+  now: number,
+): Judgement<'active'> | undefined {
+  const active = activeOf(definition, language, now);
+  return active && { ...answer(active), status: 'active' };
+}
+
+/** What concerns a user, or undefined when nothing is active. The first rule that matches decides. */
+export function judge(
+  definition: JudgedDefinition,
+  language: string,
+  past: UserPast,
+  now: number,
+): Judgement | undefined {
+  const active = activeOf(definition, language, now);
+  if (active === undefined) return undefined;
+  const isGiven = ({ version, document }: At) =>
+    past.consents.some(
+      (given) =>
+        given.version === version.version &&
+        given.document.version === document.version &&
+        given.document.language === document.language,
+    );
+  const isCurrent = past.consents.some((given) => given.version === active.version.version);
+  const old = isCurrent ? active.version : newestGiven(definition, language, past.consents, now);
+  if (old === undefined) return { ...answer(active), status: 'required' };
+  // A translation is the same content: a consent in any language of the active version is one.
+  if (old === active.version) return { ...answer(active), status: isGiven(active) ? 'given' : 'valid' };
+  if (hasEnded(old, now)) return { ...answer(active), status: 'expired' };
+  if (old.endOfLife === undefined || now < old.endOfLife.startDate) {
+    const document = latestEffective(old, language, now);
+    const still = document === undefined ? active : { version: old, document };
+    return { ...answer(still), status: isGiven(still) ? 'given' : 'valid' };
+  }
+  return { ...answer(active), ...transition(old.version, old.endOfLife, past.invitations.get(old.version), now) };
+}
+
+/** From startDate to endDate. */
+function transition(version: string, endOfLife: EndOfLife, invitedAt: number | undefined, now: number) {
+  if (invitedAt === undefined) return { status: 'valid', invites: version } as const;
+  const gracePeriodEnds = graceEnd(endOfLife, invitedAt);
+  return now <= gracePeriodEnds ? ({ status: 'grace', gracePeriodEnds } as const) : ({ status: 'expired' } as const);
+}
+
+/** The last instant of a user's grace. An invitation that was made under an earlier plan counts from startDate. */
+export function graceEnd({ startDate, endDate, gracePeriod }: EndOfLife, invitedAt: number): number {
+  return Math.min(addPeriod(Math.max(invitedAt, startDate), gracePeriod), endDate);
+}
+
+/** A version holds up to its endDate, inclusively. */
+export function hasEnded({ endOfLife }: JudgedVersion, now: number): boolean {
+  return endOfLife !== undefined && now > endOfLife.endDate;
+}
+
+/** The latest effective document of the newest version that has not ended and has one in the language. */
+function activeOf({ versions }: JudgedDefinition, language: string, now: number): At | undefined {
+  let newest: (At & { first: number }) | undefined;
+  for (const version of versions) {
+    if (hasEnded(version, now)) continue;
+    const document = latestEffective(version, language, now);
+    if (document === undefined) continue;
+    const first = firstEffective(version, now, language);
+    if (newest === undefined || first > newest.first) newest = { version, document, first };
+  }
+  return newest;
+}
+
+/** The newest version that the user consented to, as the language sees them; undefined: it consented to none. */
+export function newestGiven(
+  { versions }: JudgedDefinition,
+  language: string,
+  consents: readonly GivenConsent[],
+  now: number,
+): JudgedVersion | undefined {
+  const given = new Set(consents.map((consent) => consent.version));
+  let newest: { version: JudgedVersion; first: number } | undefined;
+  for (const version of versions) {
+    if (!given.has(version.version)) continue;
+    // Where it was never in the language, it is as old as in the first language that it was in.
+    const inLanguage = firstEffective(version, now, language);
+    const first = inLanguage === Number.POSITIVE_INFINITY ? firstEffective(version, now) : inLanguage;
+    // Nothing of it is in effect (it was defined anew): nobody can have consented to that.
+    if (first === Number.POSITIVE_INFINITY) continue;
+    if (newest === undefined || first > newest.first) newest = { version, first };
+  }
+  return newest?.version;
+}
+
+/** When a version's first document takes effect in any language; undefined when there is no such version, or document. */
+export function ageOf({ versions }: JudgedDefinition, version: string): number | undefined {
+  const found = versions.find((one) => one.version === version);
+  const first = found && firstEffective(found, Number.POSITIVE_INFINITY);
+  return first === Number.POSITIVE_INFINITY ? undefined : first;
+}
+
+function latestEffective({ documents }: JudgedVersion, language: string, now: number): JudgedDocument | undefined {
+  let latest: JudgedDocument | undefined;
+  for (const document of documents) {
+    if (document.language !== language || document.effectiveDate > now) continue;
+    if (latest === undefined || document.effectiveDate > latest.effectiveDate) latest = document;
+  }
+  return latest;
+}
+
+/** When a version's first document (of a language) took effect; infinite when none has. */
+function firstEffective({ documents }: JudgedVersion, now: number, language?: string): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (const document of documents) {
+    if (language !== undefined && document.language !== language) continue;
+    if (document.effectiveDate <= now && document.effectiveDate < first) first = document.effectiveDate;
+  }
+  return first;
+}
+
+function answer({ version, document }: At) {
+  return { version: version.version, document: { version: document.version, language: document.language } };
+}

@@ -1,0 +1,156 @@
+/**
+ * Owns what a manifest asks of a stored definition, pure. One manifest carries all versions and documents, so most of it
+ * is past: that must be as it is stored. What is new must not lie in the past, unless the tenant allows restoring.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { ConsentDefinitionSpec } from '../../crds/index.ts';
+import { instantMs } from '../core/instants.ts';
+import type { TenantSpec } from '../tenants/index.ts';
+import { judgeActive } from './judge.ts';
+import {
+  attributesOf,
+  checkDateIsFree,
+  checkNotPast,
+  checkStartsLater,
+  definitionOf,
+  endOfLifeOf,
+  isDefinitionLocked,
+  isDocumentLocked,
+  isEndOfLifeLocked,
+  isVersionLocked,
+  refused,
+  textOf,
+} from './rules.ts';
+import type { DefinitionPlan, DocumentPlan, EndOfLifePlan, StoredDefinition, VersionPlan } from './schema.ts';
+
+type ManifestVersion = ConsentDefinitionSpec['versions'][number];
+type ManifestDocument = ManifestVersion['documents'][number];
+type Context = { tenant: TenantSpec; now: number };
+
+/**
+ * The definition as it is to be.
+ * @throws Problem document_locked, version_locked, definition_locked, end_of_life_locked, date_in_past,
+ *   end_of_life_invalid, effective_date_taken, consent_attributes_invalid, each with its place in the spec
+ */
+export function planOf(
+  stored: StoredDefinition | undefined,
+  spec: ConsentDefinitionSpec,
+  context: Context,
+): DefinitionPlan {
+  const { now, tenant } = context;
+  const attributes = attributesOf(tenant, 'definition', spec.attributes ?? {}, '/attributes');
+  if (stored && isDefinitionLocked(stored, now) && !isDeepStrictEqual(stored.attributes, attributes)) {
+    throw refused(
+      'definition_locked',
+      '/attributes',
+      'Documents of it are in effect: its attributes stay as they are.',
+    );
+  }
+  const before = new Map(stored?.versions.map((one) => [one.version, one]));
+  const versions = spec.versions.map((one, i) => versionPlan(before.get(one.version), one, `/versions/${i}`, context));
+  checkNothingLost(stored, versions, now);
+  for (const [v, version] of versions.entries()) {
+    for (const [d, document] of version.documents.entries()) {
+      checkDateIsFree(versions, version.version, document, `/versions/${v}/documents/${d}`);
+    }
+  }
+  return { name: spec.name, attributes, versions };
+}
+
+function versionPlan(
+  stored: VersionPlan | undefined,
+  spec: ManifestVersion,
+  pointer: string,
+  context: Context,
+): VersionPlan {
+  const attributes = attributesOf(context.tenant, 'version', spec.attributes ?? {}, `${pointer}/attributes`);
+  if (stored && isVersionLocked(stored, context.now) && !isDeepStrictEqual(stored.attributes, attributes)) {
+    const detail = 'Documents of the version are in effect: its attributes stay as they are.';
+    throw refused('version_locked', `${pointer}/attributes`, detail);
+  }
+  const endOfLife = endOfLifePlan(stored?.endOfLife, spec.endOfLife, `${pointer}/endOfLife`, context);
+  const documents = spec.documents.map((one, i) => {
+    const before = stored?.documents.find((old) => old.language === one.language && old.version === one.version);
+    return documentPlan(before, one, `${pointer}/documents/${i}`, context);
+  });
+  return { version: spec.version, attributes, ...(endOfLife && { endOfLife }), documents };
+}
+
+function endOfLifePlan(
+  stored: EndOfLifePlan | undefined,
+  spec: ManifestVersion['endOfLife'],
+  pointer: string,
+  { now, tenant }: Context,
+): EndOfLifePlan | undefined {
+  const wanted = spec && endOfLifeOf(spec, pointer);
+  if (isDeepStrictEqual(stored, wanted)) return wanted;
+  if (stored && isEndOfLifeLocked(stored, now)) {
+    const detail = `Its startDate, ${textOf(stored.startDate)}, is reached: it ends at ${textOf(stored.endDate)} with ${stored.gracePeriod}.`;
+    throw refused('end_of_life_locked', pointer, detail);
+  }
+  if (wanted && !mayRestore(tenant)) checkStartsLater(wanted, now, pointer);
+  return wanted;
+}
+
+/** Without an effectiveDate a document takes effect when it is first accepted, and keeps that date. */
+function documentPlan(
+  stored: DocumentPlan | undefined,
+  spec: ManifestDocument,
+  pointer: string,
+  { now, tenant }: Context,
+): DocumentPlan {
+  const attributes = attributesOf(tenant, 'document', spec.attributes ?? {}, `${pointer}/attributes`);
+  const locked = stored !== undefined && isDocumentLocked(stored, now);
+  const given = spec.effectiveDate === undefined ? undefined : instantMs(spec.effectiveDate);
+  const effectiveDate = given ?? (locked ? stored.effectiveDate : now);
+  const plan = { version: spec.version, language: spec.language, effectiveDate, attributes };
+  if (locked) {
+    const isSame = stored.effectiveDate === effectiveDate && isDeepStrictEqual(stored.attributes, attributes);
+    if (isSame) return plan;
+    const detail = `The document is in effect since ${textOf(stored.effectiveDate)} and stays as it is; a change needs a new document.`;
+    throw refused('document_locked', pointer, detail);
+  }
+  if (stored?.effectiveDate !== effectiveDate && !mayRestore(tenant)) checkNotPast(effectiveDate, now, pointer);
+  return plan;
+}
+
+function mayRestore({ restore }: TenantSpec): boolean {
+  return restore?.allowPastDates === true;
+}
+
+/** What is or was in effect is not left out. */
+function checkNothingLost(stored: StoredDefinition | undefined, versions: readonly VersionPlan[], now: number): void {
+  for (const old of stored?.versions ?? []) {
+    const index = versions.findIndex((one) => one.version === old.version);
+    const kept = versions[index]?.documents ?? [];
+    for (const document of old.documents) {
+      if (!isDocumentLocked(document, now)) continue;
+      if (kept.some((one) => one.language === document.language && one.version === document.version)) continue;
+      const detail = `The document ${document.version} in ${document.language} of version ${old.version} is in effect since ${textOf(document.effectiveDate)} and cannot be left out.`;
+      throw refused('document_locked', index < 0 ? '/versions' : `/versions/${index}/documents`, detail);
+    }
+  }
+}
+
+export type DefinitionState = {
+  active: { language: string; version: string; document: string }[];
+  locked: { version: string; endOfLife: boolean; documents: number }[];
+};
+
+/** What is active in each language, and what time has closed, at `now`. */
+export function stateOf(stored: StoredDefinition, now: number): DefinitionState {
+  const languages = new Set(stored.versions.flatMap((one) => one.documents.map((document) => document.language)));
+  const definition = definitionOf(stored);
+  const active = [...languages].sort().flatMap((language) => {
+    const found = judgeActive(definition, language, now);
+    return found ? [{ language, version: found.version, document: found.document.version }] : [];
+  });
+  const locked = stored.versions
+    .map(({ version, endOfLife, documents }) => ({
+      version,
+      endOfLife: endOfLife !== undefined && isEndOfLifeLocked(endOfLife, now),
+      documents: documents.filter((one) => isDocumentLocked(one, now)).length,
+    }))
+    .filter((one) => one.endOfLife || one.documents > 0);
+  return { active, locked };
+}

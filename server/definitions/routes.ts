@@ -1,0 +1,198 @@
+/** The Config API of consent definitions: paths and shapes as the specification shows them. */
+import { type TSchema, Type } from 'typebox';
+import { roles } from '../core/auth/schema.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { type App, etagOf, ifMatchOf, writerOf } from '../core/http.ts';
+import type { Writer } from '../core/ownership.ts';
+import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import type { ConfigWritten } from '../tenants/index.ts';
+import {
+  type DefinitionServices,
+  type PutOptions,
+  putDefinition,
+  putDocument,
+  putEndOfLife,
+  putVersion,
+  requireDefinition,
+  requireDocument,
+  requireVersion,
+} from './actions.ts';
+import { definitionProblem } from './problems.ts';
+import {
+  DefinitionBody,
+  DefinitionView,
+  DocumentBody,
+  DocumentView,
+  EndOfLifeAnswer,
+  EndOfLifeBody,
+  ListView,
+  VersionBody,
+  VersionView,
+} from './schema.ts';
+import { listDefinitions } from './store.ts';
+import { shownDefinition, shownDocument, shownEndOfLife, shownVersion } from './views.ts';
+
+export type DefinitionRouteServices = DefinitionServices & {
+  /** Resolves when this server serves the revision. */
+  served: (tenant: string, revision: number) => Promise<void>;
+};
+
+type Params = { tenant: string; name: string; version: string; language: string; documentVersion: string };
+type Shown = { revision: number; shown: object };
+
+const base = '/tenants/:tenant/consent-definitions';
+const version = `${base}/:name/versions/:version`;
+const document = `${version}/documents/:language/:documentVersion`;
+const tags = ['Consent definitions'];
+const readers = { access: { door: 'config', roles } } as const;
+const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
+const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
+const Empty = Type.Object({}, { additionalProperties: false });
+
+export function registerDefinitionRoutes(app: App, services: DefinitionRouteServices): void {
+  registerLists(app, services);
+  registerReading(app, services);
+  put(app, services, { url: `${base}/:name`, noun: 'a consent definition', body: DefinitionBody }, (call) =>
+    putDefinition(
+      services,
+      call.writer,
+      call.params.tenant,
+      call.params.name,
+      call.body as Record<string, unknown>,
+      call.options,
+    ),
+  );
+  put(app, services, { url: version, noun: 'a version', body: VersionBody }, ({ writer, params, body, options }) => {
+    const { optInConfig: _, ...custom } = body as Record<string, unknown>;
+    return putVersion(services, writer, params.tenant, params, custom, options);
+  });
+  put(
+    app,
+    services,
+    { url: `${version}/end-of-life`, noun: 'the end of life of a version', body: EndOfLifeBody },
+    (call) =>
+      putEndOfLife(services, call.writer, call.params.tenant, call.params, call.body as EndOfLifeBody, call.options),
+  );
+  put(app, services, { url: document, noun: 'a document', body: DocumentBody }, ({ writer, params, body, options }) => {
+    const key = { ...params, document: params.documentVersion };
+    return putDocument(services, writer, params.tenant, key, body as DocumentBody, options);
+  });
+}
+
+type Call = { writer: Writer; params: Params; body: unknown; options: PutOptions };
+
+function put(
+  app: App,
+  services: DefinitionRouteServices,
+  { url, noun, body }: { url: string; noun: string; body: TSchema },
+  act: (call: Call) => Promise<ConfigWritten<{ revision: number }>>,
+): void {
+  app.route({
+    method: 'PUT',
+    url,
+    config: writers,
+    schema: {
+      summary: `Create or replace ${noun}`,
+      tags,
+      params: paramsOf(url),
+      headers: IfMatch,
+      body,
+      response: { 200: Empty },
+    },
+    handler: async (request, reply) => {
+      const params = request.params as Params;
+      const options = ifMatchOf(request.headers as { 'if-match'?: string });
+      const written = await act({ writer: writerOf(request), params, body: request.body, options });
+      reply.header('etag', etagOf(written.result.revision));
+      reply.header('accord-revision', `c${written.revision}`);
+      await services.served(params.tenant, written.revision);
+      return {};
+    },
+  });
+}
+
+function registerReading(app: App, services: DefinitionRouteServices): void {
+  const get = (url: string, noun: string, view: TSchema, read: (tx: Transaction, params: Params) => Promise<Shown>) =>
+    app.route({
+      method: 'GET',
+      url,
+      config: readers,
+      schema: { summary: `Read ${noun}`, tags, params: paramsOf(url), response: { 200: view } },
+      handler: async (request, reply) => {
+        const params = request.params as Params;
+        const { revision, shown } = await services.database.tenant(params.tenant, (tx) => read(tx, params));
+        reply.header('etag', etagOf(revision));
+        return shown;
+      },
+    });
+  get(`${base}/:name`, 'a consent definition', DefinitionView, async (tx, { tenant, name }) => {
+    const row = await requireDefinition(tx, tenant, name);
+    return { revision: row.revision, shown: shownDefinition(row) };
+  });
+  get(version, 'a version', VersionView, async (tx, params) => {
+    const row = await versionOf(tx, params);
+    return { revision: row.revision, shown: shownVersion(row) };
+  });
+  get(`${version}/end-of-life`, 'the end of life of a version', EndOfLifeAnswer, async (tx, params) => {
+    const { endOfLife, revision } = await versionOf(tx, params);
+    if (endOfLife === undefined) throw definitionProblem('end_of_life_not_found');
+    return { revision, shown: { config: shownEndOfLife(endOfLife) } };
+  });
+  get(document, 'a document', DocumentView, async (tx, params) => {
+    const row = requireDocument(await versionOf(tx, params), { ...params, document: params.documentVersion });
+    return { revision: row.revision, shown: shownDocument(row) };
+  });
+}
+
+function registerLists(app: App, services: DefinitionRouteServices): void {
+  const list = (url: string, noun: string, read: (tx: Transaction, params: Params) => Promise<string[]>) =>
+    app.route({
+      method: 'GET',
+      url,
+      config: readers,
+      schema: {
+        summary: `List ${noun}`,
+        tags,
+        params: paramsOf(url),
+        querystring: Type.Object(pageQuery, { additionalProperties: false }),
+        response: { 200: ListView },
+      },
+      handler: async (request, reply) => {
+        const params = request.params as Params;
+        const { limit, cursor } = request.query as { limit?: number; cursor?: string };
+        const path = url.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name as keyof Params]));
+        const after = cursor === undefined ? undefined : decodeCursor(cursor, path);
+        const all = await services.database.tenant(params.tenant, (tx) => read(tx, params));
+        const names =
+          after === undefined ? all : all.filter((name) => Buffer.compare(Buffer.from(name), Buffer.from(after)) > 0);
+        if (limit === undefined || names.length <= limit) return { resources: names };
+        const resources = names.slice(0, limit);
+        const position = encodeCursor(resources.at(-1) as string, path);
+        const next = new URLSearchParams({ limit: String(limit), cursor: position });
+        reply.header('link', `<${path}?${next}>; rel="next"`);
+        return { resources, cursor: position };
+      },
+    });
+  list(base, 'consent definitions', (tx, { tenant }) => listDefinitions(tx, tenant));
+  list(`${base}/:name/versions`, 'versions', async (tx, { tenant, name }) =>
+    (await requireDefinition(tx, tenant, name)).versions.map((one) => one.version),
+  );
+  list(`${version}/documents`, 'the languages that a version has documents in', async (tx, params) => [
+    ...new Set((await versionOf(tx, params)).documents.map((one) => one.language)),
+  ]);
+  list(`${version}/documents/:language`, 'the documents of a language', async (tx, params) => {
+    const { documents } = await versionOf(tx, params);
+    const found = documents.filter((one) => one.language === params.language).map((one) => one.version);
+    if (found.length === 0) throw definitionProblem('consent_document_not_found');
+    return found;
+  });
+}
+
+async function versionOf(tx: Transaction, { tenant, name, version }: Params) {
+  return requireVersion(await requireDefinition(tx, tenant, name), version);
+}
+
+function paramsOf(url: string) {
+  const names = [...url.matchAll(/:(\w+)/g)].map(([, name]) => [name as string, Type.String()] as const);
+  return Type.Object(Object.fromEntries(names));
+}

@@ -1,0 +1,140 @@
+/** Shapes of the definitions room: what the Config API shows, what is stored, and what is served from the snapshot. */
+import { type Static, Type } from 'typebox';
+import { Instant, Json, Nullable } from '../core/db/rows.ts';
+import { limits } from '../core/limits.ts';
+import type { Owner } from '../core/ownership.ts';
+import type { JudgedDefinition } from './judge.ts';
+
+/** Values of custom attributes by name; a date is an RFC 3339 instant. */
+export type Attributes = Record<string, string | number | boolean>;
+
+const attributes = Type.Unsafe<string | number | boolean>({
+  type: ['string', 'number', 'boolean'],
+  maxLength: limits.attributeCharsMax,
+  description: "A custom attribute that the Tenant's consentAttributes declare.",
+});
+const instant = (description: string) => Type.String({ format: 'date-time', maxLength: 40, description });
+
+export const DefinitionBody = Type.Object({}, { additionalProperties: attributes });
+export const VersionBody = Type.Object(
+  {
+    optInConfig: Type.Object(
+      { type: Type.Enum(['direct'], { description: 'direct: registered as soon as the user agrees.' }) },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: attributes },
+);
+export const EndOfLifeBody = Type.Object(
+  {
+    startDate: instant('From when on users are invited to the new version. In the future, and before endDate.'),
+    endDate: instant('The last moment at which a document of this version can be valid.'),
+    gracePeriod: Type.String({
+      minLength: 2,
+      maxLength: limits.periodCharsMax,
+      description: 'An ISO 8601 duration of whole numbers, such as P30D.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type EndOfLifeBody = Static<typeof EndOfLifeBody>;
+export const DocumentBody = Type.Object(
+  { effectiveDate: instant('The first moment at which the document can be offered; not in the past.') },
+  { additionalProperties: attributes },
+);
+export type DocumentBody = Static<typeof DocumentBody>;
+
+const Resources = Type.Array(Type.String());
+export const ListView = Type.Object({ resources: Resources, cursor: Type.Optional(Type.String()) });
+export const DefinitionView = Type.Object({
+  resources: Resources,
+  config: Type.Object(
+    {
+      name: Type.String(),
+      archived: Type.Optional(
+        Type.Boolean({ description: 'true: its manifest is gone; nothing of it is active or takes anything new.' }),
+      ),
+    },
+    { additionalProperties: true },
+  ),
+});
+const EndOfLifeView = Type.Object({
+  startDate: Type.String({ format: 'date-time' }),
+  endDate: Type.String({ format: 'date-time' }),
+  gracePeriod: Type.String(),
+});
+export const EndOfLifeAnswer = Type.Object({ config: EndOfLifeView });
+export const VersionView = Type.Object({
+  resources: Resources,
+  config: Type.Object(
+    {
+      version: Type.String(),
+      endOfLife: Type.Optional(EndOfLifeView),
+      optInConfig: Type.Array(Type.Object({ type: Type.String() })),
+    },
+    { additionalProperties: true },
+  ),
+});
+export const DocumentView = Type.Object({
+  config: Type.Object(
+    { version: Type.String(), language: Type.String(), effectiveDate: Type.String({ format: 'date-time' }) },
+    { additionalProperties: true },
+  ),
+});
+
+export const DefinitionRow = Type.Object({
+  tenant: Type.String(),
+  name: Type.String(),
+  attributes: Json<Attributes>(),
+  archived: Type.Boolean(),
+  revision: Type.Integer(),
+  owner: Json<Owner>(),
+});
+export const VersionRow = Type.Object({
+  tenant: Type.String(),
+  definition: Type.String(),
+  version: Type.String(),
+  attributes: Json<Attributes>(),
+  start_date: Nullable(Instant),
+  end_date: Nullable(Instant),
+  grace_period: Nullable(Type.String()),
+  revision: Type.Integer(),
+});
+export const DocumentRow = Type.Object({
+  tenant: Type.String(),
+  definition: Type.String(),
+  version: Type.String(),
+  language: Type.String(),
+  document: Type.String(),
+  effective_date: Instant,
+  attributes: Json<Attributes>(),
+  revision: Type.Integer(),
+});
+
+/** Instants are ms since the epoch. */
+export type EndOfLifePlan = { startDate: number; endDate: number; gracePeriod: string };
+export type DocumentPlan = { version: string; language: string; effectiveDate: number; attributes: Attributes };
+export type VersionPlan = {
+  version: string;
+  attributes: Attributes;
+  endOfLife?: EndOfLifePlan;
+  documents: DocumentPlan[];
+};
+export type DefinitionPlan = { name: string; attributes: Attributes; versions: VersionPlan[] };
+
+/** As stored: each part with the tenant's revision that made it so. Versions and documents in byte order. */
+export type StoredDocument = DocumentPlan & { revision: number };
+export type StoredVersion = Omit<VersionPlan, 'documents'> & { documents: StoredDocument[]; revision: number };
+export type StoredDefinition = {
+  tenant: string;
+  name: string;
+  attributes: Attributes;
+  archived: boolean;
+  revision: number;
+  owner: Owner;
+  versions: StoredVersion[];
+};
+
+/** As served: frozen, and without those that are archived. */
+export type Definition = JudgedDefinition & { readonly name: string };
+export type Definitions = ReadonlyMap<string, Definition>;

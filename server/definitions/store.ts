@@ -1,0 +1,199 @@
+/** All SQL of the definitions room. */
+import { type Static, Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { sql } from '../core/db/sql.ts';
+import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
+import {
+  type Attributes,
+  DefinitionRow,
+  type DocumentPlan,
+  DocumentRow,
+  type EndOfLifePlan,
+  type StoredDefinition,
+  VersionRow,
+} from './schema.ts';
+
+const none = sql``;
+const Count = Type.Object({ count: Type.Integer() });
+const at = (ms: number) => new Date(ms).toISOString();
+
+export async function readDefinition(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+): Promise<StoredDefinition | undefined> {
+  return (await loadDefinitions(tx, tenant, [name]))[0];
+}
+
+/** Whole definitions by name in byte order: of one tenant (and names), or of all tenants in a system transaction. */
+export async function loadDefinitions(
+  tx: Transaction,
+  tenant?: string,
+  names?: readonly string[],
+): Promise<StoredDefinition[]> {
+  const of = tenant === undefined ? none : sql`where tenant = ${tenant}`;
+  const named = names === undefined ? none : sql`and name = any(${names}::text[])`;
+  const below = names === undefined ? none : sql`and definition = any(${names}::text[])`;
+  const definitions = await tx.many(
+    DefinitionRow,
+    sql`select tenant, name, attributes, archived, revision, owner from accord.consent_definition ${of} ${named}
+      order by tenant, name`,
+  );
+  if (definitions.length === 0) return [];
+  const versions = await tx.many(
+    VersionRow,
+    sql`select tenant, definition, version, attributes, start_date, end_date, grace_period, revision
+      from accord.consent_version ${of} ${below} order by version`,
+  );
+  const documents = await tx.many(
+    DocumentRow,
+    sql`select tenant, definition, version, language, document, effective_date, attributes, revision
+      from accord.consent_document ${of} ${below} order by language, document`,
+  );
+  return assemble(definitions, versions, documents);
+}
+
+function assemble(
+  definitions: readonly Static<typeof DefinitionRow>[],
+  versions: readonly Static<typeof VersionRow>[],
+  documents: readonly Static<typeof DocumentRow>[],
+): StoredDefinition[] {
+  const documentsOf = Map.groupBy(documents, (row) => `${row.tenant}\0${row.definition}\0${row.version}`);
+  const versionsOf = Map.groupBy(versions, (row) => `${row.tenant}\0${row.definition}`);
+  return definitions.map((row) => ({
+    ...row,
+    versions: (versionsOf.get(`${row.tenant}\0${row.name}`) ?? []).map((version) => ({
+      version: version.version,
+      attributes: version.attributes,
+      revision: version.revision,
+      ...endOfLifeOf(version),
+      documents: (documentsOf.get(`${row.tenant}\0${row.name}\0${version.version}`) ?? []).map((document) => ({
+        version: document.document,
+        language: document.language,
+        effectiveDate: Date.parse(document.effective_date),
+        attributes: document.attributes,
+        revision: document.revision,
+      })),
+    })),
+  }));
+}
+
+function endOfLifeOf({ start_date, end_date, grace_period }: Static<typeof VersionRow>): {
+  endOfLife?: EndOfLifePlan;
+} {
+  if (start_date === null || end_date === null || grace_period === null) return {};
+  return { endOfLife: { startDate: Date.parse(start_date), endDate: Date.parse(end_date), gracePeriod: grace_period } };
+}
+
+/** Names in byte order, archived ones too. */
+export async function listDefinitions(tx: Transaction, tenant: string): Promise<string[]> {
+  const rows = await tx.many(
+    Type.Object({ name: Type.String() }),
+    sql`select name from accord.consent_definition where tenant = ${tenant} order by name`,
+  );
+  return rows.map((row) => row.name);
+}
+
+export async function countDefinitions(tx: Transaction, tenant: string): Promise<number> {
+  const { count } = await tx.one(
+    Count,
+    sql`select count(*)::int as count from accord.consent_definition where tenant = ${tenant}`,
+  );
+  return count;
+}
+
+/** Creates, replaces or takes out of the archive; what is below it stays. */
+export async function upsertDefinition(
+  tx: Transaction,
+  tenant: string,
+  row: { name: string; attributes: Attributes; revision: number },
+  writer: Writer,
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.consent_definition (tenant, name, attributes, revision, owner, updated_by)
+    values (${tenant}, ${row.name}, ${JSON.stringify(row.attributes)}, ${row.revision}, ${JSON.stringify(writer.owner)},
+      ${writer.actor})
+    on conflict (tenant, name) do update set attributes = excluded.attributes, archived = false,
+      revision = excluded.revision, owner = excluded.owner, updated_at = now(), updated_by = excluded.updated_by`);
+}
+
+/** Nobody owns it any more, and nothing of it is active. */
+export async function archiveDefinition(
+  tx: Transaction,
+  tenant: string,
+  row: { name: string; revision: number },
+  writer: Writer,
+): Promise<void> {
+  await tx.run(sql`
+    update accord.consent_definition set archived = true, revision = ${row.revision}, owner = ${JSON.stringify(apiOwner)},
+      updated_at = now(), updated_by = ${writer.actor}
+    where tenant = ${tenant} and name = ${row.name}`);
+}
+
+export async function updateDefinitionOwner(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+  owner: Owner,
+): Promise<void> {
+  await tx.run(sql`update accord.consent_definition set owner = ${JSON.stringify(owner)}
+    where tenant = ${tenant} and name = ${name}`);
+}
+
+export type VersionKey = { name: string; version: string };
+
+/** Creates or replaces; its end of life and its documents stay. */
+export async function upsertVersion(
+  tx: Transaction,
+  tenant: string,
+  { name, version }: VersionKey,
+  { attributes, revision }: { attributes: Attributes; revision: number },
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.consent_version (tenant, definition, version, attributes, revision)
+    values (${tenant}, ${name}, ${version}, ${JSON.stringify(attributes)}, ${revision})
+    on conflict (tenant, definition, version) do update set attributes = excluded.attributes,
+      revision = excluded.revision`);
+}
+
+export async function updateEndOfLife(
+  tx: Transaction,
+  tenant: string,
+  { name, version }: VersionKey,
+  { endOfLife, revision }: { endOfLife: EndOfLifePlan | undefined; revision: number },
+): Promise<void> {
+  const [start, end] = endOfLife ? [at(endOfLife.startDate), at(endOfLife.endDate)] : [null, null];
+  await tx.run(sql`
+    update accord.consent_version set start_date = ${start}, end_date = ${end},
+      grace_period = ${endOfLife?.gracePeriod ?? null}, revision = ${revision}
+    where tenant = ${tenant} and definition = ${name} and version = ${version}`);
+}
+
+export async function removeVersion(tx: Transaction, tenant: string, { name, version }: VersionKey): Promise<void> {
+  await tx.run(sql`delete from accord.consent_version
+    where tenant = ${tenant} and definition = ${name} and version = ${version}`);
+}
+
+export async function upsertDocument(
+  tx: Transaction,
+  tenant: string,
+  { name, version }: VersionKey,
+  { document, revision }: { document: DocumentPlan; revision: number },
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.consent_document (tenant, definition, version, language, document, effective_date, attributes, revision)
+    values (${tenant}, ${name}, ${version}, ${document.language}, ${document.version}, ${at(document.effectiveDate)},
+      ${JSON.stringify(document.attributes)}, ${revision})
+    on conflict (tenant, definition, version, language, document) do update set effective_date = excluded.effective_date,
+      attributes = excluded.attributes, revision = excluded.revision`);
+}
+
+export async function removeDocument(
+  tx: Transaction,
+  tenant: string,
+  { name, version }: VersionKey,
+  document: { language: string; version: string },
+): Promise<void> {
+  await tx.run(sql`delete from accord.consent_document where tenant = ${tenant} and definition = ${name}
+    and version = ${version} and language = ${document.language} and document = ${document.version}`);
+}

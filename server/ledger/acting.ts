@@ -1,0 +1,13 @@
+/** Owns what an entry says of a request's caller, pure. */
+import type { Caller } from '../core/auth/schema.ts';
+import type { RegisterEntry } from './schema.ts';
+
+/** A back end is an actor of the type `client`; a user's client is the one that its token names (RFC 9068 section 2.2). */
+export function actedBy(caller: Caller): Pick<RegisterEntry, 'actor' | 'clientId'> {
+  if (caller.kind === 'backend') {
+    return { actor: { type: 'client', id: caller.clientId }, clientId: caller.clientId };
+  }
+  if (caller.kind === 'member') return { actor: { type: 'member', id: caller.id } };
+  const { client_id: clientId } = caller.claims;
+  return { actor: caller.actor, ...(typeof clientId === 'string' ? { clientId } : {}) };
+}

@@ -1,0 +1,24 @@
+/** Owns issuing receipts: the tenant's name and key, put to the pure receipt. */
+import type { Clock } from '../core/clock.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { lastingKey, type Sealer } from '../keys/index.ts';
+import { readTenant, tenantProblem } from '../tenants/index.ts';
+import { type ReceiptConsent, receiptOf, signReceipt } from './receipt.ts';
+
+/**
+ * A receipt for a consent that the caller has read in this transaction, as a compact JWS.
+ * @throws Problem tenant_not_found, MasterKeyError
+ */
+export async function issueReceipt(
+  services: { sealer: Sealer; clock: Clock; baseUrl: string },
+  tx: Transaction,
+  tenant: string,
+  consent: ReceiptConsent,
+): Promise<string> {
+  const { sealer, clock, baseUrl } = services;
+  const row = await readTenant(tx, tenant);
+  if (row === undefined) throw tenantProblem('tenant_not_found');
+  const key = await lastingKey(sealer, tx, tenant, 'receipt');
+  const issuer = { tenant, displayName: row.spec.displayName, baseUrl };
+  return signReceipt(key, receiptOf(consent, issuer, clock.now()));
+}

@@ -1,0 +1,80 @@
+/** Owns the query of those who read the ledger: which entries, and where a page begins. */
+import { Type } from 'typebox';
+import type { Clock } from '../core/clock.ts';
+import { decodeCursor, notACursor } from '../core/paging.ts';
+import { addPeriod, parsePeriod } from '../core/periods.ts';
+import { problem } from '../core/problems.ts';
+import { type RegisterEventType, registerEventTypes } from './schema.ts';
+import type { EventFilter, Position } from './store.ts';
+
+const instant = (description: string) =>
+  Type.Optional(Type.String({ format: 'date-time', maxLength: 64, description }));
+const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
+
+export const ownFilter = {
+  start: instant('The first instant that is told.'),
+  end: instant('The first instant that is not told any more.'),
+  last: Type.Optional(
+    Type.String({
+      minLength: 2,
+      maxLength: 40,
+      description: 'Instead of start: an ISO 8601 duration until now, such as P7D.',
+    }),
+  ),
+  type: Type.Optional(Type.Enum(registerEventTypes)),
+  name: text('Name of the consent definition.'),
+};
+export const tenantFilter = { ...ownFilter, userId: text('Whose consents it was about.') };
+
+export type FilterQuery = {
+  start?: string;
+  end?: string;
+  last?: string;
+  type?: RegisterEventType;
+  name?: string;
+  userId?: string;
+};
+
+/** @throws Problem invalid_request */
+export function filterOf({ start, end, last, ...rest }: FilterQuery, clock: Clock): EventFilter {
+  if (last !== undefined && (start !== undefined || end !== undefined)) {
+    throw wrong('last', 'last stands for start and end: send it without them.');
+  }
+  const from = last === undefined ? instantOf('start', start) : before(clock.now(), last);
+  const to = instantOf('end', end);
+  return { ...rest, ...(from === undefined ? {} : { start: from }), ...(to === undefined ? {} : { end: to }) };
+}
+
+/** The format allows what no clock shows (a leap second), and days whose instant in UTC Postgres does not hold. */
+function instantOf(field: string, given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const ms = Date.parse(given);
+  if (Number.isNaN(ms) || ms < YEAR_1 || ms >= YEAR_10000)
+    throw wrong(field, 'This is no instant of the years 1 to 9999.');
+  return new Date(ms).toISOString();
+}
+
+const YEAR_1 = Date.parse('0001-01-01T00:00:00Z');
+const YEAR_10000 = Date.parse('9999-12-31T23:59:59.999Z') + 1;
+
+function before(now: number, duration: string): string {
+  const period = parsePeriod(duration);
+  if (period === undefined) throw wrong('last', 'This is no ISO 8601 duration of whole numbers, such as P7D or PT12H.');
+  const back = addPeriod(now, { months: -period.months, days: -period.days, ms: -period.ms });
+  return new Date(Math.max(back, YEAR_1)).toISOString();
+}
+
+function wrong(field: string, detail: string) {
+  return problem('invalid_request', { detail, errors: [{ pointer: `/query/${field}`, detail }] });
+}
+
+export const LIST = 'register-events';
+const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** @throws Problem invalid_request */
+export function positionOf(cursor: string): Position {
+  const [time = '', id = ''] = decodeCursor(cursor, LIST, POSITION).split(' ');
+  const ms = Date.parse(time);
+  if (Number.isNaN(ms) || ms < YEAR_1 || new Date(ms).toISOString() !== time) throw notACursor();
+  return { time, id };
+}

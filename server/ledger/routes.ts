@@ -1,0 +1,212 @@
+/** Reading the ledger: a tenant's back end all of it, a user what is about itself; verifying and exporting it. */
+import { Readable } from 'node:stream';
+import { type Static, Type } from 'typebox';
+import type { Caller, TenantAuth } from '../core/auth/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
+import type { App } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
+import { encodeCursor, pageQuery } from '../core/paging.ts';
+import { problem } from '../core/problems.ts';
+import { actedBy } from './acting.ts';
+import type { Ledger } from './append.ts';
+import { ledgerProblems } from './diagnose.ts';
+import { exported, exportFormats } from './export.ts';
+import { type FilterQuery, filterOf, LIST, ownFilter, positionOf, tenantFilter } from './filter.ts';
+import { ledgerProblem } from './problems.ts';
+import { RegisterEvent } from './schema.ts';
+import { type EventFilter, listEvents } from './store.ts';
+import { verifyLedger } from './verify.ts';
+import { eventOf } from './view.ts';
+
+export type LedgerRouteServices = {
+  database: Database;
+  clock: Clock;
+  ledger: Ledger;
+  /** A tenant that access.ts has let through. */
+  tenantOf: (tenant: string) => { readonly auth: TenantAuth } | undefined;
+};
+
+const tags = ['Consents'];
+const TenantParams = Type.Object({ tenant: Type.String() });
+const backends = { access: { door: 'management', scope: 'consents:read', users: false } } as const;
+const users = { access: { door: 'management', scope: 'consents:read', users: true } } as const;
+const Events = Type.Object({ logs: Type.Array(RegisterEvent), cursor: Type.Optional(Type.String()) });
+
+export function registerLedgerRoutes(app: App, services: LedgerRouteServices): void {
+  registerLists(app, services);
+  registerVerification(app, services);
+  registerExport(app, services);
+}
+
+function registerLists(app: App, services: LedgerRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/:tenant/consents/events',
+    config: backends,
+    schema: {
+      summary: 'Read what was requested and done with consents, newest first',
+      tags,
+      params: TenantParams,
+      querystring: Type.Object({ ...pageQuery, ...tenantFilter }, { additionalProperties: false }),
+      response: { 200: Events },
+    },
+    handler: (request) => {
+      const { limit, cursor, ...query } = request.query;
+      return pageOf(services, request.params.tenant, filterOf(query, services.clock), { limit, cursor });
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/:tenant/consents/events/me',
+    config: users,
+    schema: {
+      summary: "Read what was requested and done with one's own consents, newest first",
+      description: 'For users. The reading is itself an entry.',
+      tags,
+      params: TenantParams,
+      querystring: Type.Object({ ...pageQuery, ...ownFilter }, { additionalProperties: false }),
+      response: { 200: Events },
+    },
+    handler: async (request) => {
+      const { tenant } = request.params;
+      const caller = request.caller as Caller;
+      const { limit, cursor, ...query } = request.query;
+      const own = ownOf(services, caller);
+      const page = await pageOf(services, tenant, { ...filterOf(query, services.clock), ...own }, { limit, cursor });
+      await services.ledger.append(tenant, [
+        {
+          ...actedBy(caller),
+          type: 'read',
+          time: services.clock.now(),
+          ...(own.userId === undefined ? {} : { userId: own.userId }),
+          ...(query.name === undefined ? {} : { name: query.name }),
+          outcome: 'events',
+          requestId: request.id,
+        },
+      ]);
+      return page;
+    },
+  });
+}
+
+/**
+ * What a user may see. The user of consents is the actor id of the default type; another type's actor may have the same id
+ * and is somebody else.
+ * @throws Problem forbidden for a back end
+ */
+function ownOf(services: LedgerRouteServices, caller: Caller): Pick<EventFilter, 'userId' | 'actor'> {
+  if (caller.kind !== 'user')
+    throw problem('forbidden', { detail: 'This is for users: a back end reads consents/events.' });
+  const { actor } = caller;
+  const mapping = services.tenantOf(caller.tenant)?.auth.own.tokenMapping;
+  return actor.type === mapping?.defaultActorType ? { userId: actor.id } : { actor };
+}
+
+async function pageOf(
+  { database }: LedgerRouteServices,
+  tenant: string,
+  filter: EventFilter,
+  { limit = 100, cursor }: { limit: number | undefined; cursor: string | undefined },
+): Promise<Static<typeof Events>> {
+  const before = cursor === undefined ? undefined : positionOf(cursor);
+  const rows = await database.tenant(tenant, (tx) => listEvents(tx, tenant, filter, { before, limit: limit + 1 }));
+  const logs = rows.slice(0, limit).map(eventOf);
+  const last = rows.length > limit ? logs.at(-1) : undefined;
+  return { logs, ...(last === undefined ? {} : { cursor: encodeCursor(`${last.time} ${last.id}`, LIST) }) };
+}
+
+const Verified = Type.Object({
+  valid: Type.Boolean(),
+  entries: Type.Integer({ description: 'How many are as they were sealed, from the first on.' }),
+  checkpoint: Type.Optional(
+    Type.String({ description: 'The newest one, a compact JWS. Keep it, and send it the next time.' }),
+  ),
+  firstBad: Type.Optional(
+    Type.Object({ sequence: Type.Integer(), id: Type.Optional(Type.String()), problem: Type.Enum(ledgerProblems) }),
+  ),
+});
+
+function registerVerification(app: App, services: LedgerRouteServices): void {
+  const running = new Set<string>();
+  app.route({
+    method: 'GET',
+    url: '/:tenant/consents/events/verify',
+    config: backends,
+    schema: {
+      summary: 'Verify the chain of sealed entries',
+      description:
+        'Computes every hash anew, and names the first entry that was changed, removed, inserted, reordered or cut off. It takes seconds for a million entries.',
+      tags,
+      params: TenantParams,
+      querystring: Type.Object(
+        {
+          checkpoint: Type.Optional(
+            Type.String({
+              maxLength: limits.ledgerCheckpointCharsMax,
+              description: 'An earlier one, to compare with.',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      response: { 200: Verified },
+    },
+    handler: async (request, reply) => {
+      const { tenant } = request.params;
+      if (running.has(tenant) || running.size >= limits.ledgerVerificationsMax) {
+        throw ledgerProblem('verifications_busy', { headers: { 'retry-after': '10' } });
+      }
+      const { checkpoint } = request.query;
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      running.add(tenant);
+      try {
+        const earlier = checkpoint === undefined ? {} : { earlier: checkpoint };
+        return await verifyLedger(services, tenant, { ...earlier, signal: gone.signal });
+      } finally {
+        running.delete(tenant);
+      }
+    },
+  });
+}
+
+const contentTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' } as const;
+
+function registerExport(app: App, services: LedgerRouteServices): void {
+  app.route({
+    method: 'GET',
+    url: '/:tenant/consents/export',
+    config: backends,
+    schema: {
+      summary: 'Export what was requested and done with consents, oldest first',
+      description:
+        "A RegisterEvent a line as JSON, or CSV with a header. In CSV a text that a spreadsheet would take for a formula begins with '. The export is itself an entry. A cut connection is no end.",
+      tags,
+      params: TenantParams,
+      produces: Object.values(contentTypes),
+      querystring: Type.Object(
+        { format: Type.Optional(Type.Enum(exportFormats, { description: 'ndjson where absent.' })), ...tenantFilter },
+        { additionalProperties: false },
+      ),
+    },
+    handler: async (request, reply) => {
+      const { tenant } = request.params;
+      const { format = 'ndjson', ...query } = request.query as FilterQuery & { format?: keyof typeof contentTypes };
+      const filter = filterOf(query, services.clock);
+      const about = query.userId === undefined ? {} : { userId: query.userId };
+      await services.ledger.append(tenant, [
+        {
+          ...actedBy(request.caller as Caller),
+          ...about,
+          type: 'exported',
+          time: services.clock.now(),
+          outcome: format,
+          requestId: request.id,
+        },
+      ]);
+      reply.type(contentTypes[format]);
+      return reply.send(Readable.from(exported(services.database, tenant, filter, format)));
+    },
+  });
+}

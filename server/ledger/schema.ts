@@ -1,0 +1,75 @@
+/** Shapes of the ledger room. */
+import { type Static, Type } from 'typebox';
+import type { Actor } from '../core/auth/schema.ts';
+import { Bytes, Nullable } from '../core/db/rows.ts';
+
+export const registerEventTypes = [
+  'read',
+  'invited',
+  'registered',
+  'revoked',
+  'refused',
+  'exported',
+  'erased',
+  'denied',
+] as const;
+export type RegisterEventType = (typeof registerEventTypes)[number];
+
+/** What is to be recorded of one request or action. */
+export type RegisterEntry = {
+  type: RegisterEventType;
+  /** ms */
+  time: number;
+  /** Who acted. */
+  actor: Actor;
+  /** Whose consents it was about. */
+  userId?: string;
+  /** Of the consent definition. */
+  name?: string;
+  version?: string;
+  document?: { version: string; language: string };
+  /** What came of it, in a word: the consent's status, or a problem's code. */
+  outcome: string;
+  requestId: string;
+  clientId?: string;
+};
+
+/** The fields that tell who it was. They are hashed apart, under a salt, and are wiped when the user is erased. */
+export type Personal = { actor: Actor; userId?: string };
+
+/** What the hashes of an entry are made from; personal fields and salt are all null once they are wiped. */
+export const HashedRow = Type.Object({
+  id: Type.String(),
+  time_ms: Type.Integer(),
+  type: Type.String(),
+  name: Nullable(Type.String()),
+  version: Nullable(Type.String()),
+  document_version: Nullable(Type.String()),
+  document_language: Nullable(Type.String()),
+  outcome: Type.String(),
+  request_id: Type.String(),
+  client_id: Nullable(Type.String()),
+  personal_digest: Bytes,
+});
+export type HashedRow = Static<typeof HashedRow>;
+
+/** One entry as the API shows it; what an entry lacks, or what was wiped, is left out. */
+export const RegisterEvent = Type.Object({
+  id: Type.String(),
+  sequence: Type.Optional(
+    Type.Integer({ description: "Its number in the tenant's chain; absent until it is sealed." }),
+  ),
+  time: Type.String({ format: 'date-time' }),
+  type: Type.Enum(registerEventTypes),
+  actor: Type.Optional(Type.Object({ type: Type.String(), id: Type.String() }, { description: 'Who acted.' })),
+  userId: Type.Optional(Type.String({ description: 'Whose consents it was about.' })),
+  name: Type.Optional(Type.String()),
+  version: Type.Optional(Type.String()),
+  document: Type.Optional(
+    Type.Object({ version: Type.Optional(Type.String()), language: Type.Optional(Type.String()) }),
+  ),
+  outcome: Type.String(),
+  requestId: Type.String(),
+  clientId: Type.Optional(Type.String()),
+});
+export type RegisterEvent = Static<typeof RegisterEvent>;

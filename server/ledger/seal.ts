@@ -1,0 +1,92 @@
+/**
+ * Owns sealing: committed entries get the next numbers and the chain's hashes, and a signed checkpoint says so. One at a
+ * time for a tenant, whichever server does it; each seal is one transaction, so that a chain never has half of one.
+ */
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
+import type { Observe } from '../core/observe.ts';
+import { lastingKey, type Sealer } from '../keys/index.ts';
+import { signCheckpoint } from './checkpoint.ts';
+import { chained, genesis, leafOf } from './digest.ts';
+import { insertCheckpoint, moveEntries, readHead, readUnsealed, tenantsToSeal, tryLock } from './store.ts';
+
+export type SealServices = { database: Database; sealer: Sealer; clock: Clock; observe: Observe };
+
+const PAUSE_MS = 500;
+/** After a failure: a database that is away is not asked for twice a second. */
+const RETRY_MS = 5000;
+
+/**
+ * Seals what waits of one tenant, at most limits.ledgerSealEntriesMax entries.
+ * @returns how many; 0 also while another server seals the tenant
+ */
+export async function sealTenant(services: SealServices, tenant: string): Promise<number> {
+  const { database, sealer, clock, observe } = services;
+  const sealed = await database.system(async (tx) => {
+    if (!(await tryLock(tx, tenant))) return undefined;
+    const rows = await readUnsealed(tx, tenant, limits.ledgerSealEntriesMax);
+    if (rows.length === 0) return undefined;
+    const head = await readHead(tx, tenant);
+    const before = head?.last ?? 0;
+    let hash: Buffer = head?.hash ?? genesis(tenant);
+    const links = rows.map((row, i) => {
+      hash = chained(hash, leafOf(row));
+      return { time: row.time, id: row.id, sequence: before + i + 1, hash };
+    });
+    const moved = await moveEntries(tx, tenant, links);
+    if (moved !== rows.length)
+      throw new Error(`${moved} of ${rows.length} entries of ${tenant} were there to be sealed`);
+    const seal = { tenant, first: before + 1, last: before + rows.length, time: new Date(clock.now()).toISOString() };
+    const key = await lastingKey(sealer, tx, tenant, 'checkpoint');
+    const signed = await signCheckpoint(key, { ...seal, hash: hash.toString('hex') });
+    await insertCheckpoint(tx, { ...seal, hash, signed });
+    return { entries: rows.length, checkpoint: signed };
+  });
+  if (sealed === undefined) return 0;
+  observe({ kind: 'ledger_sealed', tenant, ...sealed });
+  return sealed.entries;
+}
+
+/**
+ * Seals until nothing waits. A tenant whose seal fails keeps its entries for the next time, and the others go on.
+ * @returns whether no seal failed
+ */
+export async function sealWaiting(services: SealServices): Promise<boolean> {
+  let ok = true;
+  for (const tenant of await services.database.system(tenantsToSeal)) {
+    try {
+      while ((await sealTenant(services, tenant)) === limits.ledgerSealEntriesMax);
+    } catch (error) {
+      ok = false;
+      services.observe({ kind: 'background_failed', task: `sealing the ledger of ${tenant}`, error });
+    }
+  }
+  return ok;
+}
+
+/** Seals what waits again and again. @returns what stops it, after the seal under way */
+export function keepSealing(services: SealServices): () => Promise<void> {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const once = async () => {
+    const ok = await sealWaiting(services).catch((error) => {
+      services.observe({ kind: 'background_failed', task: 'sealing ledgers', error });
+      return false;
+    });
+    if (stopped) return;
+    timer = setTimeout(
+      () => {
+        running = once();
+      },
+      ok ? PAUSE_MS : RETRY_MS,
+    );
+    timer.unref();
+  };
+  let running = once();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+}

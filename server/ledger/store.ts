@@ -1,0 +1,256 @@
+/** All SQL of the ledger room. */
+import { type Static, Type } from 'typebox';
+import type { Actor } from '../core/auth/schema.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { Bytes, Instant, Nullable } from '../core/db/rows.ts';
+import { sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
+import { storable } from './digest.ts';
+import { HashedRow, type RegisterEventType, registerEventTypes } from './schema.ts';
+
+/** A new entry as JSON; bytes are `\x` and hexadecimal digits. */
+export type InboxRow = {
+  tenant: string;
+  time: string;
+  type: string;
+  name: string | null;
+  version: string | null;
+  document_version: string | null;
+  document_language: string | null;
+  outcome: string;
+  request_id: string;
+  client_id: string | null;
+  personal_digest: string;
+  salt: string;
+  actor_type: string;
+  actor_id: string;
+  user_id: string | null;
+};
+
+const inboxColumns = sql`tenant, time, type, name, version, document_version, document_language, outcome, request_id,
+  client_id, personal_digest, salt, actor_type, actor_id, user_id`;
+
+/** Writes entries of one tenant, or of many in a system transaction. */
+export async function insertEntries(tx: Transaction, rows: readonly InboxRow[]): Promise<void> {
+  await tx.run(sql`
+    insert into accord.ledger_inbox (${inboxColumns})
+    select ${inboxColumns} from json_to_recordset(${JSON.stringify(rows)}::json) as r (tenant text, time timestamptz, type text,
+      name text, version text, document_version text, document_language text, outcome text, request_id text, client_id text,
+      personal_digest bytea, salt bytea, actor_type text, actor_id text, user_id text)`);
+}
+
+/**
+ * Wipes who it was, salt and all, from every entry that a user acted in or that is about the user. The digests stay, and
+ * with them the chain. Entries that other transactions append meanwhile are not among them.
+ * @returns how many entries
+ */
+export async function eraseIn(tx: Transaction, tenant: string, userId: string): Promise<number> {
+  const id = storable(userId);
+  // The sealer moves entries: one that it moves while this looks for it would be seen in neither place.
+  await tx.run(sql`select pg_advisory_xact_lock(accord.ledger_lock(${tenant}))`);
+  const wiped = sql`set salt = null, actor_type = null, actor_id = null, user_id = null where tenant = ${tenant}`;
+  const counts = [
+    await tx.run(sql`update accord.ledger_inbox ${wiped} and (user_id = ${id} or actor_id = ${id})`),
+    await tx.run(sql`update accord.ledger_entry ${wiped} and user_id = ${id}`),
+    await tx.run(sql`update accord.ledger_entry ${wiped} and actor_id = ${id} and actor_id is distinct from user_id`),
+  ];
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Whether this transaction may seal the tenant; it may not while another one does, or wipes. */
+export async function tryLock(tx: Transaction, tenant: string): Promise<boolean> {
+  const row = await tx.one(
+    Type.Object({ mine: Type.Boolean() }),
+    sql`select pg_try_advisory_xact_lock(accord.ledger_lock(${tenant})) as mine`,
+  );
+  return row.mine;
+}
+
+/** Tenants with entries that are not sealed, for a system transaction: one look into the index for each of them. */
+export async function tenantsToSeal(tx: Transaction): Promise<string[]> {
+  const rows = await tx.many(
+    Type.Object({ tenant: Type.String() }),
+    sql`with recursive waiting as (
+        (select tenant from accord.ledger_inbox order by tenant limit 1)
+        union all
+        select (select i.tenant from accord.ledger_inbox i where i.tenant > w.tenant order by i.tenant limit 1)
+        from waiting w where w.tenant is not null)
+      select t.tenant from waiting w join accord.tenant t on t.tenant = w.tenant collate "default" order by t.tenant`,
+  );
+  return rows.map((row) => row.tenant);
+}
+
+const hashed = sql`id, (extract(epoch from time) * 1000)::bigint as time_ms, type, name, version, document_version,
+  document_language, outcome, request_id, client_id, personal_digest`;
+
+const UnsealedRow = Type.Object({ ...HashedRow.properties, time: Instant });
+
+/** The oldest entries that are not sealed. */
+export function readUnsealed(tx: Transaction, tenant: string, limit: number): Promise<Static<typeof UnsealedRow>[]> {
+  return tx.many(
+    UnsealedRow,
+    sql`select ${hashed}, time from accord.ledger_inbox where tenant = ${tenant} order by time, id limit ${limit}`,
+  );
+}
+
+export type Link = { time: string; id: string; sequence: number; hash: Buffer };
+
+/** Puts entries into the chain. @returns how many of them were there */
+export function moveEntries(tx: Transaction, tenant: string, links: readonly Link[]): Promise<number> {
+  return tx.run(sql`
+    with taken as (
+      delete from accord.ledger_inbox i
+      using unnest(${links.map((one) => one.time)}::timestamptz[], ${links.map((one) => one.id)}::uuid[],
+        ${links.map((one) => one.sequence)}::bigint[], ${links.map((one) => one.hash)}::bytea[]) as link (time, id, sequence, hash)
+      where i.tenant = ${tenant} and i.time = link.time and i.id = link.id
+      returning i.*, link.sequence, link.hash)
+    insert into accord.ledger_entry (id, ${inboxColumns}, sequence, hash)
+    select id, ${inboxColumns}, sequence, hash from taken`);
+}
+
+const HeadRow = Type.Object({ last: Type.Integer(), first: Type.Integer(), hash: Bytes, signed: Type.String() });
+export type HeadRow = Static<typeof HeadRow>;
+
+/** The newest checkpoint. */
+export function readHead(tx: Transaction, tenant: string): Promise<HeadRow | undefined> {
+  return tx.maybe(
+    HeadRow,
+    sql`select last, first, hash, signed from accord.ledger_checkpoint where tenant = ${tenant} order by last desc limit 1`,
+  );
+}
+
+export async function insertCheckpoint(
+  tx: Transaction,
+  row: { tenant: string; first: number; last: number; hash: Buffer; time: string; signed: string },
+): Promise<void> {
+  await tx.run(sql`insert into accord.ledger_checkpoint (tenant, first, last, hash, time, signed)
+    values (${row.tenant}, ${row.first}, ${row.last}, ${row.hash}, ${row.time}, ${row.signed})`);
+}
+
+const SealedRow = Type.Object({
+  ...HashedRow.properties,
+  salt: Nullable(Bytes),
+  actor_type: Nullable(Type.String()),
+  actor_id: Nullable(Type.String()),
+  user_id: Nullable(Type.String()),
+  sequence: Type.Integer(),
+  hash: Bytes,
+});
+export type SealedRow = Static<typeof SealedRow>;
+
+/** Entries with numbers in (after, upTo], by number; whoever tampered may have left several of one number. */
+export function readSealed(tx: Transaction, tenant: string, after: number, upTo: number): Promise<SealedRow[]> {
+  return tx.many(
+    SealedRow,
+    sql`select ${hashed}, salt, actor_type, actor_id, user_id, sequence, hash from accord.ledger_entry
+      where tenant = ${tenant} and sequence > ${after} and sequence <= ${upTo}
+      order by sequence, time, id limit ${2 * limits.ledgerVerifyPageItemsMax}`,
+  );
+}
+
+/** Checkpoints whose last number is in (after, upTo], by number. */
+export function readCheckpoints(tx: Transaction, tenant: string, after: number, upTo: number): Promise<HeadRow[]> {
+  return tx.many(
+    HeadRow,
+    sql`select last, first, hash, signed from accord.ledger_checkpoint
+      where tenant = ${tenant} and last > ${after} and last <= ${upTo} order by last limit ${limits.ledgerVerifyPageItemsMax}`,
+  );
+}
+
+const StrayRow = Type.Object({ id: Type.String(), sequence: Type.Integer() });
+
+/** The first sealed entry that no checkpoint speaks of. One statement: a seal meanwhile is there as a whole or not. */
+export function readUnsigned(tx: Transaction, tenant: string): Promise<Static<typeof StrayRow> | undefined> {
+  return tx.maybe(
+    StrayRow,
+    sql`select id, sequence from accord.ledger_entry where tenant = ${tenant} and sequence >
+        (select coalesce(max(last), 0) from accord.ledger_checkpoint where tenant = ${tenant})
+      order by sequence limit 1`,
+  );
+}
+
+/** Whether the entry of a number has this hash. */
+export async function hasHashAt(tx: Transaction, tenant: string, sequence: number, hash: Buffer): Promise<boolean> {
+  const row = await tx.one(
+    Type.Object({ has: Type.Boolean() }),
+    sql`select exists (select from accord.ledger_entry
+      where tenant = ${tenant} and sequence = ${sequence} and hash = ${hash}) as has`,
+  );
+  return row.has;
+}
+
+export type Position = { time: string; id: string };
+export type EventFilter = {
+  start?: string;
+  end?: string;
+  type?: RegisterEventType;
+  name?: string;
+  userId?: string;
+  /** Instead of userId: what an actor did that is no user of consents. */
+  actor?: Actor;
+};
+
+export const EventRow = Type.Object({
+  id: Type.String(),
+  time: Instant,
+  type: Type.Enum(registerEventTypes),
+  name: Nullable(Type.String()),
+  version: Nullable(Type.String()),
+  document_version: Nullable(Type.String()),
+  document_language: Nullable(Type.String()),
+  outcome: Type.String(),
+  request_id: Type.String(),
+  client_id: Nullable(Type.String()),
+  actor_type: Nullable(Type.String()),
+  actor_id: Nullable(Type.String()),
+  user_id: Nullable(Type.String()),
+  sequence: Nullable(Type.Integer()),
+});
+export type EventRow = Static<typeof EventRow>;
+
+const none = sql``;
+
+function matching(tenant: string, { start, end, type, name, userId, actor }: EventFilter) {
+  return sql`tenant = ${tenant}
+    ${start === undefined ? none : sql`and time >= ${start}`} ${end === undefined ? none : sql`and time < ${end}`}
+    ${type === undefined ? none : sql`and type = ${type}`} ${name === undefined ? none : sql`and name = ${name}`}
+    ${userId === undefined ? none : sql`and user_id = ${userId}`}
+    ${actor === undefined ? none : sql`and actor_type = ${actor.type} and actor_id = ${actor.id} and actor_id is distinct from user_id`}`;
+}
+
+const eventColumns = sql`id, time, type, name, version, document_version, document_language, outcome, request_id, client_id,
+  actor_type, actor_id, user_id`;
+
+/** Sealed or not, newest first, before a position. One statement: an entry that is being sealed is there once. */
+export function listEvents(
+  tx: Transaction,
+  tenant: string,
+  filter: EventFilter,
+  page: { before?: Position | undefined; limit: number },
+): Promise<EventRow[]> {
+  const { before, limit } = page;
+  const where = sql`${matching(tenant, filter)} ${before === undefined ? none : sql`and (time, id) < (${before.time}, ${before.id})`}`;
+  const order = sql`order by time desc, id desc limit ${limit}`;
+  return tx.many(
+    EventRow,
+    sql`(select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order})
+      union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order}) ${order}`,
+  );
+}
+
+/** The same, oldest first, after a position. */
+export function exportEvents(
+  tx: Transaction,
+  tenant: string,
+  filter: EventFilter,
+  page: { after?: Position | undefined; limit: number },
+): Promise<EventRow[]> {
+  const { after, limit } = page;
+  const where = sql`${matching(tenant, filter)} ${after === undefined ? none : sql`and (time, id) > (${after.time}, ${after.id})`}`;
+  const order = sql`order by time, id limit ${limit}`;
+  return tx.many(
+    EventRow,
+    sql`(select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order})
+      union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order}) ${order}`,
+  );
+}

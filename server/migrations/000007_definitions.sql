@@ -1,0 +1,47 @@
+-- Consent definitions with their versions and documents (configuration). The definition has the owner of all of it. A
+-- definition whose manifest went is archived: nothing of it is active, and what users consented to can still be read.
+create table accord.consent_definition (
+  tenant text not null references accord.tenant on delete cascade,
+  name text collate "C" not null,
+  attributes jsonb not null default '{}',
+  archived boolean not null default false,
+  revision bigint not null,
+  owner jsonb not null,
+  updated_at timestamptz not null default now(),
+  updated_by text not null,
+  primary key (tenant, name)
+);
+select accord.isolate('accord.consent_definition');
+
+-- The end of life belongs to the version and changes apart from it: an update of either leaves the other.
+create table accord.consent_version (
+  tenant text not null,
+  definition text collate "C" not null,
+  version text collate "C" not null,
+  attributes jsonb not null default '{}',
+  start_date timestamptz(3),
+  end_date timestamptz(3),
+  grace_period text,
+  revision bigint not null,
+  primary key (tenant, definition, version),
+  foreign key (tenant, definition) references accord.consent_definition on delete cascade,
+  check (start_date < end_date),
+  check (num_nonnulls(start_date, end_date, grace_period) in (0, 3))
+);
+select accord.isolate('accord.consent_version');
+
+create table accord.consent_document (
+  tenant text not null,
+  definition text collate "C" not null,
+  version text collate "C" not null,
+  language text collate "C" not null,
+  document text collate "C" not null,
+  effective_date timestamptz(3) not null,
+  attributes jsonb not null default '{}',
+  revision bigint not null,
+  primary key (tenant, definition, version, language, document),
+  foreign key (tenant, definition, version) references accord.consent_version on delete cascade,
+  -- Deferred: one write may exchange two dates.
+  unique (tenant, definition, language, effective_date) deferrable initially deferred
+);
+select accord.isolate('accord.consent_document');

@@ -1,0 +1,30 @@
+-- What users have consented to (records). A revoked consent is gone; that it was there is in the ledger. No foreign keys to
+-- what is configured: a definition may go, and what was agreed to stays.
+create table accord.user_consent (
+  tenant text collate "C" not null,
+  user_id text collate "C" not null,
+  definition text collate "C" not null,
+  version text collate "C" not null,
+  document text collate "C" not null,
+  language text collate "C" not null,
+  id uuid not null default uuidv7(),
+  given_at timestamptz(3) not null,
+  -- What the tenant's application keeps as evidence, as it was sent.
+  proof jsonb,
+  primary key (tenant, user_id, definition, version, language, document)
+);
+create unique index user_consent_id on accord.user_consent (tenant, id);
+create index user_consent_definition on accord.user_consent (tenant, definition, version, id);
+select accord.isolate('accord.user_consent');
+
+-- When a user was first invited away from a version: written once, never moved, and kept when the consent is revoked.
+create table accord.consent_invitation (
+  tenant text collate "C" not null,
+  user_id text collate "C" not null,
+  definition text collate "C" not null,
+  version text collate "C" not null,
+  invited_at timestamptz(3) not null,
+  primary key (tenant, user_id, definition, version)
+);
+select accord.isolate('accord.consent_invitation');
+revoke update on accord.consent_invitation from accord_app, accord_system;

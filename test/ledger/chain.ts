@@ -1,0 +1,56 @@
+/** A tenant's ledger for tests: entries appended and sealed by the real sealer, and a superuser who tampers with them. */
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { RegisterEntry } from '../../server/ledger/index.ts';
+import { sealWaiting } from '../../server/ledger/index.ts';
+import type { TestServer } from '../helpers/server.ts';
+
+export const T0 = Date.parse('2026-03-01T10:00:00.123Z');
+
+export const entry = (fields: Partial<RegisterEntry> = {}): RegisterEntry => ({
+  type: 'read',
+  time: T0,
+  actor: { type: 'user', id: 'alice' },
+  userId: 'alice',
+  outcome: 'given',
+  requestId: randomUUID(),
+  ...fields,
+});
+
+/** One statement as the database's superuser, whom neither grants nor row-level security bind. */
+export async function asAdmin<Row extends object>(adminUrl: string, text: string, values: unknown[] = []) {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    return (await client.query(text, values)).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}
+
+/** Appends and seals so many entries a seal: [3, 2] makes two seals with the entries 1 to 3, and 4 and 5. */
+export async function sealed(server: TestServer, tenant: string, seals: readonly number[]): Promise<void> {
+  let number = 0;
+  for (const count of seals) {
+    const entries = Array.from({ length: count }, () => {
+      number++;
+      return entry({ time: T0 + number, name: `n${number}`, userId: `user${number}` });
+    });
+    await server.services.ledger.append(tenant, entries);
+    await sealWaiting(server.services.sealing);
+  }
+}
+
+export type Row = {
+  sequence: string;
+  id: string;
+  name: string;
+  time: Date;
+  hash: Buffer;
+  personal_digest: Buffer;
+  salt: Buffer | null;
+  user_id: string | null;
+};
+
+export const entriesOf = (server: TestServer, tenant: string) =>
+  asAdmin<Row>(server.db.adminUrl, 'select * from accord.ledger_entry where tenant = $1 order by sequence', [tenant]);

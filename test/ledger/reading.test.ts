@@ -1,0 +1,331 @@
+/** Reading the ledger by the API: who sees what, filters, pages, exports, and that reading is recorded. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createApp } from '../../server/app.ts';
+import { limits } from '../../server/core/limits.ts';
+import { exported } from '../../server/ledger/export.ts';
+import { eraseIn, sealWaiting } from '../../server/ledger/index.ts';
+import type { RegisterEvent } from '../../server/ledger/schema.ts';
+import type { TenantSnapshot } from '../../server/snapshot/index.ts';
+import { createTestServer } from '../helpers/server.ts';
+import { asAdmin, entriesOf, entry, sealed, T0 } from './chain.ts';
+
+const clock = { ms: T0, now: () => clock.ms, monotonic: () => performance.now() };
+const server = await createTestServer({}, undefined, clock);
+const { database, ledger, sealing } = server.services;
+
+async function get(tenant: string, path: string, token: string, headers: Record<string, string> = {}) {
+  const response = await server.app.inject({
+    url: `/${tenant}/consents/${path}`,
+    headers: { authorization: `Bearer ${token}`, ...headers },
+  });
+  return { status: response.statusCode, text: response.body, headers: response.headers, json: () => response.json() };
+}
+
+async function logsOf(tenant: string, query = ''): Promise<RegisterEvent[]> {
+  const reply = await get(tenant, `events${query}`, await server.client(tenant, 'consents:read'));
+  expect(reply.status, reply.text).toBe(200);
+  return reply.json().logs;
+}
+
+describe('GET events', () => {
+  test('tells every field, sealed or not, newest first', async () => {
+    const tenant = await server.tenant();
+    const document = { version: '1.1', language: 'fr' };
+    const actor = { type: 'client', id: 'shop' };
+    await ledger.append(tenant, [
+      entry({ requestId: 'r1' }),
+      entry({
+        type: 'registered',
+        time: T0 + 1,
+        actor,
+        name: 'terms',
+        version: '1',
+        document,
+        clientId: 'shop',
+        requestId: 'r2',
+      }),
+    ]);
+    await sealWaiting(sealing);
+    await ledger.append(tenant, [{ type: 'denied', time: T0 + 2, actor, outcome: 'forbidden', requestId: 'r3' }]);
+    const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    const time = (ms: number) => new Date(T0 + ms).toISOString();
+    expect(await logsOf(tenant)).toEqual([
+      { id, time: time(2), type: 'denied', actor, outcome: 'forbidden', requestId: 'r3' },
+      {
+        ...{ id, sequence: 2, time: time(1), type: 'registered', actor, userId: 'alice', name: 'terms', version: '1' },
+        ...{ document, outcome: 'given', requestId: 'r2', clientId: 'shop' },
+      },
+      {
+        ...{ id, sequence: 1, time: time(0), type: 'read', actor: { type: 'user', id: 'alice' }, userId: 'alice' },
+        ...{ outcome: 'given', requestId: 'r1' },
+      },
+    ]);
+  });
+
+  test('leaves out who it was once the user is erased', async () => {
+    const tenant = await server.tenant();
+    await sealed(server, tenant, [2]);
+    await database.tenant(tenant, (tx) => eraseIn(tx, tenant, 'user1'));
+    const [, first] = await logsOf(tenant);
+    expect(first).toMatchObject({ sequence: 1, name: 'n1', outcome: 'given' });
+    expect(first).not.toHaveProperty('userId');
+    expect(first).not.toHaveProperty('actor');
+  });
+
+  test('pages through sealed and unsealed entries of one instant, each once', async () => {
+    const tenant = await server.tenant();
+    await sealed(server, tenant, [5]);
+    await ledger.append(
+      tenant,
+      Array.from({ length: 6 }, () => entry({ time: T0 + 3 })),
+    );
+    const seen: string[] = [];
+    const token = await server.client(tenant, 'consents:read');
+    let cursor: string | undefined;
+    do {
+      const reply = await get(tenant, `events?limit=2${cursor ? `&cursor=${cursor}` : ''}`, token);
+      const page: { logs: RegisterEvent[]; cursor?: string } = reply.json();
+      seen.push(...page.logs.map(({ id }) => id));
+      cursor = page.cursor;
+      if (seen.length === 4) await sealWaiting(sealing); // what moves meanwhile is neither missed nor seen twice
+    } while (cursor !== undefined);
+    expect(seen).toHaveLength(11);
+    expect(new Set(seen).size).toBe(11);
+  });
+
+  test('filters by time, type, name and user', async () => {
+    const tenant = await server.tenant();
+    await sealed(server, tenant, [4]);
+    await ledger.append(tenant, [entry({ type: 'denied', time: T0 + 5, name: 'n2' })]);
+    const names = async (query: string) => (await logsOf(tenant, query)).map(({ sequence }) => sequence ?? 0);
+    const at = (ms: number) => encodeURIComponent(new Date(T0 + ms).toISOString());
+    expect(await names(`?start=${at(2)}`)).toEqual([0, 4, 3, 2]);
+    expect(await names(`?end=${at(2)}`)).toEqual([1]);
+    expect(await names(`?start=${at(2)}&end=${at(4)}`)).toEqual([3, 2]);
+    expect(await names('?type=denied')).toEqual([0]);
+    expect(await names('?name=n2')).toEqual([0, 2]);
+    expect(await names('?userId=user3')).toEqual([3]);
+    expect(await names('?userId=user3&name=n2')).toEqual([]);
+    clock.ms = T0 + 1000 + 3;
+    expect(await names('?last=PT1S')).toEqual([0, 4, 3]);
+    clock.ms = T0;
+  });
+
+  test.each([
+    ['start=yesterday', '/query/start'],
+    ['start=2026-02-30T00:00:00Z', '/query/start'],
+    ['start=2026-12-31T23:59:60Z', '/query/start'],
+    ['start=2026-01-01T00:00:00', '/query/start'],
+    ['end=0000-01-01T00:00:00Z', '/query/end'],
+    ['last=7d', '/query/last'],
+    ['last=-P1D', '/query/last'],
+    ['last=P', '/query/last'],
+    ['last=P1D&start=2026-01-01T00:00:00Z', '/query/last'],
+    ['type=deleted', '/query/type'],
+    ['user=alice', '/query'],
+    ['limit=0', '/query/limit'],
+    ['cursor=x', '/query/cursor'],
+    [
+      `cursor=${Buffer.from(JSON.stringify(['register-events', '2026-02-30T00:00:00.000Z 00000000-0000-0000-0000-000000000000'])).toString('base64url')}`,
+      '/query/cursor',
+    ],
+  ])('refuses %s', async (query, pointer) => {
+    const tenant = await server.tenant();
+    const reply = await get(tenant, `events?${query}`, await server.client(tenant, 'consents:read'));
+    expect(reply.status).toBe(400);
+    expect(reply.json().errors[0].pointer).toContain(pointer);
+  });
+
+  test('is for back ends with the scope', async () => {
+    const tenant = await server.tenant();
+    for (const path of ['events', 'events/verify', 'export']) {
+      expect((await get(tenant, path, await server.user(tenant, 'alice'))).status, path).toBe(403);
+      expect((await get(tenant, path, await server.client(tenant, 'consents:write'))).status, path).toBe(403);
+      expect((await get(tenant, path, await server.client(tenant, 'pg:tenant:admin'))).status, path).toBe(200);
+      const other = await server.tenant();
+      expect((await get(other, path, await server.client(tenant, 'pg:tenant:admin'))).status, path).toBe(401);
+    }
+  });
+});
+
+describe('GET events/me', () => {
+  test("tells a user's own entries only, and is an entry itself", async () => {
+    const tenant = await server.tenant();
+    await sealed(server, tenant, [3]);
+    const token = await server.user(tenant, 'user2');
+    const first = await get(tenant, 'events/me', token, { 'x-request-id': 'mine' });
+    expect(first.json().logs.map(({ sequence }: RegisterEvent) => sequence)).toEqual([2]);
+    const read = (await logsOf(tenant, '?userId=user2&type=read')).find(({ requestId }) => requestId === 'mine');
+    expect(read).toMatchObject({
+      ...{ type: 'read', actor: { type: 'user', id: 'user2' }, userId: 'user2', outcome: 'events', requestId: 'mine' },
+      ...{ clientId: 'accord-cli' },
+    });
+    expect((await get(tenant, 'events/me', await server.client(tenant, 'pg:tenant:admin'))).status).toBe(403);
+    expect((await get(tenant, 'events/me?userId=user1', token)).status).toBe(400);
+  });
+
+  test('does not take an actor of another type for the user of the same id', async () => {
+    const tenant = await server.tenant();
+    await ledger.append(tenant, [
+      entry(),
+      entry({
+        time: T0 - 1,
+        type: 'denied',
+        actor: { type: 'user', id: 'alice' },
+        userId: 'bob',
+        requestId: 'its',
+      }),
+    ]);
+    // As for a tenant whose users are drivers, and that trusts an issuer of tokens of the type user.
+    const tenantOf = (code: string) => {
+      const snapshot = server.services.snapshots.get(code) as TenantSnapshot;
+      const own = { ...snapshot.auth.own, tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'driver' } };
+      return { auth: { ...snapshot.auth, own } };
+    };
+    const register = { ...server.services.register, tenantOf };
+    const app = await createApp(server.config, { ...server.services, register });
+    const headers = { authorization: `Bearer ${await server.user(tenant, 'alice')}` };
+    const reply = await app.inject({ url: `/${tenant}/consents/events/me`, headers });
+    await app.close();
+    expect(reply.json().logs.map(({ requestId }: RegisterEvent) => requestId)).toEqual(['its']);
+  });
+});
+
+describe('GET events/verify', () => {
+  test('answers what it found, and compares with an earlier checkpoint', async () => {
+    const tenant = await server.tenant();
+    const token = await server.client(tenant, 'consents:read');
+    expect((await get(tenant, 'events/verify', token)).json()).toEqual({ valid: true, entries: 0 });
+    await sealed(server, tenant, [3]);
+    const first = (await get(tenant, 'events/verify', token)).json();
+    expect(first).toEqual({ valid: true, entries: 3, checkpoint: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/) });
+    await sealed(server, tenant, [2]);
+    const again = await get(tenant, `events/verify?checkpoint=${first.checkpoint}`, token);
+    expect(again.json()).toMatchObject({ valid: true, entries: 5 });
+    const [row] = await entriesOf(server, tenant);
+    await asAdmin(server.db.adminUrl, "update accord.ledger_entry set outcome = 'x' where id = $1", [row?.id]);
+    const bad = await get(tenant, 'events/verify', token);
+    expect(bad.status).toBe(200);
+    expect(bad.json()).toMatchObject({
+      valid: false,
+      entries: 0,
+      firstBad: { sequence: 1, id: row?.id, problem: 'changed' },
+    });
+    const refused = await get(tenant, 'events/verify?checkpoint=a.b.c', token);
+    expect([refused.status, refused.json().code]).toEqual([400, 'checkpoint_invalid']);
+    const long = 'x'.repeat(limits.ledgerCheckpointCharsMax);
+    expect((await get(tenant, `events/verify?checkpoint=${long}`, token)).json().code).toBe('checkpoint_invalid');
+    expect((await get(tenant, `events/verify?checkpoint=${long}x`, token)).json().code).toBe('invalid_request');
+  });
+
+  test('runs for ledgerVerificationsMax tenants at once, and once for a tenant', async () => {
+    const tenants = await Promise.all(Array.from({ length: limits.ledgerVerificationsMax + 1 }, () => server.tenant()));
+    const verifyAll = (of: string[]) =>
+      Promise.all(of.map(async (tenant) => get(tenant, 'events/verify', await server.client(tenant, 'consents:read'))));
+    const statuses = async (of: string[]) => (await verifyAll(of)).map(({ status }) => status).sort();
+    // Verified tokens are cached now: what follows begins in one turn.
+    await verifyAll(tenants);
+    const tokens = await Promise.all(tenants.map((tenant) => server.client(tenant, 'consents:read')));
+    await Promise.all(tenants.map((tenant, i) => get(tenant, 'events', tokens[i] as string)));
+    const at = (i: number) => get(tenants[i] as string, 'events/verify', tokens[i] as string);
+    const ok = Array.from({ length: limits.ledgerVerificationsMax }, () => 200);
+    const replies = await Promise.all(tenants.map((_, i) => at(i)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([...ok, 429]);
+    expect(replies.find(({ status }) => status === 429)?.headers['retry-after']).toBe('10');
+    expect((await Promise.all([at(0), at(0)])).map(({ status }) => status).sort()).toEqual([200, 429]);
+    expect(await statuses(tenants.slice(1))).toEqual(ok);
+  });
+});
+
+describe('GET export', () => {
+  test('is every entry as a line, oldest first, and an entry itself', async () => {
+    const tenant = await server.tenant();
+    await sealed(server, tenant, [3]);
+    const token = await server.client(tenant, 'consents:read');
+    clock.ms = T0 + 1000;
+    const reply = await get(tenant, 'export?userId=user2', token, { 'x-request-id': 'e1' });
+    expect(reply.headers['content-type']).toBe('application/x-ndjson');
+    const about = (await logsOf(tenant, '?userId=user2')).reverse();
+    expect(about.map(({ sequence, type }) => [sequence, type])).toEqual([
+      [2, 'read'],
+      [undefined, 'exported'],
+    ]);
+    expect(
+      reply.text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(about);
+    const [of] = await logsOf(tenant, '?type=exported');
+    expect(of).toMatchObject({
+      ...{ type: 'exported', actor: { type: 'client', id: 'backend' }, userId: 'user2', outcome: 'ndjson' },
+      ...{ clientId: 'backend', requestId: 'e1' },
+    });
+    const all = await get(tenant, 'export?format=ndjson', token);
+    clock.ms = T0;
+    const lines = all.text.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual((await logsOf(tenant)).reverse());
+  });
+
+  test('as CSV quotes what has to be, and disarms formulas', async () => {
+    const tenant = await server.tenant();
+    const id = 'a"b,c\r\nd';
+    await ledger.append(tenant, [
+      entry({ time: T0 - 2, actor: { type: 'user', id }, userId: id, requestId: 'r1' }),
+      entry({
+        time: T0 - 1,
+        userId: '=cmd()',
+        name: '-1',
+        document: { version: '1', language: 'en' },
+        requestId: 'r2',
+      }),
+    ]);
+    await sealWaiting(sealing);
+    const reply = await get(tenant, 'export?format=csv&type=read', await server.client(tenant, 'consents:read'));
+    expect(reply.headers['content-type']).toBe('text/csv; charset=utf-8');
+    const uuid = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
+    expect(reply.text.replace(uuid, 'ID')).toBe(
+      [
+        'id,sequence,time,type,actorType,actorId,userId,name,version,documentVersion,documentLanguage,outcome,requestId,clientId',
+        `ID,1,${new Date(T0 - 2).toISOString()},read,user,"a""b,c\r\nd","a""b,c\r\nd",,,,,given,r1,`,
+        `ID,2,${new Date(T0 - 1).toISOString()},read,user,alice,'=cmd(),'-1,,1,en,given,r2,`,
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  test('refuses another format, without an entry', async () => {
+    const tenant = await server.tenant();
+    expect((await get(tenant, 'export?format=xml', await server.client(tenant, 'consents:read'))).status).toBe(400);
+    expect(await logsOf(tenant)).toEqual([]);
+  });
+
+  test('goes on over a page of ledgerExportPageItemsMax, and reads no further than is taken', async () => {
+    const tenant = await server.tenant();
+    const count = 2 * limits.ledgerExportPageItemsMax + 1;
+    await ledger.append(
+      tenant,
+      Array.from({ length: count }, (_, i) => entry({ time: T0 + (i >> 2), requestId: randomUUID() })),
+    );
+    let reads = 0;
+    const counting = new Proxy(database, {
+      get: (target, name) => {
+        if (name === 'tenant') reads++;
+        const member = Reflect.get(target, name);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+    const taken = exported(counting, tenant, {}, 'ndjson');
+    await taken.next();
+    expect(reads).toBe(1);
+    await taken.return(undefined);
+    expect(reads).toBe(1);
+    const ids = new Set<string>();
+    for await (const text of exported(counting, tenant, {}, 'ndjson')) {
+      for (const line of text.trimEnd().split('\n')) ids.add(JSON.parse(line).id);
+    }
+    expect(ids.size).toBe(count);
+    expect(reads).toBe(4);
+  });
+});
