@@ -8,7 +8,7 @@ import type { HashedRow } from '../../server/ledger/schema.ts';
 import { sealTenant } from '../../server/ledger/seal.ts';
 import { eraseTenant } from '../../server/tenants/index.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
-import { asAdmin, entriesOf, entry, sealed, T0 } from './chain.ts';
+import { asAdmin, entriesOf, entry, type Row, sealed, T0 } from './chain.ts';
 
 const server = await createTestServer();
 const { database, ledger, sealing } = server.services;
@@ -211,9 +211,12 @@ describe('verifying finds', () => {
   test('an entry added behind the last seal, with the right hash', async () => {
     const tenant = await ledgerOf9();
     await copyTo(tenant, 9, 10);
-    const last = (await entriesOf(server, tenant)).at(-1) as unknown as HashedRow & { time: Date; hash: Buffer };
-    const hash = chained(last.hash, leafOf({ ...last, time_ms: last.time.getTime() }));
-    await admin('update accord.ledger_entry set hash = $2 where tenant = $1 and sequence = 10', [tenant, hash]);
+    const last = (await entriesOf(server, tenant)).at(-1) as Row;
+    const hash = chained(last.hash.toString('hex'), leafOf(hashedOf(last)));
+    await admin("update accord.ledger_entry set hash = decode($2, 'hex') where tenant = $1 and sequence = 10", [
+      tenant,
+      hash,
+    ]);
     expect((await verify(tenant)).firstBad).toEqual({ sequence: 10, id: last.id, problem: 'unsigned' });
   });
 
@@ -262,13 +265,20 @@ describe('verifying finds', () => {
   });
 });
 
+/** As the hashes are made from it. */
+const hashedOf = (row: Row) =>
+  ({
+    ...row,
+    time_ms: row.time.getTime(),
+    personal_digest: row.personal_digest.toString('hex'),
+  }) as unknown as HashedRow;
+
 /** Computes the chain anew over what is stored now, as whoever has the code and the database can. */
 async function rehash(tenant: string): Promise<void> {
-  let hash: Buffer = genesis(tenant);
+  let hash = genesis(tenant);
   for (const row of await entriesOf(server, tenant)) {
-    const hashed = row as unknown as HashedRow;
-    hash = chained(hash, leafOf({ ...hashed, time_ms: row.time.getTime() }));
-    await admin('update accord.ledger_entry set hash = $3 where tenant = $1 and sequence = $2', [
+    hash = chained(hash, leafOf(hashedOf(row)));
+    await admin("update accord.ledger_entry set hash = decode($3, 'hex') where tenant = $1 and sequence = $2", [
       tenant,
       row.sequence,
       hash,
