@@ -1,5 +1,5 @@
 /**
- * Measures the ledger: appending durably with 64 callers at once against one bare durable single-row insert by `pg` in turns
+ * Measures the ledger: appending durably with 64 callers at once, and at half of that rate, against one bare durable single-row insert by `pg` in turns
  * of the same run, sealing, verifying a million sealed entries, and exporting ten million from a server process of its own
  * while its resident memory is watched. Postgres syncs, as it does in production.
  *
@@ -58,6 +58,22 @@ async function appendRound(): Promise<number[]> {
   return times;
 }
 
+/** So many appends a second, each begun at its instant whether or not the others are committed. @returns ms of each */
+async function pacedRound(perSecond: number): Promise<number[]> {
+  const times: number[] = [];
+  const [started, appends]: [number, Promise<void>[]] = [performance.now(), []];
+  const one = async (due: number) => {
+    await services.ledger.append('append', [entry(due)]);
+    times.push(performance.now() - started - due);
+  };
+  for (let elapsed = 0; elapsed < ROUND_MS; elapsed = performance.now() - started) {
+    while (appends.length < (elapsed * perSecond) / 1000) appends.push(one((appends.length * 1000) / perSecond));
+    await sleep(1);
+  }
+  await Promise.all(appends);
+  return times;
+}
+
 /** The same fields in one row of a table with the same key, by one connection without a transaction around it. */
 async function bareRound(): Promise<number[]> {
   const times: number[] = [];
@@ -83,11 +99,12 @@ async function measureAppending(): Promise<void> {
     primary key (tenant, time, id))`);
   await appendRound();
   await bareRound();
-  const [ours, bare, rates]: [number[], number[], number[]] = [[], [], []];
+  const [ours, paced, bare, rates]: [number[], number[], number[], number[]] = [[], [], [], []];
   for (let round = 0; round < ROUNDS; round++) {
     const times = await appendRound();
     rates.push((times.length / ROUND_MS) * 1000);
     ours.push(...times);
+    paced.push(...(await pacedRound(times.length / 2)));
     bare.push(...(await bareRound()));
   }
   const row = (name: string, times: number[], rate: number) => [
@@ -97,12 +114,13 @@ async function measureAppending(): Promise<void> {
     ['', 'entries/s', 'median ms', 'p99 ms'],
     [
       row(`append, ${APPENDERS} callers`, ours, median(rates)),
+      row('append, at half of that', paced, median(rates) / 2),
       row('bare insert, one connection', bare, 1000 / median(bare)),
     ],
   );
-  const over = percentile(ours, 0.99) - percentile(bare, 0.99);
+  const over = percentile(paced, 0.99) - percentile(bare, 0.99);
   const bound = `<= ${APPEND_OVER_BARE_MS_MAX} ms over p99 of a bare insert`;
-  target('append p99', bound, `${over.toFixed(2)} ms over`, over <= APPEND_OVER_BARE_MS_MAX);
+  target('append at half load, p99', bound, `${over.toFixed(2)} ms over`, over <= APPEND_OVER_BARE_MS_MAX);
   target('appended', '>= 2000 entries/s', `${median(rates).toFixed(0)} entries/s`, median(rates) >= 2000);
   console.log(noise(rates));
 }

@@ -1,9 +1,9 @@
 /** Sealing and verifying: what a superuser of the database does to a sealed ledger, and what verifying says of it. */
 import { decodeProtectedHeader } from 'jose';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { chained, genesis, leafOf } from '../../server/ledger/digest.ts';
-import { eraseIn, sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
+import { eraseIn, keepSealing, sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
 import type { HashedRow } from '../../server/ledger/schema.ts';
 import { sealTenant } from '../../server/ledger/seal.ts';
 import { eraseTenant } from '../../server/tenants/index.ts';
@@ -107,6 +107,20 @@ describe('sealing', () => {
     expect(await verify(tenant)).toMatchObject({ valid: true, entries: count });
     await update(tenant, limits.ledgerVerifyPageItemsMax, "outcome = 'x'");
     expect((await verify(tenant)).firstBad).toMatchObject({ sequence: limits.ledgerVerifyPageItemsMax });
+  });
+
+  test('goes on by itself until it is stopped', async () => {
+    const tenant = await server.tenant();
+    const stop = keepSealing(sealing);
+    for (const entries of [1, 2]) {
+      await ledger.append(tenant, [entry({ time: T0 + entries })]);
+      await vi.waitFor(async () => expect(await verify(tenant)).toMatchObject({ valid: true, entries }), 10_000);
+    }
+    await stop();
+    await ledger.append(tenant, [entry()]);
+    expect(await verify(tenant)).toMatchObject({ entries: 2 });
+    await sealWaiting(sealing);
+    expect(await verify(tenant)).toMatchObject({ entries: 3 });
   });
 
   test('of a tenant that cannot be sealed leaves the others to be sealed', async () => {
