@@ -66,6 +66,12 @@ export const commands = {
     },
     positionals: false,
   },
+  audit: {
+    summary: "verify a tenant's ledger of consents; ends with 1 when it is not as it was sealed",
+    usage: 'accord audit verify --tenant T [--checkpoint FILE] [--data DIR]',
+    options: { tenant: { type: 'string' }, checkpoint: { type: 'string' }, ...data },
+    positionals: true,
+  },
 } as const satisfies Record<string, Command>;
 export type CommandName = keyof typeof commands;
 

@@ -16,6 +16,7 @@ const commands: Record<Parsed['command'], () => Promise<{ run: Run }>> = {
   migrate: () => import('./migrate.ts'),
   validate: () => import('./validate.ts'),
   token: () => import('./token.ts'),
+  audit: () => import('./audit.ts'),
 };
 
 async function main(): Promise<number> {

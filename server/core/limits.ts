@@ -150,8 +150,8 @@ export const limits = {
   ledgerGroupEntriesMax: 1000, // in one insert, unless one append alone has more
   ledgerCheckpointCharsMax: 2048,
   ledgerSealEntriesMax: 2000, // under one checkpoint
-  ledgerVerifyPageItemsMax: 2000, // hashed at a stretch, while others wait
-  ledgerExportPageItemsMax: 2000,
+  ledgerVerifyPageItemsMax: 1000, // hashed at a stretch, while others wait
+  ledgerExportPageItemsMax: 500,
   ledgerVerificationsMax: 2, // at once on a server: each takes its CPU for as long as it runs
 
   // Facts of a decision

@@ -71,11 +71,12 @@ export class Ledger {
 }
 
 function rowsOf(tenant: string, entries: readonly RegisterEntry[]): InboxRow[] {
-  const salts = randomBytes(SALT_BYTES * entries.length);
-  return entries.map((entry, i) => rowOf(tenant, entry, salts.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES)));
+  const salts = randomBytes(SALT_BYTES * entries.length).toString('hex');
+  return entries.map((entry, i) => rowOf(tenant, entry, salts.slice(2 * SALT_BYTES * i, 2 * SALT_BYTES * (i + 1))));
 }
 
-function rowOf(tenant: string, entry: RegisterEntry, salt: Buffer): InboxRow {
+/** @param salt hexadecimal digits */
+function rowOf(tenant: string, entry: RegisterEntry, salt: string): InboxRow {
   const optional = (text: string | undefined) => (text === undefined ? null : storable(text));
   const actor = { type: storable(entry.actor.type), id: storable(entry.actor.id) };
   const userId = optional(entry.userId);
@@ -90,8 +91,8 @@ function rowOf(tenant: string, entry: RegisterEntry, salt: Buffer): InboxRow {
     outcome: storable(entry.outcome),
     request_id: storable(entry.requestId),
     client_id: optional(entry.clientId),
-    personal_digest: hex(personalDigest(salt, userId === null ? { actor } : { actor, userId })),
-    salt: hex(salt),
+    personal_digest: bytea(personalDigest(salt, userId === null ? { actor } : { actor, userId })),
+    salt: bytea(salt),
     actor_type: actor.type,
     actor_id: actor.id,
     user_id: userId,
@@ -99,6 +100,6 @@ function rowOf(tenant: string, entry: RegisterEntry, salt: Buffer): InboxRow {
 }
 
 /** A bytea as Postgres reads it. */
-function hex(bytes: Buffer): string {
-  return `\\x${bytes.toString('hex')}`;
+function bytea(hex: string): string {
+  return `\\x${hex}`;
 }

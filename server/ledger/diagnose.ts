@@ -14,7 +14,7 @@ export const ledgerProblems = ['changed', 'missing', 'inserted', 'reordered', 'c
 export type LedgerProblem = (typeof ledgerProblems)[number];
 
 /** A stored entry: what the row says of its place, and the leaf that its fields have now. */
-export type Placed = { sequence: number; id: string; hash: Buffer; leaf: Buffer };
+export type Placed = { sequence: number; id: string; hash: string; leaf: string };
 
 export type FirstBad = { sequence: number; id?: string; problem: LedgerProblem };
 
@@ -24,11 +24,11 @@ export type FirstBad = { sequence: number; id?: string; problem: LedgerProblem }
  * @param rows stored entries from that number on, by number: the more, the farther a moved entry is found
  * @param anchored whether the next checkpoint's hash stands at the checkpoint's number, as it does unless entries moved
  */
-export function diagnose(before: Buffer, sequence: number, rows: readonly Placed[], anchored: boolean): FirstBad {
+export function diagnose(before: string, sequence: number, rows: readonly Placed[], anchored: boolean): FirstBad {
   const [found] = rows;
   if (found === undefined) return { sequence, problem: 'cut' };
   const follows = (row: Placed) => chained(before, row.leaf);
-  const rightful = rows.find((row) => follows(row).equals(row.hash));
+  const rightful = rows.find((row) => follows(row) === row.hash);
   if (found.sequence !== sequence) {
     // A gap. The entry may stand farther on, with the hash that it was sealed with.
     return rightful === undefined || rightful === found
@@ -38,11 +38,11 @@ export function diagnose(before: Buffer, sequence: number, rows: readonly Placed
   const twin = rows.find((row) => row !== found && row.sequence === sequence);
   if (twin !== undefined) return { sequence, id: rightful === found ? twin.id : found.id, problem: 'inserted' };
   // Hashes that stayed while what they are of changed places.
-  if (rows.some((row) => row !== found && follows(row).equals(found.hash))) {
+  if (rows.some((row) => row !== found && follows(row) === found.hash)) {
     return { sequence, id: found.id, problem: 'reordered' };
   }
   if (rightful !== undefined) {
-    const elsewhere = rows.some((row) => row !== found && chained(row.hash, found.leaf).equals(found.hash));
+    const elsewhere = rows.some((row) => row !== found && chained(row.hash, found.leaf) === found.hash);
     return { sequence, id: found.id, problem: elsewhere ? 'reordered' : 'inserted' };
   }
   return { sequence, id: found.id, problem: anchored ? 'changed' : 'missing' };

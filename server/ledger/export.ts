@@ -1,7 +1,7 @@
 /** Owns exporting: page after page, each read when the one before it was taken, so that memory holds one of them. */
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { type EventFilter, type EventRow, exportEvents, type Position } from './store.ts';
+import { type EventFilter, type EventRow, type Position, readEvents } from './store.ts';
 import { csvHeader, csvOf, eventOf } from './view.ts';
 
 export const exportFormats = ['ndjson', 'csv'] as const;
@@ -21,11 +21,12 @@ export async function* exported(
 ): AsyncGenerator<string> {
   if (format === 'csv') yield csvHeader;
   const limit = limits.ledgerExportPageItemsMax;
-  let after: Position | undefined;
+  let behind: Position | undefined;
   for (;;) {
-    const rows = await database.tenant(tenant, (tx) => exportEvents(tx, tenant, filter, { after, limit }));
+    const page = { newestFirst: false, behind, limit };
+    const rows = await database.tenant(tenant, (tx) => readEvents(tx, tenant, filter, page));
     if (rows.length > 0) yield rows.map(lineOf[format]).join('');
     if (rows.length < limit) return;
-    after = rows.at(-1);
+    behind = rows.at(-1);
   }
 }

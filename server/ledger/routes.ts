@@ -15,7 +15,7 @@ import { exported, exportFormats } from './export.ts';
 import { type FilterQuery, filterOf, LIST, ownFilter, positionOf, tenantFilter } from './filter.ts';
 import { ledgerProblem } from './problems.ts';
 import { RegisterEvent } from './schema.ts';
-import { type EventFilter, listEvents } from './store.ts';
+import { type EventFilter, readEvents } from './store.ts';
 import { verifyLedger } from './verify.ts';
 import { eventOf } from './view.ts';
 
@@ -109,8 +109,9 @@ async function pageOf(
   filter: EventFilter,
   { limit = 100, cursor }: { limit: number | undefined; cursor: string | undefined },
 ): Promise<Static<typeof Events>> {
-  const before = cursor === undefined ? undefined : positionOf(cursor);
-  const rows = await database.tenant(tenant, (tx) => listEvents(tx, tenant, filter, { before, limit: limit + 1 }));
+  const behind = cursor === undefined ? undefined : positionOf(cursor);
+  const page = { newestFirst: true, behind, limit: limit + 1 };
+  const rows = await database.tenant(tenant, (tx) => readEvents(tx, tenant, filter, page));
   const logs = rows.slice(0, limit).map(eventOf);
   const last = rows.length > limit ? logs.at(-1) : undefined;
   return { logs, ...(last === undefined ? {} : { cursor: encodeCursor(`${last.time} ${last.id}`, LIST) }) };

@@ -1,7 +1,7 @@
 /** Shapes of the ledger room. */
 import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
-import { Bytes, Nullable } from '../core/db/rows.ts';
+import { Nullable } from '../core/db/rows.ts';
 
 export const registerEventTypes = [
   'read',
@@ -49,7 +49,8 @@ export const HashedRow = Type.Object({
   outcome: Type.String(),
   request_id: Type.String(),
   client_id: Nullable(Type.String()),
-  personal_digest: Bytes,
+  /** Hexadecimal digits. */
+  personal_digest: Type.String(),
 });
 export type HashedRow = Static<typeof HashedRow>;
 

@@ -29,7 +29,7 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
     if (rows.length === 0) return undefined;
     const head = await readHead(tx, tenant);
     const before = head?.last ?? 0;
-    let hash: Buffer = head?.hash ?? genesis(tenant);
+    let hash = head?.hash ?? genesis(tenant);
     const links = rows.map((row, i) => {
       hash = chained(hash, leafOf(row));
       return { time: row.time, id: row.id, sequence: before + i + 1, hash };
@@ -39,7 +39,7 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
       throw new Error(`${moved} of ${rows.length} entries of ${tenant} were there to be sealed`);
     const seal = { tenant, first: before + 1, last: before + rows.length, time: new Date(clock.now()).toISOString() };
     const key = await lastingKey(sealer, tx, tenant, 'checkpoint');
-    const signed = await signCheckpoint(key, { ...seal, hash: hash.toString('hex') });
+    const signed = await signCheckpoint(key, { ...seal, hash });
     await insertCheckpoint(tx, { ...seal, hash, signed });
     return { entries: rows.length, checkpoint: signed };
   });

@@ -2,8 +2,8 @@
 import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { Bytes, Instant, Nullable } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { Instant, Json, Nullable } from '../core/db/rows.ts';
+import { identifier, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { storable } from './digest.ts';
 import { HashedRow, type RegisterEventType, registerEventTypes } from './schema.ts';
@@ -81,7 +81,7 @@ export async function tenantsToSeal(tx: Transaction): Promise<string[]> {
 }
 
 const hashed = sql`id, (extract(epoch from time) * 1000)::bigint as time_ms, type, name, version, document_version,
-  document_language, outcome, request_id, client_id, personal_digest`;
+  document_language, outcome, request_id, client_id, encode(personal_digest, 'hex') as personal_digest`;
 
 const UnsealedRow = Type.Object({ ...HashedRow.properties, time: Instant });
 
@@ -93,7 +93,8 @@ export function readUnsealed(tx: Transaction, tenant: string, limit: number): Pr
   );
 }
 
-export type Link = { time: string; id: string; sequence: number; hash: Buffer };
+/** The hash in hexadecimal digits. */
+export type Link = { time: string; id: string; sequence: number; hash: string };
 
 /** Puts entries into the chain. @returns how many of them were there */
 export function moveEntries(tx: Transaction, tenant: string, links: readonly Link[]): Promise<number> {
@@ -101,58 +102,102 @@ export function moveEntries(tx: Transaction, tenant: string, links: readonly Lin
     with taken as (
       delete from accord.ledger_inbox i
       using unnest(${links.map((one) => one.time)}::timestamptz[], ${links.map((one) => one.id)}::uuid[],
-        ${links.map((one) => one.sequence)}::bigint[], ${links.map((one) => one.hash)}::bytea[]) as link (time, id, sequence, hash)
+        ${links.map((one) => one.sequence)}::bigint[], ${links.map((one) => one.hash)}::text[]) as link (time, id, sequence, hash)
       where i.tenant = ${tenant} and i.time = link.time and i.id = link.id
-      returning i.*, link.sequence, link.hash)
+      returning i.*, link.sequence, decode(link.hash, 'hex') as hash)
     insert into accord.ledger_entry (id, ${inboxColumns}, sequence, hash)
     select id, ${inboxColumns}, sequence, hash from taken`);
 }
 
-const HeadRow = Type.Object({ last: Type.Integer(), first: Type.Integer(), hash: Bytes, signed: Type.String() });
+const headColumns = sql`last, first, encode(hash, 'hex') as hash, signed`;
+/** The hash in hexadecimal digits. */
+const HeadRow = Type.Object({
+  last: Type.Integer(),
+  first: Type.Integer(),
+  hash: Type.String(),
+  signed: Type.String(),
+});
 export type HeadRow = Static<typeof HeadRow>;
 
 /** The newest checkpoint. */
 export function readHead(tx: Transaction, tenant: string): Promise<HeadRow | undefined> {
   return tx.maybe(
     HeadRow,
-    sql`select last, first, hash, signed from accord.ledger_checkpoint where tenant = ${tenant} order by last desc limit 1`,
+    sql`select ${headColumns} from accord.ledger_checkpoint where tenant = ${tenant} order by last desc limit 1`,
   );
 }
 
 export async function insertCheckpoint(
   tx: Transaction,
-  row: { tenant: string; first: number; last: number; hash: Buffer; time: string; signed: string },
+  row: { tenant: string; first: number; last: number; hash: string; time: string; signed: string },
 ): Promise<void> {
   await tx.run(sql`insert into accord.ledger_checkpoint (tenant, first, last, hash, time, signed)
-    values (${row.tenant}, ${row.first}, ${row.last}, ${row.hash}, ${row.time}, ${row.signed})`);
+    values (${row.tenant}, ${row.first}, ${row.last}, decode(${row.hash}, 'hex'), ${row.time}, ${row.signed})`);
 }
 
-const SealedRow = Type.Object({
-  ...HashedRow.properties,
-  salt: Nullable(Bytes),
-  actor_type: Nullable(Type.String()),
-  actor_id: Nullable(Type.String()),
-  user_id: Nullable(Type.String()),
-  sequence: Type.Integer(),
-  hash: Bytes,
-});
-export type SealedRow = Static<typeof SealedRow>;
+/** Bytes are hexadecimal digits. */
+export type SealedRow = HashedRow & {
+  salt: string | null;
+  actor_type: string | null;
+  actor_id: string | null;
+  user_id: string | null;
+  sequence: number;
+  hash: string;
+};
 
-/** Entries with numbers in (after, upTo], by number; whoever tampered may have left several of one number. */
-export function readSealed(tx: Transaction, tenant: string, after: number, upTo: number): Promise<SealedRow[]> {
-  return tx.many(
-    SealedRow,
-    sql`select ${hashed}, salt, actor_type, actor_id, user_id, sequence, hash from accord.ledger_entry
-      where tenant = ${tenant} and sequence > ${after} and sequence <= ${upTo}
-      order by sequence, time, id limit ${2 * limits.ledgerVerifyPageItemsMax}`,
+/** Where a checkpoint stands, and the hash that it has there, in hexadecimal digits. */
+export type Mark = { last: number; first: number; hash: string };
+
+/**
+ * Entries with numbers in (after, upTo], by number, and the checkpoints in them; whoever tampered may have left several of
+ * one number. One JSON array for a page: JSON.parse takes a third of the time that `pg` takes for as many rows.
+ */
+export async function readSealed(
+  tx: Transaction,
+  tenant: string,
+  after: number,
+  upTo: number,
+): Promise<{ rows: SealedRow[]; checkpoints: Mark[] }> {
+  const within = (column: 'sequence' | 'last') =>
+    sql`tenant = ${tenant} and ${identifier(column)} > ${after} and ${identifier(column)} <= ${upTo}`;
+  const { rows, checkpoints } = await tx.one(
+    Type.Object({ rows: Json<SealedTuple[]>(), checkpoints: Json<Mark[]>() }),
+    sql`select (
+        select coalesce(json_agg(json_build_array(id, time_ms, type, name, version, document_version, document_language,
+          outcome, request_id, client_id, personal_digest, encode(salt, 'hex'), actor_type, actor_id, user_id, sequence,
+          encode(hash, 'hex'))), '[]')
+        from (select ${hashed}, salt, actor_type, actor_id, user_id, sequence, hash from accord.ledger_entry
+          where ${within('sequence')} order by sequence, time, id limit ${2 * limits.ledgerVerifyPageItemsMax}) as page
+      ) as rows, (
+        select coalesce(json_agg(json_build_object('last', last, 'first', first, 'hash', encode(hash, 'hex'))), '[]')
+        from (select last, first, hash from accord.ledger_checkpoint where ${within('last')}
+          order by last limit ${limits.ledgerVerifyPageItemsMax}) as mark
+      ) as checkpoints`,
   );
+  return { rows: rows.map(sealedRow), checkpoints };
+}
+
+type Texts = string | null;
+type SealedTuple = [
+  ...[id: string, time_ms: number, type: string, name: Texts, version: Texts, document: Texts, language: Texts],
+  ...[outcome: string, request: string, client: Texts, digest: string, salt: Texts, actorType: Texts, actor: Texts],
+  ...[user: Texts, sequence: number, hash: string],
+];
+
+function sealedRow(tuple: SealedTuple): SealedRow {
+  const [id, time_ms, type, name, version, document_version, document_language, outcome, ...rest] = tuple;
+  const [request_id, client_id, personal_digest, salt, actor_type, actor_id, user_id, sequence, hash] = rest;
+  return {
+    ...{ id, time_ms, type, name, version, document_version, document_language, outcome, request_id, client_id },
+    ...{ personal_digest, salt, actor_type, actor_id, user_id, sequence, hash },
+  };
 }
 
 /** Checkpoints whose last number is in (after, upTo], by number. */
 export function readCheckpoints(tx: Transaction, tenant: string, after: number, upTo: number): Promise<HeadRow[]> {
   return tx.many(
     HeadRow,
-    sql`select last, first, hash, signed from accord.ledger_checkpoint
+    sql`select ${headColumns} from accord.ledger_checkpoint
       where tenant = ${tenant} and last > ${after} and last <= ${upTo} order by last limit ${limits.ledgerVerifyPageItemsMax}`,
   );
 }
@@ -170,11 +215,11 @@ export function readUnsigned(tx: Transaction, tenant: string): Promise<Static<ty
 }
 
 /** Whether the entry of a number has this hash. */
-export async function hasHashAt(tx: Transaction, tenant: string, sequence: number, hash: Buffer): Promise<boolean> {
+export async function hasHashAt(tx: Transaction, tenant: string, sequence: number, hash: string): Promise<boolean> {
   const row = await tx.one(
     Type.Object({ has: Type.Boolean() }),
     sql`select exists (select from accord.ledger_entry
-      where tenant = ${tenant} and sequence = ${sequence} and hash = ${hash}) as has`,
+      where tenant = ${tenant} and sequence = ${sequence} and hash = decode(${hash}, 'hex')) as has`,
   );
   return row.has;
 }
@@ -221,33 +266,18 @@ function matching(tenant: string, { start, end, type, name, userId, actor }: Eve
 const eventColumns = sql`id, time, type, name, version, document_version, document_language, outcome, request_id, client_id,
   actor_type, actor_id, user_id`;
 
-/** Sealed or not, newest first, before a position. One statement: an entry that is being sealed is there once. */
-export function listEvents(
+/** Sealed or not, from behind a position on. One statement: an entry that is being sealed is there once. */
+export function readEvents(
   tx: Transaction,
   tenant: string,
   filter: EventFilter,
-  page: { before?: Position | undefined; limit: number },
+  page: { newestFirst: boolean; behind?: Position | undefined; limit: number },
 ): Promise<EventRow[]> {
-  const { before, limit } = page;
-  const where = sql`${matching(tenant, filter)} ${before === undefined ? none : sql`and (time, id) < (${before.time}, ${before.id})`}`;
-  const order = sql`order by time desc, id desc limit ${limit}`;
-  return tx.many(
-    EventRow,
-    sql`(select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order})
-      union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order}) ${order}`,
-  );
-}
-
-/** The same, oldest first, after a position. */
-export function exportEvents(
-  tx: Transaction,
-  tenant: string,
-  filter: EventFilter,
-  page: { after?: Position | undefined; limit: number },
-): Promise<EventRow[]> {
-  const { after, limit } = page;
-  const where = sql`${matching(tenant, filter)} ${after === undefined ? none : sql`and (time, id) > (${after.time}, ${after.id})`}`;
-  const order = sql`order by time, id limit ${limit}`;
+  const { newestFirst, behind, limit } = page;
+  const [beyond, way] = newestFirst ? [sql`<`, sql`desc`] : [sql`>`, none];
+  const where = sql`${matching(tenant, filter)}
+    ${behind === undefined ? none : sql`and (time, id) ${beyond} (${behind.time}, ${behind.id})`}`;
+  const order = sql`order by time ${way}, id ${way} limit ${limit}`;
   return tx.many(
     EventRow,
     sql`(select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order})

@@ -4,7 +4,7 @@
  * entry is when it does not hold.
  */
 import type { JWK } from 'jose';
-import type { Database } from '../core/db/database.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { readLastingPublicKey } from '../keys/index.ts';
 import { type Checkpoint, openCheckpoint } from './checkpoint.ts';
@@ -14,6 +14,7 @@ import { ledgerProblem } from './problems.ts';
 import {
   type HeadRow,
   hasHashAt,
+  type Mark,
   readCheckpoints,
   readHead,
   readSealed,
@@ -36,84 +37,84 @@ export type VerifyOptions = {
 export type Verification = { valid: boolean; entries: number; checkpoint?: string; firstBad?: FirstBad };
 
 /**
- * Verifies what is sealed of a tenant's ledger when this begins. The numbers are those of RegisterEvent.sequence.
+ * Verifies what is sealed of a tenant's ledger when this begins. The numbers are those of RegisterEvent.sequence. One
+ * transaction of many statements, each of which sees what is committed: nothing is held up meanwhile but its connection.
  * @throws Problem checkpoint_invalid when `earlier` is no checkpoint of this tenant; the signal's reason
  */
-export async function verifyLedger(
+export function verifyLedger(
   services: VerifyServices,
   tenant: string,
   options: VerifyOptions = {},
 ): Promise<Verification> {
-  const { database } = services;
-  const open = (signed: string) => openCheckpoint(signed, tenant, (kid) => publicKey(database, tenant, kid));
+  return services.database.tenant(tenant, (tx) => verifyIn(tx, tenant, options));
+}
+
+async function verifyIn(tx: Transaction, tenant: string, options: VerifyOptions): Promise<Verification> {
+  const open: Open = (signed) => openCheckpoint(signed, tenant, (kid) => publicKey(tx, tenant, kid));
   const earlier = options.earlier === undefined ? undefined : await open(options.earlier);
   if (options.earlier !== undefined && earlier === undefined) throw ledgerProblem('checkpoint_invalid');
-  const head = await database.tenant(tenant, (tx) => readHead(tx, tenant));
+  const head = await readHead(tx, tenant);
   const checkpoint = head === undefined ? {} : { checkpoint: head.signed };
-  const chain = await computeChain(services, tenant, { last: head?.last ?? 0, earlier, options });
+  const chain = await computeChain(tx, tenant, { last: head?.last ?? 0, earlier, options });
   const firstBad =
     chain.firstBad ??
-    (head === undefined ? undefined : await badSignature(database, tenant, head, open)) ??
-    (await strayEntry(database, tenant)) ??
+    (head === undefined ? undefined : await badSignature(tx, tenant, head, open)) ??
+    (await strayEntry(tx, tenant)) ??
     cutBefore(earlier, chain.entries);
   if (firstBad === undefined) return { valid: true, entries: chain.entries, ...checkpoint };
   const entries = Math.min(chain.entries, firstBad.sequence - 1);
   return { valid: false, entries, ...checkpoint, firstBad };
 }
 
-async function publicKey(database: Database, tenant: string, kid: string): Promise<JWK | undefined> {
-  const row = await database.tenant(tenant, (tx) => readLastingPublicKey(tx, tenant, 'checkpoint', kid));
-  return row?.public_jwk;
+async function publicKey(tx: Transaction, tenant: string, kid: string): Promise<JWK | undefined> {
+  return (await readLastingPublicKey(tx, tenant, 'checkpoint', kid))?.public_jwk;
 }
 
-type Page = { rows: SealedRow[]; checkpoints: HeadRow[]; upTo: number };
+type Page = { rows: SealedRow[]; checkpoints: Mark[]; upTo: number };
 type Extent = { last: number; earlier: Checkpoint | undefined; options: VerifyOptions };
 type Chain = { entries: number; firstBad?: FirstBad };
 
-/** Hashes page after page; the next one is read meanwhile. */
-async function computeChain(services: VerifyServices, tenant: string, extent: Extent): Promise<Chain> {
+/** Hashes page after page; Postgres makes the next one meanwhile. */
+async function computeChain(tx: Transaction, tenant: string, extent: Extent): Promise<Chain> {
   const { last, earlier, options } = extent;
-  let hash: Buffer = genesis(tenant);
+  let hash = genesis(tenant);
   let done = 0;
-  const read = (after: number) => readPage(services.database, tenant, after, last);
-  let reading = read(0);
-  while (done < last) {
-    options.signal?.throwIfAborted();
-    const page = await reading;
-    reading = read(page.upTo);
-    reading.catch(() => {}); // told where it is waited for
-    const checked = checkPage(hash, done, page, earlier);
-    if (typeof checked === 'number') {
-      const before = page.rows[checked - done - 2]?.hash ?? hash; // of an entry that was found to be right
-      const firstBad = await diagnoseAt(services.database, tenant, before, checked);
-      return { entries: checked - 1, firstBad };
+  let reading = readPage(tx, tenant, 0, last);
+  try {
+    while (done < last) {
+      options.signal?.throwIfAborted();
+      const page = await reading;
+      reading = readPage(tx, tenant, page.upTo, last);
+      const checked = checkPage(hash, done, page, earlier);
+      if (typeof checked === 'number') {
+        await reading;
+        const before = page.rows[checked - done - 2]?.hash; // of an entry that was found to be right
+        const firstBad = await diagnoseAt(tx, tenant, before ?? hash, checked);
+        return { entries: checked - 1, firstBad };
+      }
+      if ('problem' in checked) return { entries: checked.sequence - 1, firstBad: checked };
+      hash = checked.hash;
+      done = page.upTo;
+      options.onProgress?.(done, last);
     }
-    if ('problem' in checked) return { entries: checked.sequence - 1, firstBad: checked };
-    hash = checked.hash;
-    done = page.upTo;
-    options.onProgress?.(done, last);
+    return { entries: done };
+  } finally {
+    await reading; // a connection has one statement at a time
   }
-  await reading;
-  return { entries: done };
 }
 
-async function readPage(database: Database, tenant: string, after: number, last: number): Promise<Page> {
+async function readPage(tx: Transaction, tenant: string, after: number, last: number): Promise<Page> {
   const upTo = Math.min(after + limits.ledgerVerifyPageItemsMax, last);
-  if (after >= last) return { rows: [], checkpoints: [], upTo };
-  return database.tenant(tenant, async (tx) => ({
-    rows: await readSealed(tx, tenant, after, upTo),
-    checkpoints: await readCheckpoints(tx, tenant, after, upTo),
-    upTo,
-  }));
+  return after < last ? { ...(await readSealed(tx, tenant, after, upTo)), upTo } : { rows: [], checkpoints: [], upTo };
 }
 
 /** The chain's hash behind the page; or what is wrong; or the number of the first entry that does not follow. */
 function checkPage(
-  before: Buffer,
+  before: string,
   after: number,
   page: Page,
   earlier: Checkpoint | undefined,
-): { hash: Buffer } | FirstBad | number {
+): { hash: string } | FirstBad | number {
   const { checkpoints } = page;
   let hash = before;
   let expected = after + 1;
@@ -122,14 +123,14 @@ function checkPage(
     const { sequence } = row;
     if (sequence !== expected) return Math.min(sequence, expected); // a second one of its number, or a gap
     hash = chained(hash, leafOf(row));
-    if (!hash.equals(row.hash)) return sequence;
+    if (hash !== row.hash) return sequence;
     if (!isPersonal(row)) return { sequence, id: row.id, problem: 'changed' };
     const checkpoint = checkpoints[next];
     if (checkpoint?.last === sequence) {
-      if (!hash.equals(checkpoint.hash)) return { sequence: checkpoint.first, problem: 'rewritten' };
+      if (row.hash !== checkpoint.hash) return { sequence: checkpoint.first, problem: 'rewritten' };
       next++;
     }
-    if (earlier?.last === sequence && hash.toString('hex') !== earlier.hash) {
+    if (earlier?.last === sequence && row.hash !== earlier.hash) {
       return { sequence: earlier.first, problem: 'rewritten' };
     }
     expected++;
@@ -141,32 +142,26 @@ function checkPage(
 function isPersonal({ salt, actor_type: type, actor_id: id, user_id: userId, personal_digest: digest }: SealedRow) {
   if (salt === null) return type === null && id === null && userId === null;
   if (type === null || id === null) return false;
-  return personalDigest(salt, { actor: { type, id }, ...(userId === null ? {} : { userId }) }).equals(digest);
+  const personal = userId === null ? { actor: { type, id } } : { actor: { type, id }, userId };
+  return personalDigest(salt, personal) === digest;
 }
 
 /** What is at the number of the first entry that does not follow. @param before the chain's hash up to it */
-async function diagnoseAt(database: Database, tenant: string, before: Buffer, sequence: number): Promise<FirstBad> {
-  return database.tenant(tenant, async (tx) => {
-    const rows = await readSealed(tx, tenant, sequence - 1, Number.MAX_SAFE_INTEGER);
-    const [checkpoint] = await readCheckpoints(tx, tenant, sequence - 1, Number.MAX_SAFE_INTEGER);
-    const anchored = checkpoint !== undefined && (await hasHashAt(tx, tenant, checkpoint.last, checkpoint.hash));
-    const placed = rows.map((row): Placed => ({ ...row, leaf: leafOf(row) }));
-    return diagnose(before, sequence, placed, anchored);
-  });
+async function diagnoseAt(tx: Transaction, tenant: string, before: string, sequence: number): Promise<FirstBad> {
+  const { rows, checkpoints } = await readSealed(tx, tenant, sequence - 1, Number.MAX_SAFE_INTEGER);
+  const [checkpoint] = checkpoints;
+  const anchored = checkpoint !== undefined && (await hasHashAt(tx, tenant, checkpoint.last, checkpoint.hash));
+  const placed = rows.map((row): Placed => ({ ...row, leaf: leafOf(row) }));
+  return diagnose(before, sequence, placed, anchored);
 }
 
 type Open = (signed: string) => Promise<Checkpoint | undefined>;
 
 /** Undefined when the newest checkpoint is signed as it stands; otherwise the first that is not. */
-async function badSignature(
-  database: Database,
-  tenant: string,
-  head: HeadRow,
-  open: Open,
-): Promise<FirstBad | undefined> {
+async function badSignature(tx: Transaction, tenant: string, head: HeadRow, open: Open): Promise<FirstBad | undefined> {
   if ((await signatureProblem(head, open)) === undefined) return undefined;
   for (let after = 0; ; ) {
-    const checkpoints = await database.tenant(tenant, (tx) => readCheckpoints(tx, tenant, after, head.last));
+    const checkpoints = await readCheckpoints(tx, tenant, after, head.last);
     for (const checkpoint of checkpoints) {
       const problem = await signatureProblem(checkpoint, open);
       if (problem !== undefined) return { sequence: checkpoint.first, problem };
@@ -179,11 +174,11 @@ async function badSignature(
 async function signatureProblem(row: HeadRow, open: Open): Promise<'unsigned' | 'rewritten' | undefined> {
   const said = await open(row.signed);
   if (said === undefined) return 'unsigned';
-  return said.last === row.last && said.hash === row.hash.toString('hex') ? undefined : 'rewritten';
+  return said.last === row.last && said.hash === row.hash ? undefined : 'rewritten';
 }
 
-async function strayEntry(database: Database, tenant: string): Promise<FirstBad | undefined> {
-  const stray = await database.tenant(tenant, (tx) => readUnsigned(tx, tenant));
+async function strayEntry(tx: Transaction, tenant: string): Promise<FirstBad | undefined> {
+  const stray = await readUnsigned(tx, tenant);
   return stray && { ...stray, problem: 'unsigned' };
 }
 

@@ -1,14 +1,14 @@
 /** Sealing and verifying: what a superuser of the database does to a sealed ledger, and what verifying says of it. */
 import { decodeProtectedHeader } from 'jose';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { chained, genesis, leafOf } from '../../server/ledger/digest.ts';
-import { eraseIn, sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
+import { eraseIn, keepSealing, sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
 import type { HashedRow } from '../../server/ledger/schema.ts';
 import { sealTenant } from '../../server/ledger/seal.ts';
 import { eraseTenant } from '../../server/tenants/index.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
-import { asAdmin, entriesOf, entry, sealed, T0 } from './chain.ts';
+import { asAdmin, entriesOf, entry, type Row, sealed, T0 } from './chain.ts';
 
 const server = await createTestServer();
 const { database, ledger, sealing } = server.services;
@@ -107,6 +107,20 @@ describe('sealing', () => {
     expect(await verify(tenant)).toMatchObject({ valid: true, entries: count });
     await update(tenant, limits.ledgerVerifyPageItemsMax, "outcome = 'x'");
     expect((await verify(tenant)).firstBad).toMatchObject({ sequence: limits.ledgerVerifyPageItemsMax });
+  });
+
+  test('goes on by itself until it is stopped', async () => {
+    const tenant = await server.tenant();
+    const stop = keepSealing(sealing);
+    for (const entries of [1, 2]) {
+      await ledger.append(tenant, [entry({ time: T0 + entries })]);
+      await vi.waitFor(async () => expect(await verify(tenant)).toMatchObject({ valid: true, entries }), 10_000);
+    }
+    await stop();
+    await ledger.append(tenant, [entry()]);
+    expect(await verify(tenant)).toMatchObject({ entries: 2 });
+    await sealWaiting(sealing);
+    expect(await verify(tenant)).toMatchObject({ entries: 3 });
   });
 
   test('of a tenant that cannot be sealed leaves the others to be sealed', async () => {
@@ -211,9 +225,12 @@ describe('verifying finds', () => {
   test('an entry added behind the last seal, with the right hash', async () => {
     const tenant = await ledgerOf9();
     await copyTo(tenant, 9, 10);
-    const last = (await entriesOf(server, tenant)).at(-1) as unknown as HashedRow & { time: Date; hash: Buffer };
-    const hash = chained(last.hash, leafOf({ ...last, time_ms: last.time.getTime() }));
-    await admin('update accord.ledger_entry set hash = $2 where tenant = $1 and sequence = 10', [tenant, hash]);
+    const last = (await entriesOf(server, tenant)).at(-1) as Row;
+    const hash = chained(last.hash.toString('hex'), leafOf(hashedOf(last)));
+    await admin("update accord.ledger_entry set hash = decode($2, 'hex') where tenant = $1 and sequence = 10", [
+      tenant,
+      hash,
+    ]);
     expect((await verify(tenant)).firstBad).toEqual({ sequence: 10, id: last.id, problem: 'unsigned' });
   });
 
@@ -262,13 +279,20 @@ describe('verifying finds', () => {
   });
 });
 
+/** As the hashes are made from it. */
+const hashedOf = (row: Row) =>
+  ({
+    ...row,
+    time_ms: row.time.getTime(),
+    personal_digest: row.personal_digest.toString('hex'),
+  }) as unknown as HashedRow;
+
 /** Computes the chain anew over what is stored now, as whoever has the code and the database can. */
 async function rehash(tenant: string): Promise<void> {
-  let hash: Buffer = genesis(tenant);
+  let hash = genesis(tenant);
   for (const row of await entriesOf(server, tenant)) {
-    const hashed = row as unknown as HashedRow;
-    hash = chained(hash, leafOf({ ...hashed, time_ms: row.time.getTime() }));
-    await admin('update accord.ledger_entry set hash = $3 where tenant = $1 and sequence = $2', [
+    hash = chained(hash, leafOf(hashedOf(row)));
+    await admin("update accord.ledger_entry set hash = decode($3, 'hex') where tenant = $1 and sequence = $2", [
       tenant,
       row.sequence,
       hash,
