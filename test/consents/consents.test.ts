@@ -66,7 +66,7 @@ describe('reading what is active', () => {
     const other = await user('bob')('GET', `${active()}&userId=eve`);
     expect([other.status, other.body.errors[0].pointer]).toEqual([403, '/query/userId']);
     expect((await backend('consents:write')('GET', active())).status).toBe(403);
-    expect((await ledger()).at(-1)).toBe('denied forbidden of eve');
+    expect((await ledger()).slice(-2)).toEqual(['denied forbidden of eve', 'denied insufficient_scope']);
   });
 
   test.each([
@@ -436,6 +436,7 @@ describe('revoking', () => {
       'denied forbidden of eve',
       'denied invalid_request of eve',
       'denied consent_not_found of eve',
+      'denied insufficient_scope',
     ]);
   });
 
