@@ -1,30 +1,42 @@
 /**
- * Owns putting the relationships of seed/{tenant}.ndjson, beside the manifests of a local installation, into its database:
- * once, because an import knows how far it came.
+ * Owns putting what stands in seed/, beside the manifests of a local installation, into its database, once: relationships of
+ * seed/{tenant}.ndjson, because an import knows how far it came; consents of seed/{tenant}.consents.ndjson into tenants that
+ * have never been asked anything.
  */
 import { createReadStream } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { seedConsents } from '../server/consents/index.ts';
 import { importRelationships } from '../server/relationships/index.ts';
 import type { Services } from '../server/services.ts';
 
 const IMPORT = 'seed';
+const CONSENTS = '.consents.ndjson';
 
 /**
  * @param manifests the directory of the manifests
  * @returns what was refused, a line each; of tenants that are not there nothing is read
  */
-export async function seedRelationships(services: Services, manifests: string): Promise<string[]> {
+export async function seed(services: Services, manifests: string): Promise<string[]> {
   const directory = join(manifests, 'seed');
   const files = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.ndjson')).sort();
   const refused: string[] = [];
   for (const file of files) {
-    const tenant = basename(file, '.ndjson');
+    const ofConsents = file.endsWith(CONSENTS);
+    const tenant = basename(file, ofConsents ? CONSENTS : '.ndjson');
     if (!services.snapshots.get(tenant)?.active) continue;
-    const writer = { tenant, actor: 'cli', requestId: IMPORT };
-    const lines = createReadStream(join(directory, file));
-    const { errors } = await importRelationships(services.relationships, writer, { id: IMPORT, firstLine: 1 }, lines);
+    const path = join(directory, file);
+    const errors = ofConsents
+      ? await seedConsents(services.consents, tenant, (await readFile(path, 'utf8')).split('\n'))
+      : await seedRelationships(services, tenant, path);
     refused.push(...errors.map(({ line, detail }) => `${join('seed', file)}:${line}: ${detail}`));
   }
   return refused;
+}
+
+async function seedRelationships(services: Services, tenant: string, path: string) {
+  const writer = { tenant, actor: 'cli', requestId: IMPORT };
+  const lines = createReadStream(path);
+  const { errors } = await importRelationships(services.relationships, writer, { id: IMPORT, firstLine: 1 }, lines);
+  return errors;
 }

@@ -18,7 +18,7 @@ import { lockDirectory } from './lock.ts';
 import { choiceOf, startOperation } from './operation.ts';
 import { createProgress, curl, table } from './output.ts';
 import { reportChanges, rowOf } from './report.ts';
-import { seedRelationships } from './seed.ts';
+import { seed } from './seed.ts';
 import { untilStopped } from './stop.ts';
 
 const LOOPBACK_RANGES = '127.0.0.0/8,::1/128';
@@ -60,8 +60,7 @@ export async function run(parsed: Parsed): Promise<number> {
     progress.step(`Reconciling ${operation.place}`);
     const ending = Promise.race([ended.promise, stopped.then(() => undefined)]);
     const summary = await Promise.race([operation.operator.settled(), ending.then(() => undefined)]);
-    const refused =
-      summary !== undefined && choice.kind === 'files' ? await seedRelationships(services, choice.manifests) : [];
+    const refused = summary !== undefined && choice.kind === 'files' ? await seed(services, choice.manifests) : [];
     settled = true;
     progress.done();
     if (summary !== undefined) {

@@ -109,11 +109,11 @@ async function verified(
   }
 }
 
-/** Counted before it is admitted: what a caller may not do is a request of its own too. */
+/** Counted and known before it is admitted: what a caller may not do is a request of its own too, and may be recorded. */
 function letIn(services: Door, access: Access, caller: Caller, request: FastifyRequest): undefined {
   services.rates?.countCaller(caller);
-  admit(access, caller);
   request.caller = caller;
+  admit(access, caller);
   return undefined;
 }
 

@@ -56,9 +56,9 @@ export function marksOf({ labels, annotations }: Pick<RawObject['metadata'], 'la
 /** The same for two statuses that say the same; of what the operator writes only. */
 export function statusDigest(status: unknown): string {
   if (typeof status !== 'object' || status === null) return '';
-  const { observedGeneration, activeGeneration, revision, conditions = [] } = status as ResourceStatus;
+  const { observedGeneration, activeGeneration, revision, conditions = [], active, locked } = status as ResourceStatus;
   if (conditions.length === 0 && observedGeneration === undefined) return '';
-  return digestOf({ observedGeneration, activeGeneration, revision, conditions });
+  return digestOf({ observedGeneration, activeGeneration, revision, conditions, active, locked });
 }
 
 const plurals = new Map<string, string>(kinds.map(({ kind, plural }) => [kind, plural]));

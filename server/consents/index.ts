@@ -7,3 +7,4 @@ export type { ConsentServices } from './governing.ts';
 export { PastConsents } from './past.ts';
 export { Registrar } from './registrar.ts';
 export { type ConsentRouteServices, registerConsentRoutes } from './routes.ts';
+export { seedConsents } from './seeding.ts';

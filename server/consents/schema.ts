@@ -67,6 +67,21 @@ export const consentFilter = {
   status: Type.Optional(Type.Enum([...userStatuses])),
 };
 
+/** A consent that was given elsewhere. */
+export const SeedLine = Type.Object(
+  {
+    userId,
+    name,
+    version,
+    document: Document,
+    givenAt: Type.String(),
+    /** When the user was first invited away from the version. */
+    invitedAt: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type SeedLine = Static<typeof SeedLine>;
+
 const DocumentView = Type.Object({ version: Type.String(), language: Type.String() });
 export const JudgementView = Type.Object({
   name: Type.String(),

@@ -111,6 +111,17 @@ export function listConsents(
   );
 }
 
+/** Whether nobody ever gave or asked anything in the tenant: each request leaves an entry in the ledger. */
+export async function isUntouched(tx: Transaction, tenant: string): Promise<boolean> {
+  const { untouched } = await tx.one(
+    Type.Object({ untouched: Type.Boolean() }),
+    sql`select not exists (select from accord.user_consent where tenant = ${tenant})
+      and not exists (select from accord.ledger_inbox where tenant = ${tenant})
+      and not exists (select from accord.ledger_entry where tenant = ${tenant}) as untouched`,
+  );
+  return untouched;
+}
+
 /** All that is kept of a user here. */
 export async function removeUser(tx: Transaction, tenant: string, userId: string): Promise<void> {
   await tx.run(sql`delete from accord.user_consent where tenant = ${tenant} and user_id = ${userId}`);

@@ -59,7 +59,7 @@ export const definitionProblem = defineProblems({
   },
   effective_date_taken: {
     status: 400,
-    title: 'effectiveDate taken',
+    title: 'Effective date taken',
     when: 'Another document of the definition in this language takes effect at the same instant.',
   },
   definition_quota_reached: {

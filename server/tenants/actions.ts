@@ -9,6 +9,7 @@ import type { TenantSpec } from './schema.ts';
 import { type SecretSealer, storeSecrets, type TenantSecrets } from './secrets.ts';
 import {
   countChildren,
+  deleteConsents,
   deleteLedger,
   deleteRelationships,
   deleteTenant,
@@ -90,11 +91,10 @@ export async function transferTenant(
 export async function eraseTenant(services: TenantServices, writer: Writer, tenant: string): Promise<void> {
   await disableTenant(services, writer, tenant);
   await services.database.tenant(tenant, (tx) => checkChildless(tx, tenant));
-  let erased: number;
-  do {
-    const some = limits.deletePageItemsMax;
-    erased = await services.database.tenant(tenant, (tx) => deleteRelationships(tx, tenant, some));
-  } while (erased === limits.deletePageItemsMax);
+  const some = limits.deletePageItemsMax;
+  for (const remove of [deleteRelationships, deleteConsents]) {
+    while ((await services.database.tenant(tenant, (tx) => remove(tx, tenant, some))) === some);
+  }
   await services.database.tenant(tenant, async (tx) => {
     await checkChildless(tx, tenant);
     await deleteTenant(tx, tenant);

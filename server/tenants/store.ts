@@ -108,6 +108,12 @@ export async function deleteLedger(tx: Transaction, tenant: string, limit: numbe
   return inbox + entries;
 }
 
+/** Removes at most so many consents; how many. */
+export function deleteConsents(tx: Transaction, tenant: string, limit: number): Promise<number> {
+  return tx.run(sql`delete from accord.user_consent where ctid in
+    (select ctid from accord.user_consent where tenant = ${tenant} limit ${limit})`);
+}
+
 /** What servers said that they serve of a tenant that is gone, in a system transaction: a successor has revisions of its own. */
 export async function forgetServed(tx: Transaction, tenant: string): Promise<void> {
   await tx.run(sql`delete from accord.server_revision where tenant = ${tenant}

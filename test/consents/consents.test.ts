@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Asking, userOf } from '../../server/consents/governing.ts';
 import { limits } from '../../server/core/limits.ts';
-import { createTestServer, tenantSpec } from '../helpers/server.ts';
+import { eraseTenant, putTenant } from '../../server/tenants/index.ts';
+import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { consenting, day, item } from './consenting.ts';
 
@@ -65,7 +66,7 @@ describe('reading what is active', () => {
     const other = await user('bob')('GET', `${active()}&userId=eve`);
     expect([other.status, other.body.errors[0].pointer]).toEqual([403, '/query/userId']);
     expect((await backend('consents:write')('GET', active())).status).toBe(403);
-    expect((await ledger()).at(-1)).toBe('denied forbidden of eve');
+    expect((await ledger()).slice(-2)).toEqual(['denied forbidden of eve', 'denied insufficient_scope']);
   });
 
   test.each([
@@ -435,6 +436,7 @@ describe('revoking', () => {
       'denied forbidden of eve',
       'denied invalid_request of eve',
       'denied consent_not_found of eve',
+      'denied insufficient_scope',
     ]);
   });
 
@@ -497,6 +499,18 @@ describe('receipts and erasure', () => {
     expect(JSON.stringify(payload)).toContain(id);
     expect((await user('eve')('GET', `/${id}/receipt`)).status).toBe(403);
     expect((await backend('consents:read')('GET', `/${id}/receipt`)).status).toBe(200);
+  });
+
+  test('an erased tenant leaves no consents to a successor of its name', async () => {
+    const { define, user, tenant, admin } = await world();
+    await define('news', { '1 a en': 0 });
+    await user('alice')('POST', '', item('news', '1 a en'));
+    expect((await admin('GET', '')).body.consents).toHaveLength(1);
+    await eraseTenant(server.services.tenants, manifestWriter, tenant);
+    await putTenant(server.services.tenants, manifestWriter, tenant, tenantSpec());
+    await server.services.snapshots.refresh(tenant);
+    expect((await admin('GET', '')).body.consents).toEqual([]);
+    expect((await user('alice')('GET', active())).body.code).toBe('consent_definition_not_found');
   });
 
   test('an erased user leaves no trace but unnamed entries', async () => {

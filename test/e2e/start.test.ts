@@ -55,8 +55,8 @@ describe('accord start', () => {
 
   test('makes everything, says where, and answers the request that it prints', async () => {
     await start();
-    expect(running?.output).toMatch(/Reconciled 12 manifests/);
-    expect(running?.output.match(/ Ready$/gm)).toHaveLength(12);
+    expect(running?.output).toMatch(/Reconciled 15 manifests/);
+    expect(running?.output.match(/ Ready$/gm)).toHaveLength(15);
     expect(running?.output).not.toContain('eyJ'); // no token where it is not a terminal
     backend = await token('--client', 'me', '--scope', 'authz:evaluate');
     expect(await unlock(backend)).toEqual({ status: 200, body: { outcome: 'allow' } });
@@ -78,6 +78,25 @@ describe('accord start', () => {
     const lives = '/carshare/actors/user/bob/relationships/lives_in/household/elm-street-3';
     expect((await call('DELETE', lives)).status).toBe(204);
     expect(await use('bob')).toBe('deny');
+  });
+
+  test('has the consents of examples/seed: required, given, valid and grace; a revoked one does not come back', async () => {
+    const ask = async (user: string, path: string, method = 'GET', language = 'en') => {
+      const authorization = `Bearer ${await token('--user', user)}`;
+      const query = path === 'active' ? `?name=trip-data&language=${language}` : '';
+      const response = await fetch(`${base()}/carshare/consents/${path}${query}`, {
+        method,
+        headers: { authorization },
+      });
+      return response.status === 204 ? undefined : ((await response.json()) as Record<string, unknown>);
+    };
+    const statuses = [];
+    for (const user of ['alice', 'bob', 'carol', 'dave']) statuses.push((await ask(user, 'active'))?.status);
+    expect(statuses).toEqual(['given', 'valid', 'grace', 'required']);
+    expect(await ask('erik', 'active', 'GET', 'nl')).toMatchObject({ version: '2', status: 'grace' });
+    const mine = (await ask('bob', 'me'))?.consents as { id: string }[];
+    await ask('bob', `${mine[0]?.id}`, 'DELETE');
+    expect((await ask('bob', 'active'))?.status).toBe('required');
   });
 
   test('serves its own description, keys and state', async () => {
@@ -127,12 +146,15 @@ describe('accord start', () => {
       'booking-refund',
       'car',
       'car-drive',
+      'car-locate',
       'car-read',
       'car-unlock',
       'car-use',
       'carshare',
       'household',
       'household-keeps-car',
+      'newsletter',
+      'trip-data',
       'user',
       'user-lives-in-household',
       'user-may-use-car',
@@ -168,7 +190,7 @@ describe('accord start', () => {
     await running?.stop();
     await rename(manifest('carshare/policies/car-read.yaml'), manifest('car-read.away'));
     await start();
-    expect(running?.output).toMatch(/Reconciled 11 manifests/);
+    expect(running?.output).toMatch(/Reconciled 14 manifests/);
     const response = await fetch(`${base()}/authz/carshare`, {
       method: 'POST',
       headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
@@ -227,6 +249,6 @@ describe('the command line', () => {
     expect(stdout).toMatch(/bad\.json:\d+.*http\.send/);
     expect(stdout).toMatch(/typo\.yaml:\d+.*displayNam/s);
     await rm(folder, { recursive: true });
-    expect((await accord(['validate', 'examples'])).stdout).toMatch(/12 manifests are good/);
+    expect((await accord(['validate', 'examples'])).stdout).toMatch(/15 manifests are good/);
   });
 });

@@ -76,6 +76,40 @@ describe('the operator on a cluster', () => {
     await until(async () => (await cluster.request('GET', `${tenants}/${owner}`)).status === 404);
   });
 
+  test('says of a consent definition what is active and locked, also when only time has changed it; deleted, it is archived', async () => {
+    const snapshots = await world.serve();
+    const owner = await cluster.namespace();
+    const { operator } = await operate(cluster.kubeconfig);
+    const path = `/apis/accord.dev/v1alpha1/namespaces/${owner}/consentdefinitions`;
+    const later = new Date(Date.now() + 8000).toISOString();
+    const documents = (effectiveDate?: string) => [
+      { version: 'a', language: 'en', ...(effectiveDate && { effectiveDate }) },
+    ];
+    const version = (name: string, date?: string) => ({
+      version: name,
+      optInConfig: { type: 'direct' },
+      documents: documents(date),
+    });
+    const spec = { tenantRef: { name: owner }, name: 'news', versions: [version('1'), version('2', later)] };
+    await cluster.call('POST', tenants, tenant(owner));
+    const kind = { apiVersion: 'accord.dev/v1alpha1', kind: 'ConsentDefinition' };
+    await cluster.call('POST', path, { ...kind, metadata: { name: 'news' }, spec });
+    await until(async () => (await readyOf(`${path}/news`)) === 'True Programmed now');
+    const { body } = await cluster.request('GET', `${path}/news`);
+    expect(body.status).toMatchObject({
+      active: [{ language: 'en', version: '1', document: 'a' }],
+      locked: [{ version: '1', endOfLife: false, documents: 1 }],
+    });
+    expect(snapshots.get(owner)?.definitions.get('news')?.versions).toHaveLength(2);
+    await until(async () => {
+      operator.resync();
+      return (await cluster.request('GET', `${path}/news`)).body.status.active[0].version === '2';
+    });
+    await cluster.call('DELETE', `${path}/news`);
+    await until(async () => (await cluster.request('GET', `${path}/news`)).status === 404);
+    await until(async () => snapshots.get(owner)?.definitions.size === 0);
+  });
+
   test('writes nothing to the API server when everything is looked at again, nor when it starts again', async () => {
     await world.serve();
     const owner = await cluster.namespace();

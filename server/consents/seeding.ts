@@ -1,0 +1,90 @@
+/**
+ * Owns bringing in consents that were given elsewhere, with their dates: into a tenant that has never been asked anything,
+ * so that what was revoked since never comes back.
+ */
+import { Compile } from 'typebox/compile';
+import { instantMs } from '../core/instants.ts';
+import { Problem } from '../core/problems.ts';
+import { appendIn } from '../ledger/index.ts';
+import { tenantProblem } from '../tenants/index.ts';
+import type { ConsentServices } from './governing.ts';
+import { documentOf } from './rules.ts';
+import { SeedLine } from './schema.ts';
+import { holdUsers, insertConsents, insertInvitation, isUntouched } from './store.ts';
+
+const shape = Compile(SeedLine);
+export type Refused = { line: number; detail: string };
+
+/**
+ * @param lines JSON, one SeedLine each; empty ones are skipped
+ * @returns what was refused; the rest is brought in, unless the tenant was asked something before: then nothing is
+ * @throws Problem tenant_not_found
+ */
+export async function seedConsents(
+  { database, clock, snapshotOf }: Pick<ConsentServices, 'database' | 'clock' | 'snapshotOf'>,
+  tenant: string,
+  lines: readonly string[],
+): Promise<Refused[]> {
+  const { definitions } = snapshotOf(tenant);
+  const now = clock.now();
+  const refused: Refused[] = [];
+  const seeds = lines.flatMap((text, index) => {
+    if (text.trim() === '') return [];
+    const read = readLine(text, now);
+    if ('detail' in read) {
+      refused.push({ line: index + 1, detail: read.detail });
+      return [];
+    }
+    try {
+      documentOf(definitions.get(read.name), read);
+      return [read];
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      refused.push({ line: index + 1, detail: error.message });
+      return [];
+    }
+  });
+  if (seeds.length === 0) return refused;
+  const written = await database.tenant(tenant, async (tx) => {
+    if (!(await holdUsers(tx, tenant, [...new Set(seeds.map((one) => one.userId))]))) {
+      throw tenantProblem('tenant_not_found');
+    }
+    if (!(await isUntouched(tx, tenant))) return false;
+    const rows = seeds.map(({ userId, name, version, document, givenAt }) => ({
+      ...{ id: '', user_id: userId, definition: name, version, document: document.version },
+      ...{ language: document.language, given_at: givenAt, proof: null, invited_at: null },
+    }));
+    await insertConsents(tx, tenant, rows);
+    for (const { userId, name, version, invitedAt } of seeds) {
+      if (invitedAt !== undefined) await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
+    }
+    const actor = { type: 'cli', id: 'seed' };
+    const entries = seeds.map(({ userId, name, version, document }) => {
+      const about = { userId, name, version, document };
+      return { ...about, type: 'registered' as const, time: now, actor, outcome: 'brought_in', requestId: 'seed' };
+    });
+    await appendIn(tx, tenant, entries);
+    return true;
+  });
+  return written ? refused : [];
+}
+
+function readLine(text: string, now: number): SeedLine | { detail: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { detail: `The line is not JSON: ${(error as Error).message}` };
+  }
+  if (!shape.Check(value)) {
+    const [first] = shape.Errors(value);
+    return { detail: `${first?.instancePath ?? ''} ${first?.message ?? 'is not the shape of a consent'}`.trim() };
+  }
+  for (const field of ['givenAt', 'invitedAt'] as const) {
+    const instant = value[field];
+    if (instant === undefined) continue;
+    const ms = instantMs(instant);
+    if (ms === undefined || ms > now) return { detail: `/${field} must be an RFC 3339 instant that has passed` };
+  }
+  return value;
+}

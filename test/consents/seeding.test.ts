@@ -1,0 +1,49 @@
+/** Consents that were given elsewhere: brought in once, with their dates; what is wrong is refused by its line. */
+import { expect, test } from 'vitest';
+import { seedConsents } from '../../server/consents/index.ts';
+import { createTestServer } from '../helpers/server.ts';
+import { WallClock } from '../invitations/inviting.ts';
+import { consenting, item } from './consenting.ts';
+
+const clock = new WallClock();
+const server = await createTestServer({}, undefined, clock);
+const line = (userId: string, document: string, more: object = {}) =>
+  JSON.stringify({ userId, ...item('news', document), givenAt: '2025-01-01T00:00:00Z', ...more });
+
+test('dates are kept, once; a tenant that was asked anything gets nothing', async () => {
+  const { define, end, tenant, user, ledger } = await consenting(server, clock);
+  await define('news', { '1 a en': 0, '2 a en': 1000 });
+  await end('news', '1', { startDate: 2000, endDate: 100_000, gracePeriod: 'PT50S' });
+  clock.advance(3000);
+  const invitedAt = new Date(clock.now() - 500).toISOString();
+  const lines = [line('alice', '1 a en', { invitedAt }), '', line('bob', '2 a en')];
+  expect(await seedConsents(server.services.consents, tenant, lines)).toEqual([]);
+  const active = '/active?name=news&language=en';
+  expect((await user('alice')('GET', active)).body).toMatchObject({
+    status: 'grace',
+    gracePeriodEnds: new Date(clock.now() - 500 + 50_000).toISOString(),
+  });
+  const [given] = (await user('bob')('GET', '/me')).body.consents;
+  expect(given).toMatchObject({ givenAt: '2025-01-01T00:00:00.000Z', status: 'given' });
+  await user('bob')('DELETE', `/${given.id}`);
+  expect(await seedConsents(server.services.consents, tenant, lines)).toEqual([]);
+  expect((await user('bob')('GET', '/me')).body.consents).toEqual([]);
+  expect((await ledger()).filter((one) => one.includes('brought_in'))).toHaveLength(2);
+});
+
+test('a wrong line is refused by itself', async () => {
+  const { define, tenant, admin } = await consenting(server, clock);
+  await define('news', { '1 a en': 0 });
+  const lines = [
+    '{"userId":',
+    line('a', '9 a en'),
+    line('b', '1 a en', { givenAt: '2999-01-01T00:00:00Z' }),
+    line('c', '1 a en', { givenAt: 'yesterday' }),
+    line('d', '1 a en', { more: 1 }),
+    line('e', '1 a en'),
+  ];
+  const refused = await seedConsents(server.services.consents, tenant, lines);
+  expect(refused.map((one) => one.line)).toEqual([1, 2, 3, 4, 5]);
+  expect(refused[2]?.detail).toContain('/givenAt');
+  expect((await admin('GET', '')).body.consents).toMatchObject([{ userId: 'e' }]);
+});
