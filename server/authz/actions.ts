@@ -158,16 +158,17 @@ function gather(
   needed: FactsNeeded,
   explain = false,
 ): Facts | Promise<Facts> {
-  const subject = { type: snapshot.spec.tokenMapping.defaultActorType, ...thing(request.subject) };
-  const resource = thing(request.resource);
+  const subject = named(request.subject, snapshot.spec.tokenMapping.defaultActorType);
+  const resource = named(request.resource);
   return services.facts.gather({ tenant, types: snapshot.types, subject, resource, needed, now, explain });
 }
 
-function thing(value: Record<string, unknown> | undefined): { id?: string; type?: string } {
-  return {
-    ...(typeof value?.id === 'string' ? { id: value.id } : {}),
-    ...(typeof value?.type === 'string' ? { type: value.type } : {}),
-  };
+function named(value: Record<string, unknown> | undefined, defaultType?: string): { id?: string; type?: string } {
+  const found: { id?: string; type?: string } = {};
+  if (typeof value?.id === 'string') found.id = value.id;
+  if (typeof value?.type === 'string') found.type = value.type;
+  else if (defaultType !== undefined) found.type = defaultType;
+  return found;
 }
 
 function keep(
