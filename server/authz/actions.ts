@@ -165,19 +165,20 @@ function gather(
   needed: FactsNeeded,
   explain = false,
 ): Facts | Promise<Facts> {
-  const subject = { type: snapshot.spec.tokenMapping.defaultActorType, ...thing(request.subject) };
-  const resource = thing(request.resource);
-  const compared = { subject: thing(request.subject), resource };
-  const users = { type: snapshot.spec.tokenMapping.defaultActorType, definitions: snapshot.definitions };
-  const about = { tenant, types: snapshot.types, subject, resource, compared, users };
-  return services.facts.gather({ ...about, needed, now, explain });
+  const { defaultActorType: type } = snapshot.spec.tokenMapping;
+  const subject = named(request.subject, type);
+  const resource = named(request.resource);
+  const compared = { subject: named(request.subject), resource };
+  const about = { tenant, types: snapshot.types, subject, resource, compared };
+  return services.facts.gather({ ...about, users: { type, definitions: snapshot.definitions }, needed, now, explain });
 }
 
-function thing(value: Record<string, unknown> | undefined): { id?: string; type?: string } {
-  return {
-    ...(typeof value?.id === 'string' ? { id: value.id } : {}),
-    ...(typeof value?.type === 'string' ? { type: value.type } : {}),
-  };
+function named(value: Record<string, unknown> | undefined, defaultType?: string): { id?: string; type?: string } {
+  const found: { id?: string; type?: string } = {};
+  if (typeof value?.id === 'string') found.id = value.id;
+  if (typeof value?.type === 'string') found.type = value.type;
+  else if (defaultType !== undefined) found.type = defaultType;
+  return found;
 }
 
 function keep(

@@ -27,23 +27,22 @@ export function inputFor(
 ): Partial<PolicyInput> {
   const { tenant, request, now } = question;
   const input: Partial<PolicyInput> = {};
-  const reads1 = reads.all ? undefined : topLevel(reads);
-  const wants = (member: keyof PolicyInput) => reads1 === undefined || reads1.has(member);
-  if (wants('subject')) input.subject = withStored(request.subject, facts.subject);
-  if (wants('action')) input.action = request.action ?? '';
-  if (wants('resource')) input.resource = withStored(request.resource, facts.resource);
-  if (wants('context')) input.context = contextOf(request, facts);
-  if (wants('tenant')) input.tenant = tenant;
-  if (wants('time')) input.time = new Date(now).toISOString();
-  if (wants('graph')) input.graph = facts.graph;
-  if (wants('consents')) input.consents = facts.consents;
-  if (facts.invitation !== undefined && wants('invitation')) input.invitation = facts.invitation;
+  const wanted = wantedBy(reads);
+  if (wanted.subject) input.subject = withStored(request.subject, facts.subject);
+  if (wanted.action) input.action = request.action ?? '';
+  if (wanted.resource) input.resource = withStored(request.resource, facts.resource);
+  if (wanted.context) input.context = contextOf(request, facts);
+  if (wanted.tenant) input.tenant = tenant;
+  if (wanted.time) input.time = new Date(now).toISOString();
+  if (wanted.graph) input.graph = facts.graph;
+  if (wanted.consents) input.consents = facts.consents;
+  if (facts.invitation !== undefined && wanted.invitation) input.invitation = facts.invitation;
   return input;
 }
 
 /** Whether a policy can tell that a request comes upon an invitation. */
 export function readsInvitation(reads: Reads): boolean {
-  return reads.all || topLevel(reads).has('invitation');
+  return wantedBy(reads).invitation;
 }
 
 /** A requestToken that became input.invitation leaves the context. */
@@ -61,13 +60,21 @@ function withStored(
   return stored === undefined ? (said ?? {}) : { ...said, ...stored };
 }
 
-const tops = new WeakMap<object, ReadonlySet<string>>();
+type Wanted = Readonly<Record<keyof PolicyInput, boolean>>;
 
-function topLevel(reads: Extract<Reads, { all: false }>): ReadonlySet<string> {
-  let top = tops.get(reads);
-  if (top === undefined) {
-    top = new Set(reads.paths.map((path) => path[0] as string));
-    tops.set(reads, top);
+const wants = new WeakMap<Reads, Wanted>();
+
+/** The members that a policy reads; worked out once for each policy of a snapshot. */
+function wantedBy(reads: Reads): Wanted {
+  let wanted = wants.get(reads);
+  if (wanted === undefined) {
+    const has = (member: keyof PolicyInput) => reads.all || reads.paths.some(([top]) => top === member);
+    wanted = {
+      ...{ subject: has('subject'), action: has('action'), resource: has('resource'), context: has('context') },
+      ...{ tenant: has('tenant'), time: has('time'), graph: has('graph'), consents: has('consents') },
+      invitation: has('invitation'),
+    };
+    wants.set(reads, wanted);
   }
-  return top;
+  return wanted;
 }

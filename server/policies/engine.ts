@@ -80,22 +80,21 @@ export class Engine {
   run(tenant: string, policy: { name: string; artifact: string }, input: unknown, now: number): Run | Promise<Run> {
     const loaded = this.#loaded.get(tenant, policy.artifact);
     if (loaded === undefined) return this.#runLater(tenant, policy, input, now);
-    const { key } = loaded;
-    if (this.#isSuspended(tenant, key, this.#options.clock.monotonic())) {
-      return this.#runIsolated(tenant, key, loaded, input, now);
-    }
-    if (!loaded.slow) return this.#runHere(tenant, policy.name, key, loaded, input, now);
+    const started = this.#options.clock.monotonic();
+    if (this.#isSuspended(tenant, loaded.key, started))
+      return this.#runIsolated(tenant, loaded.key, loaded, input, now);
+    if (!loaded.slow) return this.#runHere(tenant, policy.name, loaded, input, now, started);
     return this.#turns.run(tenant, () => {
       // Those before it in the queue may have exhausted what the policy or the tenant had.
-      if (this.#isSuspended(tenant, key, this.#options.clock.monotonic())) {
-        return this.#runIsolated(tenant, key, loaded, input, now);
-      }
-      return this.#runHere(tenant, policy.name, key, loaded, input, now);
+      const begun = this.#options.clock.monotonic();
+      if (this.#isSuspended(tenant, loaded.key, begun))
+        return this.#runIsolated(tenant, loaded.key, loaded, input, now);
+      return this.#runHere(tenant, policy.name, loaded, input, now, begun);
     });
   }
 
-  #runHere(tenant: string, policy: string, key: string, loaded: Loaded, input: unknown, now: number): Run {
-    const started = this.#options.clock.monotonic();
+  #runHere(tenant: string, policy: string, loaded: Loaded, input: unknown, now: number, started: number): Run {
+    const { key } = loaded;
     const cpuBefore = loaded.watched > 0 ? this.#cpuMs() : undefined;
     let costly = false;
     try {

@@ -8,7 +8,10 @@ import { limits } from '../limits.ts';
 import { type Verified, type VerifyServices, verifyAccessToken } from './access-token.ts';
 import type { Caller, TenantAuth } from './schema.ts';
 
-type Entry = Verified & { token: string; auth: TenantAuth; untilMs: number };
+type Entry = Verified & { token: string; auth: TenantAuth; untilMs: number; usedMs: number };
+
+/** How exactly it is known which entry was used last: moving one to the front took 0.3 us of each decision. */
+const USED_WITHIN_MS = 1000;
 
 /** Of a token's end, which is its signature: enough to find it. */
 const KEY_CHARS = 32;
@@ -27,10 +30,17 @@ export class AccessTokens {
 
   /** The caller of a token that was verified lately under this very TenantAuth; undefined says nothing about the token. */
   cached(token: string, auth: TenantAuth): Caller | undefined {
-    const entry = this.#entries.get(keyOf(token));
+    const key = keyOf(token);
+    const entry = this.#entries.peek(key);
     if (entry === undefined || entry.token !== token) return undefined;
     if (entry.auth !== auth || entry.keysVersion !== entry.keys.version) return undefined;
-    return this.#services.clock.now() < entry.untilMs ? entry.caller : undefined;
+    const now = this.#services.clock.now();
+    if (now >= entry.untilMs) return undefined;
+    if (now - entry.usedMs >= USED_WITHIN_MS) {
+      entry.usedMs = now;
+      this.#entries.get(key);
+    }
+    return entry.caller;
   }
 
   /**
@@ -39,8 +49,9 @@ export class AccessTokens {
    */
   async verify(token: string, auth: TenantAuth): Promise<Caller> {
     const verified = await verifyAccessToken(this.#services, token, auth);
-    const untilMs = Math.min(verified.expiresAtMs, this.#services.clock.now() + limits.verifiedTokenTtlMs);
-    this.#entries.set(keyOf(token), { ...verified, token, auth, untilMs });
+    const usedMs = this.#services.clock.now();
+    const untilMs = Math.min(verified.expiresAtMs, usedMs + limits.verifiedTokenTtlMs);
+    this.#entries.set(keyOf(token), { ...verified, token, auth, untilMs, usedMs });
     return verified.caller;
   }
 }

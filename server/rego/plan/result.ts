@@ -24,12 +24,10 @@ function distinct(machine: Machine): readonly PlanValue[] {
   return orderedItems(machine, set);
 }
 
-/** Members in any order, unless keys that are no strings may meet as text: then the last one stays. */
-function membersOf(machine: Machine, object: JsonObject | PlanObject): Iterable<[PlanValue, PlanValue]> {
-  if (!(object instanceof PlanObject)) return Object.entries(object);
-  const entries = [...object.entries.values()];
-  if (!entries.every(({ key }) => typeof key === 'string')) return orderedPairs(machine, object);
-  return entries.map(({ key, value }) => [key, value]);
+/** Whether its members can be written in any order: where keys that are no strings may meet as text, the last one stays. */
+function hasNamesOnly(object: PlanObject): boolean {
+  for (const { key } of object.entries.values()) if (typeof key !== 'string') return false;
+  return true;
 }
 
 function boundText(machine: Machine, bindings: readonly PlanValue[]): void {
@@ -71,13 +69,22 @@ class Json {
 
   #object(value: JsonObject | PlanObject, levels: number): Record<string, unknown> {
     const object: Record<string, unknown> = {};
-    for (const [key, item] of membersOf(this.#machine, value)) {
-      const name = typeof key === 'string' ? key : marshalled(this.#machine, key);
-      this.weight += name.length + 4;
-      const inner = this.value(item, levels - 1);
-      if (name !== '__proto__') object[name] = inner;
-      else Object.defineProperty(object, name, { value: inner, writable: true, enumerable: true, configurable: true });
+    if (!(value instanceof PlanObject)) {
+      for (const name of Object.keys(value)) this.#put(object, name, value[name] as PlanValue, levels);
+    } else if (hasNamesOnly(value)) {
+      for (const { key, value: item } of value.entries.values()) this.#put(object, key as string, item, levels);
+    } else {
+      for (const [key, item] of orderedPairs(this.#machine, value)) {
+        this.#put(object, typeof key === 'string' ? key : marshalled(this.#machine, key), item, levels);
+      }
     }
     return object;
+  }
+
+  #put(object: Record<string, unknown>, name: string, item: PlanValue, levels: number): void {
+    this.weight += name.length + 4;
+    const inner = this.value(item, levels - 1);
+    if (name !== '__proto__') object[name] = inner;
+    else Object.defineProperty(object, name, { value: inner, writable: true, enumerable: true, configurable: true });
   }
 }
