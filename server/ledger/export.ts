@@ -1,7 +1,8 @@
 /** Owns exporting: page after page, each read when the one before it was taken, so that memory holds one of them. */
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { type EventFilter, type EventRow, type Position, readEvents } from './store.ts';
+import type { EventRow } from './rows.ts';
+import { type EventFilter, type Position, readEvents } from './store.ts';
 import { csvHeader, csvOf, eventOf } from './view.ts';
 
 export const exportFormats = ['ndjson', 'csv'] as const;

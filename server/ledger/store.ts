@@ -2,11 +2,12 @@
 import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { Instant, Json, Nullable } from '../core/db/rows.ts';
+import { Instant, Json } from '../core/db/rows.ts';
 import { identifier, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { storable } from './digest.ts';
-import { HashedRow, type RegisterEventType, registerEventTypes } from './schema.ts';
+import { type EventRow, type EventTuple, eventRow, type SealedRow, type SealedTuple, sealedRow } from './rows.ts';
+import { HashedRow, type RegisterEventType } from './schema.ts';
 
 /** A new entry as JSON; bytes are `\x` and hexadecimal digits. */
 export type InboxRow = {
@@ -80,7 +81,8 @@ export async function tenantsToSeal(tx: Transaction): Promise<string[]> {
   return rows.map((row) => row.tenant);
 }
 
-const hashed = sql`id, (extract(epoch from time) * 1000)::bigint as time_ms, type, name, version, document_version,
+const timeMs = sql`(date_part('epoch', time) * 1000)::bigint`;
+const hashed = sql`id, ${timeMs} as time_ms, type, name, version, document_version,
   document_language, outcome, request_id, client_id, encode(personal_digest, 'hex') as personal_digest`;
 
 const UnsealedRow = Type.Object({ ...HashedRow.properties, time: Instant });
@@ -135,22 +137,13 @@ export async function insertCheckpoint(
     values (${row.tenant}, ${row.first}, ${row.last}, decode(${row.hash}, 'hex'), ${row.time}, ${row.signed})`);
 }
 
-/** Bytes are hexadecimal digits. */
-export type SealedRow = HashedRow & {
-  salt: string | null;
-  actor_type: string | null;
-  actor_id: string | null;
-  user_id: string | null;
-  sequence: number;
-  hash: string;
-};
-
 /** Where a checkpoint stands, and the hash that it has there, in hexadecimal digits. */
 export type Mark = { last: number; first: number; hash: string };
 
 /**
  * Entries with numbers in (after, upTo], by number, and the checkpoints in them; whoever tampered may have left several of
- * one number. One JSON array for a page: JSON.parse takes a third of the time that `pg` takes for as many rows.
+ * one number. One JSON array for a page, of arrays of texts: JSON.parse takes a third of the time that `pg` takes for as many
+ * rows, and Postgres writes texts in 4 us a row, where values of several types take 6.5.
  */
 export async function readSealed(
   tx: Transaction,
@@ -163,9 +156,9 @@ export async function readSealed(
   const { rows, checkpoints } = await tx.one(
     Type.Object({ rows: Json<SealedTuple[]>(), checkpoints: Json<Mark[]>() }),
     sql`select (
-        select coalesce(json_agg(json_build_array(id, time_ms, type, name, version, document_version, document_language,
-          outcome, request_id, client_id, personal_digest, encode(salt, 'hex'), actor_type, actor_id, user_id, sequence,
-          encode(hash, 'hex'))), '[]')
+        select coalesce(json_agg(array[id::text, time_ms::text, type, name, version, document_version, document_language,
+          outcome, request_id, client_id, personal_digest, encode(salt, 'hex'), actor_type, actor_id, user_id, sequence::text,
+          encode(hash, 'hex')]), '[]')
         from (select ${hashed}, salt, actor_type, actor_id, user_id, sequence, hash from accord.ledger_entry
           where ${within('sequence')} order by sequence, time, id limit ${2 * limits.ledgerVerifyPageItemsMax}) as page
       ) as rows, (
@@ -175,22 +168,6 @@ export async function readSealed(
       ) as checkpoints`,
   );
   return { rows: rows.map(sealedRow), checkpoints };
-}
-
-type Texts = string | null;
-type SealedTuple = [
-  ...[id: string, time_ms: number, type: string, name: Texts, version: Texts, document: Texts, language: Texts],
-  ...[outcome: string, request: string, client: Texts, digest: string, salt: Texts, actorType: Texts, actor: Texts],
-  ...[user: Texts, sequence: number, hash: string],
-];
-
-function sealedRow(tuple: SealedTuple): SealedRow {
-  const [id, time_ms, type, name, version, document_version, document_language, outcome, ...rest] = tuple;
-  const [request_id, client_id, personal_digest, salt, actor_type, actor_id, user_id, sequence, hash] = rest;
-  return {
-    ...{ id, time_ms, type, name, version, document_version, document_language, outcome, request_id, client_id },
-    ...{ personal_digest, salt, actor_type, actor_id, user_id, sequence, hash },
-  };
 }
 
 /** Checkpoints whose last number is in (after, upTo], by number. */
@@ -235,24 +212,6 @@ export type EventFilter = {
   actor?: Actor;
 };
 
-export const EventRow = Type.Object({
-  id: Type.String(),
-  time: Instant,
-  type: Type.Enum(registerEventTypes),
-  name: Nullable(Type.String()),
-  version: Nullable(Type.String()),
-  document_version: Nullable(Type.String()),
-  document_language: Nullable(Type.String()),
-  outcome: Type.String(),
-  request_id: Type.String(),
-  client_id: Nullable(Type.String()),
-  actor_type: Nullable(Type.String()),
-  actor_id: Nullable(Type.String()),
-  user_id: Nullable(Type.String()),
-  sequence: Nullable(Type.Integer()),
-});
-export type EventRow = Static<typeof EventRow>;
-
 const none = sql``;
 
 function matching(tenant: string, { start, end, type, name, userId, actor }: EventFilter) {
@@ -267,7 +226,7 @@ const eventColumns = sql`id, time, type, name, version, document_version, docume
   actor_type, actor_id, user_id`;
 
 /** Sealed or not, from behind a position on. One statement: an entry that is being sealed is there once. */
-export function readEvents(
+export async function readEvents(
   tx: Transaction,
   tenant: string,
   filter: EventFilter,
@@ -278,9 +237,12 @@ export function readEvents(
   const where = sql`${matching(tenant, filter)}
     ${behind === undefined ? none : sql`and (time, id) ${beyond} (${behind.time}, ${behind.id})`}`;
   const order = sql`order by time ${way}, id ${way} limit ${limit}`;
-  return tx.many(
-    EventRow,
-    sql`(select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order})
-      union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order}) ${order}`,
+  const { rows } = await tx.one(
+    Type.Object({ rows: Json<EventTuple[]>() }),
+    sql`select coalesce(json_agg(array[id::text, ${timeMs}::text, type, name, version, document_version, document_language, outcome,
+        request_id, client_id, actor_type, actor_id, user_id, sequence::text]), '[]') as rows
+      from ((select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order})
+        union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order}) ${order}) as page`,
   );
+  return rows.map(eventRow);
 }

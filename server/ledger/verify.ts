@@ -11,16 +11,8 @@ import { type Checkpoint, openCheckpoint } from './checkpoint.ts';
 import { diagnose, type FirstBad, type Placed } from './diagnose.ts';
 import { chained, genesis, leafOf, personalDigest } from './digest.ts';
 import { ledgerProblem } from './problems.ts';
-import {
-  type HeadRow,
-  hasHashAt,
-  type Mark,
-  readCheckpoints,
-  readHead,
-  readSealed,
-  readUnsigned,
-  type SealedRow,
-} from './store.ts';
+import type { SealedRow } from './rows.ts';
+import { type HeadRow, hasHashAt, type Mark, readCheckpoints, readHead, readSealed, readUnsigned } from './store.ts';
 
 export type VerifyServices = { database: Database };
 

@@ -1,6 +1,7 @@
 /** Owns how an entry is shown, pure: as a RegisterEvent, or as a line of CSV (RFC 4180). */
+
+import type { EventRow } from './rows.ts';
 import type { RegisterEvent } from './schema.ts';
-import type { EventRow } from './store.ts';
 
 export function eventOf(row: EventRow): RegisterEvent {
   const optional = <Name extends string>(name: Name, value: string | null) =>
