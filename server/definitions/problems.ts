@@ -55,11 +55,11 @@ export const definitionProblem = defineProblems({
   end_of_life_invalid: {
     status: 400,
     title: 'Invalid end of life',
-    when: 'startDate must lie before endDate, and gracePeriod is an ISO 8601 duration that is not negative.',
+    when: 'The startDate must lie before the endDate, and gracePeriod is an ISO 8601 duration that is not negative.',
   },
   effective_date_taken: {
     status: 400,
-    title: 'effectiveDate taken',
+    title: 'Effective date taken',
     when: 'Another document of the definition in this language takes effect at the same instant.',
   },
   definition_quota_reached: {
