@@ -9,7 +9,6 @@ import type { TenantSpec } from '../tenants/index.ts';
 import { judgeActive } from './judge.ts';
 import {
   attributesOf,
-  checkDateIsFree,
   checkNotPast,
   checkStartsLater,
   definitionOf,
@@ -37,23 +36,17 @@ export function planOf(
   spec: ConsentDefinitionSpec,
   context: Context,
 ): DefinitionPlan {
-  const { now, tenant } = context;
-  const attributes = attributesOf(tenant, 'definition', spec.attributes ?? {}, '/attributes');
-  if (stored && isDefinitionLocked(stored, now) && !isDeepStrictEqual(stored.attributes, attributes)) {
-    throw refused(
-      'definition_locked',
-      '/attributes',
-      'Documents of it are in effect: its attributes stay as they are.',
-    );
+  const { now } = context;
+  const kept = stored && isDefinitionLocked(stored, now) ? stored : undefined;
+  if (kept && !isDeepStrictEqual(kept.attributes, spec.attributes ?? {})) {
+    const detail = 'Documents of it are in effect: its attributes stay as they are.';
+    throw refused('definition_locked', '/attributes', detail);
   }
+  const attributes = kept?.attributes ?? attributesIn(context, 'definition', spec, '');
   const before = new Map(stored?.versions.map((one) => [one.version, one]));
   const versions = spec.versions.map((one, i) => versionPlan(before.get(one.version), one, `/versions/${i}`, context));
   checkNothingLost(stored, versions, now);
-  for (const [v, version] of versions.entries()) {
-    for (const [d, document] of version.documents.entries()) {
-      checkDateIsFree(versions, version.version, document, `/versions/${v}/documents/${d}`);
-    }
-  }
+  checkDatesDiffer(versions);
   return { name: spec.name, attributes, versions };
 }
 
@@ -63,11 +56,12 @@ function versionPlan(
   pointer: string,
   context: Context,
 ): VersionPlan {
-  const attributes = attributesOf(context.tenant, 'version', spec.attributes ?? {}, `${pointer}/attributes`);
-  if (stored && isVersionLocked(stored, context.now) && !isDeepStrictEqual(stored.attributes, attributes)) {
+  const kept = stored && isVersionLocked(stored, context.now) ? stored : undefined;
+  if (kept && !isDeepStrictEqual(kept.attributes, spec.attributes ?? {})) {
     const detail = 'Documents of the version are in effect: its attributes stay as they are.';
     throw refused('version_locked', `${pointer}/attributes`, detail);
   }
+  const attributes = kept?.attributes ?? attributesIn(context, 'version', spec, pointer);
   const endOfLife = endOfLifePlan(stored?.endOfLife, spec.endOfLife, `${pointer}/endOfLife`, context);
   const documents = spec.documents.map((one, i) => {
     const before = stored?.documents.find((old) => old.language === one.language && old.version === one.version);
@@ -97,25 +91,52 @@ function documentPlan(
   stored: DocumentPlan | undefined,
   spec: ManifestDocument,
   pointer: string,
-  { now, tenant }: Context,
+  context: Context,
 ): DocumentPlan {
-  const attributes = attributesOf(tenant, 'document', spec.attributes ?? {}, `${pointer}/attributes`);
-  const locked = stored !== undefined && isDocumentLocked(stored, now);
+  const { now, tenant } = context;
+  const { version, language } = spec;
   const given = spec.effectiveDate === undefined ? undefined : instantMs(spec.effectiveDate);
-  const effectiveDate = given ?? (locked ? stored.effectiveDate : now);
-  const plan = { version: spec.version, language: spec.language, effectiveDate, attributes };
-  if (locked) {
-    const isSame = stored.effectiveDate === effectiveDate && isDeepStrictEqual(stored.attributes, attributes);
-    if (isSame) return plan;
-    const detail = `The document is in effect since ${textOf(stored.effectiveDate)} and stays as it is; a change needs a new document.`;
+  if (stored !== undefined && isDocumentLocked(stored, now)) {
+    const { effectiveDate, attributes } = stored;
+    const isSame = effectiveDate === (given ?? effectiveDate) && isDeepStrictEqual(attributes, spec.attributes ?? {});
+    if (isSame) return { version, language, effectiveDate, attributes };
+    const detail = `The document is in effect since ${textOf(effectiveDate)} and stays as it is; a change needs a new document.`;
     throw refused('document_locked', pointer, detail);
   }
+  const attributes = attributesIn(context, 'document', spec, pointer);
+  const effectiveDate = given ?? now;
   if (stored?.effectiveDate !== effectiveDate && !mayRestore(tenant)) checkNotPast(effectiveDate, now, pointer);
-  return plan;
+  return { version, language, effectiveDate, attributes };
+}
+
+/** What is locked keeps the attributes that it has, whatever the tenant declares by now: these are of what is not. */
+function attributesIn(
+  { tenant }: Context,
+  object: 'definition' | 'version' | 'document',
+  { attributes = {} }: { attributes?: Record<string, unknown> },
+  pointer: string,
+) {
+  return attributesOf(tenant, object, attributes, `${pointer}/attributes`);
 }
 
 function mayRestore({ restore }: TenantSpec): boolean {
   return restore?.allowPastDates === true;
+}
+
+/** @throws Problem effective_date_taken for the second document of a language with the same date */
+function checkDatesDiffer(versions: readonly VersionPlan[]): void {
+  const taken = new Map<string, string>();
+  for (const [v, { version, documents }] of versions.entries()) {
+    for (const [d, { version: name, language, effectiveDate }] of documents.entries()) {
+      const key = `${effectiveDate} ${language}`;
+      const other = taken.get(key);
+      if (other !== undefined) {
+        const detail = `${other} takes effect in ${language} at ${textOf(effectiveDate)} too.`;
+        throw refused('effective_date_taken', `/versions/${v}/documents/${d}/effectiveDate`, detail);
+      }
+      taken.set(key, `The document ${name} of version ${version}`);
+    }
+  }
 }
 
 /** What is or was in effect is not left out. */

@@ -14,7 +14,9 @@ create table accord.user_consent (
   primary key (tenant, user_id, definition, version, language, document)
 );
 create unique index user_consent_id on accord.user_consent (tenant, id);
-create index user_consent_definition on accord.user_consent (tenant, definition, version, id);
+-- Pages of a definition, and of one of its versions: those who are left in an old one may be few among millions.
+create index user_consent_definition on accord.user_consent (tenant, definition, id);
+create index user_consent_version on accord.user_consent (tenant, definition, version, id);
 select accord.isolate('accord.user_consent');
 
 -- When a user was first invited away from a version: written once, never moved, and kept when the consent is revoked.

@@ -39,6 +39,13 @@ const relationshipType = (spec: object) => ({
   metadata: { name: 'a', namespace: 'cars' },
   spec: { tenantRef: { name: 'cars' }, from: 'a', name: 'b', to: 'c', ...spec },
 });
+const consents = (spec: object) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'ConsentDefinition',
+  metadata: { name: 'a', namespace: 'cars' },
+  spec: { tenantRef: { name: 'cars' }, name: 'a', versions: [consentVersion({})], ...spec },
+});
+const consentVersion = (more: object) => ({ version: '1', optInConfig: { type: 'direct' }, documents: [], ...more });
 const list = <T>(length: number, entry: (index: number) => T) => Array.from({ length }, (_, index) => entry(index));
 const text = (length: number) => 'a'.repeat(length);
 const nodes = (length: number) => list(length, (index) => ({ id: `n${index}`, type: 'outcome' }));
@@ -151,6 +158,35 @@ const cases: [keyof typeof bounds, string, (many: number) => object][] = [
     'inheritancesMax',
     '/spec/inheritedThrough',
     (n) => relationshipType({ inheritedThrough: list(n, (i) => ({ relationship: `a:r${i}:m`, from: 'm:o:c' })) }),
+  ],
+  ['consentNameCharsMax', '/spec/name', (n) => consents({ name: text(n) })],
+  [
+    'consentVersionCharsMax',
+    '/spec/versions/0/version',
+    (n) => consents({ versions: [consentVersion({ version: text(n) })] }),
+  ],
+  [
+    'consentLanguageCharsMax',
+    '/spec/versions/0/documents/0/language',
+    (n) => consents({ versions: [consentVersion({ documents: [{ version: 'a', language: text(n) }] })] }),
+  ],
+  [
+    'consentVersionsMax',
+    '/spec/versions',
+    (n) => consents({ versions: list(n, (i) => consentVersion({ version: `v${i}` })) }),
+  ],
+  [
+    'consentDocumentsMax',
+    '/spec/versions/0/documents',
+    (n) =>
+      consents({
+        versions: [consentVersion({ documents: list(n, (i) => ({ version: `d${i}`, language: 'en' })) })],
+      }),
+  ],
+  [
+    'consentAttributesMax',
+    '/spec/attributes',
+    (n) => consents({ attributes: Object.fromEntries(list(n, (i) => [`a${i}`, i])) }),
   ],
   ['urlCharsMax', '/spec/issuer', (n) => issuer({ issuer: `https://a/${text(n - 10)}` })],
   ['actorIdPrefixCharsMax', '/spec/actorIdPrefix', (n) => issuer({ actorIdPrefix: text(n) })],

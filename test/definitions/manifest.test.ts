@@ -193,7 +193,7 @@ test('restoring brings the past in once; what is in effect then stays as it is',
 test('two documents of a language that take effect together are refused, an exchange of dates is not', async () => {
   const { outcome } = await world();
   expect(await outcome({ '1': { documents: [['a en']] }, '2': { documents: [['a en']] } })).toBe(
-    'effective_date_taken /versions/0/documents/0/effectiveDate',
+    'effective_date_taken /versions/1/documents/0/effectiveDate',
   );
   expect(
     await outcome({
@@ -237,6 +237,30 @@ test('attributes are those that the tenant declares, and stay once something is 
   expect(await outcome(version('legal'), { purpose: 'q' })).toBe('definition_locked /attributes');
   expect(await outcome(version('sales'), { purpose: 'p' })).toBe('version_locked /versions/0/attributes');
   expect(await outcome(version('legal', 'v'), { purpose: 'p' })).toBe('document_locked /versions/0/documents/0');
+});
+
+test('an attribute that is required from now on is asked of new objects only', async () => {
+  const { outcome, tenant } = await world();
+  const versions = { '1': { documents: [['a en', 0]] as Document[] } };
+  await outcome(versions);
+  const consentAttributes = (['definition', 'version', 'document'] as const).map((object) => {
+    return { object, name: 'owner', type: 'string' as const, required: true };
+  });
+  await putTenant(server.services.tenants, manifestWriter, tenant, tenantSpec({ consentAttributes }));
+  expect(await outcome(versions)).toBe('same');
+  expect(
+    await outcome({
+      '1': {
+        documents: [
+          ['a en', 0],
+          ['b en', 1],
+        ],
+      },
+    }),
+  ).toBe('consent_attributes_invalid /versions/0/documents/1/attributes/owner');
+  expect(await outcome({ ...versions, '2': { documents: [] } })).toBe(
+    'consent_attributes_invalid /versions/1/attributes/owner',
+  );
 });
 
 test('the API leaves a manifest’s definition alone; archived, it takes nothing new, and comes back as it was', async () => {
