@@ -30,7 +30,7 @@ export async function searchThings(
   const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
   if (policy === undefined) return { found: [], candidates: 0 };
   const isAllowed = async (id: string) => (await allowAll(services, asked, [withId(id)], now))[0] === true;
-  const enumerate = await enumerationOf(services.database, asked.snapshot, policy, search, { isAllowed, now });
+  const enumerate = enumerationOf(services.database, asked.snapshot, policy, search, { isAllowed, now });
   return checked(services, asked, page, now, { enumerate, requestOf: withId });
 }
 
