@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { clusterForTests } from './test/kubernetes/programs.ts';
 
 /** What measures, or starts whole processes of its own, runs after the rest and by itself. */
-const alone = ['test/authz/fairness.test.ts', 'test/e2e/**/*.test.ts'];
+const alone = ['test/authz/fairness.test.ts', 'test/invitations/flood.test.ts', 'test/e2e/**/*.test.ts'];
 
 /** What needs a Kubernetes API server. Where there is none, all of it is skipped; test/run.ts says so. */
 const kubernetes = ['test/kubernetes/**/*.test.ts'];

@@ -166,6 +166,7 @@ export const limits = {
   // Search
   searchTokenCharsMax: 8192,
   searchCandidatesMax: 500, // checked for one page; past this it ends with what it has, and a token
+  searchPageMsMax: 500, // past this no more candidates are checked for a page, where each takes long
   searchHeadsMax: 4000, // things by which relationships are inherited; past this all of the type are candidates
 
   // Operator

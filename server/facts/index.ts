@@ -16,5 +16,6 @@ export {
   type ResourceRelationship,
   type SubjectRelationship,
 } from './schema.ts';
+export { sharedSide } from './shared.ts';
 export { FactsFromDatabase } from './source.ts';
 export { type Step as WayStep, stepsOf, type Ways, waysOf } from './ways.ts';

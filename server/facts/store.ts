@@ -41,24 +41,35 @@ export type Pointed = {
   way: number;
 };
 
+type Row = Static<typeof FactRow>;
+
 const edge = sql`r.from_type, r.from_id, r.name, r.to_type, r.to_id`;
 const holding = sql`(r.expires_at is null or r.expires_at > q.now)`;
 
 /** Rows in no order; a relationship may come more than once. More than limits.factsEdgesMax of a question and part: too many. */
-export async function readFacts(tx: Transaction, query: FactsQuery): Promise<Static<typeof FactRow>[]> {
+export async function readFacts(tx: Transaction, query: FactsQuery): Promise<Row[]> {
+  const groups = { from: groupsOf(query.walks.from, 'from'), to: groupsOf(query.walks.to, 'to') };
   const parts = [
     ...(query.from.length > 0 ? [relationships(query, 'from')] : []),
     ...(query.to.length > 0 ? [relationships(query, 'to')] : []),
     ...(query.subject.length > 0 ? [things(query, 'subject')] : []),
     ...(query.resource.length > 0 ? [things(query, 'resource')] : []),
     ...pointed(query),
+    ...(groups.from.length > 0 ? [walked(query, 'from', groups.from)] : []),
+    ...(groups.to.length > 0 ? [walked(query, 'to', groups.to)] : []),
   ];
   const [first, ...others] = parts;
   if (first === undefined) return [];
-  return tx.many(
+  const rows = await tx.many(
     FactRow,
     others.reduce((all, part) => sql`${all} union all ${part}`, first),
   );
+  if (groups.from.length + groups.to.length === 0) return rows;
+  return rows.flatMap((row) => {
+    if (row.n >= 0) return [row];
+    const { members } = groups[row.n === IN_COMMON.from ? 'from' : 'to'][row.p as number] as Group;
+    return members.map(({ n, p, part }) => ({ ...row, n, p, part }));
+  });
 }
 
 /**
@@ -91,7 +102,7 @@ function relationships(query: FactsQuery, side: 'from' | 'to'): Sql {
 }
 
 function pointed(query: FactsQuery): Sql[] {
-  const { tenant, exact, ranges, walks } = query;
+  const { tenant, exact, ranges } = query;
   const [t, f] = [
     sql`r.to_type = q.to_type and r.to_id = q.to_id`,
     sql`r.from_type = q.from_type and r.from_id = q.from_id`,
@@ -103,20 +114,17 @@ function pointed(query: FactsQuery): Sql[] {
     ...(exact.length > 0 ? [found(query, exact, stored(sql`${f} and ${t}`, 1))] : []),
     ...(ranges.from.length > 0 ? [found(query, ranges.from, stored(sql`${f} and r.to_type = q.to_type`, most))] : []),
     ...(ranges.to.length > 0 ? [found(query, ranges.to, stored(sql`${t} and r.from_type = q.from_type`, most))] : []),
-    ...(walks.from.length > 0 ? [found(query, walks.from, walkTo(query, 'from'))] : []),
-    ...(walks.to.length > 0 ? [found(query, walks.to, walkTo(query, 'to'))] : []),
   ];
 }
 
-const noText = sql`null::text collate "C"`;
-
 /** What each of a list finds, with the attributes of the far end. */
-function found({ tenant, attributes }: FactsQuery, list: readonly Pointed[], edges: Sql): Sql {
+function found({ tenant, attributes }: FactsQuery, list: readonly (Pointed & { group?: number })[], edges: Sql): Sql {
   const at = sql`unnest(${integers(list.map((one) => one.n))}, ${integers(list.map((one) => one.p))},
     ${texts(list.map((one) => one.part))}, ${texts(list.map((one) => one.from.type))}, ${texts(list.map((one) => one.from.id ?? ''))},
     ${texts(list.map((one) => one.name))}, ${texts(list.map((one) => one.to.type))}, ${texts(list.map((one) => one.to.id ?? ''))},
-    (select ${list.map((one) => one.now)}::timestamptz[]), ${integers(list.map((one) => one.way))})
-    as q (n, p, part, from_type, from_id, name, to_type, to_id, now, way)`;
+    (select ${list.map((one) => one.now)}::timestamptz[]), ${integers(list.map((one) => one.way))},
+    ${integers(list.map((one) => one.group ?? -1))})
+    as q (n, p, part, from_type, from_id, name, to_type, to_id, now, way, g)`;
   const [values, join] = attributes
     ? [
         sql`t.attributes`,
@@ -129,46 +137,83 @@ function found({ tenant, attributes }: FactsQuery, list: readonly Pointed[], edg
     from ${at} cross join lateral (${edges}) as e ${join}`;
 }
 
+/** Walks that begin alike: what they have in common is walked once. */
+type Group = { type: string; id: string; way: number; now: string; members: Pointed[] };
+/** `n` of rows that are in common; their `p` is the group. */
+const IN_COMMON = { from: -1, to: -2 };
+
+function groupsOf(list: readonly Pointed[], start: 'from' | 'to'): Group[] {
+  const groups = new Map<string, Group>();
+  for (const one of list) {
+    const { type, id = '' } = one[start];
+    const key = JSON.stringify([type, id, one.way, one.now]);
+    const group = groups.get(key) ?? { type, id, way: one.way, now: one.now, members: [] };
+    groups.set(key, group);
+    group.members.push(one);
+  }
+  return [...groups.values()];
+}
+
 /**
  * Every stored relationship on a way between two things that are both known, and few others: from one end level by level
- * over those that another may follow, and at each level those that lead to the other end, by their key. So a thing that has
- * very many costs nothing where they can only be the last of a way.
+ * over those that another may follow, and from each thing reached those that lead to the other end, by their key. So a
+ * thing that has very many costs nothing where they can only be the last of a way.
  */
-function walkTo({ tenant, ways }: FactsQuery, start: 'from' | 'to'): Sql {
+function walked(query: FactsQuery, start: 'from' | 'to', groups: readonly Group[]): Sql {
+  const { tenant, ways } = query;
   const steps = ways.flatMap((one, way) => stepsOf(one, start).map((step) => ({ way, ...step })));
   const column = (read: (step: (typeof steps)[0]) => string) => texts(steps.map(read));
-  const step = sql`unnest(${integers(steps.map((one) => one.way))}, ${column((one) => one.after)}, ${column((one) => one.name)},
-    ${column((one) => one.type)}, (select ${steps.map((one) => one.inner)}::boolean[]), (select ${steps.map((one) => one.last)}::boolean[]))
-    as s (way, after, name, type, inner_one, last_one)`;
-  const [near, far, farType, target] =
+  const step = sql`(select * from unnest(${integers(steps.map((one) => one.way))}, ${column((one) => one.after)},
+    ${column((one) => one.name)}, ${column((one) => one.type)}, (select ${steps.map((one) => one.inner)}::boolean[]),
+    (select ${steps.map((one) => one.last)}::boolean[])) as s (way, after, name, type, inner_one, last_one)) as s`;
+  const at = sql`unnest(${integers(groups.map((_, g) => g))}, ${texts(groups.map((one) => one.type))},
+    ${texts(groups.map((one) => one.id))}, ${integers(groups.map((one) => one.way))},
+    (select ${groups.map((one) => one.now)}::timestamptz[])) as q (g, type, id, way, now)`;
+  const [near, farType, far, begin, end] =
     start === 'from'
       ? [
-          sql`r.from_type = at_type and r.from_id = at_id`,
-          sql`r.to_id = q.to_id`,
+          sql`r.from_type = a.type and r.from_id = a.id`,
           sql`r.to_type`,
-          sql`w.to_type, w.to_id`,
+          sql`r.to_id = q.to_id`,
+          sql`q.from_type, q.from_id`,
+          sql`i.to_type, i.to_id`,
         ]
       : [
-          sql`r.to_type = at_type and r.to_id = at_id`,
-          sql`r.from_id = q.from_id`,
+          sql`r.to_type = a.type and r.to_id = a.id`,
           sql`r.from_type`,
-          sql`w.from_type, w.from_id`,
+          sql`r.from_id = q.from_id`,
+          sql`q.to_type, q.to_id`,
+          sql`i.from_type, i.from_id`,
         ];
-  const begin = start === 'from' ? sql`q.from_type, q.from_id` : sql`q.to_type, q.to_id`;
-  const key = sql`w.from_type || ':' || w.name || ':' || w.to_type`;
-  const next = (which: Sql) => sql`select ${edge} from (select * from ${step}) as s join accord.relationship r
-    on r.tenant = ${tenant} and ${near} and r.name = s.name and ${farType} = s.type
-    where s.way = q.way and s.after = at_key and ${holding} and ${which}`;
-  return sql`with recursive w (from_type, from_id, name, to_type, to_id, depth) as (
+  const key = (of: 'w' | 'i') =>
+    of === 'w'
+      ? sql`w.from_type || ':' || w.name || ':' || w.to_type`
+      : sql`i.from_type || ':' || i.name || ':' || i.to_type`;
+  // Limited, so that it stays a look-up for each place and step: the planner knows nothing of how many come together. And
+  // compared with columns only: anything else that row-level security takes for leaky keeps the index from being used.
+  const next = (which: Sql, ends: Sql, most: number) => sql`select e.* from ${step}
+    cross join lateral (select ${edge} from accord.relationship r where r.tenant = ${tenant} and ${near} and r.name = s.name
+      and ${farType} = s.type ${ends} and ${holding} limit ${most}) as e
+    where s.way = q.way and s.after = a.key and ${which}`;
+  const noText = sql`null::text collate "C"`;
+  const inner = sql`with recursive w (from_type, from_id, name, to_type, to_id, depth) as (
       select ${noText}, ${noText}, ${noText}, ${noText}, ${noText}, 0
       union
       select e.*, w.depth + 1 from w
-        cross join lateral (select ${key}, ${target} where w.depth > 0 union all select '', ${begin} where w.depth = 0)
-          as a (at_key, at_type, at_id)
-        cross join lateral ((${next(sql`s.inner_one`)} limit ${limits.factsEdgesMax + 1}) union all (${next(sql`s.last_one and ${far}`)})) as e
-      where w.depth < ${limits.inheritanceDepthMax})
+        cross join lateral (select ${key('w')}, ${start === 'from' ? sql`w.to_type, w.to_id` : sql`w.from_type, w.from_id`} where w.depth > 0
+          union all select '', q.type, q.id where w.depth = 0) as a (key, type, id)
+        cross join lateral (${next(sql`s.inner_one`, sql``, limits.factsEdgesMax + 1)}) as e
+      where w.depth < ${limits.inheritanceDepthMax - 1})
     select from_type, from_id, name, to_type, to_id from w where depth > 0 limit ${limits.factsEdgesMax + 1}`;
+  const members = groups.flatMap((group, g) => group.members.map((one) => ({ ...one, group: g })));
+  const last = sql`select e.* from (select '', ${begin} union all select ${key('i')}, ${end} from i where i.g = q.g) as a (key, type, id)
+    cross join lateral (${next(sql`s.last_one`, sql`and ${far}`, 1)}) as e`;
+  return sql`(with i as materialized (select q.g, w.* from ${at} cross join lateral (${inner}) as w)
+    select ${commonTexts[start]} as n, i.g as p, 'from' as part, i.from_type, i.from_id, i.name, i.to_type, i.to_id, null::jsonb as attributes from i
+    union all ${found(query, members, last)})`;
 }
+
+const commonTexts = { from: sql`-1`, to: sql`-2` };
 
 /** Level by level from the direct ones; a row is a relationship at its distance, so that a cycle ends at the depth. */
 function walk({ tenant, follows }: FactsQuery, side: 'from' | 'to', direct: Sql): Sql {

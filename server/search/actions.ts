@@ -2,6 +2,7 @@
 import { type Asked, type AuthorizationRequest, type AuthzServices, allowAll, questionOf } from '../authz/index.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
+import { sharedSide } from '../facts/index.ts';
 import { type Enumerate, enumerationOf } from './enumeration.ts';
 import type { Found, Page, ThingSearch } from './schema.ts';
 
@@ -9,16 +10,17 @@ export type SearchServices = AuthzServices & { database: Pick<Database, 'read'> 
 
 /**
  * A page of the things of a type that the decision allows, by id in byte order. It may have few, or none, though there are
- * more: at most limits.searchCandidatesMax are checked.
+ * more: at most limits.searchCandidatesMax are checked, and no more once limits.searchPageMsMax have passed.
  * @throws Problem forbidden when an end user asks about somebody else
  */
 export async function searchThings(
-  services: SearchServices,
+  given: SearchServices,
   asked: Asked,
   search: ThingSearch,
   page: Page,
 ): Promise<Found> {
   const { vary, request } = search;
+  const services = { ...given, facts: sharedSide(given.facts, vary === 'subject' ? 'resource' : 'subject') };
   const withId = (id: string): AuthorizationRequest => ({
     ...request,
     [vary]: { ...request[vary], id, type: search.type },
@@ -28,7 +30,7 @@ export async function searchThings(
   const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
   if (policy === undefined) return { found: [], candidates: 0 };
   const isAllowed = async (id: string) => (await allowAll(services, asked, [withId(id)], now))[0] === true;
-  const enumerate = await enumerationOf(services.database, asked.snapshot, policy, search, { isAllowed, now });
+  const enumerate = enumerationOf(services.database, asked.snapshot, policy, search, { isAllowed, now });
   return checked(services, asked, page, now, { enumerate, requestOf: withId });
 }
 
@@ -66,8 +68,10 @@ async function checked(
   let position = after;
   let count = 0;
   let isMore = true;
-  while (isMore && found.length < limit && count < limits.searchCandidatesMax) {
-    const room = Math.min(Math.max(limit - found.length, 32), 128, limits.searchCandidatesMax - count);
+  const isOver = () =>
+    count >= limits.searchCandidatesMax || services.clock.monotonic() - started > limits.searchPageMsMax;
+  while (isMore && found.length < limit && (count === 0 || !isOver())) {
+    const room = Math.min(Math.max(limit - found.length, 32), 100, limits.searchCandidatesMax - count);
     const listed = await enumerate(position, room + 1); // the last tells whether there are more
     const part = listed.slice(0, room);
     isMore = listed.length > room;

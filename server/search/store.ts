@@ -85,8 +85,8 @@ export function readInner(
           from w join (select * from unnest(${integers(steps.map((one) => one.root))}, ${texts(steps.map((one) => one.after))},
             ${texts(steps.map((one) => one.name))}, ${texts(steps.map((one) => one.type))}) as steps (root, after, name, type)) as s
             on s.root = w.root and s.after = w.key
-          join accord.relationship r on r.tenant = ${tenant} and ${near} and r.name = s.name and ${farType} = s.type
-            and (r.expires_at is null or r.expires_at > ${now})
+          cross join lateral (select r.* from accord.relationship r where r.tenant = ${tenant} and ${near} and r.name = s.name
+            and ${farType} = s.type and (r.expires_at is null or r.expires_at > ${now}) limit ${limits.searchHeadsMax + 1}) as r
           where w.depth < ${limits.inheritanceDepthMax - 1})
       select root, key, type, id from w where depth > 0 limit ${limits.searchHeadsMax + 1}`,
   );

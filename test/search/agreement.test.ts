@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { authorize } from '../../server/authz/index.ts';
 import { sql } from '../../server/core/db/sql.ts';
+import { limits } from '../../server/core/limits.ts';
 import { FactsFromDatabase } from '../../server/facts/index.ts';
 import { Engine } from '../../server/policies/index.ts';
 import { createCompiler, hostBuiltinNames, type Reads } from '../../server/rego/index.ts';
@@ -99,6 +100,32 @@ describe('search finds what check allows', () => {
         }
       }
     }
+  });
+
+  test('a page ends when searchPageMsMax have passed, with a token and at least some candidates checked', async () => {
+    const { asked, idsOf } = await world(0);
+    const policy = asked.snapshot.policies.get('p');
+    const reads: Reads = { all: true }; // so that all things are candidates
+    const snapshot = { ...asked.snapshot, policies: new Map([['p', { ...policy, reads }]]) } as TenantSnapshot;
+    const edges = Array.from({ length: 40 }, (_, i) => ({
+      from: { type: 'user', id: `u${100 + i}` },
+      name: 'reads',
+      to: { type: 'doc', id: '0' },
+    }));
+    await store(database, snapshot.tenant, edges);
+    let at = 0;
+    const slow = { ...clock, monotonic: () => (at += limits.searchPageMsMax + 1) };
+    const search = {
+      vary: 'subject',
+      type: 'user',
+      request: { action: 'p', resource: { type: 'doc', id: '0' } },
+    } as const;
+    const page = { after: '', limit: 32 };
+    const counted = async (by: typeof clock) =>
+      (await searchThings({ ...services, clock: by }, { ...asked, snapshot }, search, page)).candidates;
+    expect(await counted(slow)).toBe(32);
+    expect(await counted(clock)).toBeGreaterThan(32);
+    expect(idsOf('user').length).toBeLessThan(32);
   });
 
   test('among them were searches whose candidates are what relationships lead to', () => {

@@ -1,5 +1,7 @@
 /** Which relationships a policy can tell apart: found for the usual ways of writing it, and nothing for what uses more. */
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { limits } from '../../../server/core/limits.ts';
 import { effectiveRego } from '../../../server/policies/index.ts';
 import { createCompiler, hostBuiltinNames, type Reads } from '../../../server/rego/index.ts';
@@ -80,6 +82,15 @@ describe('is found', () => {
       (expected as { subject?: object[] }).subject?.map((use) => JSON.stringify(use)).sort(),
     );
     expect({ ...found, subject: 0 }).toEqual({ ...expected, subject: 0 });
+  });
+
+  test.each(['car-use', 'car-drive'])('the example %s', async (name) => {
+    const file = new URL(`../../../examples/carshare/policies/${name}.yaml`, import.meta.url);
+    const { spec } = parse(readFileSync(file, 'utf8')) as { spec: { rego?: string; graph?: never } };
+    const body = spec.graph === undefined ? { rego: spec.rego as string } : { graph: spec.graph };
+    const result = await compiler.compile('t', effectiveRego(body), { builtins: hostBuiltinNames });
+    if (!result.ok || result.reads.all) throw new Error('not compiled, or it reads everything');
+    expect(result.reads.narrowing).toMatchObject({ subject: expect.any(Array), resource: [] });
   });
 
   test.each([
