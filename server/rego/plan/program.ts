@@ -33,6 +33,8 @@ export function loadPlan(text: string): PlanProgram {
     return { run: compiled(code, constants), memo: plan.functions.map(() => UNKNOWN) };
   } catch (error) {
     if (error instanceof RangeError) throw new Declined('the plan is nested too deeply', { cause: error });
+    // More arguments or locals than V8 takes.
+    if (error instanceof SyntaxError) throw new Declined('the program is not one that V8 takes', { cause: error });
     if (error instanceof EvalError) throw new Declined('Node was told to make no code from text', { cause: error });
     throw error;
   }

@@ -152,6 +152,12 @@ describe('what is no plan of ours makes no program', () => {
   });
 });
 
+test('what V8 does not take is declined', () => {
+  const params = Array.from({ length: 70_000 }, (_, i) => i);
+  const many = { ...plain.functions[0], params, return: 70_000, blocks: [[['null', 70_000]], [['return', 70_000]]] };
+  expect(() => loadPlan(JSON.stringify({ ...plain, functions: [many], plans: [[]] }))).toThrow('V8');
+});
+
 test('a policy whose program would be too long runs its Wasm', async () => {
   const code = await compileCode('obligations := input.a');
   const plan = JSON.parse(code.plan as string) as { plans: unknown[][] };
