@@ -76,7 +76,7 @@ test.each([
 ])('facts: %s', async (_, edges, inheritance, uses) => {
   const types = typesFor(edges, inheritance);
   const read = await readOneByOne(async (tx) => {
-    const source = new FactsFromDatabase({ tenant: (_tenant, work) => work(tx) });
+    const source = new FactsFromDatabase({ read: (_tenant, work) => work(tx) });
     const ask = (subject: typeof rich, resource: typeof rich) => {
       const things = { subject, resource };
       const needed = {
