@@ -64,6 +64,7 @@ function enter(services: Door, request: FastifyRequest): Promise<void> | undefin
   if (access === undefined) {
     // Only Fastify's own answer to an address without a route gets here; checkRoute refused everything else.
     if (!request.is404) throw problem('internal_error', { cause: new Error('a route without access') });
+    services.rates?.countAddress(request.ip);
     return undefined;
   }
   const code = (request.params as { tenant?: string }).tenant;

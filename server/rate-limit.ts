@@ -9,7 +9,6 @@ import { Buckets } from './buckets.ts';
 import { networkOf } from './core/auth/addresses.ts';
 import type { Caller } from './core/auth/schema.ts';
 import type { Clock } from './core/clock.ts';
-import type { App } from './core/http.ts';
 import { limits } from './core/limits.ts';
 import { problem } from './core/problems.ts';
 
@@ -64,19 +63,6 @@ export class RateLimit {
     };
     throw problem('rate_limited', { headers });
   }
-}
-
-/** Counts requests that have no route, which access.ts does not see. */
-export function limitOpenRoutes(app: App, rates: RateLimit): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (!request.is404) return done();
-    try {
-      rates.countAddress(request.ip);
-      done();
-    } catch (error) {
-      done(error as Error);
-    }
-  });
 }
 
 /** The caller of a cached token is one object: making its key anew, and hashing it, took 0.3 us of each decision. */

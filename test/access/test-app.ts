@@ -21,7 +21,7 @@ import {
   registerKeyRoutes,
 } from '../../server/keys/index.ts';
 import { authenticateMember, recordSupportUse, registerMemberRoutes } from '../../server/members/index.ts';
-import { limitOpenRoutes, RateLimit } from '../../server/rate-limit.ts';
+import { RateLimit } from '../../server/rate-limit.ts';
 import { disableTenant, eraseTenant, putTenant, readTenant, type TenantSpec } from '../../server/tenants/index.ts';
 import { createValidatorCompiler } from '../../server/validation.ts';
 import { tenantSpec } from '../core/auth/tenant-auth.ts';
@@ -61,7 +61,6 @@ export async function createTestApp(
   const jwks = new JwksCache({ outbound, clock, observe });
   const tokens = new AccessTokens({ jwks, clock });
   const app = strictFastify(observe);
-  if (rates) limitOpenRoutes(app, rates);
   registerAccess(app, {
     tenantOf: (tenant) => held.get(tenant),
     tokens,
