@@ -29,9 +29,13 @@ type Wait = { tenant: string; revision: number; since: number; late: boolean; li
 export class Programmed {
   readonly #options: ProgrammedOptions;
   readonly #waits = new Map<Key, Wait>();
+  readonly #ofTenant = new Map<string, Set<Key>>();
+  /** Tenants of which servers have said something since they were asked about. */
+  readonly #heard = new Set<string>();
   #cancelPoll: (() => void) | undefined;
   #asking: Promise<void> | undefined;
-  #again = false;
+  /** Whether everything that waits is to be asked about. */
+  #all = false;
   #closed = false;
 
   constructor(options: ProgrammedOptions) {
@@ -55,7 +59,11 @@ export class Programmed {
       return before.late;
     }
     const since = this.#options.timers.monotonic();
+    this.forget(key);
     this.#waits.set(key, { tenant, revision, since, late: false, live, reached: false });
+    const keys = this.#ofTenant.get(tenant);
+    if (keys) keys.add(key);
+    else this.#ofTenant.set(tenant, new Set([key]));
     this.#poll();
     return false;
   }
@@ -67,63 +75,74 @@ export class Programmed {
   }
 
   forget(key: Key): void {
+    const wait = this.#waits.get(key);
+    if (wait === undefined) return;
     this.#waits.delete(key);
+    const keys = this.#ofTenant.get(wait.tenant);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#ofTenant.delete(wait.tenant);
   }
 
   /** A server acknowledged something of this tenant. */
   acknowledged(payload: string): void {
     const tenant = payload.slice(0, payload.lastIndexOf(':'));
-    for (const wait of this.#waits.values()) {
-      if (wait.tenant !== tenant) continue;
-      void this.check();
-      return;
-    }
+    if (!this.#ofTenant.has(tenant)) return;
+    this.#heard.add(tenant);
+    void this.#askNow();
   }
 
   /** Asks about everything that waits; calls that come meanwhile are answered by one more asking. */
-  async check(): Promise<void> {
-    if (this.#asking) {
-      this.#again = true;
-      return this.#asking;
-    }
-    this.#asking = this.#ask().finally(() => {
-      this.#asking = undefined;
-    });
-    return this.#asking;
+  check(): Promise<void> {
+    this.#all = true;
+    return this.#askNow();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelPoll?.();
     this.#waits.clear();
+    this.#ofTenant.clear();
     await this.#asking;
   }
 
+  #askNow(): Promise<void> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
   async #ask(): Promise<void> {
-    do {
-      this.#again = false;
-      const tenants = [...new Set([...this.#waits.values()].map((wait) => wait.tenant))];
+    while ((this.#all || this.#heard.size > 0) && !this.#closed) {
+      const all = this.#all;
+      const tenants = [...(all ? this.#ofTenant.keys() : this.#heard)];
+      this.#all = false;
+      this.#heard.clear();
       if (tenants.length === 0) return;
       try {
-        const rows = await this.#options.database.systemAtOnce((tx) =>
-          readServed(tx, tenants, this.#options.maxStalenessMs),
-        );
-        const served = new Map(rows.map((row) => [row.tenant, row]));
-        for (const [key, wait] of [...this.#waits]) this.#judge(key, wait, served.get(wait.tenant)?.revisions ?? []);
+        const { database, maxStalenessMs } = this.#options;
+        const rows = await database.systemAtOnce((tx) => readServed(tx, tenants, maxStalenessMs));
+        for (const { tenant, revisions } of rows) this.#judge(tenant, revisions, all);
       } catch (error) {
         if (!this.#closed) this.#options.observe({ kind: 'background_failed', task: 'programmed', error });
       }
-    } while (this.#again && !this.#closed);
+    }
   }
 
-  #judge(key: Key, wait: Wait, revisions: readonly number[]): void {
+  /** @param again also those that were told before: what came of that may be lost, so the poll tells again */
+  #judge(tenant: string, revisions: readonly number[], again: boolean): void {
     const live = revisions.length;
-    const reached = live > 0 && revisions.every((revision) => revision >= wait.revision);
-    const isLate = !wait.late && this.#options.timers.monotonic() - wait.since >= this.#options.lateAfterMs;
-    const isOther = (live === 0) !== (wait.live === 0);
-    if (isLate) wait.late = true;
-    wait.reached = reached;
-    if (reached || isLate || isOther) this.#options.look(key);
+    const served = live > 0 ? Math.min(...revisions) : 0;
+    const late = this.#options.timers.monotonic() - this.#options.lateAfterMs;
+    for (const key of [...(this.#ofTenant.get(tenant) ?? [])]) {
+      const wait = this.#waits.get(key) as Wait;
+      const before = wait.reached;
+      wait.reached = served >= wait.revision && live > 0;
+      const isLate = !wait.late && wait.since <= late;
+      const isOther = (live === 0) !== (wait.live === 0);
+      if (isLate) wait.late = true;
+      if ((wait.reached && (again || !before)) || isLate || isOther) this.#options.look(key);
+    }
   }
 
   #poll(): void {
