@@ -11,7 +11,7 @@ import { registerAccess } from './access.ts';
 import { AuthorizationRequest, type CountMore, registerAuthzRoutes } from './authz/index.ts';
 import { registerAuthzenRoutes } from './authzen/index.ts';
 import { readJsonBodies } from './body.ts';
-import { registerConsentRoutes } from './consents/index.ts';
+import { recorded, registerConsentRoutes } from './consents/index.ts';
 import type { Caller } from './core/auth/schema.ts';
 import type { Config } from './core/config.ts';
 import type { App } from './core/http.ts';
@@ -94,7 +94,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   registerIssuerRoutes(app, services.issuers);
   registerMemberRoutes(app, services.members);
   registerKeyRoutes(app, services.keys);
-  registerLedgerRoutes(app, services.register);
+  registerLedgerRoutes(app, services.register, recorded(services.consents));
   registerResourceRoutes(app, services);
   return app;
 }

@@ -22,11 +22,14 @@ async function get(tenant: string, path: string, token: string, headers: Record<
   return { status: response.statusCode, text: response.body, headers: response.headers, json: () => response.json() };
 }
 
+/** Without what this itself leaves in the ledger. */
 async function logsOf(tenant: string, query = ''): Promise<RegisterEvent[]> {
-  const reply = await get(tenant, `events${query}`, await server.client(tenant, 'consents:read'));
+  const looking = { 'x-request-id': LOOKING };
+  const reply = await get(tenant, `events${query}`, await server.client(tenant, 'consents:read'), looking);
   expect(reply.status, reply.text).toBe(200);
-  return reply.json().logs;
+  return reply.json().logs.filter(({ requestId }: RegisterEvent) => requestId !== LOOKING);
 }
+const LOOKING = 'looking';
 
 describe('GET events', () => {
   test('tells every field, sealed or not, newest first', async () => {
@@ -83,6 +86,7 @@ describe('GET events', () => {
     const seen: string[] = [];
     const token = await server.client(tenant, 'consents:read');
     let cursor: string | undefined;
+    clock.ms = T0 + 1000;
     do {
       const reply = await get(tenant, `events?limit=2${cursor ? `&cursor=${cursor}` : ''}`, token);
       const page: { logs: RegisterEvent[]; cursor?: string } = reply.json();
@@ -90,6 +94,7 @@ describe('GET events', () => {
       cursor = page.cursor;
       if (seen.length === 4) await sealWaiting(sealing); // what moves meanwhile is neither missed nor seen twice
     } while (cursor !== undefined);
+    clock.ms = T0;
     expect(seen).toHaveLength(11);
     expect(new Set(seen).size).toBe(11);
   });
@@ -136,6 +141,27 @@ describe('GET events', () => {
     expect(reply.status).toBe(400);
     expect(reply.json().errors[0].pointer).toContain(pointer);
   });
+
+  test('is an entry itself', async () => {
+    const tenant = await server.tenant();
+    const token = await server.client(tenant, 'consents:read');
+    await get(tenant, 'events?userId=alice&name=terms&limit=1', token, { 'x-request-id': 'e1' });
+    expect(await logsOf(tenant)).toMatchObject([
+      { type: 'read', actor: { type: 'client', id: 'backend' }, userId: 'alice', name: 'terms', outcome: 'events' },
+    ]);
+  });
+
+  test.each(['events', 'events/verify', 'export', 'events/me?limit=x'])(
+    'what is refused of %s is in the ledger',
+    async (path) => {
+      const tenant = await server.tenant();
+      const refused = await get(tenant, path, await server.user(tenant, 'alice'), { 'x-request-id': 'r1' });
+      const outcome = refused.json().code;
+      expect(await logsOf(tenant, '?type=denied')).toMatchObject([
+        { actor: { type: 'user', id: 'alice' }, userId: 'alice', outcome, requestId: 'r1' },
+      ]);
+    },
+  );
 
   test('is for back ends with the scope', async () => {
     const tenant = await server.tenant();
@@ -264,8 +290,11 @@ describe('GET export', () => {
     });
     const all = await get(tenant, 'export?format=ndjson', token);
     clock.ms = T0;
-    const lines = all.text.trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toEqual((await logsOf(tenant)).reverse());
+    const lines = all.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.filter(({ requestId }) => requestId !== LOOKING)).toEqual((await logsOf(tenant)).reverse());
   });
 
   test('as CSV quotes what has to be, and disarms formulas', async () => {
@@ -295,10 +324,10 @@ describe('GET export', () => {
     );
   });
 
-  test('refuses another format, without an entry', async () => {
+  test('refuses another format, and exports nothing', async () => {
     const tenant = await server.tenant();
     expect((await get(tenant, 'export?format=xml', await server.client(tenant, 'consents:read'))).status).toBe(400);
-    expect(await logsOf(tenant)).toEqual([]);
+    expect(await logsOf(tenant)).toMatchObject([{ type: 'denied', outcome: 'invalid_request' }]);
   });
 
   test('goes on over a page of ledgerExportPageItemsMax, and reads no further than is taken', async () => {
