@@ -43,17 +43,19 @@ export async function insertEntries(tx: Transaction, rows: readonly InboxRow[]):
 /**
  * Wipes who it was, salt and all, from every entry that a user acted in or that is about the user. The digests stay, and
  * with them the chain. Entries that other transactions append meanwhile are not among them.
+ * @param user an actor of another type with the same id, such as a back end, is somebody else and stays
  * @returns how many entries
  */
-export async function eraseIn(tx: Transaction, tenant: string, userId: string): Promise<number> {
-  const id = storable(userId);
+export async function eraseIn(tx: Transaction, tenant: string, user: Actor): Promise<number> {
+  const id = storable(user.id);
+  const acted = sql`actor_type = ${user.type} and actor_id = ${id}`;
   // The sealer moves entries: one that it moves while this looks for it would be seen in neither place.
   await tx.run(sql`select pg_advisory_xact_lock(accord.ledger_lock(${tenant}))`);
   const wiped = sql`set salt = null, actor_type = null, actor_id = null, user_id = null where tenant = ${tenant}`;
   const counts = [
-    await tx.run(sql`update accord.ledger_inbox ${wiped} and (user_id = ${id} or actor_id = ${id})`),
+    await tx.run(sql`update accord.ledger_inbox ${wiped} and (user_id = ${id} or (${acted}))`),
     await tx.run(sql`update accord.ledger_entry ${wiped} and user_id = ${id}`),
-    await tx.run(sql`update accord.ledger_entry ${wiped} and actor_id = ${id} and actor_id is distinct from user_id`),
+    await tx.run(sql`update accord.ledger_entry ${wiped} and ${acted} and actor_id is distinct from user_id`),
   ];
   return counts.reduce((sum, count) => sum + count, 0);
 }

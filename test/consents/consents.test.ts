@@ -529,4 +529,15 @@ describe('receipts and erasure', () => {
     expect(entries).toContain('registered registered of bob: news 1 a');
     expect(entries.filter((one) => one === 'erased erased')).toHaveLength(2);
   });
+
+  test('an erased user takes nothing of a back end whose id is the same', async () => {
+    const { define, user, admin, ledger } = await world();
+    await define('news', { '1 a en': 0 });
+    await user('backend')('POST', '', item('news', '1 a en')); // the id of the client that admin is
+    await admin('POST', '', item('news', '1 a en', { userId: 'bob' }));
+    expect((await admin('DELETE', '/users/backend')).status).toBe(204);
+    const entries = await ledger();
+    expect(entries).toContain('registered registered of bob: news 1 a');
+    expect(entries.filter((one) => one.includes('backend'))).toEqual([]);
+  });
 });

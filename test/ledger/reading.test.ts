@@ -69,7 +69,7 @@ describe('GET events', () => {
   test('leaves out who it was once the user is erased', async () => {
     const tenant = await server.tenant();
     await sealed(server, tenant, [2]);
-    await database.tenant(tenant, (tx) => eraseIn(tx, tenant, 'user1'));
+    await database.tenant(tenant, (tx) => eraseIn(tx, tenant, { type: 'user', id: 'user1' }));
     const [, first] = await logsOf(tenant);
     expect(first).toMatchObject({ sequence: 1, name: 'n1', outcome: 'given' });
     expect(first).not.toHaveProperty('userId');

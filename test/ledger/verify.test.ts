@@ -392,7 +392,7 @@ describe('erasing', () => {
   test('a user leaves a chain that verifies, and nothing that tells who it was', async () => {
     const tenant = await ledgerOf9();
     await ledger.append(tenant, [entry({ userId: 'user4' })]); // not sealed yet
-    expect(await database.tenant(tenant, (tx) => eraseIn(tx, tenant, 'user4'))).toBe(2);
+    expect(await database.tenant(tenant, (tx) => eraseIn(tx, tenant, { type: 'user', id: 'user4' }))).toBe(2);
     await sealWaiting(sealing);
     expect(await verify(tenant)).toMatchObject({ valid: true, entries: 10 });
     const rows = await entriesOf(server, tenant);
@@ -407,7 +407,7 @@ describe('erasing', () => {
       await ledger.append(tenant, [entry({ time: T0 + i })]);
       await Promise.all([
         sealTenant(sealing, tenant),
-        database.tenant(tenant, (tx) => eraseIn(tx, tenant, 'alice')),
+        database.tenant(tenant, (tx) => eraseIn(tx, tenant, { type: 'user', id: 'alice' })),
         sealTenant(sealing, tenant),
       ]);
       const [left] = await admin<{ n: number }>(
