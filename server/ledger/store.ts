@@ -69,18 +69,28 @@ export async function tryLock(tx: Transaction, tenant: string): Promise<boolean>
   return row.mine;
 }
 
-/** Tenants with entries that are not sealed, for a system transaction: one look into the index for each of them. */
-export async function tenantsToSeal(tx: Transaction): Promise<string[]> {
-  const rows = await tx.many(
-    Type.Object({ tenant: Type.String() }),
+/**
+ * Tenants with entries that are not sealed, for a system transaction: one look into the index for each of them.
+ * @property erased whether the tenant is gone: a server that had not noticed appended them
+ */
+export async function tenantsToSeal(tx: Transaction): Promise<{ tenant: string; erased: boolean }[]> {
+  return tx.many(
+    Type.Object({ tenant: Type.String(), erased: Type.Boolean() }),
     sql`with recursive waiting as (
         (select tenant from accord.ledger_inbox order by tenant limit 1)
         union all
         select (select i.tenant from accord.ledger_inbox i where i.tenant > w.tenant order by i.tenant limit 1)
         from waiting w where w.tenant is not null)
-      select t.tenant from waiting w join accord.tenant t on t.tenant = w.tenant collate "default" order by t.tenant`,
+      select w.tenant, t.tenant is null as erased
+      from waiting w left join accord.tenant t on t.tenant = w.tenant collate "default"
+      where w.tenant is not null order by w.tenant`,
   );
-  return rows.map((row) => row.tenant);
+}
+
+/** Removes what was appended for a tenant after it was erased: a successor of its code is somebody else. */
+export async function removeStray(tx: Transaction, tenant: string): Promise<void> {
+  await tx.run(sql`delete from accord.ledger_inbox where tenant = ${tenant}
+    and not exists (select from accord.tenant where tenant = ${tenant})`);
 }
 
 const timeMs = sql`(date_part('epoch', time) * 1000)::bigint`;
