@@ -451,6 +451,18 @@ describe('revoking', () => {
     expect((await user('alice')('DELETE', `/${id}`)).status).toBe(204);
     expect((await user('alice')('GET', '/me')).body.consents).toEqual([]);
   });
+
+  test('an old consent never revives, also one whose version is older in its own language only', async () => {
+    const { define, user } = await world();
+    await define('news', { '2 a nl': 0, '1 a en': 1000, '2 a en': 3000 });
+    const { id } = (await user('alice')('POST', '', item('news', '2 a nl'))).body;
+    clock.advance(1000);
+    expect((await user('alice')('POST', '', item('news', '1 a en'))).status).toBe(201);
+    clock.advance(2000); // in English version 2 took the place of version 1, and alice has it
+    expect((await user('alice')('GET', active())).body).toMatchObject({ version: '2', status: 'valid' });
+    expect((await user('alice')('DELETE', `/${id}`)).status).toBe(204);
+    expect((await user('alice')('GET', active())).body).toMatchObject({ version: '2', status: 'required' });
+  });
 });
 
 describe('lists', () => {
