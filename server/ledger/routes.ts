@@ -176,6 +176,12 @@ function registerVerification(app: App, services: LedgerRouteServices, errorHand
 const contentTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' } as const;
 
 function registerExport(app: App, services: LedgerRouteServices, errorHandler: ErrorHandler): void {
+  const open = new Map<string, number>();
+  const count = (tenant: string, more: number) => {
+    const now = (open.get(tenant) ?? 0) + more;
+    if (now === 0) open.delete(tenant);
+    else open.set(tenant, now);
+  };
   app.route({
     method: 'GET',
     url: '/:tenant/consents/export',
@@ -198,6 +204,13 @@ function registerExport(app: App, services: LedgerRouteServices, errorHandler: E
       const { format = 'ndjson', ...query } = request.query as FilterQuery & { format?: keyof typeof contentTypes };
       const filter = filterOf(query, services.clock);
       const about = query.userId === undefined ? {} : { userId: query.userId };
+      if ((open.get(tenant) ?? 0) >= limits.ledgerExportsMax) {
+        throw ledgerProblem('exports_busy', { headers: { 'retry-after': '10' } });
+      }
+      const text = Readable.from(exported(services.database, tenant, filter, format));
+      count(tenant, 1);
+      text.once('close', () => count(tenant, -1));
+      reply.raw.once('close', () => text.destroy()); // also when it goes before anything was sent
       await services.ledger.append(tenant, [
         {
           ...actedBy(request.caller as Caller),
@@ -209,7 +222,7 @@ function registerExport(app: App, services: LedgerRouteServices, errorHandler: E
         },
       ]);
       reply.type(contentTypes[format]);
-      return reply.send(Readable.from(exported(services.database, tenant, filter, format)));
+      return reply.send(text);
     },
   });
 }

@@ -1,5 +1,7 @@
 /** Reading the ledger by the API: who sees what, filters, pages, exports, and that reading is recorded. */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
 import { limits } from '../../server/core/limits.ts';
@@ -328,6 +330,54 @@ describe('GET export', () => {
     const tenant = await server.tenant();
     expect((await get(tenant, 'export?format=xml', await server.client(tenant, 'consents:read'))).status).toBe(400);
     expect(await logsOf(tenant)).toMatchObject([{ type: 'denied', outcome: 'invalid_request' }]);
+  });
+
+  test('runs ledgerExportsMax times at once for a tenant', async () => {
+    const [tenant, other] = [await server.tenant(), await server.tenant()];
+    const [token, theirs] = await Promise.all([tenant, other].map((one) => server.client(one, 'consents:read')));
+    // Verified tokens are cached now: what follows begins in one turn.
+    for (const [of, as] of [
+      [tenant, token],
+      [other, theirs],
+    ] as const)
+      await get(of, 'events', as as string);
+    const exports = (count: number) => Array.from({ length: count }, () => get(tenant, 'export', token as string));
+    const replies = await Promise.all([
+      ...exports(limits.ledgerExportsMax + 1),
+      get(other, 'export', theirs as string),
+    ]);
+    const statuses = replies.map(({ status }) => status);
+    expect(statuses).toEqual([...Array.from({ length: limits.ledgerExportsMax }, () => 200), 429, 200]);
+    expect(replies[limits.ledgerExportsMax]?.json().code).toBe('exports_busy');
+  });
+
+  test('that nobody reads to its end is counted until its connection goes', async () => {
+    const tenant = await server.tenant();
+    const count = 40 * limits.ledgerExportPageItemsMax; // more than the sockets hold
+    await ledger.append(
+      tenant,
+      Array.from({ length: count }, (_, i) => entry({ time: T0 + (i >> 2) })),
+    );
+    const headers = { authorization: `Bearer ${await server.client(tenant, 'consents:read')}` };
+    const app = await createApp(server.config, server.services);
+    const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/${tenant}/consents/export`;
+    const ask = async () => {
+      const request = httpRequest(url, { headers, agent: false }).end();
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return { status: response.statusCode, leave: () => request.destroy() };
+    };
+    const stalled = await Promise.all(Array.from({ length: limits.ledgerExportsMax }, ask));
+    expect(stalled.map(({ status }) => status)).toEqual(stalled.map(() => 200));
+    const refused = await ask();
+    expect(refused.status).toBe(429);
+    for (const { leave } of [refused, ...stalled]) leave();
+    const statusNow = async () => {
+      const { status, leave } = await ask();
+      leave();
+      return status;
+    };
+    await expect.poll(statusNow, { timeout: 10_000 }).toBe(200);
+    await app.close();
   });
 
   test('goes on over a page of ledgerExportPageItemsMax, and reads no further than is taken', async () => {
