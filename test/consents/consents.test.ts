@@ -349,6 +349,13 @@ describe('registering', () => {
     expect(await ledger()).toEqual(['denied invalid_request of alice']);
   });
 
+  test('so is a NUL in the address', async () => {
+    const { user, ledger } = await world();
+    const { status, body } = await user('alice')('GET', '/active?name=a%00b&language=en');
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(await ledger()).toEqual(['denied invalid_request of alice']);
+  });
+
   test('a back end says for whom, and needs the scope', async () => {
     const { define, backend, admin } = await world();
     await define('news', { '1 a en': 0 });
