@@ -106,7 +106,8 @@ export function eraseUser(services: ConsentServices, asking: Asking, said: strin
   const userId = concernedUser(services, asking, said, '/params/userId');
   return writeUser(services, asking, userId, async (tx) => {
     await removeUser(tx, tenant, userId);
-    await eraseIn(tx, tenant, userId);
+    const { defaultActorType: type } = services.snapshotOf(tenant).spec.tokenMapping;
+    await eraseIn(tx, tenant, { type, id: userId });
     await appendIn(tx, tenant, [entryOf(asking, { type: 'erased', time: services.clock.now(), outcome: 'erased' })]);
   });
 }

@@ -6,5 +6,6 @@ export { FactsWithConsents } from './facts.ts';
 export type { ConsentServices } from './governing.ts';
 export { PastConsents } from './past.ts';
 export { Registrar } from './registrar.ts';
+export { recorded } from './route-parts.ts';
 export { type ConsentRouteServices, registerConsentRoutes } from './routes.ts';
 export { seedConsents } from './seeding.ts';

@@ -2,10 +2,10 @@
 import { limits } from '../core/limits.ts';
 import { type Problem, problem } from '../core/problems.ts';
 import {
-  ageOf,
   type Definition,
   definitionProblem,
   hasEnded,
+  isOlder,
   type Judgement,
   judge,
   judgeActive,
@@ -106,13 +106,12 @@ export function revokedWith(
   row: ConsentRow,
   given: readonly ConsentRow[],
 ): ConsentRow[] {
-  const age = (version: string) => (definition ? ageOf(definition, version) : undefined);
-  const own = age(row.version);
-  return given.filter((one) => {
-    const its = age(one.version);
-    const isOlder = own !== undefined && its !== undefined && its < own;
-    return one.id === row.id || one.given_at <= row.given_at || isOlder;
-  });
+  return given.filter(
+    (one) =>
+      one.id === row.id ||
+      one.given_at <= row.given_at ||
+      (definition !== undefined && isOlder(definition, one.version, row.version)),
+  );
 }
 
 export function judgementView(name: string, judgement: Judgement<string>): JudgementView {

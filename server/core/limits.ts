@@ -152,6 +152,7 @@ export const limits = {
   ledgerSealEntriesMax: 2000, // under one checkpoint
   ledgerVerifyPageItemsMax: 1000, // hashed at a stretch, while others wait
   ledgerExportPageItemsMax: 500,
+  ledgerExportsMax: 4, // of a tenant at once on a server: each holds a page for as long as its reader does not take it
   ledgerVerificationsMax: 2, // at once on a server: each takes its CPU for as long as it runs
 
   // Facts of a decision

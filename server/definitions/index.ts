@@ -6,10 +6,10 @@
 export type { DefinitionServices } from './actions.ts';
 export { applyDefinition, archiveManifestDefinition, findDefinition, transferDefinition } from './apply.ts';
 export {
-  ageOf,
   type GivenConsent,
   graceEnd,
   hasEnded,
+  isOlder,
   isSufficient,
   type JudgedVersion,
   type Judgement,

@@ -135,11 +135,17 @@ export function newestGiven(
   return newest?.version;
 }
 
-/** When a version's first document takes effect in any language; undefined when there is no such version, or document. */
-export function ageOf({ versions }: JudgedDefinition, version: string): number | undefined {
-  const found = versions.find((one) => one.version === version);
-  const first = found && firstEffective(found, Number.POSITIVE_INFINITY);
-  return first === Number.POSITIVE_INFINITY ? undefined : first;
+/**
+ * Whether a version is older than another in any language that both are in, or as a whole: which one the user was asked in
+ * is not known, and languages may get the versions in other orders.
+ */
+export function isOlder({ versions }: JudgedDefinition, version: string, than: string): boolean {
+  const [one, other] = [version, than].map((name) => versions.find((its) => its.version === name));
+  if (one === undefined || other === undefined) return false;
+  const first = (of: JudgedVersion, language?: string) => firstEffective(of, Number.POSITIVE_INFINITY, language);
+  return (
+    first(one) < first(other) || other.documents.some(({ language }) => first(one, language) < first(other, language))
+  );
 }
 
 function latestEffective({ documents }: JudgedVersion, language: string, now: number): JudgedDocument | undefined {

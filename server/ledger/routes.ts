@@ -1,5 +1,6 @@
 /** Reading the ledger: a tenant's back end all of it, a user what is about itself; verifying and exporting it. */
 import { Readable } from 'node:stream';
+import type { RouteShorthandOptions } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { Caller, TenantAuth } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
@@ -33,19 +34,24 @@ const backends = { access: { door: 'management', scope: 'consents:read', users: 
 const users = { access: { door: 'management', scope: 'consents:read', users: true } } as const;
 const Events = Type.Object({ logs: Type.Array(RegisterEvent), cursor: Type.Optional(Type.String()) });
 
-export function registerLedgerRoutes(app: App, services: LedgerRouteServices): void {
-  registerLists(app, services);
-  registerVerification(app, services);
-  registerExport(app, services);
+type ErrorHandler = NonNullable<RouteShorthandOptions['errorHandler']>;
+
+/** @param refused records a request that is refused, and leaves it to the application's error handler */
+export function registerLedgerRoutes(app: App, services: LedgerRouteServices, refused: ErrorHandler): void {
+  registerLists(app, services, refused);
+  registerVerification(app, services, refused);
+  registerExport(app, services, refused);
 }
 
-function registerLists(app: App, services: LedgerRouteServices): void {
+function registerLists(app: App, services: LedgerRouteServices, errorHandler: ErrorHandler): void {
   app.route({
     method: 'GET',
     url: '/:tenant/consents/events',
     config: backends,
+    errorHandler,
     schema: {
       summary: 'Read what was requested and done with consents, newest first',
+      description: 'The reading is itself an entry.',
       tags,
       params: TenantParams,
       querystring: Type.Object({ ...pageQuery, ...tenantFilter }, { additionalProperties: false }),
@@ -53,13 +59,14 @@ function registerLists(app: App, services: LedgerRouteServices): void {
     },
     handler: (request) => {
       const { limit, cursor, ...query } = request.query;
-      return pageOf(services, request.params.tenant, filterOf(query, services.clock), { limit, cursor });
+      return pageOf(services, request, filterOf(query, services.clock), { limit, cursor });
     },
   });
   app.route({
     method: 'GET',
     url: '/:tenant/consents/events/me',
     config: users,
+    errorHandler,
     schema: {
       summary: "Read what was requested and done with one's own consents, newest first",
       description: 'For users. The reading is itself an entry.',
@@ -68,24 +75,10 @@ function registerLists(app: App, services: LedgerRouteServices): void {
       querystring: Type.Object({ ...pageQuery, ...ownFilter }, { additionalProperties: false }),
       response: { 200: Events },
     },
-    handler: async (request) => {
-      const { tenant } = request.params;
-      const caller = request.caller as Caller;
+    handler: (request) => {
       const { limit, cursor, ...query } = request.query;
-      const own = ownOf(services, caller);
-      const page = await pageOf(services, tenant, { ...filterOf(query, services.clock), ...own }, { limit, cursor });
-      await services.ledger.append(tenant, [
-        {
-          ...actedBy(caller),
-          type: 'read',
-          time: services.clock.now(),
-          ...(own.userId === undefined ? {} : { userId: own.userId }),
-          ...(query.name === undefined ? {} : { name: query.name }),
-          outcome: 'events',
-          requestId: request.id,
-        },
-      ]);
-      return page;
+      const own = ownOf(services, request.caller as Caller);
+      return pageOf(services, request, { ...filterOf(query, services.clock), ...own }, { limit, cursor });
     },
   });
 }
@@ -103,15 +96,22 @@ function ownOf(services: LedgerRouteServices, caller: Caller): Pick<EventFilter,
   return actor.type === mapping?.defaultActorType ? { userId: actor.id } : { actor };
 }
 
+type Reading = { params: { tenant: string }; caller: Caller | null; id: string };
+
+/** A page, when the reading of it is in the ledger. */
 async function pageOf(
-  { database }: LedgerRouteServices,
-  tenant: string,
+  { database, ledger, clock }: LedgerRouteServices,
+  { params: { tenant }, caller, id: requestId }: Reading,
   filter: EventFilter,
   { limit = 100, cursor }: { limit: number | undefined; cursor: string | undefined },
 ): Promise<Static<typeof Events>> {
   const behind = cursor === undefined ? undefined : positionOf(cursor);
   const page = { newestFirst: true, behind, limit: limit + 1 };
   const rows = await database.tenant(tenant, (tx) => readEvents(tx, tenant, filter, page));
+  const { userId, name } = filter;
+  const about = { ...(userId === undefined ? {} : { userId }), ...(name === undefined ? {} : { name }) };
+  const read = { ...actedBy(caller as Caller), ...about, type: 'read', outcome: 'events', requestId } as const;
+  await ledger.append(tenant, [{ ...read, time: clock.now() }]);
   const logs = rows.slice(0, limit).map(eventOf);
   const last = rows.length > limit ? logs.at(-1) : undefined;
   return { logs, ...(last === undefined ? {} : { cursor: encodeCursor(`${last.time} ${last.id}`, LIST) }) };
@@ -128,12 +128,13 @@ const Verified = Type.Object({
   ),
 });
 
-function registerVerification(app: App, services: LedgerRouteServices): void {
+function registerVerification(app: App, services: LedgerRouteServices, errorHandler: ErrorHandler): void {
   const running = new Set<string>();
   app.route({
     method: 'GET',
     url: '/:tenant/consents/events/verify',
     config: backends,
+    errorHandler,
     schema: {
       summary: 'Verify the chain of sealed entries',
       description:
@@ -174,11 +175,18 @@ function registerVerification(app: App, services: LedgerRouteServices): void {
 
 const contentTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' } as const;
 
-function registerExport(app: App, services: LedgerRouteServices): void {
+function registerExport(app: App, services: LedgerRouteServices, errorHandler: ErrorHandler): void {
+  const open = new Map<string, number>();
+  const count = (tenant: string, more: number) => {
+    const now = (open.get(tenant) ?? 0) + more;
+    if (now === 0) open.delete(tenant);
+    else open.set(tenant, now);
+  };
   app.route({
     method: 'GET',
     url: '/:tenant/consents/export',
     config: backends,
+    errorHandler,
     schema: {
       summary: 'Export what was requested and done with consents, oldest first',
       description:
@@ -196,6 +204,13 @@ function registerExport(app: App, services: LedgerRouteServices): void {
       const { format = 'ndjson', ...query } = request.query as FilterQuery & { format?: keyof typeof contentTypes };
       const filter = filterOf(query, services.clock);
       const about = query.userId === undefined ? {} : { userId: query.userId };
+      if ((open.get(tenant) ?? 0) >= limits.ledgerExportsMax) {
+        throw ledgerProblem('exports_busy', { headers: { 'retry-after': '10' } });
+      }
+      const text = Readable.from(exported(services.database, tenant, filter, format));
+      count(tenant, 1);
+      text.once('close', () => count(tenant, -1));
+      reply.raw.once('close', () => text.destroy()); // also when it goes before anything was sent
       await services.ledger.append(tenant, [
         {
           ...actedBy(request.caller as Caller),
@@ -207,7 +222,7 @@ function registerExport(app: App, services: LedgerRouteServices): void {
         },
       ]);
       reply.type(contentTypes[format]);
-      return reply.send(Readable.from(exported(services.database, tenant, filter, format)));
+      return reply.send(text);
     },
   });
 }

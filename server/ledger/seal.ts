@@ -9,7 +9,7 @@ import type { Observe } from '../core/observe.ts';
 import { lastingKey, type Sealer } from '../keys/index.ts';
 import { signCheckpoint } from './checkpoint.ts';
 import { chained, genesis, leafOf } from './digest.ts';
-import { insertCheckpoint, moveEntries, readHead, readUnsealed, tenantsToSeal, tryLock } from './store.ts';
+import { insertCheckpoint, moveEntries, readHead, readUnsealed, removeStray, tenantsToSeal, tryLock } from './store.ts';
 
 export type SealServices = { database: Database; sealer: Sealer; clock: Clock; observe: Observe };
 
@@ -54,9 +54,10 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
  */
 export async function sealWaiting(services: SealServices): Promise<boolean> {
   let ok = true;
-  for (const tenant of await services.database.system(tenantsToSeal)) {
+  for (const { tenant, erased } of await services.database.system(tenantsToSeal)) {
     try {
-      while ((await sealTenant(services, tenant)) === limits.ledgerSealEntriesMax);
+      if (erased) await services.database.system((tx) => removeStray(tx, tenant));
+      else while ((await sealTenant(services, tenant)) === limits.ledgerSealEntriesMax);
     } catch (error) {
       ok = false;
       services.observe({ kind: 'background_failed', task: `sealing the ledger of ${tenant}`, error });

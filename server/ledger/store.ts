@@ -43,17 +43,19 @@ export async function insertEntries(tx: Transaction, rows: readonly InboxRow[]):
 /**
  * Wipes who it was, salt and all, from every entry that a user acted in or that is about the user. The digests stay, and
  * with them the chain. Entries that other transactions append meanwhile are not among them.
+ * @param user an actor of another type with the same id, such as a back end, is somebody else and stays
  * @returns how many entries
  */
-export async function eraseIn(tx: Transaction, tenant: string, userId: string): Promise<number> {
-  const id = storable(userId);
+export async function eraseIn(tx: Transaction, tenant: string, user: Actor): Promise<number> {
+  const id = storable(user.id);
+  const acted = sql`actor_type = ${user.type} and actor_id = ${id}`;
   // The sealer moves entries: one that it moves while this looks for it would be seen in neither place.
   await tx.run(sql`select pg_advisory_xact_lock(accord.ledger_lock(${tenant}))`);
   const wiped = sql`set salt = null, actor_type = null, actor_id = null, user_id = null where tenant = ${tenant}`;
   const counts = [
-    await tx.run(sql`update accord.ledger_inbox ${wiped} and (user_id = ${id} or actor_id = ${id})`),
+    await tx.run(sql`update accord.ledger_inbox ${wiped} and (user_id = ${id} or (${acted}))`),
     await tx.run(sql`update accord.ledger_entry ${wiped} and user_id = ${id}`),
-    await tx.run(sql`update accord.ledger_entry ${wiped} and actor_id = ${id} and actor_id is distinct from user_id`),
+    await tx.run(sql`update accord.ledger_entry ${wiped} and ${acted} and actor_id is distinct from user_id`),
   ];
   return counts.reduce((sum, count) => sum + count, 0);
 }
@@ -67,18 +69,28 @@ export async function tryLock(tx: Transaction, tenant: string): Promise<boolean>
   return row.mine;
 }
 
-/** Tenants with entries that are not sealed, for a system transaction: one look into the index for each of them. */
-export async function tenantsToSeal(tx: Transaction): Promise<string[]> {
-  const rows = await tx.many(
-    Type.Object({ tenant: Type.String() }),
+/**
+ * Tenants with entries that are not sealed, for a system transaction: one look into the index for each of them.
+ * @property erased whether the tenant is gone: a server that had not noticed appended them
+ */
+export async function tenantsToSeal(tx: Transaction): Promise<{ tenant: string; erased: boolean }[]> {
+  return tx.many(
+    Type.Object({ tenant: Type.String(), erased: Type.Boolean() }),
     sql`with recursive waiting as (
         (select tenant from accord.ledger_inbox order by tenant limit 1)
         union all
         select (select i.tenant from accord.ledger_inbox i where i.tenant > w.tenant order by i.tenant limit 1)
         from waiting w where w.tenant is not null)
-      select t.tenant from waiting w join accord.tenant t on t.tenant = w.tenant collate "default" order by t.tenant`,
+      select w.tenant, t.tenant is null as erased
+      from waiting w left join accord.tenant t on t.tenant = w.tenant collate "default"
+      where w.tenant is not null order by w.tenant`,
   );
-  return rows.map((row) => row.tenant);
+}
+
+/** Removes what was appended for a tenant after it was erased: a successor of its code is somebody else. */
+export async function removeStray(tx: Transaction, tenant: string): Promise<void> {
+  await tx.run(sql`delete from accord.ledger_inbox where tenant = ${tenant}
+    and not exists (select from accord.tenant where tenant = ${tenant})`);
 }
 
 const timeMs = sql`(date_part('epoch', time) * 1000)::bigint`;

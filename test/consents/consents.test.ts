@@ -349,6 +349,13 @@ describe('registering', () => {
     expect(await ledger()).toEqual(['denied invalid_request of alice']);
   });
 
+  test('so is a NUL in the address', async () => {
+    const { user, ledger } = await world();
+    const { status, body } = await user('alice')('GET', '/active?name=a%00b&language=en');
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(await ledger()).toEqual(['denied invalid_request of alice']);
+  });
+
   test('a back end says for whom, and needs the scope', async () => {
     const { define, backend, admin } = await world();
     await define('news', { '1 a en': 0 });
@@ -451,6 +458,18 @@ describe('revoking', () => {
     expect((await user('alice')('DELETE', `/${id}`)).status).toBe(204);
     expect((await user('alice')('GET', '/me')).body.consents).toEqual([]);
   });
+
+  test('an old consent never revives, also one whose version is older in its own language only', async () => {
+    const { define, user } = await world();
+    await define('news', { '2 a nl': 0, '1 a en': 1000, '2 a en': 3000 });
+    const { id } = (await user('alice')('POST', '', item('news', '2 a nl'))).body;
+    clock.advance(1000);
+    expect((await user('alice')('POST', '', item('news', '1 a en'))).status).toBe(201);
+    clock.advance(2000); // in English version 2 took the place of version 1, and alice has it
+    expect((await user('alice')('GET', active())).body).toMatchObject({ version: '2', status: 'valid' });
+    expect((await user('alice')('DELETE', `/${id}`)).status).toBe(204);
+    expect((await user('alice')('GET', active())).body).toMatchObject({ version: '2', status: 'required' });
+  });
 });
 
 describe('lists', () => {
@@ -528,5 +547,16 @@ describe('receipts and erasure', () => {
     expect(entries).toContain('registered registered: news 1 a');
     expect(entries).toContain('registered registered of bob: news 1 a');
     expect(entries.filter((one) => one === 'erased erased')).toHaveLength(2);
+  });
+
+  test('an erased user takes nothing of a back end whose id is the same', async () => {
+    const { define, user, admin, ledger } = await world();
+    await define('news', { '1 a en': 0 });
+    await user('backend')('POST', '', item('news', '1 a en')); // the id of the client that admin is
+    await admin('POST', '', item('news', '1 a en', { userId: 'bob' }));
+    expect((await admin('DELETE', '/users/backend')).status).toBe(204);
+    const entries = await ledger();
+    expect(entries).toContain('registered registered of bob: news 1 a');
+    expect(entries.filter((one) => one.includes('backend'))).toEqual([]);
   });
 });

@@ -45,6 +45,27 @@ describe('statements that are issued together', () => {
     await expect(write).rejects.toThrow(/division by zero/);
     expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
   });
+
+  test('are refused from the rollback on, whoever still has the transaction', async () => {
+    let late: Promise<unknown> | undefined;
+    const goesOn = async (tx: Transaction) => {
+      await tx.run(wrong).catch(() => {});
+      // Turns of promises only: the rollback is sent meanwhile, and not answered.
+      for (let turn = 0; turn < 100; turn++) await null;
+      late = members(tx);
+      await late;
+    };
+    const write = database.tenant('one', (tx) => Promise.all([tx.run(wrong), goesOn(tx)]));
+    await expect(write).rejects.toThrow(/division by zero/);
+    await expect(late).rejects.toThrow(/after the end of its transaction/);
+  });
+
+  test('are not said to be written when the work did not mind that one failed', async () => {
+    const careless = (tx: Transaction) => Promise.all([tx.run(insert('e@x')), tx.run(wrong).catch(() => {})]);
+    await expect(database.tenant('one', careless)).rejects.toThrow(/nothing of it was written/);
+    await expect(database.systemAtOnce(careless)).rejects.toThrow(/nothing of it was written/);
+    expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
+  });
 });
 
 describe('a transaction whose beginning fails', () => {

@@ -169,7 +169,7 @@ describe('erasing', () => {
     await ledger.append(tenant, entries);
     await ledger.append(other, entries);
     const before = await inboxOf(tenant);
-    expect(await database.tenant(tenant, (tx) => eraseIn(tx, tenant, 'alice'))).toBe(3);
+    expect(await database.tenant(tenant, (tx) => eraseIn(tx, tenant, { type: 'user', id: 'alice' }))).toBe(3);
     const after = await inboxOf(tenant);
     expect(after[1]).toEqual(before[1]);
     for (const at of [0, 2, 3]) {

@@ -1,5 +1,7 @@
 /** Reading the ledger by the API: who sees what, filters, pages, exports, and that reading is recorded. */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
 import { limits } from '../../server/core/limits.ts';
@@ -22,11 +24,14 @@ async function get(tenant: string, path: string, token: string, headers: Record<
   return { status: response.statusCode, text: response.body, headers: response.headers, json: () => response.json() };
 }
 
+/** Without what this itself leaves in the ledger. */
 async function logsOf(tenant: string, query = ''): Promise<RegisterEvent[]> {
-  const reply = await get(tenant, `events${query}`, await server.client(tenant, 'consents:read'));
+  const looking = { 'x-request-id': LOOKING };
+  const reply = await get(tenant, `events${query}`, await server.client(tenant, 'consents:read'), looking);
   expect(reply.status, reply.text).toBe(200);
-  return reply.json().logs;
+  return reply.json().logs.filter(({ requestId }: RegisterEvent) => requestId !== LOOKING);
 }
+const LOOKING = 'looking';
 
 describe('GET events', () => {
   test('tells every field, sealed or not, newest first', async () => {
@@ -66,7 +71,7 @@ describe('GET events', () => {
   test('leaves out who it was once the user is erased', async () => {
     const tenant = await server.tenant();
     await sealed(server, tenant, [2]);
-    await database.tenant(tenant, (tx) => eraseIn(tx, tenant, 'user1'));
+    await database.tenant(tenant, (tx) => eraseIn(tx, tenant, { type: 'user', id: 'user1' }));
     const [, first] = await logsOf(tenant);
     expect(first).toMatchObject({ sequence: 1, name: 'n1', outcome: 'given' });
     expect(first).not.toHaveProperty('userId');
@@ -83,6 +88,7 @@ describe('GET events', () => {
     const seen: string[] = [];
     const token = await server.client(tenant, 'consents:read');
     let cursor: string | undefined;
+    clock.ms = T0 + 1000;
     do {
       const reply = await get(tenant, `events?limit=2${cursor ? `&cursor=${cursor}` : ''}`, token);
       const page: { logs: RegisterEvent[]; cursor?: string } = reply.json();
@@ -90,6 +96,7 @@ describe('GET events', () => {
       cursor = page.cursor;
       if (seen.length === 4) await sealWaiting(sealing); // what moves meanwhile is neither missed nor seen twice
     } while (cursor !== undefined);
+    clock.ms = T0;
     expect(seen).toHaveLength(11);
     expect(new Set(seen).size).toBe(11);
   });
@@ -136,6 +143,27 @@ describe('GET events', () => {
     expect(reply.status).toBe(400);
     expect(reply.json().errors[0].pointer).toContain(pointer);
   });
+
+  test('is an entry itself', async () => {
+    const tenant = await server.tenant();
+    const token = await server.client(tenant, 'consents:read');
+    await get(tenant, 'events?userId=alice&name=terms&limit=1', token, { 'x-request-id': 'e1' });
+    expect(await logsOf(tenant)).toMatchObject([
+      { type: 'read', actor: { type: 'client', id: 'backend' }, userId: 'alice', name: 'terms', outcome: 'events' },
+    ]);
+  });
+
+  test.each(['events', 'events/verify', 'export', 'events/me?limit=x'])(
+    'what is refused of %s is in the ledger',
+    async (path) => {
+      const tenant = await server.tenant();
+      const refused = await get(tenant, path, await server.user(tenant, 'alice'), { 'x-request-id': 'r1' });
+      const outcome = refused.json().code;
+      expect(await logsOf(tenant, '?type=denied')).toMatchObject([
+        { actor: { type: 'user', id: 'alice' }, userId: 'alice', outcome, requestId: 'r1' },
+      ]);
+    },
+  );
 
   test('is for back ends with the scope', async () => {
     const tenant = await server.tenant();
@@ -264,8 +292,11 @@ describe('GET export', () => {
     });
     const all = await get(tenant, 'export?format=ndjson', token);
     clock.ms = T0;
-    const lines = all.text.trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toEqual((await logsOf(tenant)).reverse());
+    const lines = all.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.filter(({ requestId }) => requestId !== LOOKING)).toEqual((await logsOf(tenant)).reverse());
   });
 
   test('as CSV quotes what has to be, and disarms formulas', async () => {
@@ -295,10 +326,58 @@ describe('GET export', () => {
     );
   });
 
-  test('refuses another format, without an entry', async () => {
+  test('refuses another format, and exports nothing', async () => {
     const tenant = await server.tenant();
     expect((await get(tenant, 'export?format=xml', await server.client(tenant, 'consents:read'))).status).toBe(400);
-    expect(await logsOf(tenant)).toEqual([]);
+    expect(await logsOf(tenant)).toMatchObject([{ type: 'denied', outcome: 'invalid_request' }]);
+  });
+
+  test('runs ledgerExportsMax times at once for a tenant', async () => {
+    const [tenant, other] = [await server.tenant(), await server.tenant()];
+    const [token, theirs] = await Promise.all([tenant, other].map((one) => server.client(one, 'consents:read')));
+    // Verified tokens are cached now: what follows begins in one turn.
+    for (const [of, as] of [
+      [tenant, token],
+      [other, theirs],
+    ] as const)
+      await get(of, 'events', as as string);
+    const exports = (count: number) => Array.from({ length: count }, () => get(tenant, 'export', token as string));
+    const replies = await Promise.all([
+      ...exports(limits.ledgerExportsMax + 1),
+      get(other, 'export', theirs as string),
+    ]);
+    const statuses = replies.map(({ status }) => status);
+    expect(statuses).toEqual([...Array.from({ length: limits.ledgerExportsMax }, () => 200), 429, 200]);
+    expect(replies[limits.ledgerExportsMax]?.json().code).toBe('exports_busy');
+  });
+
+  test('that nobody reads to its end is counted until its connection goes', async () => {
+    const tenant = await server.tenant();
+    const count = 40 * limits.ledgerExportPageItemsMax; // more than the sockets hold
+    await ledger.append(
+      tenant,
+      Array.from({ length: count }, (_, i) => entry({ time: T0 + (i >> 2) })),
+    );
+    const headers = { authorization: `Bearer ${await server.client(tenant, 'consents:read')}` };
+    const app = await createApp(server.config, server.services);
+    const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/${tenant}/consents/export`;
+    const ask = async () => {
+      const request = httpRequest(url, { headers, agent: false }).end();
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return { status: response.statusCode, leave: () => request.destroy() };
+    };
+    const stalled = await Promise.all(Array.from({ length: limits.ledgerExportsMax }, ask));
+    expect(stalled.map(({ status }) => status)).toEqual(stalled.map(() => 200));
+    const refused = await ask();
+    expect(refused.status).toBe(429);
+    for (const { leave } of [refused, ...stalled]) leave();
+    const statusNow = async () => {
+      const { status, leave } = await ask();
+      leave();
+      return status;
+    };
+    await expect.poll(statusNow, { timeout: 10_000 }).toBe(200);
+    await app.close();
   });
 
   test('goes on over a page of ledgerExportPageItemsMax, and reads no further than is taken', async () => {

@@ -6,8 +6,8 @@ import { chained, genesis, leafOf } from '../../server/ledger/digest.ts';
 import { eraseIn, keepSealing, sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
 import type { HashedRow } from '../../server/ledger/schema.ts';
 import { sealTenant } from '../../server/ledger/seal.ts';
-import { eraseTenant } from '../../server/tenants/index.ts';
-import { createTestServer, manifestWriter } from '../helpers/server.ts';
+import { eraseTenant, putTenant } from '../../server/tenants/index.ts';
+import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { asAdmin, entriesOf, entry, type Row, sealed, T0 } from './chain.ts';
 
 const server = await createTestServer();
@@ -392,7 +392,7 @@ describe('erasing', () => {
   test('a user leaves a chain that verifies, and nothing that tells who it was', async () => {
     const tenant = await ledgerOf9();
     await ledger.append(tenant, [entry({ userId: 'user4' })]); // not sealed yet
-    expect(await database.tenant(tenant, (tx) => eraseIn(tx, tenant, 'user4'))).toBe(2);
+    expect(await database.tenant(tenant, (tx) => eraseIn(tx, tenant, { type: 'user', id: 'user4' }))).toBe(2);
     await sealWaiting(sealing);
     expect(await verify(tenant)).toMatchObject({ valid: true, entries: 10 });
     const rows = await entriesOf(server, tenant);
@@ -407,7 +407,7 @@ describe('erasing', () => {
       await ledger.append(tenant, [entry({ time: T0 + i })]);
       await Promise.all([
         sealTenant(sealing, tenant),
-        database.tenant(tenant, (tx) => eraseIn(tx, tenant, 'alice')),
+        database.tenant(tenant, (tx) => eraseIn(tx, tenant, { type: 'user', id: 'alice' })),
         sealTenant(sealing, tenant),
       ]);
       const [left] = await admin<{ n: number }>(
@@ -427,5 +427,16 @@ describe('erasing', () => {
       expect(await admin(`select from accord.${table} where tenant = $1`, [tenant]), table).toEqual([]);
     }
     await expect(verify(tenant, kept)).rejects.toMatchObject({ code: 'checkpoint_invalid' });
+  });
+  test('a tenant leaves nothing to a successor of its code, also when a server that has not noticed appends', async () => {
+    const tenant = await server.tenant();
+    await eraseTenant(server.services.tenants, manifestWriter, tenant);
+    await ledger.append(tenant, [entry()]);
+    expect(await sealWaiting(sealing)).toBe(true);
+    await putTenant(server.services.tenants, manifestWriter, tenant, tenantSpec());
+    expect(await sealWaiting(sealing)).toBe(true);
+    for (const table of ['ledger_inbox', 'ledger_entry']) {
+      expect(await admin(`select from accord.${table} where tenant = $1`, [tenant]), table).toEqual([]);
+    }
   });
 });

@@ -62,6 +62,8 @@ function scopesOf(claims: Claims): ReadonlySet<string> {
   return new Set(knownScopes.filter((scope) => words.includes(scope)));
 }
 
+const ACTOR_ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]+$/u;
+
 function actorOf(claims: Claims, issuer: IssuerConfig): Actor {
   const { actorIdClaimPath, actorTypeClaimPath, defaultActorType } = issuer.tokenMapping;
   const value = claimAt(claims, actorIdClaimPath);
@@ -69,6 +71,12 @@ function actorOf(claims: Claims, issuer: IssuerConfig): Actor {
     throw invalidToken('the claim that names the actor is missing or not text');
   const id = `${issuer.actorIdPrefix ?? ''}${value}`;
   if (id.length > limits.subjectCharsMax) throw invalidToken('the actor id is too long');
+  // What is recorded of an actor is asked for and erased by the same id: an id that no request could name is none.
+  if (!ACTOR_ID.test(id) || Buffer.byteLength(id) > limits.thingIdBytesMax) {
+    throw invalidToken(
+      `the actor id holds a control character, is . or .., or has more than ${limits.thingIdBytesMax} bytes`,
+    );
+  }
   const ownLength = issuer.actorIdPrefix?.length ?? 0;
   if (issuer.foreignPrefixes.some((prefix) => prefix.length > ownLength && id.startsWith(prefix))) {
     throw invalidToken('the actor id belongs to another issuer');

@@ -196,6 +196,8 @@ export class Database {
     try {
       return await run(client, tx, begin(), work);
     } catch (error) {
+      // What still runs of the work must not get a statement in behind the rollback.
+      tx.end();
       await client.query('rollback').catch((rollbackError: Error) => {
         broken = rollbackError;
       });
@@ -258,8 +260,13 @@ async function stepwise<T>(client: pg.PoolClient, tx: Transaction, begin: string
   if (begun.status === 'rejected') throw begun.reason;
   if (worked.status === 'rejected') throw worked.reason;
   tx.end();
-  await client.query('commit');
+  checkCommitted(await client.query('commit'));
   return worked.value;
+}
+
+/** To a transaction with a failed statement Postgres answers a commit with ROLLBACK, which is no error. */
+function checkCommitted({ command }: pg.QueryResult): void {
+  if (command !== 'COMMIT') throw new Error('a statement of the transaction failed: nothing of it was written');
 }
 
 /** Everything goes together; a commit behind a statement that failed is a rollback. */
@@ -270,5 +277,6 @@ async function atOnce<T>(client: pg.PoolClient, tx: Transaction, begin: string, 
   if (begun.status === 'rejected') throw begun.reason;
   if (worked.status === 'rejected') throw worked.reason;
   if (committed.status === 'rejected') throw committed.reason;
+  checkCommitted(committed.value);
   return worked.value;
 }
