@@ -38,6 +38,7 @@ export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig, o
   if (own ? isOwnClient(claims) : isClient(claims, issuer)) {
     const clientId = [claims.client_id, claims.azp, claims.sub].find((id) => typeof id === 'string') as string;
     if (clientId.length > limits.subjectCharsMax) throw invalidToken('the client id is too long');
+    if (!isText(clientId)) throw invalidToken('the client id is no text');
     return { kind: 'backend', tenant, clientId, scopes: scopesOf(claims), issuer: issuer.issuer };
   }
   return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims };
@@ -55,6 +56,11 @@ function isClient(claims: Claims, issuer: IssuerConfig): boolean {
   return match !== undefined && claimAt(claims, match.claim) === match.value;
 }
 
+/** What a body is asked for at the door, too: Postgres fails at a NUL, with all questions that are read together. */
+function isText(id: string): boolean {
+  return id.isWellFormed() && !id.includes('\0');
+}
+
 /** Only scopes that this service knows, from `scope` (RFC 9068) or `scp` (Okta: a list, Entra: words). */
 function scopesOf(claims: Claims): ReadonlySet<string> {
   const value = claims.scope ?? claims.scp;
@@ -69,6 +75,7 @@ function actorOf(claims: Claims, issuer: IssuerConfig): Actor {
     throw invalidToken('the claim that names the actor is missing or not text');
   const id = `${issuer.actorIdPrefix ?? ''}${value}`;
   if (id.length > limits.subjectCharsMax) throw invalidToken('the actor id is too long');
+  if (!isText(id)) throw invalidToken('the actor id is no text');
   const ownLength = issuer.actorIdPrefix?.length ?? 0;
   if (issuer.foreignPrefixes.some((prefix) => prefix.length > ownLength && id.startsWith(prefix))) {
     throw invalidToken('the actor id belongs to another issuer');
