@@ -115,6 +115,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const outbound = createOutbound({ allow: config.ACCORD_OUTBOUND_ALLOW, ownListeners: () => ownListeners(config) });
     const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer });
     const portal = { database, installationKey, clock, baseUrl };
+    const pageTokens = createSealer(sealer.digest(new Uint8Array(), ['key of page tokens']));
     const { policies, authz, types, definitions, consents, relationships, sharing } = rooms;
     const { engine, log } = authz;
     const { ledger } = consents;
@@ -141,7 +142,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
         recordSupportUse: (caller, use) => recordSupportUse(database, caller, use),
         observe,
       },
-      authzen: { ...authz, tenantOf: rooms.access.tenantOf, baseUrl },
+      authzen: { ...authz, tenantOf: rooms.access.tenantOf, baseUrl, pageTokens },
       issuers: { database, baseUrl, served: rooms.served },
       members: portal,
       invitations: { database, clock, baseUrl },

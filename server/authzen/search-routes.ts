@@ -4,7 +4,9 @@ import { Type } from 'typebox';
 import type { AuthorizationRequest, CountMore } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { App } from '../core/http.ts';
-import { type Found, type SearchServices, searchPolicies, searchThings } from '../search/index.ts';
+import { Problem } from '../core/problems.ts';
+import type { Sealer } from '../keys/index.ts';
+import { type Found, type SearchServices, type Spend, searchPolicies, searchThings } from '../search/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { actionNameOf, attributesOf, requestOf } from './rules.ts';
 import {
@@ -15,9 +17,13 @@ import {
   ResourceSearchRequest,
   SubjectSearchRequest,
 } from './schema.ts';
-import { nextToken, pageOf } from './token.ts';
+import { pageTokensOf } from './token.ts';
 
-export type AuthzenSearchServices = SearchServices & { snapshotOf: (tenant: string) => TenantSnapshot };
+export type AuthzenSearchServices = SearchServices & {
+  snapshotOf: (tenant: string) => TenantSnapshot;
+  /** Seals the tokens of pages, with a key of their own: there are many of them. */
+  pageTokens: Sealer;
+};
 
 const params = Type.Object({ tenant: Type.String() });
 const tags = ['AuthZEN'];
@@ -43,8 +49,8 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
       const { id: _, ...sought } = subject;
       const { type } = sought;
       const asking = { ...requestOf({ ...rest, subject: { ...sought, id: '' } }), subject: attributesOf(sought) };
-      return search(request, reply, { list: 'search/subject', page, of: [sought, rest] }, (asked, at) =>
-        searchThings(services, asked, { vary: 'subject', type, request: asking }, at),
+      return search(request, reply, { list: 'search/subject', page, of: [sought, rest] }, (spend, asked, at) =>
+        searchThings({ ...services, spend }, asked, { vary: 'subject', type, request: asking }, at),
       ).then(entities(type));
     },
   });
@@ -64,8 +70,8 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
       const { id: _, ...sought } = resource;
       const { type } = sought;
       const asking = { ...requestOf({ ...rest, resource: { ...sought, id: '' } }), resource: attributesOf(sought) };
-      return search(request, reply, { list: 'search/resource', page, of: [sought, rest] }, (asked, at) =>
-        searchThings(services, asked, { vary: 'resource', type, request: asking }, at),
+      return search(request, reply, { list: 'search/resource', page, of: [sought, rest] }, (spend, asked, at) =>
+        searchThings({ ...services, spend }, asked, { vary: 'resource', type, request: asking }, at),
       ).then(entities(type));
     },
   });
@@ -88,8 +94,11 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
         ...(context === undefined ? {} : { context }),
       };
       const { type } = resource;
-      return search(request, reply, { list: 'search/action', page, of: [subject, resource, context] }, (asked, at) =>
-        searchPolicies(services, asked, { type, request: asking }, at),
+      return search(
+        request,
+        reply,
+        { list: 'search/action', page, of: [subject, resource, context] },
+        (spend, asked, at) => searchPolicies({ ...services, spend }, asked, { type, request: asking }, at),
       ).then(({ found, page: told }) => ({
         page: told,
         results: found.map((name) => ({ name: actionNameOf(type, name) })),
@@ -106,22 +115,48 @@ const entities =
   (type: string) =>
   ({ found, page }: Paged) => ({ page, results: found.map((id) => ({ type, id })) });
 
+type Find = (
+  spend: Spend,
+  asked: Parameters<typeof searchThings>[1],
+  at: { after: string; limit: number },
+) => Promise<Found>;
+
 /** What the three have in common: who asks, where the page begins, what it counts as, where the next begins. */
 function searching(services: AuthzenSearchServices, countMore: CountMore) {
   return async (
     request: Requested,
     reply: Reply,
     { list, page, of }: { list: string; page: Page | undefined; of: unknown },
-    find: (asked: Parameters<typeof searchThings>[1], at: { after: string; limit: number }) => Promise<Found>,
+    find: Find,
   ): Promise<Paged> => {
-    const at = pageOf(list, of, page);
-    const snapshot = services.snapshotOf(request.params.tenant);
-    const { found, next, candidates } = await find(
+    const { tenant } = request.params;
+    const tokens = pageTokensOf(services.pageTokens, { tenant, list, search: of });
+    const at = tokens.pageOf(page);
+    const snapshot = services.snapshotOf(tenant);
+    const spend = spendOf((count) => countMore(request as never, count));
+    const { found, next } = await find(
+      spend,
       { snapshot, caller: request.caller as Caller, requestId: request.id },
       at,
     );
-    if (candidates > 1) countMore(request as never, candidates - 1); // one was counted at the door
     reply.header('accord-revision', `c${snapshot.revision}`);
-    return { found, page: { next_token: nextToken(list, of, at.limit, next), count: found.length } };
+    return { found, page: { next_token: tokens.next(at.limit, next), count: found.length } };
+  };
+}
+
+/** Who is in debt gets nothing; a search that is begun ends its page when it gets there, by its own decisions or others'. */
+function spendOf(countMore: (count: number) => void): Spend {
+  let begun = false;
+  return (decisions) => {
+    const more = begun ? decisions : decisions - 1; // one was counted at the door
+    if (more < 1) return true;
+    try {
+      countMore(more);
+    } catch (error) {
+      if (begun && error instanceof Problem && error.code === 'rate_limited') return false;
+      throw error;
+    }
+    begun = true;
+    return true;
   };
 }

@@ -6,6 +6,8 @@ import { parentPort } from 'node:worker_threads';
 import { limits } from '../core/limits.ts';
 import { type CompilerInstance, loadCompilerModule, type Outcome, startCompiler } from './compiler-module.ts';
 import { instrument } from './instrument.ts';
+import { narrowingOf } from './plan/narrowing.ts';
+import type { Reads } from './schema.ts';
 
 /** `prepare` asks for nothing but to be ready. */
 export type ToWorker = { id: number; message: object } | { prepare: true };
@@ -25,8 +27,12 @@ function answer({ id, message }: { id: number; message: object }): void {
   const instance = ready();
   port.postMessage({ id, started: true } satisfies FromWorker);
   const outcome = instance.request(message);
-  if (outcome.kind === 'answer' && outcome.wasm)
+  if (outcome.kind === 'answer' && outcome.wasm) {
     outcome.wasm = instrument(outcome.wasm, { memoryPages: limits.evaluateMemoryPages, fuel: limits.evaluateFuel });
+    // Here, because a policy can be written so that this takes long.
+    const { plan, reads } = outcome.answer as { plan?: string; reads: Reads };
+    outcome.narrowing = plan === undefined ? undefined : narrowingOf(plan, reads);
+  }
   const moved = outcome.kind === 'answer' && outcome.wasm ? [outcome.wasm.buffer as ArrayBuffer] : [];
   port.postMessage({ id, outcome } satisfies FromWorker, moved);
 }

@@ -7,7 +7,6 @@ import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { CompilerWorker } from './compile-thread.ts';
 import { artifactFacts, type Outcome } from './compiler-module.ts';
-import { narrowingOf } from './plan/narrowing.ts';
 import {
   type Compiled,
   type CompileResult,
@@ -15,6 +14,7 @@ import {
   CompilerError,
   type FormatResult,
   type KnownBuiltin,
+  type Narrowing,
   type Reads,
   type RegoError,
 } from './schema.ts';
@@ -128,7 +128,7 @@ function toResult(outcome: Outcome): CompileResult {
     wasm: outcome.wasm,
     package: answer.package,
     syntax: answer.syntax,
-    reads: readsOf(answer),
+    reads: readsOf(answer.reads, outcome.narrowing),
     builtins: (answer.builtins ?? []).sort(),
     fuel: outcome.fuel,
   };
@@ -137,10 +137,11 @@ function toResult(outcome: Outcome): CompileResult {
   return compiled;
 }
 
-function readsOf({ reads, plan }: Answer): Reads {
+function readsOf(reads: Reads, narrowing: Narrowing | undefined): Reads {
   if (reads.all) return { all: true };
-  const narrowing = plan === undefined ? undefined : narrowingOf(plan, reads);
-  return narrowing === undefined ? reads : { ...reads, narrowing };
+  const found: Reads = narrowing === undefined ? reads : { ...reads, narrowing };
+  // Stored beside the module, and asked of Postgres, which has no NUL: a policy that looks for one is given everything.
+  return JSON.stringify(found).includes('\\u0000') ? { all: true } : found;
 }
 
 function toFormatted(outcome: Outcome): FormatResult {

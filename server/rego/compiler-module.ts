@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { limits } from '../core/limits.ts';
 import { STATE } from './expose-state.ts';
+import type { Narrowing } from './schema.ts';
 
 const artifact = new URL('./compiler.wasm.br', import.meta.url);
 const facts = new URL('./compiler.json', import.meta.url);
@@ -30,9 +31,9 @@ export function loadCompilerModule(): WebAssembly.Module {
   return new WebAssembly.Module(wasm);
 }
 
-/** An answer (JSON of compiler/main.go), or what ran out. `fuel` is what the request burned. */
+/** An answer (JSON of compiler/main.go), or what ran out. `fuel` is what the request burned; `narrowing` comes from its worker. */
 export type Outcome =
-  | { kind: 'answer'; answer: unknown; wasm: Uint8Array | undefined; fuel: number }
+  | { kind: 'answer'; answer: unknown; wasm: Uint8Array | undefined; fuel: number; narrowing?: Narrowing | undefined }
   | { kind: 'exhausted'; reason: string };
 
 /** One instance of the compiler. Each request finds it as it was after Go's runtime had been initialised. */

@@ -26,6 +26,7 @@ const services = {
   ...{ engine, clock, observe, database, facts: new FactsFromDatabase(database) },
   log: undefined as never, // the tenant's decision log is off
   invitationOf: async () => undefined,
+  spend: () => true,
 };
 const caller = { kind: 'backend', tenant: 't', clientId: 'c', scopes: new Set(['authz:evaluate']) } as never;
 

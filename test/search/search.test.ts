@@ -240,6 +240,31 @@ describe('bounds', () => {
     expect([ids(exact), exact.page.next_token]).toEqual([[pad(count - 2)], '']);
   });
 
+  test('a token tells a user nothing of what it may not see, and cannot be made up', async () => {
+    const count = limits.searchCandidatesMax + 1;
+    const own = await wide(count, (i) => [`user/u${pad(i)}`, 'drives', `car/secret-${pad(i)}`]);
+    await own.policy(
+      'car:none',
+      'package p\ndefault outcome := "deny"\noutcome := "allow" if input.resource.id == "-"',
+    );
+    const request = { subject: { type: 'user', id: 'eve' }, action: { name: 'none' }, resource: { type: 'car' } };
+    const eve = await own.user('eve');
+    const { results, page } = (await search('resource', request, eve)).body;
+    expect(results).toEqual([]);
+    const bytes = Buffer.from(page.next_token, 'base64url');
+    expect(bytes.length).toBeGreaterThan(0);
+    expect(bytes.toString('latin1')).not.toMatch(/secret|resource/);
+    for (const at of [0, 1, 20, bytes.length - 1]) {
+      const changed = Buffer.from(bytes);
+      changed[at] = (changed[at] as number) ^ 1;
+      const answer = await search('resource', { ...request, page: { token: changed.toString('base64url') } }, eve);
+      expect([answer.status, answer.body.errors?.[0].pointer]).toEqual([400, '/page/token']);
+    }
+    const elsewhere = await (await sharingTenant(server)).user('eve');
+    expect((await search('resource', { ...request, page: { token: page.next_token } }, elsewhere)).status).toBe(400);
+    expect((await search('resource', { ...request, page: { token: page.next_token } }, eve)).status).toBe(200);
+  });
+
   test('more than searchHeadsMax groups lead to the same answer over all things', async () => {
     const count = limits.searchHeadsMax + 1;
     const own = await wide(count, (i) => ['user/joiner', 'member_of', `group/${pad(i)}`]);

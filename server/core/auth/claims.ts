@@ -38,6 +38,7 @@ export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig, o
   if (own ? isOwnClient(claims) : isClient(claims, issuer)) {
     const clientId = [claims.client_id, claims.azp, claims.sub].find((id) => typeof id === 'string') as string;
     if (clientId.length > limits.subjectCharsMax) throw invalidToken('the client id is too long');
+    if (!isText(clientId)) throw invalidToken('the client id is no text');
     return { kind: 'backend', tenant, clientId, scopes: scopesOf(claims), issuer: issuer.issuer };
   }
   return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims };
@@ -53,6 +54,11 @@ function isClient(claims: Claims, issuer: IssuerConfig): boolean {
   if (claims.sub === claims.client_id || claims.sub === claims.azp) return true; // RFC 9068, Zitadel, Okta
   const match = issuer.clientMatch;
   return match !== undefined && claimAt(claims, match.claim) === match.value;
+}
+
+/** What a body is asked for at the door, too: Postgres fails at a NUL, with all questions that are read together. */
+function isText(id: string): boolean {
+  return id.isWellFormed() && !id.includes('\0');
 }
 
 /** Only scopes that this service knows, from `scope` (RFC 9068) or `scp` (Okta: a list, Entra: words). */

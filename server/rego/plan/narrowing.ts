@@ -49,6 +49,9 @@ class Findings {
   readonly told = new Set<Side>();
   readonly #plan: PlanSource;
   readonly #functions: ReadonlySet<string>;
+  /** Worked out once for each: a tenant's block may have thousands of statements that ask. */
+  readonly #readIn = new Map<Block, ReadonlyMap<number, number>>();
+  readonly #useOf = new Map<Scan, GraphUse>();
 
   constructor(plan: PlanSource) {
     this.#plan = plan;
@@ -65,7 +68,7 @@ class Findings {
     });
     for (const { block, statements, origins } of bodies) {
       const written = new Set([...params, ...statements.flatMap(({ statement }) => partsOf(statement).writes)]);
-      for (const local of readCounts(block).keys()) {
+      for (const local of this.#reads(block).keys()) {
         if (written.has(local)) continue;
         for (const other of bodies)
           for (const origin of other.origins.get(local) ?? []) this.#escape(origin, other.statements);
@@ -139,10 +142,22 @@ class Findings {
     if (origin.includes('#') && statements.length > 0) for (const side of sides) this.escaped.add(side);
   }
 
-  /** The comparisons at the begin of a scan's body that an entry has to pass before anything else can happen. */
+  #reads(block: Block): ReadonlyMap<number, number> {
+    const known = this.#readIn.get(block) ?? readCounts(block);
+    this.#readIn.set(block, known);
+    return known;
+  }
+
   #use(scan: Scan, block: Block, origins: Origins): GraphUse {
+    const known = this.#useOf.get(scan) ?? this.#comparedFirst(scan, block, origins);
+    this.#useOf.set(scan, known);
+    return known;
+  }
+
+  /** The comparisons at the begin of a scan's body that an entry has to pass before anything else can happen. */
+  #comparedFirst(scan: Scan, block: Block, origins: Origins): GraphUse {
     const body = scan.statement[4];
-    const [inside, all] = [readCounts(body), readCounts(block)];
+    const [inside, all] = [readCounts(body), this.#reads(block)];
     const stays = (local: number) => (inside.get(local) ?? 0) === (all.get(local) ?? 0);
     const use: { name?: string; type?: GraphTerm; id?: GraphTerm } = {};
     for (const statement of body) {

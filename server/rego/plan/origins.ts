@@ -60,9 +60,10 @@ export function originsOf(
     }
   };
   const of = (operand: Operand): Iterable<Origin> => (typeof operand === 'number' ? (origins.get(operand) ?? []) : []);
+  const scanned = new Map(statements.flatMap(({ scan }) => (scan ? [[scan.number, scan.statement[1]]] : [])));
   // Which side a scan goes over is among the origins of what it goes over.
   const sideOf = (scan: number): readonly Side[] => {
-    const at = statements.find((one) => one.scan?.number === scan)?.scan?.statement[1];
+    const at = scanned.get(scan);
     return (['subject', 'resource'] as const).filter(
       (side) => at !== undefined && origins.get(at)?.has(`side.${side}`),
     );

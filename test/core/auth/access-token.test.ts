@@ -153,6 +153,7 @@ describe('a bad token is refused', () => {
     ['sub', 'a\nb'],
     ['sub', '..'],
     ['sub', '\u8a9e'.repeat(Math.floor(limits.thingIdBytesMax / 3) + 1)], // nobody could erase it
+    ['sub', 'a\0@clients'],
     ['exp', 'tomorrow'],
     ['exp', Number.MAX_VALUE * 2],
     ['nbf', 'x'],
