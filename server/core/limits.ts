@@ -40,6 +40,7 @@ export const limits = {
   policyWasmBytesMax: 16 * 1024 * 1024,
   policyPlanBytesMax: 4 * 1024 * 1024, // a policy with a larger one runs its Wasm
   planProgramCharsMax: 1024 * 1024, // of JavaScript made of a plan, 10 ms to load for each 100,000; longer: its Wasm
+  planNestingMax: 64, // blocks in blocks of a program, loading takes as long as the square of it; deeper: its Wasm
   narrowedPlanCharsMax: 256 * 1024, // of a larger one nobody finds out which relationships can matter
   narrowedUsesMax: 16, // of a side of input.graph in one policy; with more of them all relationships are fetched
 

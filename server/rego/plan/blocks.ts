@@ -65,7 +65,8 @@ function withValue([, to, path, from, statements]: Extract<Statement, ['with', .
   const [saved, memo, ended, label] = [js`d${number}`, js`m${number}`, js`e${number}`, js`b${number}`];
   // A break that leaves more than this block, and a return, would leave the document as it is.
   const never = js`wayOutOfWith();`;
-  const own = { ...scope, exits: [...scope.exits.map(() => never), js`break ${label};`], returning: () => never };
+  const outer = { ...scope, exits: scope.exits.map(() => never), returning: () => never };
+  const own = inside(outer, js`break ${label};`);
   const body = js`${label}:{${charged(statements)}${sequence(statements, own)}${ended}=true;}`;
   const changed = js`${document}=upserted(m,${saved},${scope.outer.constants.add(names)},${given});`;
   const before = js`const ${saved}=${document},${memo}=m.memo;let ${ended}=false;forget(m);${changed}`;

@@ -1,4 +1,5 @@
 /** Owns what a statement's code is made with: the table of constants, the functions, the locals of its function, and the ways out of its block. */
+import { limits } from '../../core/limits.ts';
 import type { PlanBuiltin } from './builtins/table.ts';
 import { type Code, js } from './code.ts';
 import { Declined, type Operand } from './source.ts';
@@ -92,7 +93,8 @@ export function fresh({ outer }: Scope): number {
   return ++outer.names;
 }
 
-/** The scope inside of one or more blocks more. */
+/** The scope inside of one or more blocks more. Throws Declined past limits.planNestingMax. */
 export function inside(scope: Scope, ...exits: readonly Code[]): Scope {
+  if (scope.exits.length + exits.length > limits.planNestingMax) throw new Declined('blocks nested too deeply');
   return { ...scope, exits: [...scope.exits, ...exits] };
 }

@@ -167,3 +167,21 @@ test('a policy whose program would be too long runs its Wasm', async () => {
   expect(evaluator.runsPlan).toBe(false);
   expect(evaluator.evaluate({ a: 1 }, { now: NOW }).result).toEqual({ obligations: 1 });
 });
+
+test.each(['block', 'not', 'with'])(
+  'a policy whose program has more than planNestingMax blocks in blocks (%s) runs its Wasm',
+  async (kind) => {
+    const code = await compileCode('obligations := input.a');
+    const runsPlan = (levels: number) => {
+      const plan = JSON.parse(code.plan as string) as { strings: string[]; plans: unknown[][] };
+      let inner: unknown[] = [['nop']];
+      for (let level = 1; level < levels; level++)
+        inner = [
+          kind === 'block' ? ['block', [inner]] : kind === 'not' ? ['not', inner] : ['with', 0, [0], true, inner],
+        ];
+      plan.plans[0]?.push(inner);
+      return new Evaluator({ ...code, plan: JSON.stringify(plan) }).runsPlan;
+    };
+    expect([runsPlan(limits.planNestingMax), runsPlan(limits.planNestingMax + 1)]).toEqual([true, false]);
+  },
+);
