@@ -50,7 +50,7 @@ export class Ledger {
       const group = this.#take();
       try {
         const rows = group.flatMap((one) => one.rows);
-        await this.#database.system((tx) => insertEntries(tx, rows));
+        await this.#database.systemAtOnce((tx) => insertEntries(tx, rows));
         for (const one of group) one.done();
       } catch (error) {
         for (const one of group) one.failed(error);
