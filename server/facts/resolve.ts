@@ -32,9 +32,9 @@ export function resolve(
   types: Pick<Types, 'inheritances'>,
   isWanted: (name: string, node: Edge['from']) => boolean = () => true,
 ): Resolved | undefined {
-  const held = types.inheritances.length === 0 ? edges.map(stored) : deduce(edges, types.inheritances);
-  if (held === undefined) return undefined;
   const at = nodeKey(root);
+  const held = follows(edges, types) ? deduce(edges, types.inheritances) : edges.map(stored);
+  if (held === undefined) return undefined;
   const seen = new Set<string>();
   const result: Resolved & { attributes: Map<string, Record<string, unknown>> } = {
     entries: [],
@@ -55,6 +55,13 @@ export function resolve(
     if (one.parts !== undefined) result.inherited.push({ relationship: step, through: stepsOf(one) });
   }
   return result;
+}
+
+/** Whether anything can: one alone is followed by itself where it leads from a thing to the same. */
+function follows(edges: readonly Edge[], { inheritances }: Pick<Types, 'inheritances'>): boolean {
+  if (inheritances.length === 0) return false;
+  const [first] = edges;
+  return edges.length > 1 || (first !== undefined && nodeKey(first.from) === nodeKey(first.to));
 }
 
 /** All that holds, in the order of length. */
