@@ -32,9 +32,10 @@ export function resolve(
   types: Pick<Types, 'inheritances'>,
   isWanted: (name: string, node: Edge['from']) => boolean = () => true,
 ): Resolved | undefined {
-  const held = types.inheritances.length === 0 ? edges.map(stored) : deduce(edges, types.inheritances);
-  if (held === undefined) return undefined;
   const at = nodeKey(root);
+  const all = edges.map(stored);
+  const held = canFollow(all, types) ? deduce(all, types.inheritances) : all;
+  if (held === undefined) return undefined;
   const seen = new Set<string>();
   const result: Resolved & { attributes: Map<string, Record<string, unknown>> } = {
     entries: [],
@@ -42,13 +43,15 @@ export function resolve(
     attributes: new Map(),
   };
   for (const one of held) {
-    if (one[side] !== at || seen.has(keyOf(one))) continue;
+    if (one[side] !== at) continue;
+    const key = keyOf(one);
+    if (seen.has(key)) continue;
     const [first, last] = [firstOf(one), lastOf(one)];
     const step = { from: first.from, relationshipType: one.type.split(':')[1] as string, to: last.to };
     const far = side === 'from' ? last : first;
     const node = side === 'from' ? far.to : far.from;
     if (!isWanted(step.relationshipType, node)) continue;
-    seen.add(keyOf(one));
+    seen.add(key);
     if (seen.size > limits.factsEntriesMax) return undefined;
     if (far.attributes !== undefined) result.attributes.set(nodeKey(node), far.attributes);
     result.entries.push({ name: step.relationshipType, node });
@@ -57,13 +60,20 @@ export function resolve(
   return result;
 }
 
+/** Whether anything can follow: the first that does, follows from two stored ones. */
+function canFollow(all: readonly Held[], { inheritances }: Pick<Types, 'inheritances'>): boolean {
+  if (all.length === 0 || inheritances.length === 0) return false;
+  const types = new Set(all.map(({ type }) => type));
+  return inheritances.some(({ through, next }) => types.has(through) && types.has(next));
+}
+
 /** All that holds, in the order of length. */
-function deduce(edges: readonly Edge[], inheritances: readonly Inheritance[]): Held[] | undefined {
+function deduce(stored: readonly Held[], inheritances: readonly Inheritance[]): Held[] | undefined {
   const byFrom = new Map<string, Held[]>();
   const byTo = new Map<string, Held[]>();
   const known = new Set<string>();
   const byLength: Held[][] = Array.from({ length: limits.inheritanceDepthMax + 1 }, () => []);
-  byLength[1] = edges.map(stored);
+  byLength[1] = [...stored];
   let derived = 0;
   const derive = (makes: string, first: Held, second: Held): void => {
     const length = first.length + second.length;

@@ -90,14 +90,12 @@ export type FactsSource = { gather(question: FactsQuestion): Facts | Promise<Fac
 export const noFacts: Facts = Object.freeze({ graph: Object.freeze({ subject: [], resource: [] }), consents: [] });
 
 /**
- * What a query of facts gives: stored relationships on the ways from a subject (`from`) or to a resource (`to`), with the
- * attributes of their far ends; and attributes of the subject and the resource themselves (`subject`, `resource`).
+ * What a query of facts gives: stored relationships on the ways from a subject or to a resource, with the attributes of
+ * their far ends; and attributes of the subject and the resource themselves.
  */
 export const FactRow = Type.Object({
-  n: Type.Integer(),
-  /** The pointer that it was found for. */
-  p: Nullable(Type.Integer()),
-  part: Type.Union([Type.Literal('from'), Type.Literal('to'), Type.Literal('subject'), Type.Literal('resource')]),
+  /** What it was found for: the number that this has in the query. */
+  p: Type.Integer(),
   from_type: Nullable(Type.String()),
   from_id: Nullable(Type.String()),
   name: Nullable(Type.String()),

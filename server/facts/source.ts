@@ -7,6 +7,7 @@ import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Types } from '../types/index.ts';
 import { isPointedTo, keyOf, type Pointer, pointersOf } from './pointers.ts';
+import { emptyQuery, type FactsQuery, type Walk } from './query.ts';
 import { nodeKey, resolve } from './resolve.ts';
 import {
   type Edge,
@@ -18,8 +19,9 @@ import {
   type Named,
   noFacts,
 } from './schema.ts';
-import { type Asked, type FactsQuery, type Pointed, readFacts } from './store.ts';
-import { type Ways, waysOf } from './ways.ts';
+import { type Found, readFacts } from './store.ts';
+import { groupsOf } from './walks.ts';
+import { waysOf } from './ways.ts';
 
 type Row = Static<typeof FactRow>;
 type Waiting = {
@@ -28,6 +30,11 @@ type Waiting = {
   resolve: (facts: Facts) => void;
   reject: (error: unknown) => void;
 };
+type Part = 'from' | 'to' | 'subject' | 'resource';
+/** Whose part a row is, by its number in the query. */
+type Place = { n: number; part: Part };
+/** What was read for a question, and the sides of which there is too much. */
+type Read = Record<Part, Row[]> & { tooMany: ('from' | 'to')[] };
 type Lane = { waiting: Waiting[]; queries: number; scheduled: boolean };
 
 export class FactsFromDatabase implements FactsSource {
@@ -75,10 +82,16 @@ export class FactsFromDatabase implements FactsSource {
     lane.queries++;
     if (lane.waiting.length > 0) this.#schedule(tenant, lane);
     try {
-      const query = queryOf(tenant, batch);
-      const rows = Map.groupBy(await this.#readAll(query), (row) => row.n);
+      const { query, places } = queryOf(tenant, batch);
+      const { rows, unfinished } = await this.#readAll(query);
+      const found = batch.map((): Read => ({ from: [], to: [], subject: [], resource: [], tooMany: [] }));
+      for (const row of rows) {
+        const { n, part } = places[row.p] as Place;
+        (found[n] as Read)[part].push(row);
+      }
+      for (const { p, part } of unfinished) (found[(places[p] as Place).n] as Read).tooMany.push(part);
       for (const [n, { question, parts, resolve }] of batch.entries())
-        resolve(factsOf(question, parts, rows.get(n) ?? []));
+        resolve(factsOf(question, parts, found[n] as Read));
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
@@ -88,19 +101,48 @@ export class FactsFromDatabase implements FactsSource {
     }
   }
 
-  /** A walk that met too much is begun again at its other end, where there may be less. */
-  async #readAll(query: FactsQuery): Promise<Row[]> {
-    const read = (asked: FactsQuery) => this.#database.read(asked.tenant, (tx) => readFacts(tx, asked));
-    const rows = await read(query);
-    if (query.ways.length === 0) return rows;
-    const counts = new Map<number | null, number>();
-    for (const { p } of rows) counts.set(p, (counts.get(p) ?? 0) + 1);
-    const isFull = ({ p }: Pick<Row, 'p'>) => p !== null && (counts.get(p) ?? 0) > limits.factsEdgesMax;
-    const walks = { from: query.walks.to.filter(isFull), to: query.walks.from.filter(isFull) };
-    if (walks.from.length + walks.to.length === 0) return rows;
-    const again = { ...emptyQuery, tenant: query.tenant, attributes: query.attributes, ways: query.ways, walks };
-    return [...rows.filter((row) => !isFull(row)), ...(await read(again))];
+  /**
+   * Walks that met too much together are begun again each alone, so that one that meets much does not harm the others; and
+   * what meets too much alone, at its other end, where there may be less.
+   */
+  async #readAll(query: FactsQuery): Promise<{ rows: Row[]; unfinished: Walk[] }> {
+    const together = await this.#read(query.tenant, [query]);
+    if (together.unfinished.from.length + together.unfinished.to.length === 0)
+      return { rows: together.rows, unfinished: [] };
+    const alone = await this.#read(query.tenant, oneByOne(query, together.unfinished));
+    const { from, to } = alone.unfinished;
+    const turned = await this.#read(query.tenant, oneByOne(query, { from: to, to: from }));
+    return {
+      rows: [...together.rows, ...alone.rows, ...turned.rows],
+      unfinished: [...turned.unfinished.from, ...turned.unfinished.to],
+    };
   }
+
+  /** In one transaction, and all sent at once. */
+  async #read(tenant: string, queries: readonly FactsQuery[]): Promise<Found> {
+    if (queries.length === 0) return { rows: [], unfinished: nothing };
+    const found = await this.#database.read(tenant, (tx) => Promise.all(queries.map((query) => readFacts(tx, query))));
+    if (found.length === 1) return found[0] as Found;
+    return {
+      rows: found.flatMap(({ rows }) => rows),
+      unfinished: {
+        from: found.flatMap(({ unfinished }) => unfinished.from),
+        to: found.flatMap(({ unfinished }) => unfinished.to),
+      },
+    };
+  }
+}
+
+const nothing: FactsQuery['walks'] = { from: [], to: [] };
+
+/** A query for each group of walks that begin alike. */
+function oneByOne(query: FactsQuery, walks: FactsQuery['walks']): FactsQuery[] {
+  return (['from', 'to'] as const).flatMap((start) =>
+    groupsOf(walks[start], start).map(({ members }) => ({
+      ...emptyQuery(query),
+      walks: { ...nothing, [start]: members },
+    })),
+  );
 }
 
 /** The first questions that have the same types: a new snapshot's may differ. */
@@ -137,53 +179,63 @@ function readsAnything({ from, to, subject, resource }: Parts): boolean {
   return from !== undefined || to !== undefined || subject || resource;
 }
 
-const emptyQuery = {
-  ...{ from: [] as Asked[], to: [] as Asked[], subject: [] as Asked[], resource: [] as Asked[] },
-  ...{ exact: [] as Pointed[], ways: [] as Ways[], follows: [] },
-  ranges: { from: [] as Pointed[], to: [] as Pointed[] },
-  walks: { from: [] as Pointed[], to: [] as Pointed[] },
-};
+/** Of which types stored relationships may begin a way of inheritance, and of which they may end one. */
+const ends = new WeakMap<Types, { leaving: Set<string | undefined>; arriving: Set<string | undefined> }>();
 
-function queryOf(tenant: string, waiting: readonly Waiting[]): FactsQuery {
+function endsOf(types: Types) {
+  const found = ends.get(types) ?? {
+    leaving: new Set(types.follows.map(([first]) => first.split(':')[0])),
+    arriving: new Set(types.follows.map(([, second]) => second.split(':')[2])),
+  };
+  ends.set(types, found);
+  return found;
+}
+
+function queryOf(tenant: string, waiting: readonly Waiting[]): { query: FactsQuery; places: Place[] } {
   const { types } = (waiting[0] as Waiting).question;
-  const query = { ...structuredClone(emptyQuery), tenant, follows: types.follows, attributes: types.anyAttributes };
-  const ways = new Map<Ways, number>();
-  const leaving = new Set(types.follows.map(([first]) => first.split(':')[0]));
-  const arriving = new Set(types.follows.map(([, second]) => second.split(':')[2]));
-  let pointed = 0;
-  const point = (n: number, part: 'from' | 'to', root: Named, now: string) => (pointer: Pointer) => {
-    const far = { type: pointer.type, ...(pointer.id === undefined ? {} : { id: pointer.id }) };
+  const query = emptyQuery({ tenant, follows: types.follows, attributes: types.anyAttributes });
+  const places: Place[] = [];
+  const { leaving, arriving } = endsOf(types);
+  const point = (n: number, part: 'from' | 'to', root: Named, now: string, pointer: Pointer) => {
+    const { name, ...far } = pointer;
     const [from, to] = part === 'from' ? [root, far] : [far, root];
-    const own = waysOf(types, keyOf(part, root.type, pointer));
-    if (own !== undefined && !ways.has(own)) ways.set(own, ways.size);
-    const way = own === undefined ? -1 : (ways.get(own) as number);
-    const list = own !== undefined ? query.walks[part] : far.id === undefined ? query.ranges[part] : query.exact;
-    list.push({ n, p: pointed++, part, from, name: pointer.name, to, now, way });
+    const one = { p: places.length, part, from, name, to, now };
+    places.push({ n, part });
+    const ways = waysOf(types, keyOf(part, root.type, pointer));
+    if (ways !== undefined) query.walks[part].push({ ...one, ways });
+    else (far.id === undefined ? query.ranges[part] : query.exact).push(one);
   };
   for (const [n, { question, parts }] of waiting.entries()) {
     const now = new Date(question.now).toISOString();
-    const ask = (part: 'from' | 'to' | 'subject' | 'resource', thing: Partial<Named>, walk: boolean) => {
+    const ask = (part: Part, { type, id }: Partial<Named>, walk: boolean) => {
       const asked = parts[part];
-      if (Array.isArray(asked)) asked.forEach(point(n, part as 'from' | 'to', thing as Named, now));
-      else if (asked) query[part].push({ n, ...(thing as Named), now, walk });
+      if (!asked) return;
+      const root = { type: type as string, id: id as string };
+      if (Array.isArray(asked)) {
+        for (const pointer of asked) point(n, part as 'from' | 'to', root, now, pointer);
+        return;
+      }
+      query[part].push({ p: places.length, ...root, now, walk });
+      places.push({ n, part });
     };
     ask('from', question.subject, leaving.has(question.subject.type));
     ask('to', question.resource, arriving.has(question.resource.type));
     ask('subject', question.subject, false);
     ask('resource', question.resource, false);
   }
-  return { ...query, ways: [...ways.keys()] };
+  return { query, places };
 }
 
-function factsOf(question: FactsQuestion, asked: Parts, rows: readonly Row[]): Facts {
+function factsOf(question: FactsQuestion, asked: Parts, read: Read): Facts {
   const { types, subject, resource, explain } = question;
-  const parts = Map.groupBy(rows, (row) => row.part);
-  const from = sideOf('from', subject, parts.get('from'), types, asked.from);
+  const side = (which: 'from' | 'to', root: Partial<Named>) =>
+    read.tooMany.includes(which) ? undefined : sideOf(which, root, read[which], types, asked[which]);
+  const from = side('from', subject);
   if (from === undefined) return { ...noFacts, tooLarge: 'subject' };
-  const to = sideOf('to', resource, parts.get('to'), types, asked.to);
+  const to = side('to', resource);
   if (to === undefined) return { ...noFacts, tooLarge: 'resource' };
   const own = (part: 'subject' | 'resource', thing: Partial<Named>) => {
-    const attributes = parts.get(part)?.[0]?.attributes;
+    const attributes = read[part][0]?.attributes;
     return attributes ? { [part]: declaredOf(types, thing.type as string, attributes) } : {};
   };
   return {
@@ -204,11 +256,11 @@ type Side = { entries: { name: string; node: Named & Record<string, unknown> }[]
 function sideOf(
   side: 'from' | 'to',
   root: Partial<Named>,
-  rows: readonly Row[] | undefined,
+  rows: readonly Row[],
   types: Types,
   asked: SideAsked,
 ): Side | undefined {
-  if (rows === undefined) return { entries: [], inherited: [] };
+  if (rows.length === 0) return { entries: [], inherited: [] };
   if (rows.length > limits.factsEdgesMax) return undefined;
   const isWanted = Array.isArray(asked)
     ? (name: string, node: Named) => isPointedTo(asked as readonly Pointer[], name, node)

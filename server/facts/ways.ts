@@ -47,10 +47,13 @@ function followed({ inheritances }: Types, key: string): Ways {
   return { begins: reach(key, 'through'), ends: reach(key, 'next'), follows: [...follows.values()] };
 }
 
-/** A type that may come after another (by its key; '' at the begin): whether one may come after it, and whether it may be the last. */
-export type Step = { after: string; name: string; type: string; inner: boolean; last: boolean };
+/**
+ * A type (by its key) that may come after another ('' at the begin): whether one may come after it, and whether it may be
+ * the last. `type` is that of its far end.
+ */
+export type Step = { after: string; key: string; name: string; type: string; inner: boolean; last: boolean };
 
-/** The steps of ways from one end to the other; `type` is that of the far end of each. */
+/** The steps of ways from one end to the other. */
 export function stepsOf({ begins, ends, follows }: Ways, start: 'from' | 'to'): Step[] {
   const [firsts, lasts] = start === 'from' ? [begins, ends] : [ends, begins];
   const pairs = follows.map(([a, b]) => (start === 'from' ? ([a, b] as const) : ([b, a] as const)));
@@ -58,6 +61,6 @@ export function stepsOf({ begins, ends, follows }: Ways, start: 'from' | 'to'): 
   const steps = [...[...firsts].map((key) => ['', key] as const), ...pairs];
   return steps.map(([after, key]) => {
     const [from = '', name = '', to = ''] = key.split(':');
-    return { after, name, type: start === 'from' ? to : from, inner: inner.has(key), last: lasts.has(key) };
+    return { after, key, name, type: start === 'from' ? to : from, inner: inner.has(key), last: lasts.has(key) };
   });
 }

@@ -172,6 +172,59 @@ describe('bounds', () => {
     expect((await ask('everybody’s')).tooLarge).toBe('subject');
   });
 
+  test('walks that together meet more than factsEdgesMax are each answered as if alone', async () => {
+    const ways = [
+      { makes: 'user:reads:doc', through: 'user:member_of:group', next: 'group:reads:doc' },
+      { makes: 'group:reads:doc', through: 'group:part_of:group', next: 'group:reads:doc' },
+    ];
+    const edge = (from: Node, name: string, to: Node): Edge => ({ from, name, to });
+    const at = (type: string, id: string): Node => ({ type, id });
+    const member = (id: string, count: number) =>
+      Array.from({ length: count }, (_, i) => edge(at('user', id), 'member_of', at('group', `${id}${i}`)));
+    // Two that are too much only together, and one that is too much from the subject's end.
+    const half = limits.factsEdgesMax / 2;
+    const edges = [
+      ...member('a', half),
+      ...member('b', half),
+      ...member('many', limits.factsEdgesMax + 1),
+      ...member('few', 1),
+      edge(at('group', 'a0'), 'part_of', at('group', 'top')),
+      edge(at('group', 'many7'), 'part_of', at('group', 'top')),
+      edge(at('group', 'few0'), 'part_of', at('group', 'top')),
+      edge(at('group', 'top'), 'reads', at('doc', 'd')),
+      edge(at('group', 'b1'), 'reads', at('doc', 'd')),
+      edge(at('user', 'direct'), 'reads', at('doc', 'd')),
+      ...Array.from({ length: limits.factsEdgesMax + 1 }, (_, i) =>
+        edge(at('group', `many${i}`), 'reads', at('doc', 'everybody’s')),
+      ),
+    ];
+    await store(database, 'together', edges);
+    const types = typesFor(edges.slice(-limits.factsEdgesMax - 8), ways);
+    const asks = ['a', 'b', 'many', 'few', 'direct', 'nobody'].flatMap((id) =>
+      ['d', 'everybody’s', 'none'].map((doc) => ({ id, doc })),
+    );
+    const answers = await Promise.all(
+      asks.map(({ id, doc }) =>
+        gather(
+          { tenant: 'together', types, subject: at('user', id), resource: at('doc', doc) },
+          { ...one, uses: toResource },
+        ),
+      ),
+    );
+    const told = asks.map(({ id, doc }, i) => {
+      const { graph, tooLarge } = answers[i] as Facts;
+      return tooLarge ? `${id} ${doc}: too large` : `${id} ${doc}: ${graph.subject.length}`;
+    });
+    expect(told.filter((line) => !line.endsWith(': 0'))).toEqual([
+      'a d: 1',
+      'b d: 1',
+      'many d: 1',
+      'many everybody’s: too large',
+      'few d: 1',
+      'direct d: 1',
+    ]);
+  });
+
   test('factsPointersMax relationships are asked for one by one, with one more all are', async () => {
     const edges = wide(1, 'reads', 'doc');
     await store(database, 'pointers', [...edges, ...wide(1, 'likes', 'doc')]);

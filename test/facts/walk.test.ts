@@ -162,6 +162,22 @@ describe('the walk', () => {
     expect(answers.map(({ graph }) => graph.resource[0]?.from.id)).toEqual(edges.map(({ from }) => from.id));
   });
 
+  test('ids may have whatever SQL and arrays are written with', async () => {
+    const ids = ['"', '\\', '\\"', '","', '{}', '{a,b}', 'NULL', "'; --", ' ', '$1', 'ä\u{1f511}'];
+    const edges = ids.map((id, i) => ({
+      from: { type: 'user', id },
+      name: 'owns',
+      to: { type: 'doc', id: ids.at(i - 1) as string },
+    }));
+    await store(database, 'odd', edges);
+    const types = typesFor(edges, []);
+    const answers = await Promise.all(edges.map(({ from, to }) => source.gather(question('odd', types, from, to))));
+    expect(answers.map(({ graph }) => graph.subject.map(({ to }) => to.id))).toEqual(edges.map(({ to }) => [to.id]));
+    expect(answers.map(({ graph }) => graph.resource.map(({ from }) => from.id))).toEqual(
+      edges.map((one) => [one.from.id]),
+    );
+  });
+
   test('nothing is read for a tenant without types, or for things without a name', () => {
     const none = typesOf([], []);
     expect(source.gather(question('x', none, { type: 'user', id: 'a' }, { type: 'doc', id: 'b' }))).not.toBeInstanceOf(

