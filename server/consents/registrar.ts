@@ -7,6 +7,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
+import { takeFitting } from '../core/together.ts';
 import type { Definitions } from '../definitions/index.ts';
 import { appendIn, type RegisterEntry } from '../ledger/index.ts';
 import { type RecordWritten, writeRecords } from '../relationships/index.ts';
@@ -57,7 +58,8 @@ export class Registrar {
     // After all requests that have arrived together were looked at.
     await new Promise((resolve) => setImmediate(resolve));
     while (lane.waiting.length > 0) {
-      const group = take(lane.waiting);
+      // A request is never divided.
+      const group = takeFitting(lane.waiting, sizeOf, limits.registrationItemsMax);
       await this.#together(tenant, group).catch((error) => this.#apart(tenant, group, error));
     }
     lane.writing--;
@@ -77,16 +79,7 @@ export class Registrar {
   }
 }
 
-/** The first ones, as many as fit; a request is never divided. */
-function take(waiting: Waiting[]): Waiting[] {
-  let [count, items] = [0, 0];
-  while (count < waiting.length) {
-    items += (waiting[count] as Waiting).registration.wanted.length;
-    if (count > 0 && items > limits.registrationItemsMax) break;
-    count++;
-  }
-  return waiting.splice(0, count);
-}
+const sizeOf = ({ registration }: Waiting): number => registration.wanted.length;
 
 function registerAll(services: Services, tenant: string, registrations: readonly Registration[]) {
   const writer = { tenant, actor: '', requestId: '' };

@@ -1,10 +1,10 @@
 /**
- * Owns gathering facts from Postgres: every question is answered by a query that begins after it was asked, and questions
- * of one tenant that come while others are being read go together in the next query.
+ * Owns gathering facts from Postgres: what is read for questions that are asked together, and what of it each is answered.
  */
 import type { Static } from 'typebox';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
+import { Together } from '../core/together.ts';
 import type { Types } from '../types/index.ts';
 import { isPointedTo, keyOf, type Pointer, pointersOf } from './pointers.ts';
 import { emptyQuery, type FactsQuery, type Walk } from './query.ts';
@@ -24,25 +24,24 @@ import { groupsOf } from './walks.ts';
 import { waysOf } from './ways.ts';
 
 type Row = Static<typeof FactRow>;
-type Waiting = {
-  question: FactsQuestion;
-  parts: Parts;
-  resolve: (facts: Facts) => void;
-  reject: (error: unknown) => void;
-};
+type Asked = { question: FactsQuestion; parts: Parts };
 type Part = 'from' | 'to' | 'subject' | 'resource';
 /** Whose part a row is, by its number in the query. */
 type Place = { n: number; part: Part };
 /** What was read for a question, and the sides of which there is too much. */
 type Read = Record<Part, Row[]> & { tooMany: ('from' | 'to')[] };
-type Lane = { waiting: Waiting[]; queries: number; scheduled: boolean };
 
 export class FactsFromDatabase implements FactsSource {
   readonly #database: Pick<Database, 'read'>;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #questions: Together<Asked, Facts>;
 
   constructor(database: Pick<Database, 'read'>) {
     this.#database = database;
+    this.#questions = new Together({
+      read: (tenant, asked) => this.#gatherAll(tenant, asked),
+      // A new snapshot's may differ.
+      alike: (first, other) => first.question.types === other.question.types,
+    });
   }
 
   gather(question: FactsQuestion): Facts | Promise<Facts> {
@@ -51,54 +50,19 @@ export class FactsFromDatabase implements FactsSource {
     if (types.relationships.size === 0 && !types.anyAttributes) return noFacts;
     const parts = partsOf(question);
     if (!readsAnything(parts)) return noFacts;
-    return new Promise((resolve, reject) => {
-      const lane = this.#laneOf(question.tenant);
-      lane.waiting.push({ question, parts, resolve, reject });
-      this.#schedule(question.tenant, lane);
-    });
+    return this.#questions.ask(question.tenant, { question, parts });
   }
 
-  #laneOf(tenant: string): Lane {
-    let lane = this.#lanes.get(tenant);
-    if (lane === undefined) {
-      lane = { waiting: [], queries: 0, scheduled: false };
-      this.#lanes.set(tenant, lane);
+  async #gatherAll(tenant: string, asked: readonly Asked[]): Promise<Facts[]> {
+    const { query, places } = queryOf(tenant, asked);
+    const { rows, unfinished } = await this.#readAll(query);
+    const found = asked.map((): Read => ({ from: [], to: [], subject: [], resource: [], tooMany: [] }));
+    for (const row of rows) {
+      const { n, part } = places[row.p] as Place;
+      (found[n] as Read)[part].push(row);
     }
-    return lane;
-  }
-
-  /** After all requests that have arrived together were looked at. */
-  #schedule(tenant: string, lane: Lane): void {
-    if (lane.scheduled || lane.queries >= limits.factsQueriesPerTenantMax) return;
-    lane.scheduled = true;
-    setImmediate(() => {
-      lane.scheduled = false;
-      void this.#query(tenant, lane);
-    });
-  }
-
-  async #query(tenant: string, lane: Lane): Promise<void> {
-    const batch = takeAlike(lane.waiting);
-    lane.queries++;
-    if (lane.waiting.length > 0) this.#schedule(tenant, lane);
-    try {
-      const { query, places } = queryOf(tenant, batch);
-      const { rows, unfinished } = await this.#readAll(query);
-      const found = batch.map((): Read => ({ from: [], to: [], subject: [], resource: [], tooMany: [] }));
-      for (const row of rows) {
-        const { n, part } = places[row.p] as Place;
-        (found[n] as Read)[part].push(row);
-      }
-      for (const { p, part } of unfinished) (found[(places[p] as Place).n] as Read).tooMany.push(part);
-      for (const [n, { question, parts, resolve }] of batch.entries())
-        resolve(factsOf(question, parts, found[n] as Read));
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    } finally {
-      lane.queries--;
-      if (lane.waiting.length > 0) this.#schedule(tenant, lane);
-      else if (lane.queries === 0 && !lane.scheduled) this.#lanes.delete(tenant);
-    }
+    for (const { p, part } of unfinished) (found[(places[p] as Place).n] as Read).tooMany.push(part);
+    return asked.map(({ question, parts }, n) => factsOf(question, parts, found[n] as Read));
   }
 
   /**
@@ -145,13 +109,6 @@ function oneByOne(query: FactsQuery, walks: FactsQuery['walks']): FactsQuery[] {
   );
 }
 
-/** The first questions that have the same types: a new snapshot's may differ. */
-function takeAlike(waiting: Waiting[]): Waiting[] {
-  const types = waiting[0]?.question.types;
-  const other = waiting.findIndex(({ question }) => question.types !== types);
-  return waiting.splice(0, Math.min(limits.factsQuestionsMax, other < 0 ? waiting.length : other));
-}
-
 const isNamed = (thing: Partial<Named>): thing is Named => thing.type !== undefined && thing.id !== undefined;
 
 /** A side of the graph: all of it, or only what is pointed to. */
@@ -191,8 +148,8 @@ function endsOf(types: Types) {
   return found;
 }
 
-function queryOf(tenant: string, waiting: readonly Waiting[]): { query: FactsQuery; places: Place[] } {
-  const { types } = (waiting[0] as Waiting).question;
+function queryOf(tenant: string, asked: readonly Asked[]): { query: FactsQuery; places: Place[] } {
+  const { types } = (asked[0] as Asked).question;
   const query = emptyQuery({ tenant, follows: types.follows, attributes: types.anyAttributes });
   const places: Place[] = [];
   const { leaving, arriving } = endsOf(types);
@@ -205,7 +162,7 @@ function queryOf(tenant: string, waiting: readonly Waiting[]): { query: FactsQue
     if (ways !== undefined) query.walks[part].push({ ...one, ways });
     else (far.id === undefined ? query.ranges[part] : query.exact).push(one);
   };
-  for (const [n, { question, parts }] of waiting.entries()) {
+  for (const [n, { question, parts }] of asked.entries()) {
     const now = new Date(question.now).toISOString();
     const ask = (part: Part, { type, id }: Partial<Named>, walk: boolean) => {
       const asked = parts[part];

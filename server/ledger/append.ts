@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
+import { takeFitting } from '../core/together.ts';
 import { personalDigest, SALT_BYTES, storable } from './digest.ts';
 import type { RegisterEntry } from './schema.ts';
 import { type InboxRow, insertEntries } from './store.ts';
@@ -47,7 +48,8 @@ export class Ledger {
 
   async #commit(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const group = this.#take();
+      // An append is never divided.
+      const group = takeFitting(this.#waiting, ({ rows }) => rows.length, limits.ledgerGroupEntriesMax);
       try {
         const rows = group.flatMap((one) => one.rows);
         await this.#database.systemAtOnce((tx) => insertEntries(tx, rows));
@@ -56,17 +58,6 @@ export class Ledger {
         for (const one of group) one.failed(error);
       }
     }
-  }
-
-  /** As many as fit into a group; an append is never divided. */
-  #take(): Waiting[] {
-    let [count, rows] = [0, 0];
-    while (count < this.#waiting.length) {
-      rows += (this.#waiting[count] as Waiting).rows.length;
-      if (count > 0 && rows > limits.ledgerGroupEntriesMax) break;
-      count++;
-    }
-    return this.#waiting.splice(0, count);
   }
 }
 
