@@ -122,8 +122,8 @@ function casesOf(rows: number): Record<string, Case> {
 }
 
 type Side = { process: ServerProcess; connections: Connection[] };
-async function side(mode: 'accord' | 'bare'): Promise<Side> {
-  const process = await startProcess(mode, installation.environment, 0);
+/** A server ends connections that idled while the table was filled. */
+async function connected(process: ServerProcess): Promise<Side> {
   return { process, connections: await openConnections(process.port, CONNECTIONS) };
 }
 
@@ -145,7 +145,7 @@ async function latency({ connections }: Side, requests: Request[], rate: number,
 
 const nothing = (): Measured => ({ rps: [], cpuUs: [], open: [] });
 
-async function measure(rows: number, ours: Side, bare: Side) {
+async function measure(rows: number, [ours, bare]: readonly [Side, Side]) {
   const cases = casesOf(rows);
   const [first] = ours.connections as [Connection];
   for (const { name, outcome, requests } of Object.values(cases)) {
@@ -173,22 +173,22 @@ async function measure(rows: number, ours: Side, bare: Side) {
     for (const [one, into] of round % 2 === 0 ? turns : turns.toReversed())
       await latency(one, allow.requests, rate, into);
   }
+  for (const { connections } of [ours, bare]) for (const connection of connections) connection.close();
   return { rows, cases, results, bare: bareResult, rate };
 }
 
-const [ours, bare] = [await side('accord'), await side('bare')];
-await ours.process.profile();
+const ours = await startProcess('accord', installation.environment, 0);
+const bare = await startProcess('bare', installation.environment, 0);
+await ours.profile();
 const runs: Awaited<ReturnType<typeof measure>>[] = [];
 let filled = 0;
 for (const size of SIZES) {
   await fill(filled, size);
   filled = size;
-  runs.push(await measure(size, ours, bare));
+  runs.push(await measure(size, [await connected(ours), await connected(bare)]));
 }
-for (const one of [ours, bare]) {
-  for (const connection of one.connections) connection.close();
-  await one.process.stop();
-}
+await ours.stop();
+await bare.stop();
 await admin.end();
 await installation.close();
 

@@ -45,6 +45,7 @@ export class Connection {
   }
 
   send(request: Request, done: (answered: Answered) => void): void {
+    if (this.#socket.destroyed) throw new Error('the server ended the connection');
     this.#done = done;
     this.#socket.write(request);
   }
