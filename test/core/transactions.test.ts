@@ -1,4 +1,5 @@
 /** Transactions on pipelined connections: order, failures, and what comes too late. */
+import pg from 'pg';
 import { Type } from 'typebox';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Database, type Transaction } from '../../server/core/db/database.ts';
@@ -63,7 +64,7 @@ describe('statements that are issued together', () => {
   test('are not said to be written when the work did not mind that one failed', async () => {
     const careless = (tx: Transaction) => Promise.all([tx.run(insert('e@x')), tx.run(wrong).catch(() => {})]);
     await expect(database.tenant('one', careless)).rejects.toThrow(/nothing of it was written/);
-    await expect(database.systemAtOnce(careless)).rejects.toThrow(/nothing of it was written/);
+    await expect(database.systemAtOnce(careless)).rejects.toThrow(/division by zero/);
     expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
   });
 });
@@ -74,6 +75,52 @@ describe('a transaction whose beginning fails', () => {
     await expect(fenced.tenant('one', (tx) => tx.run(insert('f@x')))).rejects.toThrow(/term/);
     await expect(fenced.systemAtOnce((tx) => tx.run(insert('f@x')))).rejects.toThrow(/term/);
     expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
+  });
+});
+
+describe('a transaction of one round trip', () => {
+  test('has its statements prepared once, also those that came behind one that failed', async () => {
+    const one = sql`select 'one' as email, ${1}::integer as n`;
+    const two = sql`select 'two' as email, ${2}::integer as n`;
+    const both = (tx: Transaction) => Promise.all([tx.many(Email, one), tx.many(Email, two)]);
+    const failing = (tx: Transaction) => Promise.all([tx.many(Email, one), tx.many(Email, wrong), tx.many(Email, two)]);
+    for (const work of [failing, failing]) await expect(database.read('one', work)).rejects.toThrow(/division by zero/);
+    for (let i = 0; i < 2; i++) {
+      const answers = await database.read('one', both);
+      expect(answers).toEqual([[{ email: 'one', n: 1 }], [{ email: 'two', n: 2 }]]);
+    }
+    const unknown = (tx: Transaction) => tx.many(Email, sql`select email from accord.nothing`);
+    for (let i = 0; i < 2; i++) await expect(database.read('one', unknown)).rejects.toThrow(/accord.nothing/);
+    // The same texts, a round trip each.
+    expect(await database.tenant('one', both)).toHaveLength(2);
+    expect(await database.read('one', both)).toHaveLength(2);
+  });
+
+  test('writes nothing when a value of a later statement cannot be sent', async () => {
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    const unsendable = sql`select ${circular}::jsonb as email`;
+    const write = database.systemAtOnce((tx) => Promise.all([tx.run(insert('h@x')), tx.run(unsendable)]));
+    await expect(write).rejects.toThrow(/circular/);
+    expect(await emails()).not.toContain('h@x');
+    const rereads = await database.systemAtOnce(members);
+    expect(rereads).toHaveLength(3);
+  });
+
+  test('leaves neither its role nor its tenant behind', async () => {
+    const Settings = Type.Object({ role: Type.String(), tenant: Type.String(), writes: Type.String() });
+    const settings = sql`select current_user::text as role, coalesce(current_setting('accord.tenant', true), '') as tenant,
+      current_setting('transaction_read_only') as writes`;
+    const system = await database.systemAtOnce((tx) => tx.one(Settings, settings));
+    expect(system).toEqual({ role: 'accord_system', tenant: '', writes: 'off' });
+    const read = await database.read('one', (tx) => tx.one(Settings, settings));
+    expect(read).toEqual({ role: expect.not.stringMatching('accord_system'), tenant: 'one', writes: 'on' });
+    const plain = new pg.Client({ connectionString: url });
+    await plain.connect();
+    const { rows } = await plain.query('select current_user::text as role');
+    await plain.end();
+    const later = await database.tenant('two', (tx) => tx.one(Settings, settings));
+    expect(later).toEqual({ role: rows[0].role, tenant: 'two', writes: 'off' });
   });
 });
 

@@ -10,10 +10,11 @@ import pg from 'pg';
 import type { Static, TSchema } from 'typebox';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
+import { runAtOnce, type Statement } from './at-once.ts';
 import { Fence, type FenceOptions } from './fence.ts';
 import { Gate } from './gate.ts';
 import { checkRows } from './rows.ts';
-import { compileSql, type Sql } from './sql.ts';
+import { compileSql, type Sql, sql } from './sql.ts';
 
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text: string) => {
@@ -28,15 +29,15 @@ types.setTypeParser(pg.types.builtins.INT8, (text: string) => {
 
 /** What may be done inside a transaction. */
 export class Transaction {
-  readonly #client: pg.PoolClient;
+  readonly #run: (statement: Statement) => Promise<pg.QueryResult>;
   #ended = false;
-  constructor(client: pg.PoolClient) {
-    this.#client = client;
+  constructor(run: (statement: Statement) => Promise<pg.QueryResult>) {
+    this.#run = run;
   }
   #query(query: Sql): Promise<pg.QueryResult> {
     // Behind its end, a statement would be one of its own: without the tenant, and not undone with the rest.
     if (this.#ended) return Promise.reject(new Error('a statement came after the end of its transaction'));
-    return send(this.#client, compileSql(query));
+    return this.#run(compileSql(query));
   }
   /** No statement is taken from here on. */
   end(): void {
@@ -64,14 +65,18 @@ export class Transaction {
   }
 }
 
-/** Statements of one turn of the event loop leave in one piece: a write for each was a third of the operator's CPU. */
-function send(client: pg.PoolClient, query: string | { text: string; values: unknown[] }): Promise<pg.QueryResult> {
+function send(client: pg.PoolClient, query: string | Statement): Promise<pg.QueryResult> {
+  return corked(client, () => client.query(query));
+}
+
+/** What is sent in one turn of the event loop leaves in one piece: a write for each was a third of the operator's CPU. */
+function corked<T>(client: pg.PoolClient, write: () => T): T {
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
   if (stream.writableCorked === 0) {
     stream.cork();
     process.nextTick(() => stream.uncork());
   }
-  return client.query(query);
+  return write();
 }
 
 export type DatabaseOptions = {
@@ -159,8 +164,8 @@ export class Database {
    */
   async read<T>(tenant: string, work: Work<T>): Promise<T> {
     const { tenants, gate } = this.#pools;
-    const begin = () => `begin read only; ${setTenant(tenant)}`;
-    return gate.run(tenant, () => this.#transaction(tenants, begin, work, atOnce));
+    const settings = sql`select set_config('transaction_read_only', 'on', true), set_config('accord.tenant', ${tenant}, true)`;
+    return gate.run(tenant, () => this.#atOnce(tenants, settings, work));
   }
 
   /** One transaction across tenants, for: snapshot loading, the operator's bookkeeping, sweeps, and server heartbeats. */
@@ -170,7 +175,8 @@ export class Database {
 
   /** The same in one round trip. @param work issues all its statements before it waits for any */
   async systemAtOnce<T>(work: Work<T>): Promise<T> {
-    return this.#fencedTransaction(this.#pools.system, 'set local role accord_system', work, atOnce);
+    if (this.#fence !== undefined) return this.system(work);
+    return this.#atOnce(this.#pools.system, sql`select set_config('role', 'accord_system', true)`, work);
   }
 
   /** The same, seeing one state of the database throughout. */
@@ -179,34 +185,30 @@ export class Database {
     return this.#transaction(this.#pools.system, begin, work);
   }
 
-  async #fencedTransaction<T>(pool: pg.Pool, set: string, work: Work<T>, run: Run<T> = stepwise): Promise<T> {
-    if (this.#fence === undefined) return this.#transaction(pool, () => `begin; ${set}`, work, run);
+  async #fencedTransaction<T>(pool: pg.Pool, set: string, work: Work<T>): Promise<T> {
+    if (this.#fence === undefined) return this.#transaction(pool, () => `begin; ${set}`, work);
     const fence = this.#fence;
-    return fence.watch(this.#transaction(pool, () => `begin; ${fence.check()}; ${set}`, work, run));
+    return fence.watch(this.#transaction(pool, () => `begin; ${fence.check()}; ${set}`, work));
   }
 
-  async #transaction<T>(pool: pg.Pool, begin: () => string, work: Work<T>, run: Run<T> = stepwise): Promise<T> {
-    const client = await pool.connect();
-    let broken: Error | undefined;
-    const onError = (error: Error) => {
-      broken = error;
-    };
-    client.on('error', onError);
-    const tx = new Transaction(client);
-    try {
-      return await run(client, tx, begin(), work);
-    } catch (error) {
-      // What still runs of the work must not get a statement in behind the rollback.
-      tx.end();
-      await client.query('rollback').catch((rollbackError: Error) => {
-        broken = rollbackError;
-      });
-      throw error;
-    } finally {
-      tx.end();
-      client.off('error', onError);
-      client.release(broken);
-    }
+  async #atOnce<T>(pool: pg.Pool, settings: Sql, work: Work<T>): Promise<T> {
+    return withClient(pool, (client) => atOnce(client, compileSql(settings), work));
+  }
+
+  async #transaction<T>(pool: pg.Pool, begin: () => string, work: Work<T>): Promise<T> {
+    return withClient(pool, async (client, lose) => {
+      const tx = new Transaction((statement) => send(client, statement));
+      try {
+        return await stepwise(client, tx, begin(), work);
+      } catch (error) {
+        // What still runs of the work must not get a statement in behind the rollback.
+        tx.end();
+        await client.query('rollback').catch(lose);
+        throw error;
+      } finally {
+        tx.end();
+      }
+    });
   }
 
   /**
@@ -252,7 +254,25 @@ export class Database {
 const setTenant = (tenant: string) => `select set_config('accord.tenant', ${pg.escapeLiteral(tenant)}, true)`;
 
 type Work<T> = (tx: Transaction) => Promise<T>;
-type Run<T> = (client: pg.PoolClient, tx: Transaction, begin: string, work: Work<T>) => Promise<T>;
+
+/** @param use may say that the connection is lost; one that is, is not used again */
+async function withClient<T>(
+  pool: pg.Pool,
+  use: (client: pg.PoolClient, lose: (error: Error) => void) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const lose = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', lose);
+  try {
+    return await use(client, lose);
+  } finally {
+    client.off('error', lose);
+    client.release(broken);
+  }
+}
 
 /** The beginning goes with the first statement. When it fails, all behind it fail, and its error is the one to tell. */
 async function stepwise<T>(client: pg.PoolClient, tx: Transaction, begin: string, work: Work<T>): Promise<T> {
@@ -260,23 +280,25 @@ async function stepwise<T>(client: pg.PoolClient, tx: Transaction, begin: string
   if (begun.status === 'rejected') throw begun.reason;
   if (worked.status === 'rejected') throw worked.reason;
   tx.end();
-  checkCommitted(await client.query('commit'));
+  // To a transaction with a failed statement Postgres answers a commit with ROLLBACK, which is no error.
+  const { command } = await client.query('commit');
+  if (command !== 'COMMIT') throw new Error('a statement of the transaction failed: nothing of it was written');
   return worked.value;
 }
 
-/** To a transaction with a failed statement Postgres answers a commit with ROLLBACK, which is no error. */
-function checkCommitted({ command }: pg.QueryResult): void {
-  if (command !== 'COMMIT') throw new Error('a statement of the transaction failed: nothing of it was written');
-}
-
-/** Everything goes together; a commit behind a statement that failed is a rollback. */
-async function atOnce<T>(client: pg.PoolClient, tx: Transaction, begin: string, work: Work<T>): Promise<T> {
-  const sent = [send(client, begin), work(tx)] as const;
+/** Everything goes together; the statements are answered when all is committed. */
+async function atOnce<T>(client: pg.PoolClient, settings: Statement, work: Work<T>): Promise<T> {
+  const statements = [settings];
+  const answered = Promise.withResolvers<pg.QueryResult[]>();
+  const tx = new Transaction((statement) => {
+    const index = statements.push(statement) - 1;
+    return answered.promise.then((results) => results[index] as pg.QueryResult);
+  });
+  const working = work(tx);
   tx.end();
-  const [begun, worked, committed] = await Promise.allSettled([...sent, send(client, 'commit')]);
-  if (begun.status === 'rejected') throw begun.reason;
+  answered.resolve(corked(client, () => runAtOnce(client, statements, types)));
+  const [written, worked] = await Promise.allSettled([answered.promise, working]);
+  if (written.status === 'rejected') throw written.reason;
   if (worked.status === 'rejected') throw worked.reason;
-  if (committed.status === 'rejected') throw committed.reason;
-  checkCommitted(committed.value);
   return worked.value;
 }
