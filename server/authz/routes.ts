@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';
-import { type App, memberOf } from '../core/http.ts';
+import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { decodeCursor, encodeCursor, notACursor, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
@@ -27,7 +27,6 @@ export type AuthzRouteServices = AuthzServices & {
 /** Counts that a request holds so many more, for its caller and its tenant. @throws Problem rate_limited */
 export type CountMore = (request: FastifyRequest, count: number) => void;
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const evaluators = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
 // Records, not configuration: a config-viewer reads none.
 const recordReaders = { access: { door: 'config', roles: ['security-admin', 'config-editor', 'support'] } } as const;

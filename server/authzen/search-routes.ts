@@ -1,9 +1,8 @@
 /** AuthZEN's search endpoints (section 8): subjects, resources and actions that evaluation would permit. */
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import type { AuthorizationRequest, CountMore } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { Problem } from '../core/problems.ts';
 import type { Sealer } from '../keys/index.ts';
 import { type Found, type SearchServices, type Spend, searchPolicies, searchThings } from '../search/index.ts';
@@ -25,7 +24,6 @@ export type AuthzenSearchServices = SearchServices & {
   pageTokens: Sealer;
 };
 
-const params = Type.Object({ tenant: Type.String() });
 const tags = ['AuthZEN'];
 const backends = { access: { door: 'management', scope: 'authz:evaluate', users: false } } as const;
 /** An end user about itself only. */
@@ -40,7 +38,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
     schema: {
       summary: 'AuthZEN Subject Search: who may',
       tags,
-      params,
+      params: TenantParams,
       body: SubjectSearchRequest,
       response: { 200: EntitySearchResponse },
     },
@@ -61,7 +59,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
     schema: {
       summary: 'AuthZEN Resource Search: what a subject may',
       tags,
-      params,
+      params: TenantParams,
       body: ResourceSearchRequest,
       response: { 200: EntitySearchResponse },
     },
@@ -82,7 +80,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
     schema: {
       summary: 'AuthZEN Action Search: how a subject may a resource',
       tags,
-      params,
+      params: TenantParams,
       body: ActionSearchRequest,
       response: { 200: ActionSearchResponse },
     },

@@ -7,7 +7,6 @@ import { type ConsentServices, recordRefusal } from './governing.ts';
 export type CountMore = (request: FastifyRequest, count: number) => void;
 
 export const tags = ['Consents'];
-export const TenantParams = Type.Object({ tenant: Type.String() });
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 export const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID }) });
 export const readers = { access: { door: 'management', scope: 'consents:read', users: true } } as const;

@@ -1,4 +1,4 @@
-/** Owns what every room's routes.ts shares: the typed Fastify instance, the request's caller, and header shapes. */
+/** Owns what every room's routes.ts shares: the typed Fastify instance, the request's caller, and shapes of requests and answers. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
@@ -7,6 +7,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
+import { Type } from 'typebox';
 import type { Access, Caller } from './auth/schema.ts';
 import { apiOwner, type Writer } from './ownership.ts';
 import { problem } from './problems.ts';
@@ -28,6 +29,13 @@ declare module 'fastify' {
     caller: Caller | null;
   }
 }
+
+/** The parameters of a route that names only its tenant. */
+export const TenantParams = Type.Object({ tenant: Type.String() });
+/** The headers of a write of configuration. */
+export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
+/** The answer of a write of configuration. */
+export const Empty = Type.Object({}, { additionalProperties: false });
 
 type Member = Extract<Caller, { kind: 'member' }>;
 

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { type App, etagOf, ifMatchOf, writerOf } from '../core/http.ts';
+import { type App, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/http.ts';
 import type { Writer } from '../core/ownership.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
@@ -46,8 +46,6 @@ const document = `${version}/documents/:language/:documentVersion`;
 const tags = ['Consent definitions'];
 const readers = { access: { door: 'config', roles } } as const;
 const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
-const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
-const Empty = Type.Object({}, { additionalProperties: false });
 
 export function registerDefinitionRoutes(app: App, services: DefinitionRouteServices): void {
   registerLists(app, services);

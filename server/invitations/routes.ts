@@ -1,9 +1,9 @@
 /** M/sharing/invitations, for whoever invites. Users' calls go by the tenant's own policies. */
 import { Type } from 'typebox';
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import { createInvitation, requireInvitation, resendInvitation, revokeInvitation } from './actions.ts';
-import { askingOf, type InvitationServices, readers, TenantParams, tags, writers } from './governing.ts';
+import { askingOf, type InvitationServices, readers, tags, writers } from './governing.ts';
 import { type ListQuery, pageOfInvitations } from './list.ts';
 import { viewOf } from './rules.ts';
 import { InvitationBody, InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';

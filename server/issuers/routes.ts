@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
-import { type App, etagOf, ifMatchOf, memberOf, writerOf } from '../core/http.ts';
+import { type App, Empty, etagOf, IfMatch, ifMatchOf, memberOf, TenantParams, writerOf } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import {
@@ -24,10 +24,7 @@ import {
 } from './schema.ts';
 import { loadIssuers } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const IssuerParams = Type.Object({ tenant: Type.String(), name: Type.String() });
-const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
-const Empty = Type.Object({}, { additionalProperties: false });
 const tags = ['Trusted issuers'];
 
 const readers = { access: { door: 'config', roles } } as const;

@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox';
 import type { Caller, TenantAuth } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { encodeCursor, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
@@ -29,7 +29,6 @@ export type LedgerRouteServices = {
 };
 
 const tags = ['Consents'];
-const TenantParams = Type.Object({ tenant: Type.String() });
 const backends = { access: { door: 'management', scope: 'consents:read', users: false } } as const;
 const users = { access: { door: 'management', scope: 'consents:read', users: true } } as const;
 const Events = Type.Object({ logs: Type.Array(RegisterEvent), cursor: Type.Optional(Type.String()) });

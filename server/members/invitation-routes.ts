@@ -1,7 +1,7 @@
 /** Inviting members through the Config API, and the one door that is open to whoever holds a link. */
 import { Type } from 'typebox';
 import { Gate } from '../core/db/gate.ts';
-import { type App, memberOf } from '../core/http.ts';
+import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import { registerInvitationPage } from './invitation-page.ts';
@@ -17,7 +17,6 @@ import {
 } from './schema.ts';
 import { listInvitations } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const tags = ['Members'];
 const PAGE_ITEMS = 100;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,7 +1,7 @@
 /** The Config API of members and their portal tokens. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
-import { type App, memberOf } from '../core/http.ts';
+import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import { revokeToken, seesAllTokens } from './actions.ts';
 import { registerInvitationRoutes } from './invitation-routes.ts';
@@ -10,7 +10,6 @@ import { memberProblem } from './problems.ts';
 import { MemberView, type PortalTokenRow, PortalTokenView } from './schema.ts';
 import { listMembers, listPortalTokens } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const Page = Type.Object(pageQuery, { additionalProperties: false });
 const Cursor = Type.Optional(Type.String());
 const tags = ['Members'];

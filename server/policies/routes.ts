@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import type { Role } from '../core/auth/schema.ts';
-import { type App, etagOf, ifMatchOf, memberOf, writerOf } from '../core/http.ts';
+import { type App, Empty, etagOf, IfMatch, ifMatchOf, memberOf, TenantParams, writerOf } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
@@ -10,15 +10,12 @@ import { policyProblem } from './problems.ts';
 import { PolicyBody, type PolicyRow, PolicyView, type RevisionRow } from './schema.ts';
 import { listPolicies, listRevisions, readRevision } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const PolicyParams = Type.Object({ tenant: Type.String(), policyName: Type.String() });
 const RevisionParams = Type.Object({
   tenant: Type.String(),
   policyName: Type.String(),
   number: Type.String({ pattern: '^[1-9]\\d{0,14}$' }),
 });
-const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
-const Empty = Type.Object({}, { additionalProperties: false });
 
 const readers = {
   access: { door: 'config', roles: ['security-admin', 'config-editor', 'config-viewer', 'support'] },

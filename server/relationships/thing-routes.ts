@@ -1,6 +1,6 @@
 /** M/actors/{type}/{id} and M/resources/{type}/{id}: written by back ends only, so that nobody raises his own attributes. */
 import { Type } from 'typebox';
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { problem } from '../core/problems.ts';
 import {
   backendReaders,
@@ -82,7 +82,7 @@ function registerMe(app: App, services: RelationshipRouteServices): void {
     schema: {
       summary: "Read the caller's own actor",
       tags,
-      params: Type.Object({ tenant: Type.String() }),
+      params: TenantParams,
       response: { 200: ThingView },
     },
     serializerCompiler: plainJson,

@@ -1,7 +1,7 @@
 /** GET C/resources: the manifests of a tenant and their status, as `kubectl get` shows them in a cluster. */
 import { Type } from 'typebox';
 import type { Database } from '../core/db/database.ts';
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
 import { listResources, type Position, type ResourceRow } from './store.ts';
 
@@ -25,7 +25,7 @@ export function registerResourceRoutes(app: App, { database }: ResourceRouteServ
     schema: {
       summary: "The tenant's manifests and their status",
       tags: ['Resources'],
-      params: Type.Object({ tenant: Type.String() }),
+      params: TenantParams,
       querystring: Type.Object(pageQuery, { additionalProperties: false }),
       response: {
         200: Type.Object({ resources: Type.Array(ResourceView), cursor: Type.Optional(Type.String()) }),

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { type App, etagOf, ifMatchOf, memberOf, writerOf } from '../core/http.ts';
+import { type App, Empty, etagOf, IfMatch, ifMatchOf, memberOf, TenantParams, writerOf } from '../core/http.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
@@ -22,10 +22,7 @@ import { parseTypeKey, relationshipTypeSpec, thingTypeSpec, typeKeyOf } from './
 import { RelationshipTypeBody, RelationshipTypeView, type ThingKind, ThingTypeBody, ThingTypeView } from './schema.ts';
 import { loadRelationshipTypes, loadThingTypes } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const TypeParams = Type.Object({ tenant: Type.String(), type: Type.String() });
-const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
-const Empty = Type.Object({}, { additionalProperties: false });
 const tags = ['Types'];
 const dryRun = Type.Optional(
   Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'true: check, store nothing.' }),
