@@ -1,5 +1,5 @@
-/** Owns paging: the query's shape and opaque cursors. A cursor names its list, so that one list's cursor is refused by another. */
-import { Type } from 'typebox';
+/** Owns paging: the query's shape, pages of names and opaque cursors. A cursor names its list, so that one list's cursor is refused by another. */
+import { type Static, Type } from 'typebox';
 import { limits } from './limits.ts';
 import { type Problem, problem } from './problems.ts';
 
@@ -16,6 +16,35 @@ export const pageQuery = {
     Type.String({ minLength: 1, maxLength: 2048, description: 'Where the next page begins, from the page before.' }),
   ),
 };
+
+export const PageQuery = Type.Object(pageQuery, { additionalProperties: false });
+
+/** What a list of names in the Config API answers. */
+export const NamesPage = Type.Object({
+  resources: Type.Array(Type.String()),
+  links: Type.Record(Type.String(), Type.String()),
+  cursor: Type.Optional(Type.String()),
+});
+export type NamesPage = Static<typeof NamesPage>;
+
+/**
+ * A page of names; the header Link says where the next one begins.
+ * @param names those that follow the cursor; more than `limit`: there is a next page
+ * @param of `self` is the list's path, `list` its name in cursors, `filter` what its query says beside the page
+ */
+export function pageOfNames(
+  reply: { header(name: string, value: string): unknown },
+  names: string[],
+  of: { self: string; list: string; limit: number | undefined; filter?: Record<string, string> },
+): NamesPage {
+  const { self, list, limit, filter = {} } = of;
+  if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
+  const resources = names.slice(0, limit);
+  const cursor = encodeCursor(resources.at(-1) as string, list);
+  const next = `${self}?${new URLSearchParams({ limit: String(limit), cursor, ...filter })}`;
+  reply.header('link', `<${next}>; rel="next"`);
+  return { resources, links: { self, next }, cursor };
+}
 
 const TEXT = /^[^\0]*$/;
 

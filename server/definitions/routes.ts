@@ -4,7 +4,7 @@ import { roles } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { type App, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/http.ts';
 import type { Writer } from '../core/ownership.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, PageQuery, pageOfNames } from '../core/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import {
   type DefinitionServices,
@@ -152,7 +152,7 @@ function registerLists(app: App, services: DefinitionRouteServices): void {
         summary: `List ${noun}`,
         tags,
         params: paramsOf(url),
-        querystring: Type.Object(pageQuery, { additionalProperties: false }),
+        querystring: PageQuery,
         response: { 200: ListView },
       },
       handler: async (request, reply) => {
@@ -163,12 +163,8 @@ function registerLists(app: App, services: DefinitionRouteServices): void {
         const all = await services.database.tenant(params.tenant, (tx) => read(tx, params));
         const names =
           after === undefined ? all : all.filter((name) => Buffer.compare(Buffer.from(name), Buffer.from(after)) > 0);
-        if (limit === undefined || names.length <= limit) return { resources: names };
-        const resources = names.slice(0, limit);
-        const position = encodeCursor(resources.at(-1) as string, path);
-        const next = new URLSearchParams({ limit: String(limit), cursor: position });
-        reply.header('link', `<${path}?${next}>; rel="next"`);
-        return { resources, cursor: position };
+        const { links: _, ...page } = pageOfNames(reply, names, { self: path, list: path, limit });
+        return page;
       },
     });
   list(base, 'consent definitions', (tx, { tenant }) => listDefinitions(tx, tenant));

@@ -4,7 +4,7 @@ import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
 import { type App, Empty, etagOf, IfMatch, ifMatchOf, memberOf, TenantParams, writerOf } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, NamesPage, PageQuery, pageOfNames } from '../core/paging.ts';
 import {
   deleteIssuer,
   type IssuerServices,
@@ -50,14 +50,8 @@ function registerReading(app: App, services: IssuerRouteServices): void {
       summary: 'List trusted issuers',
       tags,
       params: TenantParams,
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
-      response: {
-        200: Type.Object({
-          resources: Type.Array(Type.String()),
-          links: Type.Record(Type.String(), Type.String()),
-          cursor: Type.Optional(Type.String()),
-        }),
-      },
+      querystring: PageQuery,
+      response: { 200: NamesPage },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
@@ -66,12 +60,7 @@ function registerReading(app: App, services: IssuerRouteServices): void {
       const rows = await services.database.read(tenant, (tx) => loadIssuers(tx, tenant));
       const names = rows.map((row) => row.name).filter((name) => name > after);
       const self = `/tenants/${tenant}/trusted-issuers`;
-      if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
-      const resources = names.slice(0, limit);
-      const position = encodeCursor(resources.at(-1) as string, 'trusted-issuers');
-      const next = `${self}?${new URLSearchParams({ limit: String(limit), cursor: position })}`;
-      reply.header('link', `<${next}>; rel="next"`);
-      return { resources, links: { self, next }, cursor: position };
+      return pageOfNames(reply, names, { self, list: 'trusted-issuers', limit });
     },
   });
   app.route({

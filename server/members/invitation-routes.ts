@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { Gate } from '../core/db/gate.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
 import { registerInvitationPage } from './invitation-page.ts';
 import { inviteMember, redeemInvitation, withdraw } from './invitations.ts';
 import type { PortalServices } from './portal-token.ts';
@@ -103,7 +103,7 @@ function registerInvitationList(app: App, services: PortalServices): void {
       summary: 'List invitations, newest first',
       tags,
       params: TenantParams,
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      querystring: PageQuery,
       response: {
         200: Type.Object({ invitations: Type.Array(InvitationView), cursor: Type.Optional(Type.String()) }),
       },

@@ -4,7 +4,7 @@ import { shownName } from '../core/auth/mask.ts';
 import type { Role } from '../core/auth/schema.ts';
 import { type App, Empty, etagOf, IfMatch, ifMatchOf, memberOf, TenantParams, writerOf } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, NamesPage, PageQuery, pageOfNames, pageQuery } from '../core/paging.ts';
 import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
 import { policyProblem } from './problems.ts';
 import { PolicyBody, type PolicyRow, PolicyView, type RevisionRow } from './schema.ts';
@@ -55,13 +55,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
         },
         { additionalProperties: false },
       ),
-      response: {
-        200: Type.Object({
-          resources: Type.Array(Type.String()),
-          links: Type.Record(Type.String(), Type.String()),
-          cursor: Type.Optional(Type.String()),
-        }),
-      },
+      response: { 200: NamesPage },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
@@ -73,12 +67,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
       };
       const names = await services.database.read(tenant, (tx) => listPolicies(tx, tenant, page));
       const self = `/tenants/${tenant}/policies`;
-      if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
-      const resources = names.slice(0, limit);
-      const next = encodeCursor(resources.at(-1) as string, 'policies');
-      const query = new URLSearchParams({ limit: String(limit), cursor: next, ...(q === undefined ? {} : { q }) });
-      reply.header('link', `<${self}?${query}>; rel="next"`);
-      return { resources, links: { self, next: `${self}?${query}` }, cursor: next };
+      return pageOfNames(reply, names, { self, list: 'policies', limit, filter: q === undefined ? {} : { q } });
     },
   });
   app.route({
@@ -168,7 +157,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
       summary: "List a policy's revisions, newest first",
       tags: ['Policies'],
       params: PolicyParams,
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      querystring: PageQuery,
       response: {
         200: Type.Object({
           revisions: Type.Array(Type.Omit(RevisionView, ['rego', 'graph', 'effectiveRego'])),

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Database } from '../core/db/database.ts';
 import { type App, TenantParams } from '../core/http.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
 import { listResources, type Position, type ResourceRow } from './store.ts';
 
 export type ResourceRouteServices = { database: Database };
@@ -26,7 +26,7 @@ export function registerResourceRoutes(app: App, { database }: ResourceRouteServ
       summary: "The tenant's manifests and their status",
       tags: ['Resources'],
       params: TenantParams,
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      querystring: PageQuery,
       response: {
         200: Type.Object({ resources: Type.Array(ResourceView), cursor: Type.Optional(Type.String()) }),
       },

@@ -6,7 +6,7 @@ import type { Transaction } from '../core/db/database.ts';
 import { type App, Empty, etagOf, IfMatch, ifMatchOf, memberOf, TenantParams, writerOf } from '../core/http.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, NamesPage, PageQuery, pageOfNames } from '../core/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import {
   deleteRelationshipType,
@@ -169,14 +169,8 @@ function registerList(app: App, services: TypeRouteServices, family: Family): vo
       summary: `List ${family.noun}s`,
       tags,
       params: TenantParams,
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
-      response: {
-        200: Type.Object({
-          resources: Type.Array(Type.String()),
-          links: Type.Record(Type.String(), Type.String()),
-          cursor: Type.Optional(Type.String()),
-        }),
-      },
+      querystring: PageQuery,
+      response: { 200: NamesPage },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
@@ -186,12 +180,7 @@ function registerList(app: App, services: TypeRouteServices, family: Family): vo
       const begin = after === undefined ? 0 : all.indexOf(after) + 1 || all.findIndex((name) => name > after);
       const names = begin < 0 ? [] : all.slice(begin);
       const self = `/tenants/${tenant}/${family.path}`;
-      if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
-      const resources = names.slice(0, limit);
-      const position = encodeCursor(resources.at(-1) as string, family.path);
-      const next = `${self}?${new URLSearchParams({ limit: String(limit), cursor: position })}`;
-      reply.header('link', `<${next}>; rel="next"`);
-      return { resources, links: { self, next }, cursor: position };
+      return pageOfNames(reply, names, { self, list: family.path, limit });
     },
   });
 }
