@@ -7,7 +7,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Access, Caller } from './auth/schema.ts';
 import { apiOwner, type Writer } from './ownership.ts';
 import { problem } from './problems.ts';
@@ -67,6 +67,27 @@ export function checkIfMatch(header: string | undefined, current: number | undef
 /** Who writes through the Config API: the member, for a row that the API owns. @throws Problem forbidden */
 export function writerOf(request: { caller: Caller | null; id: string }): Writer {
   return { owner: apiOwner, actor: `member:${memberOf(request).email}`, requestId: request.id };
+}
+
+export type ConfigServing = {
+  /** Resolves when this server serves the revision: a write's answer means that decisions here are made with it. */
+  served: (tenant: string, revision: number) => Promise<void>;
+};
+
+/**
+ * Answers a write of configuration when this server serves it.
+ * @param object the revision of the object that was written; undefined: it is gone, or was only checked
+ */
+export async function answerWritten(
+  reply: { header(name: string, value: string): unknown },
+  serving: ConfigServing,
+  tenant: string,
+  { revision, object }: { revision: number; object?: number | undefined },
+): Promise<Static<typeof Empty>> {
+  if (object !== undefined) reply.header('etag', etagOf(object));
+  reply.header('accord-revision', `c${revision}`);
+  await serving.served(tenant, revision);
+  return {};
 }
 
 /** The If-Match header as an action takes it. */

@@ -2,7 +2,16 @@
 import { type TSchema, Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { type App, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/http.ts';
+import {
+  type App,
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  IfMatch,
+  ifMatchOf,
+  writerOf,
+} from '../core/http.ts';
 import type { Writer } from '../core/ownership.ts';
 import { decodeCursor, PageQuery, pageOfNames } from '../core/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
@@ -32,10 +41,7 @@ import {
 import { listDefinitions } from './store.ts';
 import { shownDefinition, shownDocument, shownEndOfLife, shownVersion } from './views.ts';
 
-export type DefinitionRouteServices = DefinitionServices & {
-  /** Resolves when this server serves the revision. */
-  served: (tenant: string, revision: number) => Promise<void>;
-};
+export type DefinitionRouteServices = DefinitionServices & ConfigServing;
 
 type Params = { tenant: string; name: string; version: string; language: string; documentVersion: string };
 type Shown = { revision: number; shown: object };
@@ -101,10 +107,8 @@ function put(
       const params = request.params as Params;
       const options = ifMatchOf(request.headers as { 'if-match'?: string });
       const written = await act({ writer: writerOf(request), params, body: request.body, options });
-      reply.header('etag', etagOf(written.result.revision));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(params.tenant, written.revision);
-      return {};
+      const { revision, result } = written;
+      return answerWritten(reply, services, params.tenant, { revision, object: result.revision });
     },
   });
 }

@@ -2,7 +2,18 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
-import { type App, Empty, etagOf, IfMatch, ifMatchOf, memberOf, TenantParams, writerOf } from '../core/http.ts';
+import {
+  type App,
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  IfMatch,
+  ifMatchOf,
+  memberOf,
+  TenantParams,
+  writerOf,
+} from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, NamesPage, PageQuery, pageOfNames } from '../core/paging.ts';
 import {
@@ -30,10 +41,7 @@ const tags = ['Trusted issuers'];
 const readers = { access: { door: 'config', roles } } as const;
 const writers = { access: { door: 'config', roles: ['security-admin'] } } as const;
 
-export type IssuerRouteServices = IssuerServices & {
-  /** Resolves when this server serves the revision. */
-  served: (tenant: string, revision: number) => Promise<void>;
-};
+export type IssuerRouteServices = IssuerServices & ConfigServing;
 
 export function registerIssuerRoutes(app: App, services: IssuerRouteServices): void {
   registerReading(app, services);
@@ -94,9 +102,7 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
       const { tenant, name } = request.params;
       const spec = checkIssuerBody(tenant, name, request.body);
       const written = await putIssuer(services, writerOf(request), tenant, name, spec, ifMatchOf(request.headers));
-      reply.header('etag', etagOf(written.result.revision)).header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.revision });
     },
   });
   app.route({
@@ -113,9 +119,7 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
     handler: async (request, reply) => {
       const { tenant, name } = request.params;
       const written = await deleteIssuer(services, writerOf(request), tenant, name, ifMatchOf(request.headers));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, written);
     },
   });
 }
@@ -159,9 +163,7 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
         tokenMappingOf(request.body),
         ifMatchOf(request.headers),
       );
-      reply.header('etag', etagOf(written.revision)).header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, { revision: written.revision, object: written.revision });
     },
   });
 }

@@ -2,7 +2,18 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import type { Role } from '../core/auth/schema.ts';
-import { type App, Empty, etagOf, IfMatch, ifMatchOf, memberOf, TenantParams, writerOf } from '../core/http.ts';
+import {
+  type App,
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  IfMatch,
+  ifMatchOf,
+  memberOf,
+  TenantParams,
+  writerOf,
+} from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, encodeCursor, NamesPage, PageQuery, pageOfNames, pageQuery } from '../core/paging.ts';
 import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
@@ -22,10 +33,7 @@ const readers = {
 } as const;
 const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
-export type PolicyRouteServices = PolicyServices & {
-  /** Resolves when this server serves the revision: a PUT's answer means that decisions here are made with it. */
-  served: (tenant: string, revision: number) => Promise<void>;
-};
+export type PolicyRouteServices = PolicyServices & ConfigServing;
 
 export function registerPolicyRoutes(app: App, services: PolicyRouteServices): void {
   registerReading(app, services);
@@ -111,10 +119,8 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
       const { tenant, policyName } = request.params;
       const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
       const written = await putPolicy(services, writerOf(request), tenant, policyName, request.body, options);
-      if (!options.dryRun) reply.header('etag', etagOf(written.result.number));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      const object = options.dryRun ? undefined : written.result.number;
+      return answerWritten(reply, services, tenant, { revision: written.revision, object });
     },
   });
   app.route({
@@ -131,9 +137,7 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
       const written = await deletePolicy(services, writerOf(request), tenant, policyName, ifMatchOf(request.headers));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, written);
     },
   });
 }
@@ -222,9 +226,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
         Number(number),
         ifMatchOf(request.headers),
       );
-      reply.header('etag', etagOf(written.result.number)).header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.number });
     },
   });
 }

@@ -3,7 +3,18 @@ import { type TSchema, Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { type App, Empty, etagOf, IfMatch, ifMatchOf, memberOf, TenantParams, writerOf } from '../core/http.ts';
+import {
+  type App,
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  IfMatch,
+  ifMatchOf,
+  memberOf,
+  TenantParams,
+  writerOf,
+} from '../core/http.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, NamesPage, PageQuery, pageOfNames } from '../core/paging.ts';
@@ -31,10 +42,7 @@ const dryRun = Type.Optional(
 const readers = { access: { door: 'config', roles } } as const;
 const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
-export type TypeRouteServices = TypeServices & {
-  /** Resolves when this server serves the revision. */
-  served: (tenant: string, revision: number) => Promise<void>;
-};
+export type TypeRouteServices = TypeServices & ConfigServing;
 
 type Row = { revision: number; owner: Owner; updated_at: string; updated_by: string };
 /** What the verbs of one list are made of; `name` is the last part of the path. */
@@ -133,10 +141,8 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
       const { tenant, type } = request.params;
       const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
       const written = await family.put(writerOf(request), tenant, type, request.body, options);
-      if (!options.dryRun) reply.header('etag', etagOf(written.result.revision));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      const object = options.dryRun ? undefined : written.result.revision;
+      return answerWritten(reply, services, tenant, { revision: written.revision, object });
     },
   });
   app.route({
@@ -153,9 +159,7 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     handler: async (request, reply) => {
       const { tenant, type } = request.params;
       const written = await family.remove(writerOf(request), tenant, type, ifMatchOf(request.headers));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, written);
     },
   });
 }
