@@ -4,6 +4,7 @@ import { Gate } from '../core/db/gate.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
+import { UUID } from '../core/uuid.ts';
 import { registerInvitationPage } from './invitation-page.ts';
 import { inviteMember, redeemInvitation, withdraw } from './invitations.ts';
 import type { PortalServices } from './portal-token.ts';
@@ -19,7 +20,6 @@ import { listInvitations } from './store.ts';
 
 const tags = ['Members'];
 const PAGE_ITEMS = 100;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
 
 export function registerInvitationRoutes(app: App, services: PortalServices): void {

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
+import { UUID } from '../core/uuid.ts';
 import { revokeToken, seesAllTokens } from './actions.ts';
 import { registerInvitationRoutes } from './invitation-routes.ts';
 import type { PortalServices } from './portal-token.ts';
@@ -13,7 +14,6 @@ import { listMembers, listPortalTokens } from './store.ts';
 const Cursor = Type.Optional(Type.String());
 const tags = ['Members'];
 const PAGE_ITEMS = 100;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const everyMember = { access: { door: 'config', roles } } as const;
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
