@@ -1,8 +1,8 @@
 /** AuthZEN's endpoints of each tenant, for the callers of POST /authz/{tenant}, counted and recorded as it is. */
 import type { FastifyRequest } from 'fastify';
-import { authorize, authorizeAll, type CountMore } from '../authz/index.ts';
+import { authorize, authorizeAll } from '../authz/index.ts';
 import type { Caller, TenantAuth } from '../core/auth/schema.ts';
-import { type App, TenantParams } from '../core/http.ts';
+import { type App, type CountMore, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { registerMetadata } from './metadata.ts';
 import { endings, evaluationsOf, requestOf, responseOf } from './rules.ts';

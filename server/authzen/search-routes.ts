@@ -1,8 +1,8 @@
 /** AuthZEN's search endpoints (section 8): subjects, resources and actions that evaluation would permit. */
 import type { FastifyRequest } from 'fastify';
-import type { AuthorizationRequest, CountMore } from '../authz/index.ts';
+import type { AuthorizationRequest } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import { type App, TenantParams } from '../core/http.ts';
+import { type App, type CountMore, TenantParams } from '../core/http.ts';
 import { Problem } from '../core/problems.ts';
 import type { Sealer } from '../keys/index.ts';
 import { type Found, type SearchServices, type Spend, searchPolicies, searchThings } from '../search/index.ts';

@@ -4,9 +4,6 @@ import { Type } from 'typebox';
 import { UUID } from '../core/uuid.ts';
 import { type ConsentServices, recordRefusal } from './governing.ts';
 
-/** Counts so many more requests of a request's caller. @throws Problem rate_limited */
-export type CountMore = (request: FastifyRequest, count: number) => void;
-
 export const tags = ['Consents'];
 export const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 export const readers = { access: { door: 'management', scope: 'consents:read', users: true } } as const;

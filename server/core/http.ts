@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
@@ -38,6 +39,9 @@ export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ max
 export const Empty = Type.Object({}, { additionalProperties: false });
 
 type Member = Extract<Caller, { kind: 'member' }>;
+
+/** Counts that a request holds so many more, for its caller and its tenant. @throws Problem rate_limited */
+export type CountMore = (request: FastifyRequest, count: number) => void;
 
 /** The caller of a Config API route. */
 export function memberOf(request: { caller: Caller | null }): Member {

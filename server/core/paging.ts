@@ -1,4 +1,4 @@
-/** Owns paging: the query's shape, pages of names and opaque cursors. A cursor names its list, so that one list's cursor is refused by another. */
+/** Owns paging: the query's shape, pages of names, and opaque cursors. A cursor names its list, so that one list's cursor is refused by another. */
 import { type Static, Type } from 'typebox';
 import { limits } from './limits.ts';
 import { type Problem, problem } from './problems.ts';
@@ -66,6 +66,27 @@ export function decodeCursor(cursor: string, list: string, shape: RegExp = TEXT)
     // falls through: not a cursor
   }
   throw notACursor();
+}
+
+/** An instant as a record has it, and the record's id. */
+const RECORD = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Where a page of a list of records begins. @param at as `Date.toISOString` writes it */
+export function encodeRecordCursor({ at, id }: { at: string; id: string }, list: string): string {
+  return encodeCursor(`${at} ${id}`, list);
+}
+
+/** @throws Problem invalid_request when it is no cursor of this list */
+export function decodeRecordCursor(cursor: string, list: string): { at: string; id: string } {
+  const [at = '', id = ''] = decodeCursor(cursor, list, RECORD).split(' ');
+  if (!isInstant(at)) throw notACursor();
+  return { at, id };
+}
+
+/** Digits in the right places may still be no instant (February 30), or, before the year 1, none to Postgres. */
+function isInstant(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === text && !text.startsWith('0000');
 }
 
 /** What a cursor is answered that no page of the list ended with. */
