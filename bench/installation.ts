@@ -19,7 +19,7 @@ import { createServices, type Services } from '../server/services.ts';
 import { putTenant, type TenantSpec } from '../server/tenants/index.ts';
 
 export const writer: Writer = { owner: { source: 'files', namespace: '', name: 'bench', uid: 'b' }, actor: 'bench' };
-export const BASE_URL = 'http://accord.bench';
+const BASE_URL = 'http://accord.bench';
 
 export type Installation = {
   adminUrl: string;

@@ -8,7 +8,7 @@ import type { EvaluationRequest, EvaluationResponse, EvaluationsRequest } from '
 type Named = { type: string; id?: string; properties?: Record<string, unknown> };
 
 /** The policy that an action's name stands for. */
-export function policyNameOf(resourceType: string, name: string): string {
+function policyNameOf(resourceType: string, name: string): string {
   return name.includes(':') ? name : `${resourceType}:${name}`;
 }
 

@@ -22,8 +22,6 @@ import { createCompiler } from '../../server/rego/index.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 
-export type World = Awaited<ReturnType<typeof createWorld>>;
-
 /** Call at the top of a file. @param dates what the dates of consent documents are compared with */
 export async function createWorld(dates: Clock = systemClock) {
   const test = await createTestDatabase();
