@@ -1,6 +1,6 @@
 /** input.invitation: a requestToken in the context of a decision, for policies in Rego and as a graph. */
-import pg from 'pg';
 import { expect, test } from 'vitest';
+import { asAdmin } from '../helpers/admin.ts';
 import { oneTest } from '../helpers/drawn.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { invitingTenant, WallClock } from './inviting.ts';
@@ -113,9 +113,10 @@ test('the decision log keeps no requestToken', async () => {
   const headers = { authorization: `Bearer ${token}` };
   await server.app.inject({ method: 'POST', url: `/authz/${logged}`, headers, payload });
   await server.services.authz.log.close();
-  const behind = new pg.Client({ connectionString: server.db.adminUrl });
-  await behind.connect();
-  const { rows } = await behind.query('select request from accord.decision where tenant = $1', [logged]);
-  await behind.end();
+  const rows = await asAdmin<{ request: { context: object } }>(
+    server.db.adminUrl,
+    'select request from accord.decision where tenant = $1',
+    [logged],
+  );
   expect(rows.map((row) => row.request.context)).toEqual([{ requestToken: '***', place: 'here' }]);
 });

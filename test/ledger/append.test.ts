@@ -5,8 +5,9 @@ import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { personalDigest } from '../../server/ledger/digest.ts';
 import { appendIn, eraseIn, Ledger } from '../../server/ledger/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
-import { asAdmin, entry, T0 } from './chain.ts';
+import { entry, T0 } from './chain.ts';
 
 const { database, adminUrl } = await createTestDatabase();
 const ledger = new Ledger(database);
