@@ -1,4 +1,4 @@
-/** Owns what every room's routes.ts shares: the typed Fastify instance, the request's caller, and shapes of requests and answers. */
+/** Owns what every room's routes.ts shares: the typed Fastify instance, the request's caller, and its parameters. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
@@ -8,9 +8,8 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { Access, Caller } from './auth/schema.ts';
-import { apiOwner, type Writer } from './ownership.ts';
 import { problem } from './problems.ts';
 
 export type App = FastifyInstance<
@@ -33,68 +32,14 @@ declare module 'fastify' {
 
 /** The parameters of a route that names only its tenant. */
 export const TenantParams = Type.Object({ tenant: Type.String() });
-/** The headers of a write of configuration. */
-export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
-/** The answer of a write of configuration. */
-export const Empty = Type.Object({}, { additionalProperties: false });
-
-type Member = Extract<Caller, { kind: 'member' }>;
 
 /** Counts that a request holds so many more, for its caller and its tenant. @throws Problem rate_limited */
 export type CountMore = (request: FastifyRequest, count: number) => void;
+
+type Member = Extract<Caller, { kind: 'member' }>;
 
 /** The caller of a Config API route. */
 export function memberOf(request: { caller: Caller | null }): Member {
   if (request.caller?.kind !== 'member') throw problem('forbidden');
   return request.caller;
-}
-
-/** An entity tag of a revision. */
-export function etagOf(revision: number): string {
-  return `"${revision}"`;
-}
-
-/**
- * If-Match against the object's current revision (undefined: there is no object; `*` then fails too).
- * @throws Problem precondition_failed
- */
-export function checkIfMatch(header: string | undefined, current: number | undefined): void {
-  if (header === undefined) return;
-  const tags = header.split(',').map((tag) => tag.trim());
-  const holds = current !== undefined && (tags.includes('*') || tags.includes(etagOf(current)));
-  if (!holds)
-    throw problem('precondition_failed', {
-      detail: `If-Match is ${header}; the object ${current === undefined ? 'does not exist' : `is at ${etagOf(current)}`}.`,
-    });
-}
-
-/** Who writes through the Config API: the member, for a row that the API owns. @throws Problem forbidden */
-export function writerOf(request: { caller: Caller | null; id: string }): Writer {
-  return { owner: apiOwner, actor: `member:${memberOf(request).email}`, requestId: request.id };
-}
-
-export type ConfigServing = {
-  /** Resolves when this server serves the revision: a write's answer means that decisions here are made with it. */
-  served: (tenant: string, revision: number) => Promise<void>;
-};
-
-/**
- * Answers a write of configuration when this server serves it.
- * @param object the revision of the object that was written; undefined: it is gone, or was only checked
- */
-export async function answerWritten(
-  reply: { header(name: string, value: string): unknown },
-  serving: ConfigServing,
-  tenant: string,
-  { revision, object }: { revision: number; object?: number | undefined },
-): Promise<Static<typeof Empty>> {
-  if (object !== undefined) reply.header('etag', etagOf(object));
-  reply.header('accord-revision', `c${revision}`);
-  await serving.served(tenant, revision);
-  return {};
-}
-
-/** The If-Match header as an action takes it. */
-export function ifMatchOf(headers: { 'if-match'?: string }): { ifMatch?: string } {
-  return headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] };
 }

@@ -1,17 +1,9 @@
 /** The Config API of consent definitions: paths and shapes as the specification shows them. */
 import { type TSchema, Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
-import {
-  type App,
-  answerWritten,
-  type ConfigServing,
-  Empty,
-  etagOf,
-  IfMatch,
-  ifMatchOf,
-  writerOf,
-} from '../core/http.ts';
+import type { App } from '../core/http.ts';
 import type { Writer } from '../core/ownership.ts';
 import { decodeCursor, PageQuery, pageOfNames } from '../core/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';

@@ -2,18 +2,8 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
-import {
-  type App,
-  answerWritten,
-  type ConfigServing,
-  Empty,
-  etagOf,
-  IfMatch,
-  ifMatchOf,
-  memberOf,
-  TenantParams,
-  writerOf,
-} from '../core/http.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
+import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, NamesPage, PageQuery, pageOfNames } from '../core/paging.ts';
 import {

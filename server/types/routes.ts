@@ -2,19 +2,9 @@
 import { type TSchema, Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
-import {
-  type App,
-  answerWritten,
-  type ConfigServing,
-  Empty,
-  etagOf,
-  IfMatch,
-  ifMatchOf,
-  memberOf,
-  TenantParams,
-  writerOf,
-} from '../core/http.ts';
+import { type App, memberOf, TenantParams } from '../core/http.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, NamesPage, PageQuery, pageOfNames } from '../core/paging.ts';
