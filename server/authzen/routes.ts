@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { authorize, authorizeAll } from '../authz/index.ts';
 import type { Caller, TenantAuth } from '../core/auth/schema.ts';
-import { type App, type CountMore, TenantParams } from '../core/http.ts';
+import { type App, type CountMore, plainJson, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { registerMetadata } from './metadata.ts';
 import { endings, evaluationsOf, requestOf, responseOf } from './rules.ts';
@@ -62,7 +62,7 @@ function registerEvaluations(app: App, services: AuthzenServices, countMore: Cou
       body: EvaluationsRequest,
       response: { 200: EvaluationsResponse },
     },
-    serializerCompiler: () => (value: unknown) => JSON.stringify(value),
+    serializerCompiler: plainJson,
     handler: async (request, reply) => {
       const asked = askedOf(services, request, request.params.tenant);
       const body = request.body as EvaluationsRequest;

@@ -36,6 +36,12 @@ export const TenantParams = Type.Object({ tenant: Type.String() });
 /** Counts that a request holds so many more, for its caller and its tenant. @throws Problem rate_limited */
 export type CountMore = (request: FastifyRequest, count: number) => void;
 
+/**
+ * The serializer of answers of our own making, for a route's `serializerCompiler`: native JSON.stringify is faster than a
+ * compiled serializer with a union, and no slower where a schema leaves members free.
+ */
+export const plainJson = () => (value: unknown) => JSON.stringify(value);
+
 type Member = Extract<Caller, { kind: 'member' }>;
 
 /** The caller of a Config API route. */

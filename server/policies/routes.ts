@@ -1,7 +1,7 @@
 /** The Config API of policies, as the specification shows it and api.md completes it. */
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
-import type { Role } from '../core/auth/schema.ts';
+import { type Role, roles } from '../core/auth/schema.ts';
 import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
@@ -18,9 +18,7 @@ const RevisionParams = Type.Object({
   number: Type.String({ pattern: '^[1-9]\\d{0,14}$' }),
 });
 
-const readers = {
-  access: { door: 'config', roles: ['security-admin', 'config-editor', 'config-viewer', 'support'] },
-} as const;
+const readers = { access: { door: 'config', roles } } as const;
 const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
 export type PolicyRouteServices = PolicyServices & ConfigServing;

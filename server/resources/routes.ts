@@ -1,5 +1,6 @@
 /** GET C/resources: the manifests of a tenant and their status, as `kubectl get` shows them in a cluster. */
 import { Type } from 'typebox';
+import { roles } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';
 import { type App, TenantParams } from '../core/http.ts';
 import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
@@ -21,7 +22,7 @@ export function registerResourceRoutes(app: App, { database }: ResourceRouteServ
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/resources',
-    config: { access: { door: 'config', roles: ['security-admin', 'config-editor', 'config-viewer', 'support'] } },
+    config: { access: { door: 'config', roles } },
     schema: {
       summary: "The tenant's manifests and their status",
       tags: ['Resources'],
