@@ -91,7 +91,7 @@ export function isOutstanding({ status, invites }: Judgement): boolean {
 }
 
 /** A consent by itself: what it is worth now. Where nothing is active, nothing is. */
-function statusOf(definition: Definition | undefined, row: ConsentRow, now: number): UserStatus {
+export function statusOf(definition: Definition | undefined, row: ConsentRow, now: number): UserStatus {
   const judged = definition && judge(definition, row.language, pastOf([row]), now);
   return judged === undefined || judged.status === 'required' ? 'expired' : judged.status;
 }
