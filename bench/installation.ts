@@ -19,7 +19,7 @@ import { createServices, type Services } from '../server/services.ts';
 import { putTenant, type TenantSpec } from '../server/tenants/index.ts';
 
 export const writer: Writer = { owner: { source: 'files', namespace: '', name: 'bench', uid: 'b' }, actor: 'bench' };
-export const BASE_URL = 'http://accord.bench';
+const BASE_URL = 'http://accord.bench';
 
 export type Installation = {
   adminUrl: string;
@@ -148,17 +148,16 @@ export async function startProcess(
       }
     },
     async stop() {
-      const gone = new Promise((resolve) => child.once('exit', resolve));
-      child.send('stop');
-      await gone;
+      await stopped(child);
       await rm(file, { force: true });
     },
   };
 }
 
-function answer<T>(child: ChildProcess, ask?: string): Promise<T> {
+/** The next message of a process, after asking where `ask` is given. @throws Error when the process ends instead */
+export function answer<T>(child: ChildProcess, ask?: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    const died = (code: number | null) => reject(new Error(`the server process ended (${code})`));
+    const died = (code: number | null) => reject(new Error(`the process ended (${code})`));
     child.once('exit', died);
     child.once('message', (message) => {
       child.off('exit', died);
@@ -166,6 +165,13 @@ function answer<T>(child: ChildProcess, ask?: string): Promise<T> {
     });
     if (ask !== undefined) child.send(ask);
   });
+}
+
+/** Tells a process to stop, and waits until it is gone. */
+export async function stopped(child: ChildProcess): Promise<void> {
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.send('stop');
+  await gone;
 }
 
 export async function freePort(): Promise<number> {

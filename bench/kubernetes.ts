@@ -4,12 +4,12 @@
  * tenants with a warm compile cache, and the operator's memory; a resync that finds nothing; from the answer to
  * an apply to the decision, quiet and during resyncs; connections to the API server.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { mintClientToken } from '../server/keys/index.ts';
 import { startCluster } from '../test/helpers/cluster.ts';
-import { createInstallation, freePort, startProcess } from './installation.ts';
+import { answer, createInstallation, freePort, startProcess, stopped } from './installation.ts';
 import { type Connection, openConnections, prepare } from './load.ts';
 import type { OperatorUsage } from './operator-process.ts';
 import { small } from './policies.ts';
@@ -53,31 +53,12 @@ async function startOperator(): Promise<OperatorProcess> {
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  await told(child);
+  await answer(child);
   return {
     pid: child.pid as number,
-    async ask(message) {
-      const answer = told(child);
-      child.send(message);
-      return (await answer) as OperatorUsage;
-    },
-    async stop() {
-      const gone = new Promise((resolve) => child.once('exit', resolve));
-      child.send('stop');
-      await gone;
-    },
+    ask: (message) => answer<OperatorUsage>(child, message),
+    stop: () => stopped(child),
   };
-}
-
-function told(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const died = (code: number | null) => reject(new Error(`the operator ended (${code})`));
-    child.once('exit', died);
-    child.once('message', (message) => {
-      child.off('exit', died);
-      resolve(message);
-    });
-  });
 }
 
 const manifest = (tenant: string, name: string, version: number) => ({

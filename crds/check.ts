@@ -13,7 +13,6 @@ import { checkMetadata, isObject, withoutNulls } from './metadata.ts';
 import type { Rule } from './rule.ts';
 import { unstorable } from './storable.ts';
 
-export type { ManifestError } from './explain.ts';
 export type Checked = { ok: true; manifest: Manifest } | { ok: false; errors: ManifestError[] };
 
 const topFields = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];

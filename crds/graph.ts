@@ -23,7 +23,7 @@ const timeOfDay = (description: string) =>
 
 const scalarText = 'a string, a number or a boolean';
 
-export const ConditionSchema = Type.Object(
+const ConditionSchema = Type.Object(
   {
     type: Type.Enum(['relationship', 'attribute', 'consent', 'invitation', 'time', 'ipRange'], {
       description:
@@ -95,7 +95,7 @@ export const ConditionSchema = Type.Object(
   { ...strict, description: 'A test of the input of the decision.' },
 );
 
-export const NodeSchema = Type.Object(
+const NodeSchema = Type.Object(
   {
     id: nodeId('Unique in the graph; errors and explanations name the node by it.'),
     type: Type.Enum(['start', 'condition', 'outcome'], {
@@ -136,7 +136,7 @@ export const NodeSchema = Type.Object(
   { ...strict, description: 'A step of the decision.' },
 );
 
-export const EdgeSchema = Type.Object(
+const EdgeSchema = Type.Object(
   {
     from: nodeId('The node that it leaves.'),
     to: nodeId('The node that it leads to.'),

@@ -4,7 +4,7 @@
  */
 export type { ActorTypeSpec, Attribute } from './actor-type.ts';
 export { bounds } from './bounds.ts';
-export { type Checked, checkManifest, type ManifestError } from './check.ts';
+export { type Checked, checkManifest } from './check.ts';
 export type { ConsentDefinitionSpec } from './consent-definition.ts';
 export { applyDefaults } from './defaults.ts';
 export { apiVersion, group, type Kind, version } from './kind.ts';
@@ -14,18 +14,15 @@ export {
   type IssuerManifest,
   kinds,
   type Manifest,
-  type Metadata,
   type PolicyManifest,
   type RelationshipTypeManifest,
   type ResourceTypeManifest,
   type TenantManifest,
 } from './kinds.ts';
 export { patterns } from './patterns.ts';
-export type { PolicySpec } from './policy.ts';
 export type { RelationshipTypeSpec } from './relationship-type.ts';
-export type { ResourceTypeSpec } from './resource-type.ts';
 export { unstorable } from './storable.ts';
 export type { TenantSpec } from './tenant.ts';
-export { durationSeconds, reserved as reservedTenantCodes } from './tenant-rules.ts';
+export { durationSeconds } from './tenant-rules.ts';
 export type { TrustedIssuerSpec } from './trusted-issuer.ts';
 export { wordsReadDifferently } from './yaml-words.ts';

@@ -35,7 +35,7 @@ export function immutable(at: string, message: string): Rule {
 }
 
 /** The string at `at` matches the expression, which must be in the common subset of patterns.ts and hold no double quote. */
-export function matches(at: string, source: string, message: string): Rule {
+function matches(at: string, source: string, message: string): Rule {
   const expression = new RegExp(source, 'u');
   return rule<string>({ at, cel: `self.matches(r"${source}")`, message, check: (self) => expression.test(self) });
 }

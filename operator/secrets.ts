@@ -10,7 +10,7 @@ import type { SourceObject } from './source.ts';
 export type SecretsRead = { ok: true; secrets?: TenantSecrets } | ({ ok: false } & Refusal);
 
 /** The name in accord.tenant_secret of the mail server's credentials, `{username, password}`. */
-export const smtpSecret = 'mail.smtp';
+const smtpSecret = 'mail.smtp';
 
 const SMTP_KEYS = ['username', 'password'] as const;
 

@@ -1,2 +1,2 @@
 /** The audit room: one entry for each change of a tenant's configuration, written in the transaction of the change. Owns accord.audit_entry. */
-export { type AuditEntry, ensurePartitions, recordAudit } from './store.ts';
+export { ensurePartitions, recordAudit } from './store.ts';

@@ -6,5 +6,5 @@ export { type Asked, type AuthzServices, authorize, questionOf } from './actions
 export { allowAll, authorizeAll } from './batch.ts';
 export { Explainer } from './explain.ts';
 export { DecisionLog } from './log.ts';
-export { type AuthzRouteServices, type CountMore, registerAuthzRoutes } from './routes.ts';
+export { type AuthzRouteServices, registerAuthzRoutes } from './routes.ts';
 export { AuthorizationRequest } from './schema.ts';

@@ -81,7 +81,7 @@ export class DecisionLog {
 }
 
 /** Whether a decision is kept. Absent: off. */
-export function keeps(setting: TenantSpec['decisionLog'], denied: boolean, draw: number): boolean {
+function keeps(setting: TenantSpec['decisionLog'], denied: boolean, draw: number): boolean {
   switch (setting?.mode) {
     case 'all':
       return true;

@@ -1,12 +1,11 @@
 /** The Authorization API, and the Config API's trying out of policies and reading of decisions. */
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';
-import { type App, memberOf } from '../core/http.ts';
+import { type App, type CountMore, memberOf, plainJson, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeCursor, encodeCursor, notACursor, pageQuery } from '../core/paging.ts';
+import { decodeRecordCursor, encodeRecordCursor, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
 import { noFacts } from '../facts/index.ts';
 import { checkPolicyName, effectiveRego, instantOf, PolicyTestBody } from '../policies/index.ts';
@@ -24,16 +23,10 @@ export type AuthzRouteServices = AuthzServices & {
   snapshotOf: (tenant: string) => TenantSnapshot;
 };
 
-/** Counts that a request holds so many more, for its caller and its tenant. @throws Problem rate_limited */
-export type CountMore = (request: FastifyRequest, count: number) => void;
-
-const TenantParams = Type.Object({ tenant: Type.String() });
 const evaluators = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
 // Records, not configuration: a config-viewer reads none.
 const recordReaders = { access: { door: 'config', roles: ['security-admin', 'config-editor', 'support'] } } as const;
 const memberTesters = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
-// Answers are a few dozen bytes of our own making: native JSON.stringify is faster than a compiled serializer with a union.
-const plainJson = () => (value: unknown) => JSON.stringify(value);
 const answerJson = () => answerText as (answer: unknown) => string;
 
 export function registerAuthzRoutes(app: App, services: AuthzRouteServices, countMore: CountMore): void {
@@ -195,7 +188,7 @@ function registerDecisions(app: App, services: AuthzRouteServices): void {
       const { tenant } = request.params;
       const { limit = 100, cursor, start, end, ...rest } = request.query;
       const filter = { ...rest, ...(start ? { start: utc(start) } : {}), ...(end ? { end: utc(end) } : {}) };
-      const before = cursor === undefined ? {} : { before: decisionCursor(cursor) };
+      const before = cursor === undefined ? {} : { before: decodeRecordCursor(cursor, 'decisions') };
       const rows = await services.database.tenant(tenant, (tx) =>
         listDecisions(tx, tenant, { ...filter, ...before, limit: limit + 1 }),
       );
@@ -204,7 +197,7 @@ function registerDecisions(app: App, services: AuthzRouteServices): void {
       const last = page.at(-1);
       const decisions = page.map((row) => decisionView(row, role));
       if (rows.length <= limit || last === undefined) return { decisions };
-      return { decisions, cursor: encodeCursor(`${last.at} ${last.id}`, 'decisions') };
+      return { decisions, cursor: encodeRecordCursor(last, 'decisions') };
     },
   });
 }
@@ -212,21 +205,6 @@ function registerDecisions(app: App, services: AuthzRouteServices): void {
 /** Postgres knows fewer offsets than RFC 3339. */
 function utc(instant: string): string {
   return new Date(instant).toISOString();
-}
-
-/** An instant as a record has it, and the record's id. */
-const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-function decisionCursor(cursor: string): { at: string; id: string } {
-  const [at = '', id = ''] = decodeCursor(cursor, 'decisions', POSITION).split(' ');
-  if (!isInstant(at)) throw notACursor();
-  return { at, id };
-}
-
-/** Digits in the right places may still be no instant (February 30), or, before the year 1, none to Postgres. */
-function isInstant(text: string): boolean {
-  const ms = Date.parse(text);
-  return !Number.isNaN(ms) && new Date(ms).toISOString() === text && !text.startsWith('0000');
 }
 
 /** Support sees what was decided, not about whom: ids and free attributes are left out. */

@@ -2,9 +2,8 @@
  * Owns AuthZEN's metadata of a tenant (section 9). Its identifier is M, a URL with a path, so the document is at the
  * well-known address put between host and path (RFC 8615); below M too, for who forms it as OpenID Connect does.
  */
-import { Type } from 'typebox';
 import type { TenantAuth } from '../core/auth/schema.ts';
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { tenantProblem } from '../tenants/index.ts';
 import { Metadata } from './schema.ts';
 
@@ -22,7 +21,7 @@ export function registerMetadata(app: App, services: MetadataServices): void {
       schema: {
         summary: 'AuthZEN metadata of the tenant',
         tags: ['AuthZEN'],
-        params: Type.Object({ tenant: Type.String() }),
+        params: TenantParams,
         response: { 200: Metadata },
       },
       handler: async (request, reply) => {

@@ -1,9 +1,8 @@
 /** AuthZEN's endpoints of each tenant, for the callers of POST /authz/{tenant}, counted and recorded as it is. */
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
-import { authorize, authorizeAll, type CountMore } from '../authz/index.ts';
+import { authorize, authorizeAll } from '../authz/index.ts';
 import type { Caller, TenantAuth } from '../core/auth/schema.ts';
-import type { App } from '../core/http.ts';
+import { type App, type CountMore, plainJson, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { registerMetadata } from './metadata.ts';
 import { endings, evaluationsOf, requestOf, responseOf } from './rules.ts';
@@ -16,7 +15,6 @@ export type AuthzenServices = AuthzenSearchServices & {
   baseUrl: string;
 };
 
-export const TenantParams = Type.Object({ tenant: Type.String() });
 const tags = ['AuthZEN'];
 const evaluators = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
 
@@ -64,7 +62,7 @@ function registerEvaluations(app: App, services: AuthzenServices, countMore: Cou
       body: EvaluationsRequest,
       response: { 200: EvaluationsResponse },
     },
-    serializerCompiler: () => (value: unknown) => JSON.stringify(value),
+    serializerCompiler: plainJson,
     handler: async (request, reply) => {
       const asked = askedOf(services, request, request.params.tenant);
       const body = request.body as EvaluationsRequest;

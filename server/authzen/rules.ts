@@ -7,8 +7,11 @@ import type { EvaluationRequest, EvaluationResponse, EvaluationsRequest } from '
 
 type Named = { type: string; id?: string; properties?: Record<string, unknown> };
 
+/** What is asked; what is searched for has no id. */
+type Question = Pick<EvaluationRequest, 'action' | 'context'> & { subject: Named; resource: Named };
+
 /** The policy that an action's name stands for. */
-export function policyNameOf(resourceType: string, name: string): string {
+function policyNameOf(resourceType: string, name: string): string {
   return name.includes(':') ? name : `${resourceType}:${name}`;
 }
 
@@ -19,7 +22,7 @@ export function actionNameOf(resourceType: string, policy: string): string {
 }
 
 /** Properties become attributes beside type and id, which they cannot change; those of the action go into the context. */
-export function requestOf({ subject, action, resource, context }: EvaluationRequest): AuthorizationRequest {
+export function requestOf({ subject, action, resource, context }: Question): AuthorizationRequest {
   const said = contextOf(context, action.properties);
   return {
     subject: attributesOf(subject),

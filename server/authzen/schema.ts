@@ -27,7 +27,6 @@ const context = Type.Optional(free('As in POST /authz/{tenant}.'));
 
 export const EvaluationRequest = strict({ subject: entity, action, resource: entity, context });
 export type EvaluationRequest = Static<typeof EvaluationRequest>;
-export type Entity = Static<typeof entity>;
 
 const parts = {
   subject: Type.Optional(entity),

@@ -1,9 +1,8 @@
 /** AuthZEN's search endpoints (section 8): subjects, resources and actions that evaluation would permit. */
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
-import type { AuthorizationRequest, CountMore } from '../authz/index.ts';
+import type { AuthorizationRequest } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import type { App } from '../core/http.ts';
+import { type App, type CountMore, TenantParams } from '../core/http.ts';
 import { Problem } from '../core/problems.ts';
 import type { Sealer } from '../keys/index.ts';
 import { type Found, type SearchServices, type Spend, searchPolicies, searchThings } from '../search/index.ts';
@@ -25,56 +24,48 @@ export type AuthzenSearchServices = SearchServices & {
   pageTokens: Sealer;
 };
 
-const params = Type.Object({ tenant: Type.String() });
 const tags = ['AuthZEN'];
 const backends = { access: { door: 'management', scope: 'authz:evaluate', users: false } } as const;
 /** An end user about itself only. */
 const callers = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
 
+const searchesOfThings = [
+  {
+    vary: 'subject',
+    config: backends,
+    summary: 'AuthZEN Subject Search: who may',
+    body: SubjectSearchRequest,
+  },
+  {
+    vary: 'resource',
+    config: callers,
+    summary: 'AuthZEN Resource Search: what a subject may',
+    body: ResourceSearchRequest,
+  },
+] as const;
+
 export function registerSearch(app: App, services: AuthzenSearchServices, countMore: CountMore): void {
   const search = searching(services, countMore);
-  app.route({
-    method: 'POST',
-    url: '/:tenant/access/v1/search/subject',
-    config: backends,
-    schema: {
-      summary: 'AuthZEN Subject Search: who may',
-      tags,
-      params,
-      body: SubjectSearchRequest,
-      response: { 200: EntitySearchResponse },
-    },
-    handler: (request, reply) => {
-      const { page, subject, ...rest } = request.body;
-      const { id: _, ...sought } = subject;
-      const { type } = sought;
-      const asking = { ...requestOf({ ...rest, subject: { ...sought, id: '' } }), subject: attributesOf(sought) };
-      return search(request, reply, { list: 'search/subject', page, of: [sought, rest] }, (spend, asked, at) =>
-        searchThings({ ...services, spend }, asked, { vary: 'subject', type, request: asking }, at),
-      ).then(entities(type));
-    },
-  });
-  app.route({
-    method: 'POST',
-    url: '/:tenant/access/v1/search/resource',
-    config: callers,
-    schema: {
-      summary: 'AuthZEN Resource Search: what a subject may',
-      tags,
-      params,
-      body: ResourceSearchRequest,
-      response: { 200: EntitySearchResponse },
-    },
-    handler: (request, reply) => {
-      const { page, resource, ...rest } = request.body;
-      const { id: _, ...sought } = resource;
-      const { type } = sought;
-      const asking = { ...requestOf({ ...rest, resource: { ...sought, id: '' } }), resource: attributesOf(sought) };
-      return search(request, reply, { list: 'search/resource', page, of: [sought, rest] }, (spend, asked, at) =>
-        searchThings({ ...services, spend }, asked, { vary: 'resource', type, request: asking }, at),
-      ).then(entities(type));
-    },
-  });
+  for (const { vary, config, summary, body } of searchesOfThings) {
+    app.route({
+      method: 'POST',
+      url: `/:tenant/access/v1/search/${vary}`,
+      config,
+      schema: { summary, tags, params: TenantParams, body, response: { 200: EntitySearchResponse } },
+      handler: async (request, reply) => {
+        const { page, ...question } = request.body;
+        const { [vary]: thing, ...rest } = question;
+        const { id: _, ...sought } = thing;
+        const { type } = sought;
+        const asking = requestOf({ ...question, [vary]: sought });
+        const place = { list: `search/${vary}`, page, of: [sought, rest] };
+        const { found, page: told } = await search(request, reply, place, (spend, asked, at) =>
+          searchThings({ ...services, spend }, asked, { vary, type, request: asking }, at),
+        );
+        return { page: told, results: found.map((id) => ({ type, id })) };
+      },
+    });
+  }
   app.route({
     method: 'POST',
     url: '/:tenant/access/v1/search/action',
@@ -82,7 +73,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
     schema: {
       summary: 'AuthZEN Action Search: how a subject may a resource',
       tags,
-      params,
+      params: TenantParams,
       body: ActionSearchRequest,
       response: { 200: ActionSearchResponse },
     },
@@ -110,10 +101,6 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
 type Requested = Pick<FastifyRequest, 'caller' | 'id'> & { params: { tenant: string } };
 type Reply = { header(name: string, value: string): unknown };
 type Paged = { found: string[]; page: { next_token: string; count: number } };
-
-const entities =
-  (type: string) =>
-  ({ found, page }: Paged) => ({ page, results: found.map((id) => ({ type, id })) });
 
 type Find = (
   spend: Spend,

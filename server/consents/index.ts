@@ -3,7 +3,6 @@
  * Records: read for each question, never held. Owns accord.user_consent and accord.consent_invitation.
  */
 export { FactsWithConsents } from './facts.ts';
-export type { ConsentServices } from './governing.ts';
 export { PastConsents } from './past.ts';
 export { Registrar } from './registrar.ts';
 export { recorded } from './route-parts.ts';

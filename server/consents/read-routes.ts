@@ -1,12 +1,12 @@
 /** M/consents, reading: what a user is asked, what was given, and receipts. */
 import { Type } from 'typebox';
-import type { App } from '../core/http.ts';
-import { pageQuery } from '../core/paging.ts';
+import { type App, TenantParams } from '../core/http.ts';
+import { PageQuery, pageQuery } from '../core/paging.ts';
 import type { UserStatus } from '../definitions/index.ts';
 import { askingOf, type ConsentServices } from './governing.ts';
 import { readActive, readAll, readMine, readOutstanding } from './reading.ts';
 import { type ReceiptServices, readReceipt } from './receipts.ts';
-import { OneParams, readers, recorded, TenantParams, tags, tenantReaders } from './route-parts.ts';
+import { OneParams, readers, recorded, tags, tenantReaders } from './route-parts.ts';
 import {
   ActiveQuery,
   ConsentsView,
@@ -86,7 +86,7 @@ function registerLists(app: App, services: Services): void {
       summary: "The caller's own consents, newest first",
       tags,
       params: TenantParams,
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      querystring: PageQuery,
       response: { 200: ConsentsView },
     },
     handler: (request) => readMine(services, askingOf(request), request.query),

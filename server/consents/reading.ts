@@ -1,6 +1,7 @@
 /** The verbs that read: what is active, what is outstanding, and what was given. Each is in the ledger before its answer. */
 import { decodeCursor, encodeCursor } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
+import { UUID } from '../core/uuid.ts';
 import {
   type Definition,
   definitionProblem,
@@ -16,8 +17,6 @@ import { consentProblem } from './problems.ts';
 import { isOutstanding, judgementView, listedView, pastOf } from './rules.ts';
 import type { ConsentRow, JudgementView, ListedConsent } from './schema.ts';
 import { type ConsentFilter, holdUsers, insertInvitation, listConsents, readPasts } from './store.ts';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * What concerns a user, or for a back end that names none what a new user is offered. A user's own GET is the first

@@ -1,15 +1,11 @@
 /** What the room's routes share: parameters, who may call, and the record of what is refused. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { UUID } from '../core/uuid.ts';
 import { type ConsentServices, recordRefusal } from './governing.ts';
 
-/** Counts so many more requests of a request's caller. @throws Problem rate_limited */
-export type CountMore = (request: FastifyRequest, count: number) => void;
-
 export const tags = ['Consents'];
-export const TenantParams = Type.Object({ tenant: Type.String() });
-const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
-export const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID }) });
+export const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 export const readers = { access: { door: 'management', scope: 'consents:read', users: true } } as const;
 export const writers = { access: { door: 'management', scope: 'consents:write', users: true } } as const;
 export const tenantReaders = { access: { door: 'management', scope: 'consents:read', users: false } } as const;

@@ -1,13 +1,13 @@
 /** M/consents: giving and revoking, and what tenants do for their users. */
 import { Type } from 'typebox';
-import type { App } from '../core/http.ts';
+import { type App, type CountMore, TenantParams } from '../core/http.ts';
 import { eraseUser, inviteUser, refuseConsent, revokeConsent } from './actions.ts';
 import { askingOf, type ConsentServices } from './governing.ts';
 import { registerReadRoutes } from './read-routes.ts';
 import type { ReceiptServices } from './receipts.ts';
 import { registerConsents } from './registering.ts';
 import type { Registrar } from './registrar.ts';
-import { type CountMore, OneParams, recorded, TenantParams, tags, tenantWriters, writers } from './route-parts.ts';
+import { OneParams, recorded, tags, tenantWriters, writers } from './route-parts.ts';
 import {
   BatchView,
   InvitationBody,

@@ -2,15 +2,8 @@
  * Owns the rule of two writers and one owner: manifests and the Config API write the same rows, and a row says whose
  * it is. The comparison is made under the tenant's row lock, in the transaction that writes.
  */
-import { Type } from 'typebox';
 import { defineProblems } from './problems.ts';
 
-export const OwnerSchema = Type.Object({
-  source: Type.Union([Type.Literal('kubernetes'), Type.Literal('files'), Type.Literal('api')]),
-  namespace: Type.Optional(Type.String()),
-  name: Type.Optional(Type.String()),
-  uid: Type.Optional(Type.String()),
-});
 export type Owner = {
   source: 'kubernetes' | 'files' | 'api';
   namespace?: string;
@@ -30,7 +23,7 @@ export type Writer = {
 
 export const apiOwner: Owner = { source: 'api' };
 
-export const ownershipProblem = defineProblems({
+const ownershipProblem = defineProblems({
   owned_by_manifest: {
     status: 409,
     title: 'Owned by a manifest',

@@ -1,5 +1,5 @@
-/** Owns paging: the query's shape and opaque cursors. A cursor names its list, so that one list's cursor is refused by another. */
-import { Type } from 'typebox';
+/** Owns paging: the query's shape, pages of names, and opaque cursors. A cursor names its list, so that one list's cursor is refused by another. */
+import { type Static, Type } from 'typebox';
 import { limits } from './limits.ts';
 import { type Problem, problem } from './problems.ts';
 
@@ -16,6 +16,35 @@ export const pageQuery = {
     Type.String({ minLength: 1, maxLength: 2048, description: 'Where the next page begins, from the page before.' }),
   ),
 };
+
+export const PageQuery = Type.Object(pageQuery, { additionalProperties: false });
+
+/** What a list of names in the Config API answers. */
+export const NamesPage = Type.Object({
+  resources: Type.Array(Type.String()),
+  links: Type.Record(Type.String(), Type.String()),
+  cursor: Type.Optional(Type.String()),
+});
+export type NamesPage = Static<typeof NamesPage>;
+
+/**
+ * A page of names; the header Link says where the next one begins.
+ * @param names those that follow the cursor; more than `limit`: there is a next page
+ * @param of `self` is the list's path, `list` its name in cursors, `filter` what its query says beside the page
+ */
+export function pageOfNames(
+  reply: { header(name: string, value: string): unknown },
+  names: string[],
+  of: { self: string; list: string; limit: number | undefined; filter?: Record<string, string> },
+): NamesPage {
+  const { self, list, limit, filter = {} } = of;
+  if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
+  const resources = names.slice(0, limit);
+  const cursor = encodeCursor(resources.at(-1) as string, list);
+  const next = `${self}?${new URLSearchParams({ limit: String(limit), cursor, ...filter })}`;
+  reply.header('link', `<${next}>; rel="next"`);
+  return { resources, links: { self, next }, cursor };
+}
 
 const TEXT = /^[^\0]*$/;
 
@@ -37,6 +66,27 @@ export function decodeCursor(cursor: string, list: string, shape: RegExp = TEXT)
     // falls through: not a cursor
   }
   throw notACursor();
+}
+
+/** An instant as a record has it, and the record's id. */
+const RECORD = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Where a page of a list of records begins. @param at as `Date.toISOString` writes it */
+export function encodeRecordCursor({ at, id }: { at: string; id: string }, list: string): string {
+  return encodeCursor(`${at} ${id}`, list);
+}
+
+/** @throws Problem invalid_request when it is no cursor of this list */
+export function decodeRecordCursor(cursor: string, list: string): { at: string; id: string } {
+  const [at = '', id = ''] = decodeCursor(cursor, list, RECORD).split(' ');
+  if (!isInstant(at)) throw notACursor();
+  return { at, id };
+}
+
+/** Digits in the right places may still be no instant (February 30), or, before the year 1, none to Postgres. */
+function isInstant(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === text && !text.startsWith('0000');
 }
 
 /** What a cursor is answered that no page of the list ended with. */

@@ -4,8 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../core/clock.ts';
+import { checkIfMatch } from '../core/config-api.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
-import { checkIfMatch } from '../core/http.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { claim, type Writer } from '../core/ownership.ts';

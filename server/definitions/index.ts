@@ -23,6 +23,6 @@ export {
 export type { DefinitionState } from './manifest.ts';
 export { definitionProblem } from './problems.ts';
 export { type DefinitionRouteServices, registerDefinitionRoutes } from './routes.ts';
-export { definitionOf, definitionsOf } from './rules.ts';
+export { definitionsOf } from './rules.ts';
 export type { Definition, Definitions } from './schema.ts';
 export { loadDefinitions } from './store.ts';

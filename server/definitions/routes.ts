@@ -1,10 +1,11 @@
 /** The Config API of consent definitions: paths and shapes as the specification shows them. */
 import { type TSchema, Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { type App, etagOf, ifMatchOf, writerOf } from '../core/http.ts';
+import type { App } from '../core/http.ts';
 import type { Writer } from '../core/ownership.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, PageQuery, pageOfNames } from '../core/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import {
   type DefinitionServices,
@@ -32,10 +33,7 @@ import {
 import { listDefinitions } from './store.ts';
 import { shownDefinition, shownDocument, shownEndOfLife, shownVersion } from './views.ts';
 
-export type DefinitionRouteServices = DefinitionServices & {
-  /** Resolves when this server serves the revision. */
-  served: (tenant: string, revision: number) => Promise<void>;
-};
+export type DefinitionRouteServices = DefinitionServices & ConfigServing;
 
 type Params = { tenant: string; name: string; version: string; language: string; documentVersion: string };
 type Shown = { revision: number; shown: object };
@@ -46,8 +44,6 @@ const document = `${version}/documents/:language/:documentVersion`;
 const tags = ['Consent definitions'];
 const readers = { access: { door: 'config', roles } } as const;
 const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
-const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
-const Empty = Type.Object({}, { additionalProperties: false });
 
 export function registerDefinitionRoutes(app: App, services: DefinitionRouteServices): void {
   registerLists(app, services);
@@ -103,10 +99,8 @@ function put(
       const params = request.params as Params;
       const options = ifMatchOf(request.headers as { 'if-match'?: string });
       const written = await act({ writer: writerOf(request), params, body: request.body, options });
-      reply.header('etag', etagOf(written.result.revision));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(params.tenant, written.revision);
-      return {};
+      const { revision, result } = written;
+      return answerWritten(reply, services, params.tenant, { revision, object: result.revision });
     },
   });
 }
@@ -154,7 +148,7 @@ function registerLists(app: App, services: DefinitionRouteServices): void {
         summary: `List ${noun}`,
         tags,
         params: paramsOf(url),
-        querystring: Type.Object(pageQuery, { additionalProperties: false }),
+        querystring: PageQuery,
         response: { 200: ListView },
       },
       handler: async (request, reply) => {
@@ -165,12 +159,8 @@ function registerLists(app: App, services: DefinitionRouteServices): void {
         const all = await services.database.tenant(params.tenant, (tx) => read(tx, params));
         const names =
           after === undefined ? all : all.filter((name) => Buffer.compare(Buffer.from(name), Buffer.from(after)) > 0);
-        if (limit === undefined || names.length <= limit) return { resources: names };
-        const resources = names.slice(0, limit);
-        const position = encodeCursor(resources.at(-1) as string, path);
-        const next = new URLSearchParams({ limit: String(limit), cursor: position });
-        reply.header('link', `<${path}?${next}>; rel="next"`);
-        return { resources, cursor: position };
+        const { links: _, ...page } = pageOfNames(reply, names, { self: path, list: path, limit });
+        return page;
       },
     });
   list(base, 'consent definitions', (tx, { tenant }) => listDefinitions(tx, tenant));

@@ -10,12 +10,10 @@ export {
   type FactsNeeded,
   type FactsQuestion,
   type FactsSource,
-  type InheritedPath,
   type InvitationFact,
   noFacts,
-  type ResourceRelationship,
   type SubjectRelationship,
 } from './schema.ts';
 export { sharedSide } from './shared.ts';
 export { FactsFromDatabase } from './source.ts';
-export { type Step as WayStep, stepsOf, type Ways, waysOf } from './ways.ts';
+export { stepsOf, type Ways, waysOf } from './ways.ts';

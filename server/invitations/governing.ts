@@ -2,7 +2,6 @@
  * Owns who may: what the routes of the room share, and what is asked of the tenant's policies, for users' calls and again
  * for whoever invited.
  */
-import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
@@ -37,7 +36,6 @@ export type InvitationServices = {
 };
 
 export const tags = ['Invitations'];
-export const TenantParams = Type.Object({ tenant: Type.String() });
 export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
 export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
 

@@ -4,6 +4,5 @@
  */
 export { pendingInvitationOf } from './facts.ts';
 export type { Ask, Govern } from './governing.ts';
-export { invitationProblem } from './problems.ts';
 export { type InvitationRouteServices, registerInvitationRoutes } from './routes.ts';
 export { endInvitations } from './store.ts';

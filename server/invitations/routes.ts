@@ -1,9 +1,10 @@
 /** M/sharing/invitations, for whoever invites. Users' calls go by the tenant's own policies. */
 import { Type } from 'typebox';
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { UUID } from '../core/uuid.ts';
 import { createInvitation, requireInvitation, resendInvitation, revokeInvitation } from './actions.ts';
-import { askingOf, type InvitationServices, readers, TenantParams, tags, writers } from './governing.ts';
+import { askingOf, type InvitationServices, readers, tags, writers } from './governing.ts';
 import { type ListQuery, pageOfInvitations } from './list.ts';
 import { viewOf } from './rules.ts';
 import { InvitationBody, InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';
@@ -13,7 +14,6 @@ import { registerTokenRoutes } from './token-routes.ts';
 export type InvitationRouteServices = InvitationServices;
 
 const PAGE_ITEMS = 100;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 
 export function registerInvitationRoutes(app: App, services: InvitationRouteServices): void {

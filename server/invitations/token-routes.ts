@@ -1,7 +1,7 @@
 /** What whoever holds a requestToken may do: accept, decline, and look before logging in. */
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { acceptInvitation, declineInvitation, previewInvitation } from './accept.ts';
-import { askingOf, type InvitationServices, TenantParams, tags, writers } from './governing.ts';
+import { askingOf, type InvitationServices, tags, writers } from './governing.ts';
 import { AcceptBody, Accepted, Declined, Preview, TokenBody } from './schema.ts';
 
 export function registerTokenRoutes(app: App, services: InvitationServices): void {

@@ -4,12 +4,12 @@
  */
 import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose';
 import { limits } from '../core/limits.ts';
+import { UUID } from '../core/uuid.ts';
 import type { SigningKey } from '../keys/index.ts';
 import { invitationProblem } from './problems.ts';
 import type { InvitationRow } from './schema.ts';
 
 const TYPE = 'accord-invitation+jwt';
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Where the token comes from and whom it is for. */
 export function partiesOf(baseUrl: string, tenant: string): { issuer: string; audience: string } {

@@ -1,7 +1,7 @@
 /** The verbs on trusted issuers and the token mapping. The Config API and the operator call the same ones. */
 import { isDeepStrictEqual } from 'node:util';
+import { checkIfMatch } from '../core/config-api.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
-import { checkIfMatch } from '../core/http.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
 import {
   type ConfigWritten,

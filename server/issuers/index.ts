@@ -2,9 +2,7 @@
  * The issuers room: identity providers whose access tokens a tenant accepts, and which claims name the actor. Owns
  * accord.trusted_issuer. Emits revisions (`trusted_issuer`, and `tenant` for the token mapping).
  */
-export { deleteIssuer, type IssuerServices, putIssuer, putTokenMapping, transferIssuer } from './actions.ts';
-export { issuerProblem } from './problems.ts';
+export { deleteIssuer, type IssuerServices, putIssuer, transferIssuer } from './actions.ts';
 export { type IssuerRouteServices, registerIssuerRoutes } from './routes.ts';
 export { authOf } from './rules.ts';
-export type { IssuerRow, IssuerSpec } from './schema.ts';
 export { loadIssuers } from './store.ts';

@@ -2,9 +2,10 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
-import { type App, etagOf, ifMatchOf, memberOf, writerOf } from '../core/http.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
+import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, NamesPage, PageQuery, pageOfNames } from '../core/paging.ts';
 import {
   deleteIssuer,
   type IssuerServices,
@@ -24,19 +25,13 @@ import {
 } from './schema.ts';
 import { loadIssuers } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const IssuerParams = Type.Object({ tenant: Type.String(), name: Type.String() });
-const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
-const Empty = Type.Object({}, { additionalProperties: false });
 const tags = ['Trusted issuers'];
 
 const readers = { access: { door: 'config', roles } } as const;
 const writers = { access: { door: 'config', roles: ['security-admin'] } } as const;
 
-export type IssuerRouteServices = IssuerServices & {
-  /** Resolves when this server serves the revision. */
-  served: (tenant: string, revision: number) => Promise<void>;
-};
+export type IssuerRouteServices = IssuerServices & ConfigServing;
 
 export function registerIssuerRoutes(app: App, services: IssuerRouteServices): void {
   registerReading(app, services);
@@ -53,14 +48,8 @@ function registerReading(app: App, services: IssuerRouteServices): void {
       summary: 'List trusted issuers',
       tags,
       params: TenantParams,
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
-      response: {
-        200: Type.Object({
-          resources: Type.Array(Type.String()),
-          links: Type.Record(Type.String(), Type.String()),
-          cursor: Type.Optional(Type.String()),
-        }),
-      },
+      querystring: PageQuery,
+      response: { 200: NamesPage },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
@@ -69,12 +58,7 @@ function registerReading(app: App, services: IssuerRouteServices): void {
       const rows = await services.database.read(tenant, (tx) => loadIssuers(tx, tenant));
       const names = rows.map((row) => row.name).filter((name) => name > after);
       const self = `/tenants/${tenant}/trusted-issuers`;
-      if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
-      const resources = names.slice(0, limit);
-      const position = encodeCursor(resources.at(-1) as string, 'trusted-issuers');
-      const next = `${self}?${new URLSearchParams({ limit: String(limit), cursor: position })}`;
-      reply.header('link', `<${next}>; rel="next"`);
-      return { resources, links: { self, next }, cursor: position };
+      return pageOfNames(reply, names, { self, list: 'trusted-issuers', limit });
     },
   });
   app.route({
@@ -108,9 +92,7 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
       const { tenant, name } = request.params;
       const spec = checkIssuerBody(tenant, name, request.body);
       const written = await putIssuer(services, writerOf(request), tenant, name, spec, ifMatchOf(request.headers));
-      reply.header('etag', etagOf(written.result.revision)).header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.revision });
     },
   });
   app.route({
@@ -127,9 +109,7 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
     handler: async (request, reply) => {
       const { tenant, name } = request.params;
       const written = await deleteIssuer(services, writerOf(request), tenant, name, ifMatchOf(request.headers));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, written);
     },
   });
 }
@@ -173,9 +153,7 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
         tokenMappingOf(request.body),
         ifMatchOf(request.headers),
       );
-      reply.header('etag', etagOf(written.revision)).header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, { revision: written.revision, object: written.revision });
     },
   });
 }

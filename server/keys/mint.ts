@@ -15,7 +15,7 @@ export type MintServices = { database: Database; sealer: Sealer; clock: Clock; b
 export type Minted = { token: string; jti: string; expiresAt: string };
 
 /** The client that tokens of users name; no client and no user may be called so, because sub = client_id means a client. */
-export const CLI_CLIENT_ID = 'accord-cli';
+const CLI_CLIENT_ID = 'accord-cli';
 
 /**
  * A token of a back end of the tenant, as by client_credentials.

@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox';
 import type { TenantAuth } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { tenantProblem } from '../tenants/index.ts';
 import { readPublishedKeys } from './store.ts';
 
@@ -30,7 +30,6 @@ const Jwk = Type.Object({
 
 const Jwks = Type.Object({ keys: Type.Array(Jwk) });
 type Jwks = Static<typeof Jwks>;
-const TenantParams = Type.Object({ tenant: Type.String() });
 
 export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
   app.route({

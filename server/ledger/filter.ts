@@ -1,11 +1,10 @@
-/** Owns the query of those who read the ledger: which entries, and where a page begins. */
+/** Owns the query of those who read the ledger: which entries. */
 import { Type } from 'typebox';
 import type { Clock } from '../core/clock.ts';
-import { decodeCursor, notACursor } from '../core/paging.ts';
 import { addPeriod, parsePeriod } from '../core/periods.ts';
 import { problem } from '../core/problems.ts';
 import { type RegisterEventType, registerEventTypes } from './schema.ts';
-import type { EventFilter, Position } from './store.ts';
+import type { EventFilter } from './store.ts';
 
 const instant = (description: string) =>
   Type.Optional(Type.String({ format: 'date-time', maxLength: 64, description }));
@@ -66,15 +65,4 @@ function before(now: number, duration: string): string {
 
 function wrong(field: string, detail: string) {
   return problem('invalid_request', { detail, errors: [{ pointer: `/query/${field}`, detail }] });
-}
-
-export const LIST = 'register-events';
-const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** @throws Problem invalid_request */
-export function positionOf(cursor: string): Position {
-  const [time = '', id = ''] = decodeCursor(cursor, LIST, POSITION).split(' ');
-  const ms = Date.parse(time);
-  if (Number.isNaN(ms) || ms < YEAR_1 || new Date(ms).toISOString() !== time) throw notACursor();
-  return { time, id };
 }

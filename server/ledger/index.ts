@@ -6,9 +6,8 @@
 export { actedBy } from './acting.ts';
 export { issueReceipt } from './actions.ts';
 export { appendIn, Ledger } from './append.ts';
-export type { ReceiptConsent } from './receipt.ts';
 export { type LedgerRouteServices, registerLedgerRoutes } from './routes.ts';
-export type { RegisterEntry, RegisterEventType } from './schema.ts';
+export type { RegisterEntry } from './schema.ts';
 export { keepSealing, type SealServices, sealWaiting } from './seal.ts';
 export { eraseIn } from './store.ts';
 export { type Verification, verifyLedger } from './verify.ts';

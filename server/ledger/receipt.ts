@@ -6,7 +6,7 @@
 import { CompactSign } from 'jose';
 import type { SigningKey } from '../keys/index.ts';
 
-export const RECEIPT_TYPE = 'accord-receipt';
+const RECEIPT_TYPE = 'accord-receipt';
 
 /** A UserConsent, as the consents room keeps it. */
 export type ReceiptConsent = {

@@ -5,18 +5,18 @@ import { type Static, Type } from 'typebox';
 import type { Caller, TenantAuth } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeRecordCursor, encodeRecordCursor, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
 import { actedBy } from './acting.ts';
 import type { Ledger } from './append.ts';
 import { ledgerProblems } from './diagnose.ts';
 import { exported, exportFormats } from './export.ts';
-import { type FilterQuery, filterOf, LIST, ownFilter, positionOf, tenantFilter } from './filter.ts';
+import { type FilterQuery, filterOf, ownFilter, tenantFilter } from './filter.ts';
 import { ledgerProblem } from './problems.ts';
 import { RegisterEvent } from './schema.ts';
-import { type EventFilter, readEvents } from './store.ts';
+import { type EventFilter, type Position, readEvents } from './store.ts';
 import { verifyLedger } from './verify.ts';
 import { eventOf } from './view.ts';
 
@@ -29,7 +29,6 @@ export type LedgerRouteServices = {
 };
 
 const tags = ['Consents'];
-const TenantParams = Type.Object({ tenant: Type.String() });
 const backends = { access: { door: 'management', scope: 'consents:read', users: false } } as const;
 const users = { access: { door: 'management', scope: 'consents:read', users: true } } as const;
 const Events = Type.Object({ logs: Type.Array(RegisterEvent), cursor: Type.Optional(Type.String()) });
@@ -96,6 +95,7 @@ function ownOf(services: LedgerRouteServices, caller: Caller): Pick<EventFilter,
   return actor.type === mapping?.defaultActorType ? { userId: actor.id } : { actor };
 }
 
+const LIST = 'register-events';
 type Reading = { params: { tenant: string }; caller: Caller | null; id: string };
 
 /** A page, when the reading of it is in the ledger. */
@@ -114,7 +114,14 @@ async function pageOf(
   await ledger.append(tenant, [{ ...read, time: clock.now() }]);
   const logs = rows.slice(0, limit).map(eventOf);
   const last = rows.length > limit ? logs.at(-1) : undefined;
-  return { logs, ...(last === undefined ? {} : { cursor: encodeCursor(`${last.time} ${last.id}`, LIST) }) };
+  if (last === undefined) return { logs };
+  return { logs, cursor: encodeRecordCursor({ at: last.time, id: last.id }, LIST) };
+}
+
+/** @throws Problem invalid_request */
+function positionOf(cursor: string): Position {
+  const { at: time, id } = decodeRecordCursor(cursor, LIST);
+  return { time, id };
 }
 
 const Verified = Type.Object({

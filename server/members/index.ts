@@ -18,5 +18,4 @@ export {
   type PortalServices,
   recordSupportUse,
 } from './portal-token.ts';
-export { memberProblem } from './problems.ts';
 export { type MemberRouteServices, registerMemberRoutes } from './routes.ts';

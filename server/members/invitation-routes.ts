@@ -1,9 +1,10 @@
 /** Inviting members through the Config API, and the one door that is open to whoever holds a link. */
 import { Type } from 'typebox';
 import { Gate } from '../core/db/gate.ts';
-import { type App, memberOf } from '../core/http.ts';
+import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
+import { UUID } from '../core/uuid.ts';
 import { registerInvitationPage } from './invitation-page.ts';
 import { inviteMember, redeemInvitation, withdraw } from './invitations.ts';
 import type { PortalServices } from './portal-token.ts';
@@ -17,10 +18,8 @@ import {
 } from './schema.ts';
 import { listInvitations } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const tags = ['Members'];
 const PAGE_ITEMS = 100;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
 
 export function registerInvitationRoutes(app: App, services: PortalServices): void {
@@ -104,7 +103,7 @@ function registerInvitationList(app: App, services: PortalServices): void {
       summary: 'List invitations, newest first',
       tags,
       params: TenantParams,
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      querystring: PageQuery,
       response: {
         200: Type.Object({ invitations: Type.Array(InvitationView), cursor: Type.Optional(Type.String()) }),
       },

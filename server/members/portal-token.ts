@@ -9,6 +9,7 @@ import type { Caller, Role } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
+import { UUID } from '../core/uuid.ts';
 import { type InstallationKey, type Minted, portalIssuer } from '../keys/index.ts';
 import { readTenant, tenantProblem } from '../tenants/index.ts';
 import type { MemberRow } from './schema.ts';
@@ -16,7 +17,6 @@ import { insertPortalToken, readTokenMember, upsertMember } from './store.ts';
 
 const TYPE = 'accord-portal+jwt';
 const AUDIENCE = 'accord-portal';
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export type PortalServices = { database: Database; installationKey: InstallationKey; clock: Clock; baseUrl: string };
 

@@ -1,8 +1,9 @@
 /** The Config API of members and their portal tokens. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
-import { type App, memberOf } from '../core/http.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { type App, memberOf, TenantParams } from '../core/http.ts';
+import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
+import { UUID } from '../core/uuid.ts';
 import { revokeToken, seesAllTokens } from './actions.ts';
 import { registerInvitationRoutes } from './invitation-routes.ts';
 import type { PortalServices } from './portal-token.ts';
@@ -10,12 +11,9 @@ import { memberProblem } from './problems.ts';
 import { MemberView, type PortalTokenRow, PortalTokenView } from './schema.ts';
 import { listMembers, listPortalTokens } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
-const Page = Type.Object(pageQuery, { additionalProperties: false });
 const Cursor = Type.Optional(Type.String());
 const tags = ['Members'];
 const PAGE_ITEMS = 100;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const everyMember = { access: { door: 'config', roles } } as const;
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
@@ -38,7 +36,7 @@ function registerMembers(app: App, services: MemberRouteServices): void {
       summary: 'List members',
       tags,
       params: TenantParams,
-      querystring: Page,
+      querystring: PageQuery,
       response: { 200: Type.Object({ members: Type.Array(MemberView), cursor: Cursor }) },
     },
     handler: async (request) => {
@@ -64,7 +62,7 @@ function registerTokenList(app: App, services: MemberRouteServices): void {
       description: "The caller's own; a security-admin sees everybody's.",
       tags,
       params: TenantParams,
-      querystring: Page,
+      querystring: PageQuery,
       response: { 200: Type.Object({ portalTokens: Type.Array(PortalTokenView), cursor: Cursor }) },
     },
     handler: async (request) => {

@@ -1,8 +1,8 @@
 /** The verbs on policies. The Config API and the operator call the same ones. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../core/clock.ts';
+import { checkIfMatch } from '../core/config-api.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
-import { checkIfMatch } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';

@@ -8,7 +8,7 @@ import { limits } from '../core/limits.ts';
 export type Answer = { outcome: string | Record<string, unknown>; reason?: string; obligations?: string[] };
 
 /** Why a decision is a deny although no rule of the policy said so: the `reason` of the answer, stable. */
-export const failures = {
+const failures = {
   no_action: 'The request names no action, so no policy can decide it.',
   policy_not_found: 'There is no policy of the name in action.',
   outcome_undefined: 'The policy gives no outcome for this request.',

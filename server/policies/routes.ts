@@ -1,34 +1,27 @@
 /** The Config API of policies, as the specification shows it and api.md completes it. */
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
-import type { Role } from '../core/auth/schema.ts';
-import { type App, etagOf, ifMatchOf, memberOf, writerOf } from '../core/http.ts';
+import { type Role, roles } from '../core/auth/schema.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
+import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, NamesPage, PageQuery, pageOfNames, pageQuery } from '../core/paging.ts';
 import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
 import { policyProblem } from './problems.ts';
 import { PolicyBody, type PolicyRow, PolicyView, type RevisionRow } from './schema.ts';
 import { listPolicies, listRevisions, readRevision } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const PolicyParams = Type.Object({ tenant: Type.String(), policyName: Type.String() });
 const RevisionParams = Type.Object({
   tenant: Type.String(),
   policyName: Type.String(),
   number: Type.String({ pattern: '^[1-9]\\d{0,14}$' }),
 });
-const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
-const Empty = Type.Object({}, { additionalProperties: false });
 
-const readers = {
-  access: { door: 'config', roles: ['security-admin', 'config-editor', 'config-viewer', 'support'] },
-} as const;
+const readers = { access: { door: 'config', roles } } as const;
 const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
-export type PolicyRouteServices = PolicyServices & {
-  /** Resolves when this server serves the revision: a PUT's answer means that decisions here are made with it. */
-  served: (tenant: string, revision: number) => Promise<void>;
-};
+export type PolicyRouteServices = PolicyServices & ConfigServing;
 
 export function registerPolicyRoutes(app: App, services: PolicyRouteServices): void {
   registerReading(app, services);
@@ -58,13 +51,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
         },
         { additionalProperties: false },
       ),
-      response: {
-        200: Type.Object({
-          resources: Type.Array(Type.String()),
-          links: Type.Record(Type.String(), Type.String()),
-          cursor: Type.Optional(Type.String()),
-        }),
-      },
+      response: { 200: NamesPage },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
@@ -76,12 +63,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
       };
       const names = await services.database.read(tenant, (tx) => listPolicies(tx, tenant, page));
       const self = `/tenants/${tenant}/policies`;
-      if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
-      const resources = names.slice(0, limit);
-      const next = encodeCursor(resources.at(-1) as string, 'policies');
-      const query = new URLSearchParams({ limit: String(limit), cursor: next, ...(q === undefined ? {} : { q }) });
-      reply.header('link', `<${self}?${query}>; rel="next"`);
-      return { resources, links: { self, next: `${self}?${query}` }, cursor: next };
+      return pageOfNames(reply, names, { self, list: 'policies', limit, filter: q === undefined ? {} : { q } });
     },
   });
   app.route({
@@ -125,10 +107,8 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
       const { tenant, policyName } = request.params;
       const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
       const written = await putPolicy(services, writerOf(request), tenant, policyName, request.body, options);
-      if (!options.dryRun) reply.header('etag', etagOf(written.result.number));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      const object = options.dryRun ? undefined : written.result.number;
+      return answerWritten(reply, services, tenant, { revision: written.revision, object });
     },
   });
   app.route({
@@ -145,9 +125,7 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
       const written = await deletePolicy(services, writerOf(request), tenant, policyName, ifMatchOf(request.headers));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, written);
     },
   });
 }
@@ -171,7 +149,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
       summary: "List a policy's revisions, newest first",
       tags: ['Policies'],
       params: PolicyParams,
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      querystring: PageQuery,
       response: {
         200: Type.Object({
           revisions: Type.Array(Type.Omit(RevisionView, ['rego', 'graph', 'effectiveRego'])),
@@ -236,9 +214,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
         Number(number),
         ifMatchOf(request.headers),
       );
-      reply.header('etag', etagOf(written.result.number)).header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.number });
     },
   });
 }

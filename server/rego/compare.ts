@@ -6,7 +6,7 @@ import type { Meter } from './budget.ts';
 import { NumberText, type RegoObject, RegoSet, type Value } from './value.ts';
 
 /** Negative, zero or positive, in Rego's total order. Strings order by code point, as UTF-8 bytes do. */
-export function compareValues(meter: Meter, a: Value, b: Value): number {
+function compareValues(meter: Meter, a: Value, b: Value): number {
   meter.charge(typeof a === 'object' ? 4 : 1); // measured: 0.2-0.4 us for what has parts
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0) return rank;

@@ -8,11 +8,4 @@ export { createCompiler } from './compile.ts';
 export { Instance, loadProgram, PolicyError, type PolicyErrorKind, type Program } from './evaluate.ts';
 export { type Code, Evaluator } from './evaluator.ts';
 export { nestsWithin } from './nesting.ts';
-export {
-  type Compiled,
-  type CompileResult,
-  type Compiler,
-  CompilerError,
-  type Reads,
-  type RegoError,
-} from './schema.ts';
+export type { Compiled, Compiler, Reads, RegoError } from './schema.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import type { App } from '../core/http.ts';
+import { type App, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { Problem, problem } from '../core/problems.ts';
 import { deleteMatching } from './actions.ts';
@@ -13,7 +13,6 @@ import { relationshipProblem } from './problems.ts';
 import { type ImportRow, ImportView, type Relationship, type RelationshipRow } from './schema.ts';
 import { exportPage, type Filter, readImport } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const ndjson = 'application/x-ndjson';
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
 const importId = Type.String({

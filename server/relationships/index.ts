@@ -9,13 +9,11 @@ export {
   makeRelationship,
   type RecordWriter,
   type RecordWritten,
-  type RelationshipServices,
   writeRecords,
 } from './actions.ts';
 export type { RelationshipRouteServices } from './governing.ts';
 export { importRelationships } from './import.ts';
-export { relationshipProblem } from './problems.ts';
 export { registerRelationshipRoutes } from './routes.ts';
 export { checkThing, wrongId } from './rules.ts';
 export type { Relationship, Thing } from './schema.ts';
-export { attributesOfThing, putThing } from './things.ts';
+export { attributesOfThing } from './things.ts';

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeCursor, encodeCursor, notACursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, notACursor, PageQuery } from '../core/paging.ts';
 import { pageOf } from './actions.ts';
 import { governed, type RelationshipRouteServices, readers, ThingParams, tags } from './governing.ts';
 import { relationshipProblem } from './problems.ts';
@@ -17,7 +17,6 @@ const toEntry = (row: RelationshipRow) => ({
   relationshipType: row.name,
   from: { id: row.from_id, type: row.from_type },
 });
-const Page = Type.Object(pageQuery, { additionalProperties: false });
 
 export function registerListRoutes(app: App, services: RelationshipRouteServices): void {
   app.route({
@@ -30,7 +29,7 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
         'Direct ones only. A user may by the policy actorType:relationships:list; its resource is the actor.',
       tags,
       params: ThingParams,
-      querystring: Page,
+      querystring: PageQuery,
       response: { 200: Type.Array(FromEntry) },
     },
     handler: async (request, reply) => {
@@ -57,7 +56,7 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
       description: `Direct ones only, ${limits.pageItemsMax} unless limit says less; Link rel="next" leads on. A user may by the policy resourceType:relationships:list.`,
       tags,
       params: ThingParams,
-      querystring: Page,
+      querystring: PageQuery,
       response: { 200: Type.Array(ToEntry) },
     },
     handler: async (request, reply) => {

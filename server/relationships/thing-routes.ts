@@ -1,6 +1,6 @@
 /** M/actors/{type}/{id} and M/resources/{type}/{id}: written by back ends only, so that nobody raises his own attributes. */
 import { Type } from 'typebox';
-import type { App } from '../core/http.ts';
+import { type App, plainJson, TenantParams } from '../core/http.ts';
 import { problem } from '../core/problems.ts';
 import {
   backendReaders,
@@ -14,9 +14,6 @@ import {
 import { relationshipProblem } from './problems.ts';
 import { ThingView } from './schema.ts';
 import { attributesOfThing, deleteThing, putThing } from './things.ts';
-
-// Attributes are free: a serializer made from the schema would be no faster.
-const plainJson = () => (value: unknown) => JSON.stringify(value);
 
 export function registerThingRoutes(app: App, services: RelationshipRouteServices): void {
   registerMe(app, services);
@@ -82,7 +79,7 @@ function registerMe(app: App, services: RelationshipRouteServices): void {
     schema: {
       summary: "Read the caller's own actor",
       tags,
-      params: Type.Object({ tenant: Type.String() }),
+      params: TenantParams,
       response: { 200: ThingView },
     },
     serializerCompiler: plainJson,

@@ -1,8 +1,9 @@
 /** GET C/resources: the manifests of a tenant and their status, as `kubectl get` shows them in a cluster. */
 import { Type } from 'typebox';
+import { roles } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';
-import type { App } from '../core/http.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { type App, TenantParams } from '../core/http.ts';
+import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
 import { listResources, type Position, type ResourceRow } from './store.ts';
 
 export type ResourceRouteServices = { database: Database };
@@ -21,12 +22,12 @@ export function registerResourceRoutes(app: App, { database }: ResourceRouteServ
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/resources',
-    config: { access: { door: 'config', roles: ['security-admin', 'config-editor', 'config-viewer', 'support'] } },
+    config: { access: { door: 'config', roles } },
     schema: {
       summary: "The tenant's manifests and their status",
       tags: ['Resources'],
-      params: Type.Object({ tenant: Type.String() }),
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
+      params: TenantParams,
+      querystring: PageQuery,
       response: {
         200: Type.Object({ resources: Type.Array(ResourceView), cursor: Type.Optional(Type.String()) }),
       },

@@ -4,4 +4,4 @@
  * relationships room.
  */
 export { type SearchServices, type Spend, searchPolicies, searchThings } from './actions.ts';
-export type { Found, ThingSearch } from './schema.ts';
+export type { Found } from './schema.ts';

@@ -28,6 +28,16 @@ export async function thingsPage(tx: Transaction, { tenant, type, after, count, 
   return rows.map((row) => row.id);
 }
 
+/** Of a relationship `r`: that it begins at (`from`), or leads to (`to`), the thing `w`, and what is at its other end. */
+function endsOf(start: 'from' | 'to'): { near: Sql; farType: Sql; far: Sql } {
+  return start === 'from'
+    ? { near: sql`r.from_type = w.type and r.from_id = w.id`, farType: sql`r.to_type`, far: sql`r.to_id` }
+    : { near: sql`r.to_type = w.type and r.to_id = w.id`, farType: sql`r.from_type`, far: sql`r.from_id` };
+}
+
+const texts = (list: readonly string[]) => sql`(select ${list}::text[])`;
+const integers = (list: readonly number[]) => sql`(select ${list}::integer[])`;
+
 /** A thing, and the name of relationships of it that are the last to what is searched for. */
 export type Head = { type: string; id: string; name: string };
 
@@ -38,17 +48,13 @@ export async function reachedPage(
   start: 'from' | 'to',
   heads: readonly Head[],
 ): Promise<string[]> {
-  const [mine, farType, far] =
-    start === 'from'
-      ? [sql`r.from_type = h.type and r.from_id = h.id`, sql`r.to_type`, sql`r.to_id`]
-      : [sql`r.to_type = h.type and r.to_id = h.id`, sql`r.from_type`, sql`r.from_id`];
-  const column = (read: (head: Head) => string) => sql`(select ${heads.map(read)}::text[])`;
+  const { near, farType, far } = endsOf(start);
   const rows = await tx.many(
     Id,
-    sql`select distinct e.id from unnest(${column((one) => one.type)}, ${column((one) => one.id)}, ${column((one) => one.name)})
-        as h (type, id, name)
-      cross join lateral (select ${far} as id from accord.relationship r where r.tenant = ${tenant} and ${mine}
-        and r.name = h.name and ${farType} = ${type} and ${far} > ${after} and (r.expires_at is null or r.expires_at > ${now})
+    sql`select distinct e.id from unnest(${texts(heads.map((one) => one.type))}, ${texts(heads.map((one) => one.id))},
+          ${texts(heads.map((one) => one.name))}) as w (type, id, name)
+      cross join lateral (select ${far} as id from accord.relationship r where r.tenant = ${tenant} and ${near}
+        and r.name = w.name and ${farType} = ${type} and ${far} > ${after} and (r.expires_at is null or r.expires_at > ${now})
         order by ${far} limit ${count}) as e
       order by e.id limit ${count}`,
   );
@@ -68,12 +74,7 @@ export function readInner(
   roots: readonly { type: string; id: string }[],
   steps: readonly InnerStep[],
 ): Promise<Inner[]> {
-  const [near, farType, far] =
-    start === 'from'
-      ? [sql`r.from_type = w.type and r.from_id = w.id`, sql`r.to_type`, sql`r.to_id`]
-      : [sql`r.to_type = w.type and r.to_id = w.id`, sql`r.from_type`, sql`r.from_id`];
-  const texts = (list: readonly string[]) => sql`(select ${list}::text[])`;
-  const integers = (list: readonly number[]) => sql`(select ${list}::integer[])`;
+  const { near, farType, far } = endsOf(start);
   return tx.many(
     Inner,
     sql`with recursive w (root, key, type, id, depth) as (

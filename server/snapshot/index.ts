@@ -4,4 +4,4 @@
  * and what each of them serves.
  */
 export type { TenantSnapshot } from './schema.ts';
-export { type SnapshotOptions, Snapshots } from './snapshots.ts';
+export { Snapshots } from './snapshots.ts';

@@ -7,12 +7,5 @@ export { disableTenant, eraseTenant, putTenant, type TenantServices, transferTen
 export { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from './config-write.ts';
 export { tenantProblem } from './problems.ts';
 export type { TenantRow, TenantSpec } from './schema.ts';
-export { placeOfSecret, type SecretSealer, type TenantSecrets } from './secrets.ts';
-export {
-  configChangesSince,
-  holdTenant,
-  readTenant,
-  readTenantRevisions,
-  readTenants,
-  type TenantRevision,
-} from './store.ts';
+export { placeOfSecret, type TenantSecrets } from './secrets.ts';
+export { configChangesSince, holdTenant, readTenant, readTenantRevisions, readTenants } from './store.ts';

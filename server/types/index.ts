@@ -7,8 +7,6 @@ export {
   deleteThingType,
   putRelationshipType,
   putThingType,
-  requireRelationshipType,
-  requireThingType,
   type TypeServices,
   transferRelationshipType,
   transferThingType,
@@ -23,16 +21,7 @@ export {
   typeKeyOf,
   typesOf,
 } from './rules.ts';
-export type {
-  Inheritance,
-  RelationshipTypeRow,
-  RelationshipTypeSpec,
-  ThingKind,
-  ThingTypeRow,
-  ThingTypeSpec,
-  TypeKey,
-  Types,
-} from './schema.ts';
+export type { Inheritance, RelationshipTypeRow, ThingKind, ThingTypeSpec, Types } from './schema.ts';
 export {
   holdRelationshipTypes,
   loadRelationshipTypes,

@@ -2,11 +2,12 @@
 import { type TSchema, Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { type App, etagOf, ifMatchOf, memberOf, writerOf } from '../core/http.ts';
+import { type App, memberOf, TenantParams } from '../core/http.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, NamesPage, PageQuery, pageOfNames } from '../core/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import {
   deleteRelationshipType,
@@ -22,10 +23,7 @@ import { parseTypeKey, relationshipTypeSpec, thingTypeSpec, typeKeyOf } from './
 import { RelationshipTypeBody, RelationshipTypeView, type ThingKind, ThingTypeBody, ThingTypeView } from './schema.ts';
 import { loadRelationshipTypes, loadThingTypes } from './store.ts';
 
-const TenantParams = Type.Object({ tenant: Type.String() });
 const TypeParams = Type.Object({ tenant: Type.String(), type: Type.String() });
-const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
-const Empty = Type.Object({}, { additionalProperties: false });
 const tags = ['Types'];
 const dryRun = Type.Optional(
   Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'true: check, store nothing.' }),
@@ -34,10 +32,7 @@ const dryRun = Type.Optional(
 const readers = { access: { door: 'config', roles } } as const;
 const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
-export type TypeRouteServices = TypeServices & {
-  /** Resolves when this server serves the revision. */
-  served: (tenant: string, revision: number) => Promise<void>;
-};
+export type TypeRouteServices = TypeServices & ConfigServing;
 
 type Row = { revision: number; owner: Owner; updated_at: string; updated_by: string };
 /** What the verbs of one list are made of; `name` is the last part of the path. */
@@ -136,10 +131,8 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
       const { tenant, type } = request.params;
       const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
       const written = await family.put(writerOf(request), tenant, type, request.body, options);
-      if (!options.dryRun) reply.header('etag', etagOf(written.result.revision));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      const object = options.dryRun ? undefined : written.result.revision;
+      return answerWritten(reply, services, tenant, { revision: written.revision, object });
     },
   });
   app.route({
@@ -156,9 +149,7 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     handler: async (request, reply) => {
       const { tenant, type } = request.params;
       const written = await family.remove(writerOf(request), tenant, type, ifMatchOf(request.headers));
-      reply.header('accord-revision', `c${written.revision}`);
-      await services.served(tenant, written.revision);
-      return {};
+      return answerWritten(reply, services, tenant, written);
     },
   });
 }
@@ -172,14 +163,8 @@ function registerList(app: App, services: TypeRouteServices, family: Family): vo
       summary: `List ${family.noun}s`,
       tags,
       params: TenantParams,
-      querystring: Type.Object(pageQuery, { additionalProperties: false }),
-      response: {
-        200: Type.Object({
-          resources: Type.Array(Type.String()),
-          links: Type.Record(Type.String(), Type.String()),
-          cursor: Type.Optional(Type.String()),
-        }),
-      },
+      querystring: PageQuery,
+      response: { 200: NamesPage },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
@@ -189,12 +174,7 @@ function registerList(app: App, services: TypeRouteServices, family: Family): vo
       const begin = after === undefined ? 0 : all.indexOf(after) + 1 || all.findIndex((name) => name > after);
       const names = begin < 0 ? [] : all.slice(begin);
       const self = `/tenants/${tenant}/${family.path}`;
-      if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
-      const resources = names.slice(0, limit);
-      const position = encodeCursor(resources.at(-1) as string, family.path);
-      const next = `${self}?${new URLSearchParams({ limit: String(limit), cursor: position })}`;
-      reply.header('link', `<${next}>; rel="next"`);
-      return { resources, links: { self, next }, cursor: position };
+      return pageOfNames(reply, names, { self, list: family.path, limit });
     },
   });
 }

@@ -30,10 +30,8 @@ import type { TestDatabase } from '../helpers/database.ts';
 
 export const baseUrl = 'https://accord.example';
 export const masterKey = randomBytes(32).toString('base64url');
-export const manifest = (name: string): Owner => ({ source: 'files', namespace: '', name, uid: name });
+const manifest = (name: string): Owner => ({ source: 'files', namespace: '', name, uid: name });
 export const operator = (name: string): Writer => ({ owner: manifest(name), actor: `operator:files//${name}` });
-
-export type TestApp = Awaited<ReturnType<typeof createTestApp>>;
 
 export async function createTestApp(
   { database, observations }: TestDatabase,

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { accord } from '../e2e/accord.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
-import { asAdmin, entriesOf, sealed } from '../ledger/chain.ts';
+import { entriesOf, sealed } from '../ledger/chain.ts';
 
 const server = await createTestServer();
 const folder = await mkdtemp(join(tmpdir(), 'accord-audit-'));

@@ -1,6 +1,7 @@
 /** input.consents: what a user agreed to, in decisions by Rego and by graph; revoked or lapsed it denies from that instant. */
 import { expect, test } from 'vitest';
 import { archiveManifestDefinition } from '../../server/definitions/index.ts';
+import { oneTest } from '../helpers/drawn.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { configClient } from '../policies/config-client.ts';
@@ -9,19 +10,7 @@ import { consenting, item } from './consenting.ts';
 const clock = new WallClock();
 const server = await createTestServer({}, undefined, clock);
 
-const drawn = {
-  nodes: [
-    { id: 's', type: 'start' },
-    { id: 'c', type: 'condition', match: 'all', conditions: [{ type: 'consent', name: 'news' }] },
-    { id: 'y', type: 'outcome', outcome: 'allow' },
-    { id: 'n', type: 'outcome', outcome: 'deny' },
-  ],
-  edges: [
-    { from: 's', to: 'c' },
-    { from: 'c', to: 'y', on: 'true' },
-    { from: 'c', to: 'n', on: 'false' },
-  ],
-};
+const drawn = oneTest([{ type: 'consent', name: 'news' }], 'all');
 const written = `package p
 default outcome := "deny"
 outcome := "allow" if {
@@ -145,7 +134,7 @@ test('explain shows the document and the status', async () => {
     sufficient: true,
   };
   expect(explain.facts.consents).toEqual([entry]);
-  expect(explain.path).toEqual(['s', 'c', 'y']);
+  expect(explain.path).toEqual(['start', 'test', 'yes']);
 });
 
 test('a hundred users at once, each by its own consents', async () => {

@@ -1,7 +1,7 @@
 /** What holds for every endpoint: request ids, security headers, strict queries, errors as problems, and nothing said about what failed inside. */
 import type { InjectOptions } from 'fastify';
-import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 const server = await createTestServer();
@@ -76,13 +76,10 @@ describe('a problem', () => {
   });
 
   test('says nothing about what failed inside; the log has it', async () => {
-    const admin = new pg.Client({ connectionString: server.db.adminUrl });
-    await admin.connect();
-    await admin.query('alter table accord.decision rename to hidden');
+    await asAdmin(server.db.adminUrl, 'alter table accord.decision rename to hidden');
     const authorization = `Bearer ${await server.member(tenant, 'config-editor')}`;
     const response = await ask({ method: 'GET', url: `/tenants/${tenant}/decisions`, headers: { authorization } });
-    await admin.query('alter table accord.hidden rename to decision');
-    await admin.end();
+    await asAdmin(server.db.adminUrl, 'alter table accord.hidden rename to decision');
     expect([response.statusCode, response.json().code]).toEqual([500, 'internal_error']);
     expect(response.payload).not.toMatch(/relation|accord\.decision/);
     const failed = server.observations.findLast((one) => one.kind === 'request_failed');

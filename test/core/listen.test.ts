@@ -1,15 +1,9 @@
-import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { listen } from '../../server/core/db/listen.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const { database, adminUrl, observations } = await createTestDatabase();
-
-async function asAdmin(text: string) {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  await client.query(text).finally(() => client.end());
-}
 
 describe('LISTEN', () => {
   test('hears, and after its connection was killed catches up and hears again', async () => {
@@ -24,11 +18,14 @@ describe('LISTEN', () => {
     });
     try {
       await vi.waitFor(() => expect(connects).toBe(1));
-      await asAdmin(`select pg_notify('accord_test', 'first')`);
+      await asAdmin(adminUrl, `select pg_notify('accord_test', 'first')`);
       await vi.waitFor(() => expect(heard).toEqual(['first']));
-      await asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test-listen'`);
+      await asAdmin(
+        adminUrl,
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test-listen'`,
+      );
       await vi.waitFor(() => expect(connects).toBe(2), 5000);
-      await asAdmin(`select pg_notify('accord_test', 'second')`);
+      await asAdmin(adminUrl, `select pg_notify('accord_test', 'second')`);
       await vi.waitFor(() => expect(heard).toEqual(['first', 'second']));
       expect(observations.map((one) => one.kind)).toContain('database_lost');
       expect(observations.map((one) => one.kind)).toContain('listen_reconnected');

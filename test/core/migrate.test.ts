@@ -1,19 +1,11 @@
-import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { assertSchema, migrate, readMigrations, SchemaMismatch } from '../../server/core/db/migrate.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const empty = await createTestDatabase('template1');
 
-async function query(text: string) {
-  const client = new pg.Client({ connectionString: empty.adminUrl });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = (text: string) => asAdmin(empty.adminUrl, text);
 
 describe('migrations', () => {
   test('twenty runs at once apply each once', async () => {

@@ -3,8 +3,6 @@ import type { TestServer } from '../helpers/server.ts';
 import type { WallClock } from '../invitations/inviting.ts';
 import { configClient, type Role } from '../policies/config-client.ts';
 
-export type Defining = Awaited<ReturnType<typeof defining>>;
-
 /** Short calls to C/consent-definitions; each signs in anew, because months may lie between two of them. */
 export async function defining(
   server: TestServer,

@@ -26,6 +26,11 @@ const listening = (server: number) => [
   '--admin-listen',
   `127.0.0.1:${ports[server * 2 + 1]}`,
 ];
+/** An operator on the manifests, with a data directory and an admin port of its own. */
+const operate = (data: string, port: number | undefined) => {
+  const source = ['--source', 'files', '--manifests', join(directory, 'manifests'), '--data', join(directory, data)];
+  return run('operate', ...source, '--admin-listen', `127.0.0.1:${port}`);
+};
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'accord-processes-'));
@@ -64,17 +69,7 @@ test('migrate, twice', async () => {
 test('two servers and an operator: what a manifest says, both decide', async () => {
   const servers = [run('serve', ...listening(0)), run('serve', ...listening(1))];
   for (const server of servers) await server.says(/Serving https:\/\/accord\.example/);
-  const operator = run(
-    'operate',
-    '--source',
-    'files',
-    '--manifests',
-    join(directory, 'manifests'),
-    '--data',
-    join(directory, 'data'),
-    '--admin-listen',
-    `127.0.0.1:${ports[4]}`,
-  );
+  const operator = operate('data', ports[4]);
   await operator.says(/car-unlock\s+Ready/);
   const token = (
     await accord(['token', '--tenant', 'carshare', '--client', 'me', '--scope', 'authz:evaluate'], variables)
@@ -92,17 +87,7 @@ test('two servers and an operator: what a manifest says, both decide', async () 
 });
 
 test('a second operator waits until the first is gone', async () => {
-  const second = run(
-    'operate',
-    '--source',
-    'files',
-    '--manifests',
-    join(directory, 'manifests'),
-    '--data',
-    join(directory, 'data2'),
-    '--admin-listen',
-    `127.0.0.1:${ports[5]}`,
-  );
+  const second = operate('data2', ports[5]);
   await second.says(/wait/i);
   for (const port of [ports[4], ports[5]]) {
     await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200), patient);

@@ -1,9 +1,9 @@
 /** A database of one's own for a test file: cloned from the migrated template, dropped at the end. */
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 import { Database } from '../../server/core/db/database.ts';
 import type { Observation } from '../../server/core/observe.ts';
+import { asAdmin } from './admin.ts';
 
 export type TestDatabase = {
   database: Database;
@@ -17,24 +17,14 @@ export type TestDatabase = {
 /** Call at the top of a describe or file. */
 export async function createTestDatabase(template = 'accord_template'): Promise<TestDatabase> {
   const name = `t_${randomBytes(6).toString('hex')}`;
-  await admin(`create database ${name} template ${template}`);
+  await asAdmin(inject('adminUrl'), `create database ${name} template ${template}`);
   const named = (url: string) => url.replace('/postgres?', `/${name}?`);
   const observations: Observation[] = [];
   const url = named(inject('appUrl'));
   const database = new Database({ url, poolMax: 8, applicationName: 'test', observe: (o) => observations.push(o) });
   afterAll(async () => {
     await database.close();
-    await admin(`drop database ${name} with (force)`);
+    await asAdmin(inject('adminUrl'), `drop database ${name} with (force)`);
   });
   return { database, url, adminUrl: named(inject('adminUrl')), observations };
-}
-
-async function admin(text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('adminUrl') });
-  await client.connect();
-  try {
-    await client.query(text);
-  } finally {
-    await client.end();
-  }
 }

@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../server/core/db/migrate.ts';
 import { startPostgres } from '../../server/embedded/postgres.ts';
+import { asAdmin } from './admin.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,10 +17,7 @@ declare module 'vitest' {
 export default async function setup(project: TestProject) {
   const directory = await mkdtemp(join(tmpdir(), 'accord-test-'));
   const postgres = await startPostgres(directory, { durable: false });
-  const client = new pg.Client({ connectionString: postgres.adminUrl('postgres') });
-  await client.connect();
-  await client.query('create database accord_template');
-  await client.end();
+  await asAdmin(postgres.adminUrl('postgres'), 'create database accord_template');
   await migrate(postgres.adminUrl('accord_template'), { runtimeRole: postgres.role });
   project.provide('adminUrl', postgres.adminUrl('postgres'));
   project.provide('appUrl', postgres.url('postgres'));

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { Agent, fetch } from 'undici';
 import { afterAll, expect, test } from 'vitest';
 import { eraseTenant } from '../../server/tenants/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
 import { body, invitingTenant } from './inviting.ts';
 
@@ -34,16 +35,10 @@ const drivers = async (relationshipType: string, car: string) => {
 };
 const users = async (n: number) =>
   Promise.all(Array.from({ length: n }, async (_, i) => [`u${i}`, await server.user(cars.tenant, `u${i}`)] as const));
-const behind = async (text: string, values: unknown[]) => {
-  const admin = new pg.Client({ connectionString: server.db.adminUrl });
-  await admin.connect();
-  const { rows } = await admin.query(text, values);
-  await admin.end();
-  return rows;
-};
+const behind = (text: string, values: unknown[]) => asAdmin<{ n: number }>(server.db.adminUrl, text, values);
 const audited = async (action: string, id: string) => {
   const mine = `action = $1 and object_kind = 'invitation' and object_name = $2`;
-  return (await behind(`select count(*)::int as n from accord.audit_entry where ${mine}`, [action, id]))[0].n;
+  return (await behind(`select count(*)::int as n from accord.audit_entry where ${mine}`, [action, id]))[0]?.n;
 };
 
 test(`${FLYING} accepts by as many users: one wins, the others are 409`, async () => {

@@ -1,6 +1,7 @@
 /** input.invitation: a requestToken in the context of a decision, for policies in Rego and as a graph. */
-import pg from 'pg';
 import { expect, test } from 'vitest';
+import { asAdmin } from '../helpers/admin.ts';
+import { oneTest } from '../helpers/drawn.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { invitingTenant, WallClock } from './inviting.ts';
 
@@ -32,26 +33,11 @@ await cars.policy(
   'car:open',
   'package p\ndefault outcome := "deny"\noutcome := "allow" if input.invitation.to == input.resource',
 );
-const drawn = (condition: object) => ({
-  graph: {
-    nodes: [
-      { id: 's', type: 'start' },
-      { id: 'c', type: 'condition', match: 'all', conditions: [condition] },
-      { id: 'y', type: 'outcome', outcome: 'allow' },
-      { id: 'n', type: 'outcome', outcome: 'deny' },
-    ],
-    edges: [
-      { from: 's', to: 'c' },
-      { from: 'c', to: 'y', on: 'true' },
-      { from: 'c', to: 'n', on: 'false' },
-    ],
-  },
-});
 for (const [name, condition] of [
   ['car:graph', { type: 'invitation' }],
   ['car:graph-other', { type: 'invitation', relationshipType: 'cleans' }],
 ] as const) {
-  const put = await cars.config('PUT', `/policies/${name}`, { body: drawn(condition) });
+  const put = await cars.config('PUT', `/policies/${name}`, { body: { graph: oneTest([condition], 'all') } });
   expect([name, put.status, put.body]).toEqual([name, 200, {}]);
 }
 
@@ -127,9 +113,10 @@ test('the decision log keeps no requestToken', async () => {
   const headers = { authorization: `Bearer ${token}` };
   await server.app.inject({ method: 'POST', url: `/authz/${logged}`, headers, payload });
   await server.services.authz.log.close();
-  const behind = new pg.Client({ connectionString: server.db.adminUrl });
-  await behind.connect();
-  const { rows } = await behind.query('select request from accord.decision where tenant = $1', [logged]);
-  await behind.end();
+  const rows = await asAdmin<{ request: { context: object } }>(
+    server.db.adminUrl,
+    'select request from accord.decision where tenant = $1',
+    [logged],
+  );
   expect(rows.map((row) => row.request.context)).toEqual([{ requestToken: '***', place: 'here' }]);
 });

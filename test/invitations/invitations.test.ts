@@ -1,12 +1,12 @@
 /** M/sharing/invitations on a whole server with a real Postgres: every verb, in every state. */
 import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
-import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { endInvitation, readInvitation } from '../../server/invitations/store.ts';
 import { accessKey } from '../../server/keys/actions.ts';
 import { eraseTenant } from '../../server/tenants/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
 import { body, type Called, invitingTenant, ownersMay, WallClock } from './inviting.ts';
 
@@ -18,13 +18,8 @@ const bob = await cars.user('bob');
 const one = (id: string) => backend('GET', path(`/${id}`));
 const codeOf = (answer: { status: number; body: { code?: string } }) => [answer.status, answer.body?.code];
 
-async function behind<T>(text: string, values: unknown[] = []): Promise<T[]> {
-  const admin = new pg.Client({ connectionString: server.db.adminUrl });
-  await admin.connect();
-  const { rows } = await admin.query(text, values);
-  await admin.end();
-  return rows as T[];
-}
+const behind = <Row extends object>(text: string, values: unknown[] = []) =>
+  asAdmin<Row>(server.db.adminUrl, text, values);
 const audit = (id: string) =>
   behind<{ actor: string; action: string; detail: unknown }>(
     `select actor #>> '{}' as actor, action, detail from accord.audit_entry

@@ -9,9 +9,9 @@ export class WallClock extends TestClock {
   override monotonic = () => performance.now();
 }
 
-export const invitation = { enabled: true };
+const invitation = { enabled: true };
 /** user drives car (one use, or three as maxUses says), user holds seat of a car (two at most), car has_guest user. */
-export const types: [path: string, body: object][] = [
+const types: [path: string, body: object][] = [
   ['/actor-types/user', { attributes: { displayName: { type: 'string' } } }],
   ['/actor-types/group', {}],
   ['/resource-types/car', {}],

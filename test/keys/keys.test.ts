@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
-import pg from 'pg';
 import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import {
@@ -13,21 +12,14 @@ import {
 import { putTenant } from '../../server/tenants/index.ts';
 import { baseUrl, createTestApp, masterKey, operator, send } from '../access/test-app.ts';
 import { tenantSpec } from '../core/auth/tenant-auth.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const db = await createTestDatabase();
 const test1 = await createTestApp(db);
 const { app, clock, keyed } = test1;
 
-async function behind<T>(text: string, values: unknown[] = []): Promise<T[]> {
-  const client = new pg.Client({ connectionString: db.adminUrl });
-  await client.connect();
-  try {
-    return (await client.query(text, values)).rows as T[];
-  } finally {
-    await client.end();
-  }
-}
+const behind = <Row extends object>(text: string, values: unknown[] = []) => asAdmin<Row>(db.adminUrl, text, values);
 
 const keysOf = async (tenant: string) =>
   (await send(app, 'GET', `/${tenant}/oidc/jwks`)).body.keys as { kid: string; alg: string }[];

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import pg from 'pg';
 import { environment, freePort, root } from '../e2e/accord.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import type { Cluster } from '../helpers/cluster.ts';
 import type { TestDatabase } from '../helpers/database.ts';
 
@@ -107,19 +107,8 @@ export class OperatorProcess {
   }
 }
 
-export async function query<T extends object>(
-  { db }: Installation,
-  text: string,
-  values: unknown[] = [],
-): Promise<T[]> {
-  const client = new pg.Client({ connectionString: db.adminUrl });
-  await client.connect();
-  try {
-    return (await client.query<T>(text, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
+export const query = <T extends object>({ db }: Installation, text: string, values: unknown[] = []): Promise<T[]> =>
+  asAdmin<T>(db.adminUrl, text, values);
 
 export type TermRow = { epoch: string; holder: string; cluster: string };
 export const termOf = async (one: Installation) =>

@@ -1,9 +1,9 @@
 /** What the model of ownership.test.ts is compared with: resources on an API server, an operator, a server and its rows. */
-import pg from 'pg';
 import { leadByLock, type Operator, startOperator, wireRooms } from '../../operator/index.ts';
 import { KubernetesSource } from '../../operator/kubernetes/source.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import type { Owner } from '../../server/core/ownership.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import type { Cluster, Reply } from '../helpers/cluster.ts';
 import type { TestServer } from '../helpers/server.ts';
 import { contentOf, written } from './ownership-kinds.ts';
@@ -208,18 +208,14 @@ export class World {
   }
 
   async #rows(): Promise<Map<Name, { owner: Owner; content: string }>> {
-    const client = new pg.Client({ connectionString: this.#server.db.adminUrl });
-    await client.connect();
-    try {
-      const selects = Object.entries(written).map(
-        ([kind, { table, content }]) =>
-          `select '${kind} ' || name as name, owner, ${content} as content from accord.${table} where tenant = $1`,
-      );
-      const { rows } = await client.query(selects.join(' union all '), [this.#namespaces.own]);
-      return new Map(rows.map(({ name, ...row }) => [name, row]));
-    } finally {
-      await client.end();
-    }
+    const selects = Object.entries(written).map(
+      ([kind, { table, content }]) =>
+        `select '${kind} ' || name as name, owner, ${content} as content from accord.${table} where tenant = $1`,
+    );
+    const { adminUrl } = this.#server.db;
+    type Row = { name: Name; owner: Owner; content: string };
+    const rows = await asAdmin<Row>(adminUrl, selects.join(' union all '), [this.#namespaces.own]);
+    return new Map(rows.map(({ name, ...row }) => [name, row]));
   }
 
   #path(slot: Slot, named = true): string {

@@ -1,41 +1,21 @@
 /** Appending: in the caller's transaction, in groups, whatever a field holds; and what a server may not do to the ledger. */
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { personalDigest } from '../../server/ledger/digest.ts';
-import { appendIn, eraseIn, Ledger, type RegisterEntry } from '../../server/ledger/index.ts';
+import { appendIn, eraseIn, Ledger } from '../../server/ledger/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { entry, T0 } from './chain.ts';
 
 const { database, adminUrl } = await createTestDatabase();
 const ledger = new Ledger(database);
 const tenantCode = () => `t${randomUUID().slice(0, 8)}`;
-const T0 = Date.parse('2026-03-01T10:00:00.123Z');
-
-const entry = (fields: Partial<RegisterEntry> = {}): RegisterEntry => ({
-  type: 'read',
-  time: T0,
-  actor: { type: 'user', id: 'alice' },
-  userId: 'alice',
-  outcome: 'given',
-  requestId: randomUUID(),
-  ...fields,
-});
-
-async function asAdmin<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    return (await client.query(text, values)).rows as Row[];
-  } finally {
-    await client.end();
-  }
-}
 
 type Row = Record<string, string | Buffer | Date | null>;
 const inboxOf = (tenant: string) =>
-  asAdmin<Row>('select * from accord.ledger_inbox where tenant = $1 order by time, id', [tenant]);
+  asAdmin<Row>(adminUrl, 'select * from accord.ledger_inbox where tenant = $1 order by time, id', [tenant]);
 
 describe('appending', () => {
   test('writes every field, the personal ones under a salt of their own', async () => {
@@ -91,6 +71,7 @@ describe('appending', () => {
     );
     expect(seen).toEqual(tenants.map(() => 2));
     const transactions = await asAdmin<{ n: number }>(
+      adminUrl,
       'select count(distinct xmin::text)::int as n from accord.ledger_inbox where tenant = any ($1)',
       [tenants],
     );
@@ -110,6 +91,7 @@ describe('appending', () => {
       ledger.append(tenant, many(limits.ledgerGroupEntriesMax + 1)),
     ]);
     const groups = await asAdmin<{ n: number }>(
+      adminUrl,
       'select count(*)::int as n from accord.ledger_inbox where tenant = $1 group by xmin::text::bigint order by xmin::text::bigint',
       [tenant],
     );

@@ -1,8 +1,8 @@
-/** A tenant's ledger for tests: entries appended and sealed by the real sealer, and a superuser who tampers with them. */
+/** A tenant's ledger for tests: entries appended and sealed by the real sealer. */
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import type { RegisterEntry } from '../../server/ledger/index.ts';
 import { sealWaiting } from '../../server/ledger/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import type { TestServer } from '../helpers/server.ts';
 
 export const T0 = Date.parse('2026-03-01T10:00:00.123Z');
@@ -16,17 +16,6 @@ export const entry = (fields: Partial<RegisterEntry> = {}): RegisterEntry => ({
   requestId: randomUUID(),
   ...fields,
 });
-
-/** One statement as the database's superuser, whom neither grants nor row-level security bind. */
-export async function asAdmin<Row extends object>(adminUrl: string, text: string, values: unknown[] = []) {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    return (await client.query(text, values)).rows as Row[];
-  } finally {
-    await client.end();
-  }
-}
 
 /** Appends and seals so many entries a seal: [3, 2] makes two seals with the entries 1 to 3, and 4 and 5. */
 export async function sealed(server: TestServer, tenant: string, seals: readonly number[]): Promise<void> {

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { compactVerify, createLocalJWKSet } from 'jose';
 import { expect, test } from 'vitest';
 import { sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
-import { asAdmin, entry, T0 } from './chain.ts';
+import { entry, T0 } from './chain.ts';
 
 const server = await createTestServer();
 const { database, ledger, sealing } = server.services;

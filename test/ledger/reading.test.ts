@@ -9,8 +9,9 @@ import { exported } from '../../server/ledger/export.ts';
 import { eraseIn, sealWaiting } from '../../server/ledger/index.ts';
 import type { RegisterEvent } from '../../server/ledger/schema.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
-import { asAdmin, entriesOf, entry, sealed, T0 } from './chain.ts';
+import { entriesOf, entry, sealed, T0 } from './chain.ts';
 
 const clock = { ms: T0, now: () => clock.ms, monotonic: () => performance.now() };
 const server = await createTestServer({}, undefined, clock);

@@ -7,8 +7,9 @@ import { eraseIn, keepSealing, sealWaiting, verifyLedger } from '../../server/le
 import type { HashedRow } from '../../server/ledger/schema.ts';
 import { sealTenant } from '../../server/ledger/seal.ts';
 import { eraseTenant, putTenant } from '../../server/tenants/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';
-import { asAdmin, entriesOf, entry, type Row, sealed, T0 } from './chain.ts';
+import { entriesOf, entry, type Row, sealed, T0 } from './chain.ts';
 
 const server = await createTestServer();
 const { database, ledger, sealing } = server.services;

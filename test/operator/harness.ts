@@ -3,7 +3,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import pg from 'pg';
 import { afterAll, afterEach } from 'vitest';
 import {
   FileSource,
@@ -20,9 +19,8 @@ import { createSealer, ensureKeys } from '../../server/keys/index.ts';
 import { Artifacts, Engine } from '../../server/policies/index.ts';
 import { createCompiler } from '../../server/rego/index.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
-
-export type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** Call at the top of a file. @param dates what the dates of consent documents are compared with */
 export async function createWorld(dates: Clock = systemClock) {
@@ -100,12 +98,7 @@ export async function createWorld(dates: Clock = systemClock) {
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
 
-  async function admin(text: string): Promise<void> {
-    const client = new pg.Client({ connectionString: test.adminUrl });
-    await client.connect();
-    await client.query(text);
-    await client.end();
-  }
+  const admin = (text: string) => asAdmin(test.adminUrl, text);
 
   /** As if nothing had ever been there. */
   const empty = () => admin('truncate accord.tenant, accord.resource cascade');

@@ -1,6 +1,5 @@
 /** Fencing on a real Postgres: what an operator writes after its term is refused, whatever it believes and whenever it began. */
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { Type } from 'typebox';
 import { afterAll, expect, test } from 'vitest';
 import { claimTerm, LostClaim, nextEpoch, OtherCluster } from '../../operator/terms.ts';
@@ -8,6 +7,7 @@ import { Database } from '../../server/core/db/database.ts';
 import { StaleTerm } from '../../server/core/db/fence.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const { database, adminUrl, url } = await createTestDatabase();
@@ -189,14 +189,12 @@ test('a check writes nothing: no transaction id is taken', async () => {
 
 /** Whether somebody waits for the exclusive lock of a source's term. */
 async function waiting(source: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  const { rows } = await client.query(
+  const rows = await asAdmin(
+    adminUrl,
     `select 1 from pg_locks where locktype = 'advisory' and not granted
        and ((classid::bigint << 32) | objid::bigint) = accord.term_lock($1)`,
     [source],
   );
-  await client.end();
   return rows.length > 0;
 }
 

@@ -9,7 +9,7 @@ type Call = { body?: unknown; headers?: Record<string, string>; raw?: string; ty
 export type Client = Awaited<ReturnType<typeof sharingTenant>>;
 
 /** user drives car, also through user member_of group and group owns car; a car has one owner. */
-export const types: [path: string, body: object][] = [
+const types: [path: string, body: object][] = [
   ['/actor-types/user', { attributes: { level: { type: 'number' } } }],
   ['/actor-types/group', {}],
   ['/resource-types/car', { attributes: { color: { type: 'string', required: true }, since: { type: 'date' } } }],

@@ -6,7 +6,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { afterAll, expect, test, vi } from 'vitest';
 import { createApp } from '../../server/app.ts';
 import { readConfig } from '../../server/core/config.ts';
@@ -16,15 +15,13 @@ import { mintClientToken } from '../../server/keys/index.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
 import { createServices } from '../../server/services.ts';
 import { putTenant } from '../../server/tenants/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { manifestWriter, masterKey, tenantSpec } from '../helpers/server.ts';
 
 const STALENESS_S = 4;
 const directory = await mkdtemp(join(tmpdir(), 'accord-outage-'));
 let postgres: EmbeddedPostgres = await startPostgres(directory);
-const admin = new pg.Client({ connectionString: postgres.adminUrl('postgres') });
-await admin.connect();
-await admin.query('create database accord');
-await admin.end();
+await asAdmin(postgres.adminUrl('postgres'), 'create database accord');
 await migrate(postgres.adminUrl('accord'), { runtimeRole: postgres.role });
 const config = readConfig({
   ACCORD_DATABASE_URL: postgres.url('accord'),
@@ -152,14 +149,12 @@ test('every accepted write has its revision, without gaps, also over the outage'
 });
 
 test('killed and not stopped: the same', async () => {
-  const client = new pg.Client({ connectionString: postgres.adminUrl('accord') });
-  await client.connect();
   // Every connection at once, as a failover does it.
-  await client.query(
+  await asAdmin(
+    postgres.adminUrl('accord'),
     'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = $1',
     ['client backend'],
   );
-  await client.end();
   expect(said(await ask('steady'))).toBe('200');
   await vi.waitFor(async () => expect(said(await put('after', 1))).toBe('200'), { timeout: 10_000 });
   expect((await ask('after')).json()).toEqual({ outcome: { value: 1 } });

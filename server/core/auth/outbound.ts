@@ -33,7 +33,7 @@ export type Outbound = {
 };
 
 /** Why a document could not be had; the message names the URL and is meant for the operator's log and status. */
-export class OutboundError extends Error {}
+class OutboundError extends Error {}
 
 /** @throws Error when `allow` holds something that is not a CIDR range */
 export function createOutbound(options: OutboundOptions): Outbound {

@@ -4,6 +4,5 @@
  */
 export { checkGraph } from './check.ts';
 export { graphToRego } from './convert.ts';
-export { type Interpretation, interpretGraph } from './interpret.ts';
+export { interpretGraph } from './interpret.ts';
 export { GraphSchema, type PolicyGraph } from './schema.ts';
-export type { GraphError } from './structure.ts';

@@ -33,7 +33,7 @@ export function interpretGraph(graph: PolicyGraph, input: unknown): Interpretati
 }
 
 /** Whether a condition without errors (checkCondition) is true of the input. */
-export function holds(condition: Condition, input: unknown): boolean {
+function holds(condition: Condition, input: unknown): boolean {
   switch (condition.type) {
     case 'relationship':
       return related(condition, input);

@@ -61,7 +61,7 @@ export function rankOf(value: PlanValue | undefined): number {
 }
 
 /** Doubles order as their shortest texts do; only beside a bigint a large one's digits count. */
-export function compareNumbers(a: number | bigint, b: number | bigint): number {
+function compareNumbers(a: number | bigint, b: number | bigint): number {
   const [left, right] = typeof a === typeof b ? [a, b] : [exact(a), exact(b)];
   return left < right ? -1 : left > right ? 1 : 0;
 }

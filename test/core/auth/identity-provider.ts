@@ -6,7 +6,7 @@ import { afterAll } from 'vitest';
 
 type Key = { kid: string; alg: 'ES256' | 'RS256'; privateKey: CryptoKey; jwk: JWK };
 
-export class IdentityProvider {
+class IdentityProvider {
   readonly issuer: string;
   readonly keys: Key[] = [];
   /** Paths that were asked for, in order. */

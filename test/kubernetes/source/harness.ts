@@ -77,7 +77,7 @@ export function policyPath(namespace: string, name = ''): string {
   return `${base}/namespaces/${namespace}/policies${name === '' ? '' : `/${name}`}`;
 }
 
-export function policy(name: string, more: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}) {
+function policy(name: string, more: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}) {
   return {
     apiVersion: 'accord.dev/v1alpha1',
     kind: 'Policy',

@@ -1,9 +1,9 @@
 /** The operator on a cluster: rows and status say what the resources say, also when the way to the API server is bad. */
-import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { KubernetesSource, type KubernetesSourceOptions } from '../../../operator/kubernetes/source.ts';
 import type { Source } from '../../../operator/source.ts';
 import { systemClock } from '../../../server/core/clock.ts';
+import { asAdmin } from '../../helpers/admin.ts';
 import { useCluster } from '../../helpers/cluster.ts';
 import { randomFaults, seeded, startFaultProxy } from '../../helpers/fault-proxy.ts';
 import { createWorld } from '../../operator/harness.ts';
@@ -48,11 +48,12 @@ async function readyOf(path: string): Promise<string | undefined> {
 
 /** The rows of a tenant's policies, by name. */
 async function rowsOf(name: string): Promise<Record<string, string>> {
-  const client = new pg.Client({ connectionString: world.adminUrl });
-  await client.connect();
-  const { rows } = await client.query('select name, rego from accord.policy where tenant = $1', [name]);
-  await client.end();
-  return Object.fromEntries((rows as { name: string; rego: string }[]).map(({ name, rego }) => [name, rego]));
+  const rows = await asAdmin<{ name: string; rego: string }>(
+    world.adminUrl,
+    'select name, rego from accord.policy where tenant = $1',
+    [name],
+  );
+  return Object.fromEntries(rows.map(({ name, rego }) => [name, rego]));
 }
 
 describe('the operator on a cluster', () => {

@@ -5,9 +5,10 @@ import { limits } from '../../../server/core/limits.ts';
 import { checkGraph, graphToRego, interpretGraph, type PolicyGraph } from '../../../server/policies/graph/index.ts';
 import type { Condition } from '../../../server/policies/graph/schema.ts';
 import { type Compiled, createCompiler, hostBuiltinNames, Instance, loadProgram } from '../../../server/rego/index.ts';
+import { oneTest } from '../../helpers/drawn.ts';
 import { graphs, inputs } from './arbitraries.ts';
 import { conditionCases } from './condition-cases.ts';
-import { goldenGraphs, ladder, oneTest } from './examples.ts';
+import { goldenGraphs, ladder } from './examples.ts';
 
 const compiler = createCompiler();
 afterAll(() => compiler.close());

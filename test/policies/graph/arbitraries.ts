@@ -74,7 +74,7 @@ const ranges = someOf(
 );
 
 /** An instant near a boundary (midnights, hours at which clocks change) or anywhere in twenty years. */
-export const instants = fc
+const instants = fc
   .oneof(
     someOf(
       '2026-03-29T00:59:59.999Z',
@@ -151,7 +151,7 @@ const time = fc
   });
 
 /** Any condition without errors. */
-export const conditions: fc.Arbitrary<Condition> = fc.oneof(
+const conditions: fc.Arbitrary<Condition> = fc.oneof(
   relationship,
   { arbitrary: attribute, weight: 4 },
   consentNames.map((name): Condition => ({ type: 'consent', name })),

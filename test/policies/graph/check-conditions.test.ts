@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../../server/core/limits.ts';
 import { checkGraph } from '../../../server/policies/graph/index.ts';
 import type { Condition } from '../../../server/policies/graph/schema.ts';
+import { oneTest } from '../../helpers/drawn.ts';
 import { errorsOf } from './errors.ts';
-import { oneTest } from './examples.ts';
 
 const consent: Condition = { type: 'consent', name: 'terms' };
 

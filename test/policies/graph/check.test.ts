@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../../server/core/limits.ts';
 import { checkGraph, type PolicyGraph } from '../../../server/policies/graph/index.ts';
 import type { Condition, GraphEdge, GraphNode } from '../../../server/policies/graph/schema.ts';
+import { oneTest } from '../../helpers/drawn.ts';
 import { errorsOf, hasShape } from './errors.ts';
-import { ladder, oneTest } from './examples.ts';
+import { ladder } from './examples.ts';
 
 const consent: Condition = { type: 'consent', name: 'terms' };
 

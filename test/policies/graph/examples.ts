@@ -1,22 +1,5 @@
-/** Drawn policies that tests share: small ones to vary, and three whose Rego is kept beside the tests for people to read. */
-import type { Condition, GraphNode, PolicyGraph } from '../../../server/policies/graph/schema.ts';
-
-/** start → test → allow on true, deny on false. */
-export function oneTest(conditions: Condition[], match?: 'all' | 'any' | 'none'): PolicyGraph {
-  return {
-    nodes: [
-      { id: 'start', type: 'start' },
-      { id: 'test', type: 'condition', conditions, ...(match && { match }) },
-      { id: 'yes', type: 'outcome', outcome: 'allow' },
-      { id: 'no', type: 'outcome', outcome: 'deny' },
-    ],
-    edges: [
-      { from: 'start', to: 'test' },
-      { from: 'test', to: 'yes', on: 'true' },
-      { from: 'test', to: 'no', on: 'false' },
-    ],
-  };
-}
+/** Drawn policies that tests share: a ladder of any size, and three whose Rego is kept beside the tests for people to read. */
+import type { GraphNode, PolicyGraph } from '../../../server/policies/graph/schema.ts';
 
 /** A ladder whose every rung can be reached from both nodes of the rung above: 2^rungs ways, 2·rungs nodes. */
 export function ladder(rungs: number): PolicyGraph {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { checkGraph, interpretGraph } from '../../../server/policies/graph/index.ts';
+import { oneTest } from '../../helpers/drawn.ts';
 import { conditionCases } from './condition-cases.ts';
-import { goldenGraphs, ladder, oneTest } from './examples.ts';
+import { goldenGraphs, ladder } from './examples.ts';
 
 describe('a condition', () => {
   test.each(conditionCases)('$title', ({ condition, input, is }) => {

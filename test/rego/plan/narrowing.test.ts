@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { limits } from '../../../server/core/limits.ts';
+import type { Condition } from '../../../server/policies/graph/schema.ts';
 import { effectiveRego } from '../../../server/policies/index.ts';
 import { createCompiler, hostBuiltinNames, type Reads } from '../../../server/rego/index.ts';
 import { narrowingOf } from '../../../server/rego/plan/narrowing.ts';
+import { oneTest } from '../../helpers/drawn.ts';
 
 const compiler = createCompiler();
 afterAll(() => compiler.close());
@@ -104,20 +106,8 @@ describe('is found', () => {
       { name: 'drives', type: { literal: 'group' } },
     ],
   ])('a drawn condition with %j', async (target, use) => {
-    const graph = {
-      nodes: [
-        { id: 's', type: 'start' },
-        { id: 'c', type: 'condition', conditions: [{ type: 'relationship', relationshipType: 'drives', ...target }] },
-        { id: 'y', type: 'outcome', outcome: 'allow' },
-        { id: 'n', type: 'outcome', outcome: 'deny' },
-      ],
-      edges: [
-        { from: 's', to: 'c' },
-        { from: 'c', to: 'y', on: 'true' },
-        { from: 'c', to: 'n', on: 'false' },
-      ],
-    };
-    const result = await compiler.compile('t', effectiveRego({ graph } as never), { builtins: hostBuiltinNames });
+    const graph = oneTest([{ type: 'relationship', relationshipType: 'drives', ...target } as Condition]);
+    const result = await compiler.compile('t', effectiveRego({ graph }), { builtins: hostBuiltinNames });
     expect(result.ok && !result.reads.all && result.reads.narrowing).toEqual({
       subject: [use],
       resource: [],
