@@ -36,6 +36,7 @@ export const limits = {
   compileMemoryReadyPages: 640, // 40 MiB
   compileDepthMax: 1000, // parser recursion, about 125 levels of nesting
   compileTimeoutMs: 5000,
+  compilerIdleMs: 300_000, // without a compile, then its thread ends; the next one takes as long as loading it
   compileQueuePerTenantMax: 256,
   policyWasmBytesMax: 16 * 1024 * 1024,
   policyPlanBytesMax: 4 * 1024 * 1024, // a policy with a larger one runs its Wasm
