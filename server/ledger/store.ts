@@ -2,11 +2,12 @@
 import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { Instant, Json } from '../core/db/rows.ts';
+import { Instant, Json, Nullable } from '../core/db/rows.ts';
 import { identifier, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { storable } from './digest.ts';
-import { type EventRow, type EventTuple, eventRow, type SealedRow, type SealedTuple, sealedRow } from './rows.ts';
+import type { SealedLine } from './line.ts';
+import { type EventRow, type EventTuple, eventRow } from './rows.ts';
 import { HashedRow, type RegisterEventType } from './schema.ts';
 
 /** A new entry as JSON; bytes are `\x` and hexadecimal digits. */
@@ -154,32 +155,33 @@ export type Mark = { last: number; first: number; hash: string };
 
 /**
  * Entries with numbers in (after, upTo], by number, and the checkpoints in them; whoever tampered may have left several of
- * one number. One JSON array for a page, of arrays of texts: JSON.parse takes a third of the time that `pg` takes for as many
- * rows, and Postgres writes texts in 4 us a row, where values of several types take 6.5.
+ * one number. A page is one text, which `pg` reads in no time: a line for each entry, with tabs between. JSON escapes both.
  */
 export async function readSealed(
   tx: Transaction,
   tenant: string,
   after: number,
   upTo: number,
-): Promise<{ rows: SealedRow[]; checkpoints: Mark[] }> {
+): Promise<{ lines: SealedLine[]; checkpoints: Mark[] }> {
   const within = (column: 'sequence' | 'last') =>
     sql`tenant = ${tenant} and ${identifier(column)} > ${after} and ${identifier(column)} <= ${upTo}`;
-  const { rows, checkpoints } = await tx.one(
-    Type.Object({ rows: Json<SealedTuple[]>(), checkpoints: Json<Mark[]>() }),
+  const { text, checkpoints } = await tx.one(
+    Type.Object({ text: Nullable(Type.String()), checkpoints: Json<Mark[]>() }),
     sql`select (
-        select coalesce(json_agg(array[id::text, time_ms::text, type, name, version, document_version, document_language,
-          outcome, request_id, client_id, personal_digest, encode(salt, 'hex'), actor_type, actor_id, user_id, sequence::text,
-          encode(hash, 'hex')]), '[]')
-        from (select ${hashed}, salt, actor_type, actor_id, user_id, sequence, hash from accord.ledger_entry
-          where ${within('sequence')} order by sequence, time, id limit ${2 * limits.ledgerVerifyPageItemsMax}) as page
-      ) as rows, (
+        select string_agg(line, E'\\n') from (
+          select concat_ws(E'\\t', encode(hash, 'hex'), encode(personal_digest, 'hex'), id, sequence, ${timeMs},
+            coalesce(encode(salt, 'hex'), '-'), array_to_json(array[type, name, version, document_version,
+            document_language, outcome, request_id, client_id]), array_to_json(array[actor_type, actor_id, user_id])) as line
+          from accord.ledger_entry where ${within('sequence')}
+          order by sequence limit ${2 * limits.ledgerVerifyPageItemsMax}) as page
+      ) as text, (
         select coalesce(json_agg(json_build_object('last', last, 'first', first, 'hash', encode(hash, 'hex'))), '[]')
         from (select last, first, hash from accord.ledger_checkpoint where ${within('last')}
           order by last limit ${limits.ledgerVerifyPageItemsMax}) as mark
       ) as checkpoints`,
   );
-  return { rows: rows.map(sealedRow), checkpoints };
+  const lines = text === null ? [] : text.split('\n').map((line) => line.split('\t') as SealedLine);
+  return { lines, checkpoints };
 }
 
 /** Checkpoints whose last number is in (after, upTo], by number. */
