@@ -7,7 +7,7 @@ import { identifier, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { storable } from './digest.ts';
 import type { SealedLine } from './line.ts';
-import { type EventRow, type EventTuple, eventRow } from './rows.ts';
+import { type EventRow, eventRow } from './rows.ts';
 import { HashedRow, type RegisterEventType } from './schema.ts';
 
 /** A new entry as JSON; bytes are `\x` and hexadecimal digits. */
@@ -239,24 +239,39 @@ function matching(tenant: string, { start, end, type, name, userId, actor }: Eve
 const eventColumns = sql`id, time, type, name, version, document_version, document_language, outcome, request_id, client_id,
   actor_type, actor_id, user_id`;
 
-/** Sealed or not, from behind a position on. One statement: an entry that is being sealed is there once. */
+type EventPage = { newestFirst: boolean; behind?: Position | undefined; limit: number };
+
+/**
+ * Sealed or not, from behind a position on: a line for each entry, which eventRow reads. One statement: an entry that is
+ * being sealed is there once.
+ */
+export async function readEventLines(
+  tx: Transaction,
+  tenant: string,
+  filter: EventFilter,
+  { newestFirst, behind, limit }: EventPage,
+): Promise<string[]> {
+  const [beyond, way] = newestFirst ? [sql`<`, sql`desc`] : [sql`>`, none];
+  const where = sql`${matching(tenant, filter)}
+    ${behind === undefined ? none : sql`and (time, id) ${beyond} (${behind.time}, ${behind.id})`}`;
+  const order = sql`order by time ${way}, id ${way}`;
+  const rows = await tx.many(
+    Type.Object({ line: Type.String() }),
+    sql`select array_to_json(array[id::text, ${timeMs}::text, type, name, version, document_version, document_language, outcome,
+        request_id, client_id, actor_type, actor_id, user_id, sequence::text])::text as line
+      from ((select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order} limit ${limit})
+        union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order} limit ${limit})) as page
+      ${order} limit ${limit}`,
+  );
+  return rows.map(({ line }) => line);
+}
+
+/** The same as rows. */
 export async function readEvents(
   tx: Transaction,
   tenant: string,
   filter: EventFilter,
-  page: { newestFirst: boolean; behind?: Position | undefined; limit: number },
+  page: EventPage,
 ): Promise<EventRow[]> {
-  const { newestFirst, behind, limit } = page;
-  const [beyond, way] = newestFirst ? [sql`<`, sql`desc`] : [sql`>`, none];
-  const where = sql`${matching(tenant, filter)}
-    ${behind === undefined ? none : sql`and (time, id) ${beyond} (${behind.time}, ${behind.id})`}`;
-  const order = sql`order by time ${way}, id ${way} limit ${limit}`;
-  const { rows } = await tx.one(
-    Type.Object({ rows: Json<EventTuple[]>() }),
-    sql`select coalesce(json_agg(array[id::text, ${timeMs}::text, type, name, version, document_version, document_language, outcome,
-        request_id, client_id, actor_type, actor_id, user_id, sequence::text]), '[]') as rows
-      from ((select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order})
-        union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order}) ${order}) as page`,
-  );
-  return rows.map(eventRow);
+  return (await readEventLines(tx, tenant, filter, page)).map(eventRow);
 }
