@@ -34,7 +34,7 @@ async function acrossServers() {
   const { token } = await mintClientToken(services.mint, 'bench', client);
   const [writing, deciding] = (await openConnections(one.port, 2)) as [Connection, Connection];
   const [elsewhere] = (await openConnections(other.port, 1)) as [Connection];
-  await Promise.all([one.rest(), other.rest()]); // the compiler is loaded
+  await Promise.all([one.rest(), other.rest()]);
   const result = { putMs: [] as number[], otherMs: [] as number[], late: 0 };
   const change = async (number: number) => {
     const name = `changing:${number % 10}`;
@@ -48,6 +48,7 @@ async function acrossServers() {
     while (!isNew((await elsewhere.ask(question)).body)) await sleep(1);
     return { putMs: answered - started, otherMs: performance.now() - answered, here: await here };
   };
+  // The first ones load the compiler and warm it.
   for (let number = -5; number < CHANGES; number++) {
     const next = sleep(200);
     const { putMs, otherMs, here } = await change(number + 1_000_000);

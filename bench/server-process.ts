@@ -17,7 +17,6 @@ async function serveAccord(): Promise<Served> {
   const { startServer } = await import('../server/main.ts');
   const config = readConfig();
   const services = await createServices(config, { applicationName: 'serve' });
-  services.prepareCompiler();
   const server = await startServer(config, services);
   return {
     programs: () => services.authz.engine.size,

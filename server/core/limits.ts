@@ -36,6 +36,7 @@ export const limits = {
   compileMemoryReadyPages: 640, // 40 MiB
   compileDepthMax: 1000, // parser recursion, about 125 levels of nesting
   compileTimeoutMs: 5000,
+  compilerIdleMs: 300_000, // without a compile, then its thread ends; the next one takes as long as loading it
   compileQueuePerTenantMax: 256,
   policyWasmBytesMax: 16 * 1024 * 1024,
   policyPlanBytesMax: 4 * 1024 * 1024, // a policy with a larger one runs its Wasm
@@ -152,7 +153,7 @@ export const limits = {
   ledgerCheckpointCharsMax: 2048,
   ledgerSealEntriesMax: 250, // under one checkpoint; hashed at a stretch (3 ms), while answers wait
   ledgerVerifyPageItemsMax: 1000, // hashed at a stretch, while others wait
-  ledgerExportPageItemsMax: 500,
+  ledgerExportPageItemsMax: 250,
   ledgerExportsMax: 4, // of a tenant at once on a server: each holds a page for as long as its reader does not take it
   ledgerVerificationsMax: 2, // at once on a server: each takes its CPU for as long as it runs
 

@@ -14,6 +14,7 @@ const levels: Record<Observation['kind'], Level> = {
   migrated: 'info',
   policy_compiled: 'debug',
   compiler_replaced: 'warn',
+  compiler_ended: 'debug',
   decided: 'debug',
   decision_failed: 'warn',
   searched: 'debug',

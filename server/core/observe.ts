@@ -13,6 +13,7 @@ export type Observation =
   | { kind: 'migrated'; name: string; ms: number }
   | { kind: 'policy_compiled'; tenant: string; ok: boolean; ms: number; cached: boolean }
   | { kind: 'compiler_replaced'; reason: string }
+  | { kind: 'compiler_ended'; idleMs: number }
   | { kind: 'decided'; tenant: string; outcome: 'allow' | 'deny' | 'object'; ms: number }
   | { kind: 'decision_failed'; tenant: string; policy: string; reason: string; detail: string }
   | { kind: 'searched'; tenant: string; candidates: number; found: number; ms: number }

@@ -13,7 +13,12 @@ export const SALT_BYTES = 16;
 
 /** SHA-256 of the salt, as it stands in hexadecimal digits, and the JSON array [actor type, actor id, user id or null]. */
 export function personalDigest(salt: string, { actor, userId }: Personal): string {
-  return sha256(salt + JSON.stringify([actor.type, actor.id, userId ?? null]));
+  return personalDigestOfJson(salt, JSON.stringify([actor.type, actor.id, userId ?? null]));
+}
+
+/** The same of that array as JSON. */
+export function personalDigestOfJson(salt: string, personal: string): string {
+  return sha256(salt + personal);
 }
 
 /** SHA-256 of the entry as a JSON array: its order is fixed, and JSON says where each text ends. */
@@ -22,6 +27,11 @@ export function leafOf(row: HashedRow): string {
   const { outcome, request_id, client_id, personal_digest } = row;
   const before = [FORMAT, id, time_ms, type, name, version, document_version, document_language] as const;
   return sha256(JSON.stringify([...before, outcome, request_id, client_id, personal_digest]));
+}
+
+/** The same of the members between time and personal digest as JSON, when that is what JSON.stringify writes. */
+export function leafOfJson(id: string, timeMs: string, fields: string, personal_digest: string): string {
+  return sha256(`[${FORMAT},"${id}",${timeMs},${fields.slice(1, -1)},"${personal_digest}"]`);
 }
 
 /** What the first entry follows: a chain is of one tenant, and no other's fits behind it. */

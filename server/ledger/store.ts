@@ -2,11 +2,12 @@
 import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { Instant, Json } from '../core/db/rows.ts';
+import { Instant, Json, Nullable } from '../core/db/rows.ts';
 import { identifier, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { storable } from './digest.ts';
-import { type EventRow, type EventTuple, eventRow, type SealedRow, type SealedTuple, sealedRow } from './rows.ts';
+import type { SealedLine } from './line.ts';
+import { type EventRow, eventRow } from './rows.ts';
 import { HashedRow, type RegisterEventType } from './schema.ts';
 
 /** A new entry as JSON; bytes are `\x` and hexadecimal digits. */
@@ -154,32 +155,33 @@ export type Mark = { last: number; first: number; hash: string };
 
 /**
  * Entries with numbers in (after, upTo], by number, and the checkpoints in them; whoever tampered may have left several of
- * one number. One JSON array for a page, of arrays of texts: JSON.parse takes a third of the time that `pg` takes for as many
- * rows, and Postgres writes texts in 4 us a row, where values of several types take 6.5.
+ * one number. A page is one text, which `pg` reads in no time: a line for each entry, with tabs between. JSON escapes both.
  */
 export async function readSealed(
   tx: Transaction,
   tenant: string,
   after: number,
   upTo: number,
-): Promise<{ rows: SealedRow[]; checkpoints: Mark[] }> {
+): Promise<{ lines: SealedLine[]; checkpoints: Mark[] }> {
   const within = (column: 'sequence' | 'last') =>
     sql`tenant = ${tenant} and ${identifier(column)} > ${after} and ${identifier(column)} <= ${upTo}`;
-  const { rows, checkpoints } = await tx.one(
-    Type.Object({ rows: Json<SealedTuple[]>(), checkpoints: Json<Mark[]>() }),
+  const { text, checkpoints } = await tx.one(
+    Type.Object({ text: Nullable(Type.String()), checkpoints: Json<Mark[]>() }),
     sql`select (
-        select coalesce(json_agg(array[id::text, time_ms::text, type, name, version, document_version, document_language,
-          outcome, request_id, client_id, personal_digest, encode(salt, 'hex'), actor_type, actor_id, user_id, sequence::text,
-          encode(hash, 'hex')]), '[]')
-        from (select ${hashed}, salt, actor_type, actor_id, user_id, sequence, hash from accord.ledger_entry
-          where ${within('sequence')} order by sequence, time, id limit ${2 * limits.ledgerVerifyPageItemsMax}) as page
-      ) as rows, (
+        select string_agg(line, E'\\n') from (
+          select concat_ws(E'\\t', encode(hash, 'hex'), encode(personal_digest, 'hex'), id, sequence, ${timeMs},
+            coalesce(encode(salt, 'hex'), '-'), array_to_json(array[type, name, version, document_version,
+            document_language, outcome, request_id, client_id]), array_to_json(array[actor_type, actor_id, user_id])) as line
+          from accord.ledger_entry where ${within('sequence')}
+          order by sequence limit ${2 * limits.ledgerVerifyPageItemsMax}) as page
+      ) as text, (
         select coalesce(json_agg(json_build_object('last', last, 'first', first, 'hash', encode(hash, 'hex'))), '[]')
         from (select last, first, hash from accord.ledger_checkpoint where ${within('last')}
           order by last limit ${limits.ledgerVerifyPageItemsMax}) as mark
       ) as checkpoints`,
   );
-  return { rows: rows.map(sealedRow), checkpoints };
+  const lines = text === null ? [] : text.split('\n').map((line) => line.split('\t') as SealedLine);
+  return { lines, checkpoints };
 }
 
 /** Checkpoints whose last number is in (after, upTo], by number. */
@@ -237,24 +239,39 @@ function matching(tenant: string, { start, end, type, name, userId, actor }: Eve
 const eventColumns = sql`id, time, type, name, version, document_version, document_language, outcome, request_id, client_id,
   actor_type, actor_id, user_id`;
 
-/** Sealed or not, from behind a position on. One statement: an entry that is being sealed is there once. */
+type EventPage = { newestFirst: boolean; behind?: Position | undefined; limit: number };
+
+/**
+ * Sealed or not, from behind a position on: a line for each entry, which eventRow reads. One statement: an entry that is
+ * being sealed is there once.
+ */
+export async function readEventLines(
+  tx: Transaction,
+  tenant: string,
+  filter: EventFilter,
+  { newestFirst, behind, limit }: EventPage,
+): Promise<string[]> {
+  const [beyond, way] = newestFirst ? [sql`<`, sql`desc`] : [sql`>`, none];
+  const where = sql`${matching(tenant, filter)}
+    ${behind === undefined ? none : sql`and (time, id) ${beyond} (${behind.time}, ${behind.id})`}`;
+  const order = sql`order by time ${way}, id ${way}`;
+  const rows = await tx.many(
+    Type.Object({ line: Type.String() }),
+    sql`select array_to_json(array[id::text, ${timeMs}::text, type, name, version, document_version, document_language, outcome,
+        request_id, client_id, actor_type, actor_id, user_id, sequence::text])::text as line
+      from ((select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order} limit ${limit})
+        union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order} limit ${limit})) as page
+      ${order} limit ${limit}`,
+  );
+  return rows.map(({ line }) => line);
+}
+
+/** The same as rows. */
 export async function readEvents(
   tx: Transaction,
   tenant: string,
   filter: EventFilter,
-  page: { newestFirst: boolean; behind?: Position | undefined; limit: number },
+  page: EventPage,
 ): Promise<EventRow[]> {
-  const { newestFirst, behind, limit } = page;
-  const [beyond, way] = newestFirst ? [sql`<`, sql`desc`] : [sql`>`, none];
-  const where = sql`${matching(tenant, filter)}
-    ${behind === undefined ? none : sql`and (time, id) ${beyond} (${behind.time}, ${behind.id})`}`;
-  const order = sql`order by time ${way}, id ${way} limit ${limit}`;
-  const { rows } = await tx.one(
-    Type.Object({ rows: Json<EventTuple[]>() }),
-    sql`select coalesce(json_agg(array[id::text, ${timeMs}::text, type, name, version, document_version, document_language, outcome,
-        request_id, client_id, actor_type, actor_id, user_id, sequence::text]), '[]') as rows
-      from ((select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order})
-        union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order}) ${order}) as page`,
-  );
-  return rows.map(eventRow);
+  return (await readEventLines(tx, tenant, filter, page)).map(eventRow);
 }

@@ -9,9 +9,9 @@ import { limits } from '../core/limits.ts';
 import { readLastingPublicKey } from '../keys/index.ts';
 import { type Checkpoint, openCheckpoint } from './checkpoint.ts';
 import { diagnose, type FirstBad, type Placed } from './diagnose.ts';
-import { chained, genesis, leafOf, personalDigest } from './digest.ts';
+import { genesis, leafOf } from './digest.ts';
+import { follows, isPersonal, type SealedLine, sealedRow } from './line.ts';
 import { ledgerProblem } from './problems.ts';
-import type { SealedRow } from './rows.ts';
 import { type HeadRow, hasHashAt, type Mark, readCheckpoints, readHead, readSealed, readUnsigned } from './store.ts';
 
 export type VerifyServices = { database: Database };
@@ -62,25 +62,35 @@ async function publicKey(tx: Transaction, tenant: string, kid: string): Promise<
   return (await readLastingPublicKey(tx, tenant, 'checkpoint', kid))?.public_jwk;
 }
 
-type Page = { rows: SealedRow[]; checkpoints: Mark[]; upTo: number };
+type Page = { lines: SealedLine[]; checkpoints: Mark[]; upTo: number };
 type Extent = { last: number; earlier: Checkpoint | undefined; options: VerifyOptions };
 type Chain = { entries: number; firstBad?: FirstBad };
 
-/** Hashes page after page; Postgres makes the next one meanwhile. */
+/**
+ * Hashes page after page. Two are asked for ahead: Postgres makes the second while the first comes and is hashed, and what
+ * is issued in the turn of the event loop that hashes leaves only after it.
+ */
 async function computeChain(tx: Transaction, tenant: string, extent: Extent): Promise<Chain> {
   const { last, earlier, options } = extent;
   let hash = genesis(tenant);
-  let done = 0;
-  let reading = readPage(tx, tenant, 0, last);
+  const ahead: Promise<Page>[] = [];
+  let asked = 0;
+  const ask = () => {
+    if (asked === last) return;
+    ahead.push(readPage(tx, tenant, asked, last));
+    asked = Math.min(asked + limits.ledgerVerifyPageItemsMax, last);
+  };
+  ask();
+  ask();
   try {
-    while (done < last) {
+    for (let done = 0; done < last; ) {
       options.signal?.throwIfAborted();
-      const page = await reading;
-      reading = readPage(tx, tenant, page.upTo, last);
+      const page = (await ahead[0]) as Page;
+      ahead.shift();
+      ask();
       const checked = checkPage(hash, done, page, earlier);
       if (typeof checked === 'number') {
-        await reading;
-        const before = page.rows[checked - done - 2]?.hash; // of an entry that was found to be right
+        const before = page.lines[checked - done - 2]?.[0]; // of an entry that was found to be right
         const firstBad = await diagnoseAt(tx, tenant, before ?? hash, checked);
         return { entries: checked - 1, firstBad };
       }
@@ -89,15 +99,15 @@ async function computeChain(tx: Transaction, tenant: string, extent: Extent): Pr
       done = page.upTo;
       options.onProgress?.(done, last);
     }
-    return { entries: done };
+    return { entries: last };
   } finally {
-    await reading; // a connection has one statement at a time
+    await Promise.allSettled(ahead);
   }
 }
 
 async function readPage(tx: Transaction, tenant: string, after: number, last: number): Promise<Page> {
   const upTo = Math.min(after + limits.ledgerVerifyPageItemsMax, last);
-  return after < last ? { ...(await readSealed(tx, tenant, after, upTo)), upTo } : { rows: [], checkpoints: [], upTo };
+  return { ...(await readSealed(tx, tenant, after, upTo)), upTo };
 }
 
 /** The chain's hash behind the page; or what is wrong; or the number of the first entry that does not follow. */
@@ -111,39 +121,29 @@ function checkPage(
   let hash = before;
   let expected = after + 1;
   let next = 0;
-  for (const row of page.rows) {
-    const { sequence } = row;
+  for (const line of page.lines) {
+    const sequence = Number(line[3]);
     if (sequence !== expected) return Math.min(sequence, expected); // a second one of its number, or a gap
-    hash = chained(hash, leafOf(row));
-    if (hash !== row.hash) return sequence;
-    if (!isPersonal(row)) return { sequence, id: row.id, problem: 'changed' };
+    if (!follows(hash, line)) return sequence;
+    hash = line[0];
+    if (!isPersonal(line)) return { sequence, id: line[2], problem: 'changed' };
     const checkpoint = checkpoints[next];
     if (checkpoint?.last === sequence) {
-      if (row.hash !== checkpoint.hash) return { sequence: checkpoint.first, problem: 'rewritten' };
+      if (hash !== checkpoint.hash) return { sequence: checkpoint.first, problem: 'rewritten' };
       next++;
     }
-    if (earlier?.last === sequence && row.hash !== earlier.hash) {
-      return { sequence: earlier.first, problem: 'rewritten' };
-    }
+    if (earlier?.last === sequence && hash !== earlier.hash) return { sequence: earlier.first, problem: 'rewritten' };
     expected++;
   }
   return expected <= page.upTo ? expected : { hash };
 }
 
-/** Whether the personal fields are those of the digest, or wiped with their salt. */
-function isPersonal({ salt, actor_type: type, actor_id: id, user_id: userId, personal_digest: digest }: SealedRow) {
-  if (salt === null) return type === null && id === null && userId === null;
-  if (type === null || id === null) return false;
-  const personal = userId === null ? { actor: { type, id } } : { actor: { type, id }, userId };
-  return personalDigest(salt, personal) === digest;
-}
-
 /** What is at the number of the first entry that does not follow. @param before the chain's hash up to it */
 async function diagnoseAt(tx: Transaction, tenant: string, before: string, sequence: number): Promise<FirstBad> {
-  const { rows, checkpoints } = await readSealed(tx, tenant, sequence - 1, Number.MAX_SAFE_INTEGER);
+  const { lines, checkpoints } = await readSealed(tx, tenant, sequence - 1, Number.MAX_SAFE_INTEGER);
   const [checkpoint] = checkpoints;
   const anchored = checkpoint !== undefined && (await hasHashAt(tx, tenant, checkpoint.last, checkpoint.hash));
-  const placed = rows.map((row): Placed => ({ ...row, leaf: leafOf(row) }));
+  const placed = lines.map(sealedRow).map((row): Placed => ({ ...row, leaf: leafOf(row) }));
   return diagnose(before, sequence, placed, anchored);
 }
 

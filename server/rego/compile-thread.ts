@@ -1,4 +1,7 @@
-/** Owns one worker thread of the compiler, seen from outside: start when needed, one request at a time, replace after a hang. */
+/**
+ * Owns one worker thread of the compiler, seen from outside: start when needed, one request at a time, replace after a
+ * hang, end when nothing was asked for long.
+ */
 import { Worker } from 'node:worker_threads';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
@@ -17,10 +20,14 @@ export class CompilerWorker {
   #worker: Worker | undefined;
   #pending: Pending | undefined;
   #lastId = 0;
+  #idle: NodeJS.Timeout | undefined;
   readonly #observe: Observe;
+  readonly #idleMs: number;
 
-  constructor(observe: Observe = () => {}) {
+  /** @param idleMs the thread ends when it was not asked for this long */
+  constructor(observe: Observe = () => {}, idleMs: number = limits.compilerIdleMs) {
     this.#observe = observe;
+    this.#idleMs = idleMs;
   }
 
   get busy(): boolean {
@@ -30,6 +37,7 @@ export class CompilerWorker {
   /** Starts the thread, so that it loads the compiler in the background. */
   prepare(): void {
     this.#send({ prepare: true });
+    if (!this.busy) this.#rest();
   }
 
   /** Answers one request, or `exhausted` when it takes longer than `timeoutMs`. Rejects with CompilerError when the thread dies for a reason that is not the request's. */
@@ -40,6 +48,7 @@ export class CompilerWorker {
         clearTimeout(this.#pending?.timer);
         this.#pending = undefined;
         this.#worker?.unref();
+        this.#rest();
         if (result instanceof CompilerError) reject(result);
         else resolve(result);
       };
@@ -50,13 +59,28 @@ export class CompilerWorker {
   }
 
   async close(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    await worker?.terminate();
+    await this.#end();
     this.#pending?.settle(new CompilerError('compiler_closed', 'the compiler was closed'));
   }
 
+  async #end(): Promise<void> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
+  /** Counts from here on; a thread that is loaded holds some 130 MiB. */
+  #rest(): void {
+    clearTimeout(this.#idle);
+    if (this.#worker === undefined) return;
+    const end = () => this.#end().then(() => this.#observe({ kind: 'compiler_ended', idleMs: this.#idleMs }));
+    this.#idle = setTimeout(end, this.#idleMs);
+    this.#idle.unref();
+  }
+
   #send(request: ToWorker): void {
+    clearTimeout(this.#idle);
     this.#worker ??= this.#start();
     this.#worker.postMessage(request);
   }
@@ -84,15 +108,14 @@ export class CompilerWorker {
 
   /** Fuel ends a compile long before; this is for what fuel does not count. */
   #expire(pending: Pending): void {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    void worker?.terminate();
+    void this.#end();
     this.#observe({ kind: 'compiler_replaced', reason: 'timeout' });
     pending.settle({ kind: 'exhausted', reason: `it takes more than ${pending.timeoutMs} ms` });
   }
 
   #lost(worker: Worker, reason: string): void {
     if (worker !== this.#worker) return;
+    clearTimeout(this.#idle);
     this.#worker = undefined;
     this.#observe({ kind: 'compiler_replaced', reason });
     this.#pending?.settle(new CompilerError('compiler_failed', `the compiler's thread ended: ${reason}`));

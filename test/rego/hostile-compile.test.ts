@@ -1,5 +1,5 @@
 /** Sources made to hang, overflow or fill the compiler: each ends with a result or an error, and harms nobody else. */
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
 import { createCompiler } from '../../server/rego/compile.ts';
@@ -131,10 +131,11 @@ describe('queue', () => {
   });
 });
 
+const message = (source: string) => ({ op: 'compile', source, builtins: [], maxDepth: limits.compileDepthMax });
+
 test('a thread that does not answer in time is replaced', async () => {
   const seen: Observation[] = [];
   const worker = new CompilerWorker((observation) => seen.push(observation));
-  const message = (source: string) => ({ op: 'compile', source, builtins: [], maxDepth: limits.compileDepthMax });
   await worker.run(message(GOOD)); // loaded: what follows is the request's own time
   expect(await worker.run(message(`package h\n${ELSE_CHAIN}`), 1)).toEqual({
     kind: 'exhausted',
@@ -143,4 +144,48 @@ test('a thread that does not answer in time is replaced', async () => {
   expect(seen).toEqual([{ kind: 'compiler_replaced', reason: 'timeout' }]);
   expect(await worker.run(message(GOOD))).toMatchObject({ kind: 'answer', answer: { ok: true } });
   await worker.close();
+});
+
+describe('a thread that nobody asks', () => {
+  test('ends after limits.compilerIdleMs', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const ended = Promise.withResolvers<Observation>();
+    const seen: Observation[] = [];
+    const worker = new CompilerWorker((observation) => {
+      seen.push(observation);
+      ended.resolve(observation);
+    });
+    try {
+      worker.prepare();
+      await worker.run(message(GOOD));
+      vi.advanceTimersByTime(limits.compilerIdleMs - 1);
+      await worker.run(message(GOOD)); // counts from here on
+      vi.advanceTimersByTime(limits.compilerIdleMs - 1);
+      await new Promise(setImmediate);
+      expect(seen).toEqual([]);
+      vi.advanceTimersByTime(1);
+      expect(await ended.promise).toEqual({ kind: 'compiler_ended', idleMs: limits.compilerIdleMs });
+    } finally {
+      vi.useRealTimers();
+      await worker.close();
+    }
+  });
+
+  test('is started again by the next request, and not ended under one', async () => {
+    let ended = 0;
+    let told = () => {};
+    const worker = new CompilerWorker(() => {
+      ended++;
+      told();
+    }, 1);
+    for (const round of [1, 2]) {
+      const end = new Promise<void>((resolve) => {
+        told = resolve;
+      });
+      expect(await worker.run(message(GOOD))).toMatchObject({ kind: 'answer', answer: { ok: true } });
+      await end;
+      expect(ended).toBe(round);
+    }
+    await worker.close();
+  });
 });
