@@ -24,7 +24,7 @@ export function percentile(values: readonly number[] | Float64Array, p: number):
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? Number.NaN;
 }
 
-export const median = (values: readonly number[]): number => percentile(values, 0.5);
+export const median = (values: readonly number[] | Float64Array): number => percentile(values, 0.5);
 
 /** How much the rounds of one run differ, and what else the machine does. */
 export function noise(rounds: readonly number[]): string {

@@ -7,7 +7,7 @@ import { tenantProblem } from '../tenants/index.ts';
 import { type Asking, type ConsentServices, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
 import { documentOf, lastGiven, pastOf, revokedWith } from './rules.ts';
-import type { ConsentRow, RefusalBody } from './schema.ts';
+import type { GivenRow, RefusalBody } from './schema.ts';
 import { holdUsers, insertInvitation, readConsent, readPasts, removeConsents, removeUser } from './store.ts';
 
 /**
@@ -82,7 +82,7 @@ export async function revokeConsent(
   }
   const { user_id: userId, definition: name } = found;
   return writeUser(services, asking, userId, async (tx) => {
-    const given: ConsentRow[] = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
+    const given: GivenRow[] = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
     const row = given.find((one) => one.id === id);
     if (row === undefined) throw consentProblem('consent_not_found');
     const gone = revokedWith(services.snapshotOf(tenant).definitions.get(name), row, given);

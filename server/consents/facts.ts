@@ -8,7 +8,7 @@ import { type Definitions, isSufficient, judge } from '../definitions/index.ts';
 import type { ConsentFact, Facts, FactsQuestion, FactsSource } from '../facts/index.ts';
 import type { PastConsents } from './past.ts';
 import { lastGiven, pastOf } from './rules.ts';
-import type { ConsentRow } from './schema.ts';
+import type { GivenRow } from './schema.ts';
 
 export class FactsWithConsents implements FactsSource {
   readonly #records: FactsSource;
@@ -33,7 +33,7 @@ export class FactsWithConsents implements FactsSource {
 }
 
 /** By name; what is archived is not there. Where nothing is active any more, the consent itself is shown, as expired. */
-export function consentFactsOf(rows: readonly ConsentRow[], definitions: Definitions, now: number): ConsentFact[] {
+export function consentFactsOf(rows: readonly GivenRow[], definitions: Definitions, now: number): ConsentFact[] {
   const facts: ConsentFact[] = [];
   for (const [name, given] of Map.groupBy(rows, (row) => row.definition)) {
     const definition = definitions.get(name);

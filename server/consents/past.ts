@@ -1,16 +1,16 @@
 /** Owns reading what users gave, together with what others ask of the same tenant meanwhile. */
 import type { Database } from '../core/db/database.ts';
 import { Together } from '../core/together.ts';
-import type { ConsentRow } from './schema.ts';
+import type { GivenRow } from './schema.ts';
 import { readPasts } from './store.ts';
 
 type Question = { userId: string; name: string | null };
 
 export class PastConsents {
-  readonly #questions: Together<Question, ConsentRow[]>;
+  readonly #questions: Together<Question, GivenRow[]>;
 
   constructor(database: Pick<Database, 'read'>) {
-    this.#questions = new Together<Question, ConsentRow[]>({
+    this.#questions = new Together<Question, GivenRow[]>({
       read: async (tenant, questions) => {
         const numbered = questions.map((question, n) => ({ n, ...question }));
         const found = await database.read(tenant, (tx) => readPasts(tx, tenant, numbered));
@@ -21,7 +21,7 @@ export class PastConsents {
   }
 
   /** @param name of a definition; absent: of all */
-  of(tenant: string, userId: string, name?: string): Promise<ConsentRow[]> {
+  of(tenant: string, userId: string, name?: string): Promise<GivenRow[]> {
     return this.#questions.ask(tenant, { userId, name: name ?? null });
   }
 }

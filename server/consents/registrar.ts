@@ -15,7 +15,7 @@ import { tenantProblem } from '../tenants/index.ts';
 import { type Asking, entryOf } from './governing.ts';
 import { checkRegistrable, documentOf } from './rules.ts';
 import type { ConsentItem, ConsentRow } from './schema.ts';
-import { holdUsers, insertConsents, type NewConsent, readPasts } from './store.ts';
+import { holdUsers, insertConsents, type NewConsent, readPastConsents } from './store.ts';
 
 export type Wanted = { asking: Asking; item: ConsentItem; userId: string };
 export type Outcome = { row: ConsentRow; created: boolean } | { refused: Problem };
@@ -117,7 +117,7 @@ async function hold(tx: Transaction, tenant: string, wanted: readonly Wanted[]):
   if (users.length > 0 && !(await holdUsers(tx, tenant, users))) throw tenantProblem('tenant_not_found');
   const pairs = new Map(wanted.map(({ userId, item }) => [keyOf(userId, item.name), { userId, name: item.name }]));
   const questions = [...pairs.values()].map((pair, n) => ({ n, ...pair }));
-  const rows = questions.length === 0 ? [] : await readPasts(tx, tenant, questions);
+  const rows = questions.length === 0 ? [] : await readPastConsents(tx, tenant, questions);
   return Map.groupBy<string, ConsentRow>(rows, (row) => keyOf(row.user_id, row.definition));
 }
 

@@ -14,10 +14,10 @@ import {
   type UserStatus,
 } from '../definitions/index.ts';
 import { consentProblem } from './problems.ts';
-import type { ConsentItem, ConsentRow, JudgementView, ListedConsent, UserConsentView } from './schema.ts';
+import type { ConsentItem, ConsentRow, GivenRow, JudgementView, ListedConsent, UserConsentView } from './schema.ts';
 
 /** What a user gave of one definition, as it is judged. */
-export function pastOf(rows: readonly ConsentRow[]): UserPast {
+export function pastOf(rows: readonly GivenRow[]): UserPast {
   return {
     consents: rows.map(({ version, document, language }) => ({ version, document: { version: document, language } })),
     invitations: new Map(
@@ -27,10 +27,9 @@ export function pastOf(rows: readonly ConsentRow[]): UserPast {
 }
 
 /** What was given last: decisions judge a definition in its language. */
-export function lastGiven(rows: readonly ConsentRow[]): ConsentRow | undefined {
-  const isLater = (a: ConsentRow, b: ConsentRow) =>
-    a.given_at > b.given_at || (a.given_at === b.given_at && a.id > b.id);
-  return rows.reduce<ConsentRow | undefined>((last, row) => (last && isLater(last, row) ? last : row), undefined);
+export function lastGiven(rows: readonly GivenRow[]): GivenRow | undefined {
+  const isLater = (a: GivenRow, b: GivenRow) => a.given_at > b.given_at || (a.given_at === b.given_at && a.id > b.id);
+  return rows.reduce<GivenRow | undefined>((last, row) => (last && isLater(last, row) ? last : row), undefined);
 }
 
 type Named = Pick<ConsentItem, 'name' | 'version' | 'document'>;
@@ -53,7 +52,7 @@ export function documentOf(definition: Definition | undefined, { version, docume
 export function checkRegistrable(
   definition: Definition | undefined,
   item: Named,
-  given: readonly ConsentRow[],
+  given: readonly GivenRow[],
   now: number,
 ): void {
   const { version, document } = documentOf(definition, item);
@@ -91,7 +90,7 @@ export function isOutstanding({ status, invites }: Judgement): boolean {
 }
 
 /** A consent by itself: what it is worth now. Where nothing is active, nothing is. */
-export function statusOf(definition: Definition | undefined, row: ConsentRow, now: number): UserStatus {
+export function statusOf(definition: Definition | undefined, row: GivenRow, now: number): UserStatus {
   const judged = definition && judge(definition, row.language, pastOf([row]), now);
   return judged === undefined || judged.status === 'required' ? 'expired' : judged.status;
 }
@@ -101,11 +100,7 @@ export function statusOf(definition: Definition | undefined, row: ConsentRow, no
  * None of them may come to count again.
  * @param given all that the user gave of the definition
  */
-export function revokedWith(
-  definition: Definition | undefined,
-  row: ConsentRow,
-  given: readonly ConsentRow[],
-): ConsentRow[] {
+export function revokedWith(definition: Definition | undefined, row: GivenRow, given: readonly GivenRow[]): GivenRow[] {
   return given.filter(
     (one) =>
       one.id === row.id ||

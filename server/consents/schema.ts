@@ -135,7 +135,8 @@ export const InvitedView = Type.Object({
   gracePeriodEnds: Type.String({ format: 'date-time' }),
 });
 
-export const ConsentRow = Type.Object({
+/** What is judged of a consent: its proof, up to 4 KiB, is read only to be shown. */
+export const GivenRow = Type.Object({
   id: Type.String(),
   user_id: Type.String(),
   definition: Type.String(),
@@ -143,10 +144,11 @@ export const ConsentRow = Type.Object({
   document: Type.String(),
   language: Type.String(),
   given_at: Instant,
-  proof: Nullable(Json<Proof>()),
   /** When the user was first invited away from the version. */
   invited_at: Nullable(Instant),
 });
+export type GivenRow = Static<typeof GivenRow>;
+export const ConsentRow = Type.Object({ ...GivenRow.properties, proof: Nullable(Json<Proof>()) });
 export type ConsentRow = Static<typeof ConsentRow>;
 /** A row for question `n`. */
-export const PastRow = Type.Object({ n: Type.Integer(), ...ConsentRow.properties });
+export const PastRow = Type.Object({ n: Type.Integer(), ...GivenRow.properties });

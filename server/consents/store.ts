@@ -5,28 +5,39 @@ import { sql } from '../core/db/sql.ts';
 import { ConsentRow, PastRow } from './schema.ts';
 
 const none = sql``;
-const columns = sql`c.id, c.user_id, c.definition, c.version, c.document, c.language, c.given_at, c.proof, i.invited_at`;
+const judged = sql`c.id, c.user_id, c.definition, c.version, c.document, c.language, c.given_at, i.invited_at`;
+const columns = sql`${judged}, c.proof`;
 const invited = sql`left join accord.consent_invitation i on i.tenant = c.tenant and i.user_id = c.user_id
   and i.definition = c.definition and i.version = c.version`;
 
 /** Question `n`: what a user gave of a definition, or of all. */
 export type PastQuestion = { n: number; userId: string; name: string | null };
 
+function pasts(tenant: string, questions: readonly PastQuestion[]) {
+  // Sub-selects hide the lists' length from the planner, which otherwise plans anew for each.
+  return sql`from unnest((select ${questions.map((one) => one.n)}::integer[]), (select ${questions.map((one) => one.userId)}::text[]),
+      (select ${questions.map((one) => one.name)}::text[])) as q (n, user_id, name)
+    join accord.user_consent c on c.tenant = ${tenant} and c.user_id = q.user_id
+      and (q.name is null or c.definition = q.name)
+    ${invited}`;
+}
+
+/** As every reading of a user and every decision needs it. */
 export function readPasts(
   tx: Transaction,
   tenant: string,
   questions: readonly PastQuestion[],
 ): Promise<Static<typeof PastRow>[]> {
-  // Sub-selects hide the lists' length from the planner, which otherwise plans anew for each.
-  return tx.many(
-    PastRow,
-    sql`select q.n, ${columns}
-      from unnest((select ${questions.map((one) => one.n)}::integer[]), (select ${questions.map((one) => one.userId)}::text[]),
-        (select ${questions.map((one) => one.name)}::text[])) as q (n, user_id, name)
-      join accord.user_consent c on c.tenant = ${tenant} and c.user_id = q.user_id
-        and (q.name is null or c.definition = q.name)
-      ${invited}`,
-  );
+  return tx.many(PastRow, sql`select q.n, ${judged} ${pasts(tenant, questions)}`);
+}
+
+/** The same with the proofs, for who shows what is already given. */
+export function readPastConsents(
+  tx: Transaction,
+  tenant: string,
+  questions: readonly PastQuestion[],
+): Promise<ConsentRow[]> {
+  return tx.many(ConsentRow, sql`select ${columns} ${pasts(tenant, questions)}`);
 }
 
 /**

@@ -47,6 +47,8 @@ export class Ledger {
   }
 
   async #commit(): Promise<void> {
+    // What one reading answers is appended in one turn: the first would go alone, and the others wait for two commits.
+    await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       // An append is never divided.
       const group = takeFitting(this.#waiting, ({ rows }) => rows.length, limits.ledgerGroupEntriesMax);

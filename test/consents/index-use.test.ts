@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { listConsents, readConsent, readPasts, removeUser } from '../../server/consents/store.ts';
+import { listConsents, readConsent, readPastConsents, readPasts, removeUser } from '../../server/consents/store.ts';
 import type { Transaction } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { createTestDatabase } from '../helpers/database.ts';
@@ -48,6 +48,11 @@ test('this would notice', async () => {
 const page = { limit: 100 };
 test.each<[string, (tx: Transaction) => Promise<unknown[]>, number]>([
   ['of one user and definition', (tx) => readPasts(tx, 't', [{ n: 0, userId: 'u7', name: 'news' }]), 1],
+  [
+    'of one user and definition, with proofs',
+    (tx) => readPastConsents(tx, 't', [{ n: 0, userId: 'u7', name: 'news' }]),
+    1,
+  ],
   ['of one user', (tx) => readPasts(tx, 't', [{ n: 0, userId: 'u7', name: null }]), 2],
   [
     'of sixty-four users',
