@@ -1,83 +1,16 @@
 /**
  * Owns connections and transactions. A transaction is for one tenant (row-level security shows only its rows) or, for
  * the few jobs that span tenants, runs in the listed role accord_system. There is no third way in.
- *
- * Connections are pipelined: statements that are issued without waiting for one another go together and are answered in
- * their order. Each sees what those before it did, and once one has failed, the transaction refuses those behind it.
  */
-import type { Socket } from 'node:net';
 import pg from 'pg';
-import type { Static, TSchema } from 'typebox';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
-import { runAtOnce, type Statement } from './at-once.ts';
 import { Fence, type FenceOptions } from './fence.ts';
 import { Gate } from './gate.ts';
-import { checkRows } from './rows.ts';
-import { compileSql, type Sql, sql } from './sql.ts';
+import { sql } from './sql.ts';
+import { allAtOnce, stepByStep, types, type Work } from './transaction.ts';
 
-const types = new pg.TypeOverrides();
-types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text: string) => {
-  const parse = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
-  return (parse(text) as Date).toISOString();
-});
-types.setTypeParser(pg.types.builtins.INT8, (text: string) => {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new Error(`bigint ${text} does not fit a number`);
-  return value;
-});
-
-/** What may be done inside a transaction. */
-export class Transaction {
-  readonly #run: (statement: Statement) => Promise<pg.QueryResult>;
-  #ended = false;
-  constructor(run: (statement: Statement) => Promise<pg.QueryResult>) {
-    this.#run = run;
-  }
-  #query(query: Sql): Promise<pg.QueryResult> {
-    // Behind its end, a statement would be one of its own: without the tenant, and not undone with the rest.
-    if (this.#ended) return Promise.reject(new Error('a statement came after the end of its transaction'));
-    return this.#run(compileSql(query));
-  }
-  /** No statement is taken from here on. */
-  end(): void {
-    this.#ended = true;
-  }
-  /** All rows, each checked against the schema. */
-  async many<Schema extends TSchema>(schema: Schema, query: Sql): Promise<Static<Schema>[]> {
-    return checkRows(schema, (await this.#query(query)).rows);
-  }
-  /** The only row, or undefined. */
-  async maybe<Schema extends TSchema>(schema: Schema, query: Sql): Promise<Static<Schema> | undefined> {
-    const rows = await this.many(schema, query);
-    if (rows.length > 1) throw new Error(`expected at most one row, got ${rows.length}`);
-    return rows[0];
-  }
-  /** The only row. @throws Error when there is none. */
-  async one<Schema extends TSchema>(schema: Schema, query: Sql): Promise<Static<Schema>> {
-    const row = await this.maybe(schema, query);
-    if (row === undefined) throw new Error('expected one row, got none');
-    return row;
-  }
-  /** Runs a statement; the number of rows that it touched. */
-  async run(query: Sql): Promise<number> {
-    return (await this.#query(query)).rowCount ?? 0;
-  }
-}
-
-function send(client: pg.PoolClient, query: string | Statement): Promise<pg.QueryResult> {
-  return corked(client, () => client.query(query));
-}
-
-/** What is sent in one turn of the event loop leaves in one piece: a write for each was a third of the operator's CPU. */
-function corked<T>(client: pg.PoolClient, write: () => T): T {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
-  if (stream.writableCorked === 0) {
-    stream.cork();
-    process.nextTick(() => stream.uncork());
-  }
-  return write();
-}
+export type { Transaction } from './transaction.ts';
 
 export type DatabaseOptions = {
   url: string;
@@ -165,7 +98,7 @@ export class Database {
   async read<T>(tenant: string, work: Work<T>): Promise<T> {
     const { tenants, gate } = this.#pools;
     const settings = sql`select set_config('transaction_read_only', 'on', true), set_config('accord.tenant', ${tenant}, true)`;
-    return gate.run(tenant, () => this.#atOnce(tenants, settings, work));
+    return gate.run(tenant, () => allAtOnce(tenants, settings, work));
   }
 
   /** One transaction across tenants, for: snapshot loading, the operator's bookkeeping, sweeps, and server heartbeats. */
@@ -173,42 +106,22 @@ export class Database {
     return this.#fencedTransaction(this.#pools.system, 'set local role accord_system', work);
   }
 
-  /** The same in one round trip. @param work issues all its statements before it waits for any */
+  /** The same in one round trip, where it is not fenced. @param work issues all its statements before it waits for any */
   async systemAtOnce<T>(work: Work<T>): Promise<T> {
     if (this.#fence !== undefined) return this.system(work);
-    return this.#atOnce(this.#pools.system, sql`select set_config('role', 'accord_system', true)`, work);
+    return allAtOnce(this.#pools.system, sql`select set_config('role', 'accord_system', true)`, work);
   }
 
   /** The same, seeing one state of the database throughout. */
   async systemSnapshot<T>(work: Work<T>): Promise<T> {
     const begin = () => 'begin isolation level repeatable read read only; set local role accord_system';
-    return this.#transaction(this.#pools.system, begin, work);
+    return stepByStep(this.#pools.system, begin, work);
   }
 
   async #fencedTransaction<T>(pool: pg.Pool, set: string, work: Work<T>): Promise<T> {
-    if (this.#fence === undefined) return this.#transaction(pool, () => `begin; ${set}`, work);
+    if (this.#fence === undefined) return stepByStep(pool, () => `begin; ${set}`, work);
     const fence = this.#fence;
-    return fence.watch(this.#transaction(pool, () => `begin; ${fence.check()}; ${set}`, work));
-  }
-
-  async #atOnce<T>(pool: pg.Pool, settings: Sql, work: Work<T>): Promise<T> {
-    return withClient(pool, (client) => atOnce(client, compileSql(settings), work));
-  }
-
-  async #transaction<T>(pool: pg.Pool, begin: () => string, work: Work<T>): Promise<T> {
-    return withClient(pool, async (client, lose) => {
-      const tx = new Transaction((statement) => send(client, statement));
-      try {
-        return await stepwise(client, tx, begin(), work);
-      } catch (error) {
-        // What still runs of the work must not get a statement in behind the rollback.
-        tx.end();
-        await client.query('rollback').catch(lose);
-        throw error;
-      } finally {
-        tx.end();
-      }
-    });
+    return fence.watch(stepByStep(pool, () => `begin; ${fence.check()}; ${set}`, work));
   }
 
   /**
@@ -252,53 +165,3 @@ export class Database {
 }
 
 const setTenant = (tenant: string) => `select set_config('accord.tenant', ${pg.escapeLiteral(tenant)}, true)`;
-
-type Work<T> = (tx: Transaction) => Promise<T>;
-
-/** @param use may say that the connection is lost; one that is, is not used again */
-async function withClient<T>(
-  pool: pg.Pool,
-  use: (client: pg.PoolClient, lose: (error: Error) => void) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  const lose = (error: Error) => {
-    broken = error;
-  };
-  client.on('error', lose);
-  try {
-    return await use(client, lose);
-  } finally {
-    client.off('error', lose);
-    client.release(broken);
-  }
-}
-
-/** The beginning goes with the first statement. When it fails, all behind it fail, and its error is the one to tell. */
-async function stepwise<T>(client: pg.PoolClient, tx: Transaction, begin: string, work: Work<T>): Promise<T> {
-  const [begun, worked] = await Promise.allSettled([send(client, begin), work(tx)]);
-  if (begun.status === 'rejected') throw begun.reason;
-  if (worked.status === 'rejected') throw worked.reason;
-  tx.end();
-  // To a transaction with a failed statement Postgres answers a commit with ROLLBACK, which is no error.
-  const { command } = await client.query('commit');
-  if (command !== 'COMMIT') throw new Error('a statement of the transaction failed: nothing of it was written');
-  return worked.value;
-}
-
-/** Everything goes together; the statements are answered when all is committed. */
-async function atOnce<T>(client: pg.PoolClient, settings: Statement, work: Work<T>): Promise<T> {
-  const statements = [settings];
-  const answered = Promise.withResolvers<pg.QueryResult[]>();
-  const tx = new Transaction((statement) => {
-    const index = statements.push(statement) - 1;
-    return answered.promise.then((results) => results[index] as pg.QueryResult);
-  });
-  const working = work(tx);
-  tx.end();
-  answered.resolve(corked(client, () => runAtOnce(client, statements, types)));
-  const [written, worked] = await Promise.allSettled([answered.promise, working]);
-  if (written.status === 'rejected') throw written.reason;
-  if (worked.status === 'rejected') throw worked.reason;
-  return worked.value;
-}

@@ -1,0 +1,148 @@
+/**
+ * Owns the two ways to run a transaction on a connection: step by step, or all of it in one round trip.
+ *
+ * Connections are pipelined: statements that are issued without waiting for one another go together and are answered in
+ * their order. Each sees what those before it did, and once one has failed, the transaction refuses those behind it.
+ */
+import type { Socket } from 'node:net';
+import pg from 'pg';
+import type { Static, TSchema } from 'typebox';
+import { runAtOnce, type Statement } from './at-once.ts';
+import { checkRows } from './rows.ts';
+import { compileSql, type Sql } from './sql.ts';
+
+/** What values of Postgres' types become. */
+export const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text: string) => {
+  const parse = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
+  return (parse(text) as Date).toISOString();
+});
+types.setTypeParser(pg.types.builtins.INT8, (text: string) => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Error(`bigint ${text} does not fit a number`);
+  return value;
+});
+
+/** What may be done inside a transaction. */
+export class Transaction {
+  readonly #run: (statement: Statement) => Promise<pg.QueryResult>;
+  #ended = false;
+  constructor(run: (statement: Statement) => Promise<pg.QueryResult>) {
+    this.#run = run;
+  }
+  #query(query: Sql): Promise<pg.QueryResult> {
+    // Behind its end, a statement would be one of its own: without the tenant, and not undone with the rest.
+    if (this.#ended) return Promise.reject(new Error('a statement came after the end of its transaction'));
+    return this.#run(compileSql(query));
+  }
+  /** No statement is taken from here on. */
+  end(): void {
+    this.#ended = true;
+  }
+  /** All rows, each checked against the schema. */
+  async many<Schema extends TSchema>(schema: Schema, query: Sql): Promise<Static<Schema>[]> {
+    return checkRows(schema, (await this.#query(query)).rows);
+  }
+  /** The only row, or undefined. */
+  async maybe<Schema extends TSchema>(schema: Schema, query: Sql): Promise<Static<Schema> | undefined> {
+    const rows = await this.many(schema, query);
+    if (rows.length > 1) throw new Error(`expected at most one row, got ${rows.length}`);
+    return rows[0];
+  }
+  /** The only row. @throws Error when there is none. */
+  async one<Schema extends TSchema>(schema: Schema, query: Sql): Promise<Static<Schema>> {
+    const row = await this.maybe(schema, query);
+    if (row === undefined) throw new Error('expected one row, got none');
+    return row;
+  }
+  /** Runs a statement; the number of rows that it touched. */
+  async run(query: Sql): Promise<number> {
+    return (await this.#query(query)).rowCount ?? 0;
+  }
+}
+
+export type Work<T> = (tx: Transaction) => Promise<T>;
+
+/** @param use may say that the connection is lost; one that is, is not used again */
+async function withClient<T>(
+  pool: pg.Pool,
+  use: (client: pg.PoolClient, lose: (error: Error) => void) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const lose = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', lose);
+  try {
+    return await use(client, lose);
+  } finally {
+    client.off('error', lose);
+    client.release(broken);
+  }
+}
+
+/**
+ * A transaction whose statements may depend on one another.
+ * @param begin SQL of its beginning, asked when there is a connection
+ * @throws the error of its beginning, of a statement, or of the work; nothing of it is then written
+ */
+export function stepByStep<T>(pool: pg.Pool, begin: () => string, work: Work<T>): Promise<T> {
+  return withClient(pool, async (client, lose) => {
+    const tx = new Transaction((statement) => send(client, statement));
+    try {
+      // The beginning goes with the first statement. When it fails, all behind it fail, and its error is the one to tell.
+      const [begun, worked] = await Promise.allSettled([send(client, begin()), work(tx)]);
+      if (begun.status === 'rejected') throw begun.reason;
+      if (worked.status === 'rejected') throw worked.reason;
+      tx.end();
+      // To a transaction with a failed statement Postgres answers a commit with ROLLBACK, which is no error.
+      const { command } = await client.query('commit');
+      if (command !== 'COMMIT') throw new Error('a statement of the transaction failed: nothing of it was written');
+      return worked.value;
+    } catch (error) {
+      // What still runs of the work must not get a statement in behind the rollback.
+      tx.end();
+      await client.query('rollback').catch(lose);
+      throw error;
+    }
+  });
+}
+
+/**
+ * A transaction in one round trip; its statements are answered when all of it is committed.
+ * @param settings a statement in front of them
+ * @param work issues all its statements before it waits for any: one that comes later is refused
+ * @throws the first error of a statement: nothing of it is then written; or else the work's
+ */
+export function allAtOnce<T>(pool: pg.Pool, settings: Sql, work: Work<T>): Promise<T> {
+  return withClient(pool, async (client) => {
+    const statements = [compileSql(settings)];
+    const answered = Promise.withResolvers<pg.QueryResult[]>();
+    const tx = new Transaction((statement) => {
+      const index = statements.push(statement) - 1;
+      return answered.promise.then((results) => results[index] as pg.QueryResult);
+    });
+    const working = work(tx);
+    tx.end();
+    answered.resolve(corked(client, () => runAtOnce(client, statements, types)));
+    const [written, worked] = await Promise.allSettled([answered.promise, working]);
+    if (written.status === 'rejected') throw written.reason;
+    if (worked.status === 'rejected') throw worked.reason;
+    return worked.value;
+  });
+}
+
+function send(client: pg.PoolClient, query: string | Statement): Promise<pg.QueryResult> {
+  return corked(client, () => client.query(query));
+}
+
+/** What is sent in one turn of the event loop leaves in one piece: a write for each was a third of the operator's CPU. */
+function corked<T>(client: pg.PoolClient, write: () => T): T {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  if (stream.writableCorked === 0) {
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+  }
+  return write();
+}
