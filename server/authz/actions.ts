@@ -84,12 +84,12 @@ export function answerPrepared(
   prepared: Prepared,
 ): Decision | Promise<Decision> {
   const { question, policy, facts, started } = prepared;
-  const decision =
-    facts instanceof Promise
-      ? facts.then((gathered) => decide(services.engine, policy, gathered, question))
-      : decide(services.engine, policy, facts, question);
   const record = (made: Decision) => keep(services, asked, question, policy?.number, made, started);
-  return decision instanceof Promise ? decision.then(record) : record(decision);
+  const decided = (gathered: Facts) => {
+    const decision = decide(services.engine, policy, gathered, question);
+    return decision instanceof Promise ? decision.then(record) : record(decision);
+  };
+  return facts instanceof Promise ? facts.then(decided) : decided(facts);
 }
 
 /** Answers one authorization request. @throws Problem forbidden */

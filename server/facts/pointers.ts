@@ -19,18 +19,19 @@ export function pointersOf(question: FactsQuestion, side: 'from' | 'to', root: N
   const { needed, compared, types } = question;
   const uses = needed.uses?.[side === 'from' ? 'subject' : 'resource'];
   if (uses === undefined || compared === undefined) return undefined;
-  const found = new Map<string, Pointer>();
+  const found: Pointer[] = [];
   for (const use of uses) {
     const wanted = resolved(use, compared);
     if (wanted === undefined) continue;
     for (const pointer of spelledOut(types, side, root.type, wanted)) {
       // The walk to a place that is not known is the walk to everywhere.
       if (pointer.id === undefined && waysOf(types, keyOf(side, root.type, pointer)) !== undefined) return undefined;
-      found.set(JSON.stringify(pointer), pointer);
+      if (!found.some((one) => one.name === pointer.name && one.type === pointer.type && one.id === pointer.id))
+        found.push(pointer);
     }
-    if (found.size > limits.factsPointersMax) return undefined;
+    if (found.length > limits.factsPointersMax) return undefined;
   }
-  return [...found.values()];
+  return found;
 }
 
 /** Whether an entry is what one of them points to. */

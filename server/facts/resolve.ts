@@ -33,8 +33,7 @@ export function resolve(
   isWanted: (name: string, node: Edge['from']) => boolean = () => true,
 ): Resolved | undefined {
   const at = nodeKey(root);
-  const all = edges.map(stored);
-  const held = canFollow(all, types) ? deduce(all, types.inheritances) : all;
+  const held = canFollow(edges, types) ? deduce(edges.map(stored), types.inheritances) : edges.map(stored);
   if (held === undefined) return undefined;
   const seen = new Set<string>();
   const result: Resolved & { attributes: Map<string, Record<string, unknown>> } = {
@@ -61,9 +60,12 @@ export function resolve(
 }
 
 /** Whether anything can follow: the first that does, follows from two stored ones. */
-function canFollow(all: readonly Held[], { inheritances }: Pick<Types, 'inheritances'>): boolean {
-  if (all.length === 0 || inheritances.length === 0) return false;
-  const types = new Set(all.map(({ type }) => type));
+function canFollow(edges: readonly Edge[], { inheritances }: Pick<Types, 'inheritances'>): boolean {
+  if (edges.length === 0 || inheritances.length === 0) return false;
+  const [{ from, to }] = edges as [Edge];
+  // One alone: only what ends where it begins may be followed by itself.
+  if (edges.length === 1 && (from.id !== to.id || from.type !== to.type)) return false;
+  const types = new Set(edges.map(typeOf));
   return inheritances.some(({ through, next }) => types.has(through) && types.has(next));
 }
 
@@ -103,8 +105,11 @@ function deduce(stored: readonly Held[], inheritances: readonly Inheritance[]): 
 }
 
 function stored(edge: Edge): Held {
-  const type = `${edge.from.type}:${edge.name}:${edge.to.type}`;
-  return { type, from: nodeKey(edge.from), to: nodeKey(edge.to), edge, length: 1 };
+  return { type: typeOf(edge), from: nodeKey(edge.from), to: nodeKey(edge.to), edge, length: 1 };
+}
+
+function typeOf({ from, name, to }: Edge): string {
+  return `${from.type}:${name}:${to.type}`;
 }
 
 function keyOf({ type, from, to }: Held): string {

@@ -7,7 +7,7 @@ import { limits } from '../core/limits.ts';
 import { Together } from '../core/together.ts';
 import type { Types } from '../types/index.ts';
 import { isPointedTo, keyOf, type Pointer, pointersOf } from './pointers.ts';
-import { emptyQuery, type FactsQuery, type Walk } from './query.ts';
+import { emptyQuery, type FactsQuery, type Pointed, type Walk } from './query.ts';
 import { nodeKey, resolve } from './resolve.ts';
 import {
   type Edge,
@@ -26,10 +26,11 @@ import { waysOf } from './ways.ts';
 type Row = Static<typeof FactRow>;
 type Asked = { question: FactsQuestion; parts: Parts };
 type Part = 'from' | 'to' | 'subject' | 'resource';
-/** Whose part a row is, by its number in the query. */
-type Place = { n: number; part: Part };
+/** Whose part a row is, by its number in the query; and which relationship it is, where it was asked for by its key. */
+type Place = { n: number; part: Part; asked?: Pointed };
 /** What was read for a question, and the sides of which there is too much. */
-type Read = Record<Part, Row[]> & { tooMany: ('from' | 'to')[] };
+type Read = { from: Edge[]; to: Edge[]; subject?: Attributes; resource?: Attributes; tooMany: ('from' | 'to')[] };
+type Attributes = Record<string, unknown> | null;
 
 export class FactsFromDatabase implements FactsSource {
   readonly #database: Pick<Database, 'read'>;
@@ -56,10 +57,12 @@ export class FactsFromDatabase implements FactsSource {
   async #gatherAll(tenant: string, asked: readonly Asked[]): Promise<Facts[]> {
     const { query, places } = queryOf(tenant, asked);
     const { rows, unfinished } = await this.#readAll(query);
-    const found = asked.map((): Read => ({ from: [], to: [], subject: [], resource: [], tooMany: [] }));
+    const found = asked.map((): Read => ({ from: [], to: [], tooMany: [] }));
     for (const row of rows) {
-      const { n, part } = places[row.p] as Place;
-      (found[n] as Read)[part].push(row);
+      const { n, part, asked: pointed } = places[row.p] as Place;
+      const read = found[n] as Read;
+      if (part === 'subject' || part === 'resource') read[part] = row.attributes;
+      else read[part].push(edgeOf(row, pointed));
     }
     for (const { p, part } of unfinished) (found[(places[p] as Place).n] as Read).tooMany.push(part);
     return asked.map(({ question, parts }, n) => factsOf(question, parts, found[n] as Read));
@@ -156,14 +159,16 @@ function queryOf(tenant: string, asked: readonly Asked[]): { query: FactsQuery; 
   const point = (n: number, part: 'from' | 'to', root: Named, now: string, pointer: Pointer) => {
     const { name, ...far } = pointer;
     const [from, to] = part === 'from' ? [root, far] : [far, root];
-    const one = { p: places.length, part, from, name, to, now };
-    places.push({ n, part });
+    const one: Pointed = { p: places.length, part, from, name, to, now };
+    places.push({ n, part, asked: one });
     const ways = waysOf(types, keyOf(part, root.type, pointer));
     if (ways !== undefined) query.walks[part].push({ ...one, ways });
     else (far.id === undefined ? query.ranges[part] : query.exact).push(one);
   };
+  let [nowMs, now] = [Number.NaN, ''];
   for (const [n, { question, parts }] of asked.entries()) {
-    const now = new Date(question.now).toISOString();
+    // Most that are asked together are of one millisecond.
+    if (question.now !== nowMs) [nowMs, now] = [question.now, new Date(question.now).toISOString()];
     const ask = (part: Part, { type, id }: Partial<Named>, walk: boolean) => {
       const asked = parts[part];
       if (!asked) return;
@@ -192,7 +197,7 @@ function factsOf(question: FactsQuestion, asked: Parts, read: Read): Facts {
   const to = side('to', resource);
   if (to === undefined) return { ...noFacts, tooLarge: 'resource' };
   const own = (part: 'subject' | 'resource', thing: Partial<Named>) => {
-    const attributes = read[part][0]?.attributes;
+    const attributes = read[part];
     return attributes ? { [part]: declaredOf(types, thing.type as string, attributes) } : {};
   };
   return {
@@ -213,16 +218,16 @@ type Side = { entries: { name: string; node: Named & Record<string, unknown> }[]
 function sideOf(
   side: 'from' | 'to',
   root: Partial<Named>,
-  rows: readonly Row[],
+  edges: readonly Edge[],
   types: Types,
   asked: SideAsked,
 ): Side | undefined {
-  if (rows.length === 0) return { entries: [], inherited: [] };
-  if (rows.length > limits.factsEdgesMax) return undefined;
+  if (edges.length === 0) return { entries: [], inherited: [] };
+  if (edges.length > limits.factsEdgesMax) return undefined;
   const isWanted = Array.isArray(asked)
     ? (name: string, node: Named) => isPointedTo(asked as readonly Pointer[], name, node)
     : undefined;
-  const resolved = resolve(side, root as Named, rows.map(edgeOf), types, isWanted);
+  const resolved = resolve(side, root as Named, edges, types, isWanted);
   if (resolved === undefined) return undefined;
   const entries = resolved.entries.map(({ name, node }) => {
     const attributes = resolved.attributes.get(nodeKey(node));
@@ -231,12 +236,18 @@ function sideOf(
   return { entries, inherited: resolved.inherited };
 }
 
-function edgeOf(row: Row): Edge {
+/** @param asked the relationship that the row says is there, where it does not name its ends */
+function edgeOf(row: Row, asked: Pointed | undefined): Edge {
+  const attributes = row.attributes ?? undefined;
+  if (row.name === null) {
+    const { from, name, to } = asked as Pointed;
+    return { from: from as Named, name, to: to as Named, attributes };
+  }
   return {
     from: { type: row.from_type as string, id: row.from_id as string },
-    name: row.name as string,
+    name: row.name,
     to: { type: row.to_type as string, id: row.to_id as string },
-    attributes: row.attributes ?? undefined,
+    attributes,
   };
 }
 

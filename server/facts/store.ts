@@ -22,7 +22,7 @@ export async function readFacts(tx: Transaction, query: FactsQuery): Promise<Fou
     ...(query.to.length > 0 ? [relationships(query, 'to')] : []),
     ...(query.subject.length > 0 ? [things(query, query.subject)] : []),
     ...(query.resource.length > 0 ? [things(query, query.resource)] : []),
-    ...(exact.length > 0 ? [pointed(query, exact, sql`${leaving} and ${arriving}`, 1)] : []),
+    ...(exact.length > 0 ? [found(query, exact)] : []),
     ...(query.ranges.from.length > 0
       ? [pointed(query, query.ranges.from, sql`${leaving} and r.to_type = q.to_type`)]
       : []),
@@ -116,16 +116,26 @@ function relationships(query: FactsQuery, side: 'from' | 'to'): Sql {
     from ${asked(query[side])} cross join lateral (${walks ? walk(query, side, direct) : direct}) as e ${join}`;
 }
 
-/** What each of a list finds, with the attributes of the far end. */
-function pointed(query: FactsQuery, list: readonly Pointed[], fits: Sql, most = limits.factsEntriesMax + 1): Sql {
-  const at = sql`unnest(${column.integers(list, ({ p }) => p)}, ${column.texts(list, ({ from }) => from.type)},
+function pointers(list: readonly Pointed[]): Sql {
+  return sql`unnest(${column.integers(list, ({ p }) => p)}, ${column.texts(list, ({ from }) => from.type)},
     ${column.texts(list, ({ from }) => from.id ?? '')}, ${column.texts(list, ({ name }) => name)},
     ${column.texts(list, ({ to }) => to.type)}, ${column.texts(list, ({ to }) => to.id ?? '')},
     ${column.instants(list, ({ now }) => now)}, ${column.texts(list, ({ part }) => part)})
     as q (p, from_type, from_id, name, to_type, to_id, now, part)`;
+}
+
+/** What each of a list finds, with the attributes of the far end. */
+function pointed(query: FactsQuery, list: readonly Pointed[], fits: Sql): Sql {
   const { values, join } = far(query);
   return sql`select q.p, e.from_type, e.from_id, e.name, e.to_type, e.to_id, ${values} as attributes
-    from ${at} cross join lateral (${stored(query, fits, sql`q.now`, most)}) as e ${join}`;
+    from ${pointers(list)} cross join lateral (${stored(query, fits, sql`q.now`, limits.factsEntriesMax + 1)}) as e ${join}`;
+}
+
+/** Which of a list, each asked for by its whole key, are there: only that is told, and the attributes of the far end. */
+function found(query: FactsQuery, list: readonly Pointed[]): Sql {
+  const { values, join } = far(query);
+  return sql`select q.p, null as from_type, null as from_id, null as name, null as to_type, null as to_id, ${values} as attributes
+    from ${pointers(list)} cross join lateral (${stored(query, sql`${leaving} and ${arriving}`, sql`q.now`, 1)}) as e ${join}`;
 }
 
 const columnsOf = {

@@ -34,6 +34,14 @@ test('ways within ways are followed, and the shortest is told', () => {
   expect(found?.attributes.get('car\x001')).toEqual({ color: 'red' });
 });
 
+test('one that ends where it begins may be followed by itself', () => {
+  const twice = [{ makes: 'user:trusts:user', through: 'user:knows:user', next: 'user:knows:user' }];
+  const found = resolve('from', node('user/a'), [edge('user/a', 'knows', 'user/a')], { inheritances: twice });
+  expect(found?.entries.map(({ name }) => name)).toEqual(['knows', 'trusts']);
+  const none = resolve('from', node('user/a'), [edge('user/a', 'knows', 'user/b')], { inheritances: twice });
+  expect(none?.entries.map(({ name }) => name)).toEqual(['knows']);
+});
+
 test('from the other end it is the same', () => {
   const found = resolve('to', node('car/1'), edges, { inheritances });
   expect(found?.entries.map(({ name, node: far }) => `${far.type}/${far.id} ${name}`).sort()).toEqual([

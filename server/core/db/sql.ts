@@ -30,7 +30,8 @@ export function identifier(name: string): Sql {
  */
 export function arrayText(list: readonly string[]): string {
   if (list.length === 0) return '{}';
-  const quoted = list.map((one) => (/["\\]/.test(one) ? one.replace(/["\\]/g, '\\$&') : one));
+  const plain = !/["\\]/.test(list.join(''));
+  const quoted = plain ? list : list.map((one) => one.replace(/["\\]/g, '\\$&'));
   return `{"${quoted.join('","')}"}`;
 }
 
