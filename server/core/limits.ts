@@ -163,7 +163,7 @@ export const limits = {
   factsDerivedMax: 10_000, // relationships that follow from those, a side
   inheritanceDepthMax: 12, // stored relationships that one inherited relationship passes
   factsPointersMax: 32, // relationships that are asked for one by one, a side; with more of them all are fetched
-  factsQuestionsMax: 64, // in one query
+  factsQuestionsMax: 32, // in one query; with all that wait in one, this process and Postgres wait for each other in turn
   factsQueriesPerTenantMax: 2, // at once
 
   // Search

@@ -16,6 +16,19 @@ describe('the sql tag', () => {
     expect(text).toBe('select $1 where a = $2 and b = $3');
     expect(values).toEqual([2, 1, 3]);
   });
+  test('tells a fragment from a value in the same place, and fragments from one another', () => {
+    const around = (inner: unknown) => compileSql(sql`select ${inner} from ${2}`);
+    const [value, one, other] = [around(1), around(sql`a`), around(sql`b, ${3}`)];
+    expect([value.text, one.text, other.text]).toEqual([
+      'select $1 from $2',
+      'select a from $1',
+      'select b, $1 from $2',
+    ]);
+    expect(around(identifier('c')).text).toBe('select "c" from $1');
+    expect(around(identifier('d')).text).toBe('select "d" from $1');
+    expect(other.values).toEqual([3, 2]);
+    expect(around(4)).toEqual({ ...value, values: [4, 2] });
+  });
   test('quotes identifiers', () => {
     expect(compileSql(sql`select ${identifier('a"b')}`).text).toBe('select "a""b"');
   });

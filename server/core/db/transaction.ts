@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Static, TSchema } from 'typebox';
-import { runAtOnce, type Statement } from './at-once.ts';
+import { type Result, runAtOnce, type Statement } from './at-once.ts';
 import { checkRows } from './rows.ts';
 import { compileSql, type Sql } from './sql.ts';
 
@@ -23,14 +23,16 @@ types.setTypeParser(pg.types.builtins.INT8, (text: string) => {
   return value;
 });
 
+type Answer = Result | pg.QueryResult;
+
 /** What may be done inside a transaction. */
 export class Transaction {
-  readonly #run: (statement: Statement) => Promise<pg.QueryResult>;
+  readonly #run: (statement: Statement) => Promise<Answer>;
   #ended = false;
-  constructor(run: (statement: Statement) => Promise<pg.QueryResult>) {
+  constructor(run: (statement: Statement) => Promise<Answer>) {
     this.#run = run;
   }
-  #query(query: Sql): Promise<pg.QueryResult> {
+  #query(query: Sql): Promise<Answer> {
     // Behind its end, a statement would be one of its own: without the tenant, and not undone with the rest.
     if (this.#ended) return Promise.reject(new Error('a statement came after the end of its transaction'));
     return this.#run(compileSql(query));
@@ -118,10 +120,10 @@ export function stepByStep<T>(pool: pg.Pool, begin: () => string, work: Work<T>)
 export function allAtOnce<T>(pool: pg.Pool, settings: Sql, work: Work<T>): Promise<T> {
   return withClient(pool, async (client) => {
     const statements = [compileSql(settings)];
-    const answered = Promise.withResolvers<pg.QueryResult[]>();
+    const answered = Promise.withResolvers<Result[]>();
     const tx = new Transaction((statement) => {
       const index = statements.push(statement) - 1;
-      return answered.promise.then((results) => results[index] as pg.QueryResult);
+      return answered.promise.then((results) => results[index] as Result);
     });
     const working = work(tx);
     tx.end();
