@@ -6,9 +6,6 @@ import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** For the program itself: V8's default young generation takes 40 to 90 MiB more (the Dockerfile says the same). */
-export const heapFlags = ['--max-semi-space-size=8'];
-
 /** The path of a Node 24 or newer. */
 export function findNode() {
   const bundled = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');

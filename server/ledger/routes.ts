@@ -15,10 +15,10 @@ import { ledgerProblems } from './diagnose.ts';
 import { exported, exportFormats } from './export.ts';
 import { type FilterQuery, filterOf, ownFilter, tenantFilter } from './filter.ts';
 import { ledgerProblem } from './problems.ts';
+import { eventsIn } from './rows.ts';
 import { RegisterEvent } from './schema.ts';
-import { type EventFilter, type Position, readEvents } from './store.ts';
+import { type EventFilter, type Position, readEventLines } from './store.ts';
 import { verifyLedger } from './verify.ts';
-import { eventOf } from './view.ts';
 
 export type LedgerRouteServices = {
   database: Database;
@@ -107,13 +107,14 @@ async function pageOf(
 ): Promise<Static<typeof Events>> {
   const behind = cursor === undefined ? undefined : positionOf(cursor);
   const page = { newestFirst: true, behind, limit: limit + 1 };
-  const rows = await database.tenant(tenant, (tx) => readEvents(tx, tenant, filter, page));
+  const { lines } = await database.read(tenant, (tx) => readEventLines(tx, tenant, filter, page));
+  const events = eventsIn(lines);
   const { userId, name } = filter;
   const about = { ...(userId === undefined ? {} : { userId }), ...(name === undefined ? {} : { name }) };
   const read = { ...actedBy(caller as Caller), ...about, type: 'read', outcome: 'events', requestId } as const;
   await ledger.append(tenant, [{ ...read, time: clock.now() }]);
-  const logs = rows.slice(0, limit).map(eventOf);
-  const last = rows.length > limit ? logs.at(-1) : undefined;
+  const logs = events.slice(0, limit);
+  const last = events.length > limit ? logs.at(-1) : undefined;
   if (last === undefined) return { logs };
   return { logs, cursor: encodeRecordCursor({ at: last.time, id: last.id }, LIST) };
 }

@@ -7,7 +7,6 @@ import { identifier, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { storable } from './digest.ts';
 import type { SealedLine } from './line.ts';
-import { type EventRow, eventRow } from './rows.ts';
 import { HashedRow, type RegisterEventType } from './schema.ts';
 
 /** A new entry as JSON; bytes are `\x` and hexadecimal digits. */
@@ -239,39 +238,37 @@ function matching(tenant: string, { start, end, type, name, userId, actor }: Eve
 const eventColumns = sql`id, time, type, name, version, document_version, document_language, outcome, request_id, client_id,
   actor_type, actor_id, user_id`;
 
+/** An entry as a RegisterEvent in JSON. What is null makes its member null, which `concat` leaves out. */
+const eventLine = sql`concat('{"id":"', id, '"', ',"sequence":' || sequence,
+  ',"time":"', to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '","type":"', type, '"',
+  ',"actor":{"type":' || to_json(actor_type) || ',"id":' || to_json(actor_id) || '}',
+  ',"userId":' || to_json(user_id), ',"name":' || to_json(name), ',"version":' || to_json(version),
+  ',"document":{' || nullif(concat_ws(',', '"version":' || to_json(document_version),
+    '"language":' || to_json(document_language)), '') || '}',
+  ',"outcome":', to_json(outcome), ',"requestId":', to_json(request_id), ',"clientId":' || to_json(client_id), '}', chr(10))`;
+
 type EventPage = { newestFirst: boolean; behind?: Position | undefined; limit: number };
 
 /**
- * Sealed or not, from behind a position on: a line for each entry, which eventRow reads. One statement: an entry that is
- * being sealed is there once.
+ * Sealed or not, from behind a position on: RegisterEvents as JSON, each with a line feed behind it. One statement: an entry
+ * that is being sealed is there once.
+ * @returns the lines, and how many
  */
-export async function readEventLines(
+export function readEventLines(
   tx: Transaction,
   tenant: string,
   filter: EventFilter,
   { newestFirst, behind, limit }: EventPage,
-): Promise<string[]> {
+): Promise<{ lines: string; count: number }> {
   const [beyond, way] = newestFirst ? [sql`<`, sql`desc`] : [sql`>`, none];
   const where = sql`${matching(tenant, filter)}
     ${behind === undefined ? none : sql`and (time, id) ${beyond} (${behind.time}, ${behind.id})`}`;
   const order = sql`order by time ${way}, id ${way}`;
-  const rows = await tx.many(
-    Type.Object({ line: Type.String() }),
-    sql`select array_to_json(array[id::text, ${timeMs}::text, type, name, version, document_version, document_language, outcome,
-        request_id, client_id, actor_type, actor_id, user_id, sequence::text])::text as line
+  return tx.one(
+    Type.Object({ lines: Type.String(), count: Type.Integer() }),
+    sql`select coalesce(string_agg(${eventLine}, ''), '') as lines, count(*) as count
       from ((select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order} limit ${limit})
-        union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order} limit ${limit})) as page
-      ${order} limit ${limit}`,
+        union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order} limit ${limit})
+        ${order} limit ${limit}) as page`,
   );
-  return rows.map(({ line }) => line);
-}
-
-/** The same as rows. */
-export async function readEvents(
-  tx: Transaction,
-  tenant: string,
-  filter: EventFilter,
-  page: EventPage,
-): Promise<EventRow[]> {
-  return (await readEventLines(tx, tenant, filter, page)).map(eventRow);
 }
