@@ -25,9 +25,11 @@ COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app/node_modules node_modules
 # deploy/image-files says what this is; .dockerignore keeps all else out.
 COPY . .
-# A container is reached from outside itself; production is what libraries ask for.
+# A container is reached from outside itself; production is what libraries ask for; bin/node24.mjs says why a bounded young
+# generation.
 ENV PATH=/app/deploy:/usr/local/bin:/usr/bin:/bin \
     NODE_ENV=production \
+    NODE_OPTIONS=--max-semi-space-size=16 \
     ACCORD_LISTEN=0.0.0.0:8080 \
     ACCORD_ADMIN_LISTEN=0.0.0.0:8081
 USER 65532:65532

@@ -19,6 +19,8 @@ import { createServices, type Services } from '../server/services.ts';
 import { putTenant, type TenantSpec } from '../server/tenants/index.ts';
 
 export const writer: Writer = { owner: { source: 'files', namespace: '', name: 'bench', uid: 'b' }, actor: 'bench' };
+/** As bin/accord.mjs starts the program. */
+const FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'];
 const BASE_URL = 'http://accord.bench';
 
 export type Installation = {
@@ -114,7 +116,7 @@ export async function startProcess(
   const log = openSync(file, 'w');
   const args = [join(import.meta.dirname, 'server-process.ts'), mode];
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const [program, ...rest] = [...pinned, process.execPath, '--disable-warning=ExperimentalWarning', ...args];
+  const [program, ...rest] = [...pinned, process.execPath, ...FLAGS, ...args];
   const started = performance.now();
   const child = spawn(program as string, rest, {
     env: {

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** For the program itself: a larger young generation, as by default, takes 30 MiB more (the Dockerfile says the same). */
+export const heapFlags = ['--max-semi-space-size=16'];
+
 /** The path of a Node 24 or newer. */
 export function findNode() {
   const bundled = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');

@@ -3,10 +3,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findNode, root } from './node24.mjs';
+import { findNode, heapFlags, root } from './node24.mjs';
 
 const scripts = {
-  start: [['cli/main.ts', 'start']],
+  start: [[...heapFlags, 'cli/main.ts', 'start']],
   test: [['test/run.ts']],
   'test:kubernetes': [['test/run.ts', '--project', 'kubernetes']],
   generate: [['crds/generate.ts'], ['docs/generate.ts']],

@@ -153,7 +153,7 @@ export const limits = {
   ledgerCheckpointCharsMax: 2048,
   ledgerSealEntriesMax: 250, // under one checkpoint; hashed at a stretch (3 ms), while answers wait
   ledgerVerifyPageItemsMax: 1000, // hashed at a stretch, while others wait
-  ledgerExportPageItemsMax: 1000, // one text; with fewer, what pg leaves of each page grows V8's young generation
+  ledgerExportPageItemsMax: 250, // one text
   ledgerExportsMax: 4, // of a tenant at once on a server: each holds a page for as long as its reader does not take it
   ledgerVerificationsMax: 2, // at once on a server: each takes its CPU for as long as it runs
 

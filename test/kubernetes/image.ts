@@ -84,6 +84,7 @@ export async function packAccord(name: string, to: string): Promise<number> {
       Entrypoint: ['/app/deploy/accord'],
       Env: [
         ...['PATH=/app/deploy:/usr/local/bin:/usr/bin:/bin', 'NODE_ENV=production'],
+        'NODE_OPTIONS=--max-semi-space-size=16',
         ...['ACCORD_LISTEN=0.0.0.0:8080', 'ACCORD_ADMIN_LISTEN=0.0.0.0:8081'],
       ],
       User: '65532:65532',

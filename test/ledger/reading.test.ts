@@ -389,7 +389,7 @@ describe('GET export', () => {
 
   test('that nobody reads to its end is counted until its connection goes', async () => {
     const tenant = await server.tenant();
-    const count = 10 * limits.ledgerExportPageItemsMax; // more than the sockets hold
+    const count = 40 * limits.ledgerExportPageItemsMax; // more than the sockets hold
     await ledger.append(
       tenant,
       Array.from({ length: count }, (_, i) => entry({ time: T0 + (i >> 2) })),
