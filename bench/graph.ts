@@ -7,7 +7,14 @@ import pg from 'pg';
 import { mintClientToken } from '../server/keys/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
 import { putRelationshipType, putThingType } from '../server/types/index.ts';
-import { createInstallation, pinToCore1, type ServerProcess, startProcess, writer } from './installation.ts';
+import {
+  createInstallation,
+  letPostgresGoFirst,
+  pinToCore1,
+  type ServerProcess,
+  startProcess,
+  writer,
+} from './installation.ts';
 import { type Connection, closedLoop, openConnections, openLoop, prepare, type Request } from './load.ts';
 import { median, noise, percentile, table, target } from './report.ts';
 
@@ -177,6 +184,7 @@ async function measure(rows: number, [ours, bare]: readonly [Side, Side]) {
   return { rows, cases, results, bare: bareResult, rate };
 }
 
+letPostgresGoFirst();
 const ours = await startProcess('accord', installation.environment, 0);
 const bare = await startProcess('bare', installation.environment, 0);
 await ours.profile();
