@@ -2,8 +2,7 @@
  * Owns transactions of one round trip. All their statements go in one piece with a single Sync behind them, which makes
  * them one transaction without a begin or a commit: it is committed when all succeeded, and after one that failed Postgres
  * skips the rest and undoes all (PostgreSQL documentation, 54.2.4 "Pipelining"). With a begin and a commit around them the same
- * reading was three answers, of which each woke this process (25 us for Postgres, in a virtual machine), and cost twice
- * as much here.
+ * reading was three answers, of which each woke this process (25 us for Postgres, in a virtual machine).
  *
  * pg refuses queries of one's own making on pipelined connections, because of portals that stay open; these do not, and are a
  * Query for it.
@@ -34,24 +33,26 @@ const internals = pg as unknown as {
 
 /** The rows of a statement, and how many it touched. */
 export type Result = { rows: Row[]; rowCount: number };
-type Callback = (error: Error | null, results?: Result[]) => void;
+type Callback = (error: Error | null, results: Result[]) => void;
 
-/** What Postgres said of the columns of a connection's prepared statements, by their names: it keeps to it. */
-const described = new WeakMap<Wire, Map<string, Columns>>();
+/**
+ * What Postgres said of the columns of a connection's prepared statements, by their names: it keeps to it. One that gives
+ * no rows has none.
+ */
+const described = new WeakMap<Wire, Map<string, Columns | undefined>>();
 
 class AtOnce {
   readonly #statements: readonly Statement[];
   readonly #types: pg.CustomTypesConfig;
   readonly #results: Result[];
-  #described: Map<string, Columns> | undefined;
+  #described: Map<string, Columns | undefined> | undefined;
   /** Which statement is being answered, and its columns. */
   #at = 0;
   #columns: Columns | undefined;
   /** Its own: pg registers by these what was prepared. */
   name: string | undefined;
   text: string | undefined;
-  /** pg puts one that knows of its time limit in front of it. */
-  callback: Callback;
+  readonly callback: Callback;
   #unreadable: unknown;
 
   constructor(statements: readonly Statement[], types: pg.CustomTypesConfig, callback: Callback) {
@@ -59,7 +60,6 @@ class AtOnce {
     this.#types = types;
     this.callback = callback;
     this.#results = statements.map(() => ({ rows: [], rowCount: 0 }));
-    this.#turnTo(0);
   }
 
   #turnTo(at: number): void {
@@ -71,7 +71,7 @@ class AtOnce {
   }
 
   submit(wire: Wire): Error | null {
-    const known = described.get(wire) ?? new Map<string, Columns>();
+    const known = described.get(wire) ?? new Map<string, Columns | undefined>();
     described.set(wire, known);
     try {
       for (const { name, text, values } of this.#statements) {
@@ -97,7 +97,6 @@ class AtOnce {
   handleRowDescription({ fields }: Message): void {
     const columns = new internals.Result(undefined, this.#types);
     columns.addFields(fields);
-    this.#described?.set(this.name as string, columns);
     this.#columns = columns;
   }
 
@@ -113,35 +112,34 @@ class AtOnce {
   handleCommandComplete({ text }: Message): void {
     const result = this.#results[this.#at];
     if (result) result.rowCount = Number(text.slice(text.lastIndexOf(' ') + 1)) || 0;
+    this.#described?.set(this.name as string, this.#columns);
     this.#turnTo(this.#at + 1);
   }
 
   handleReadyForQuery(): void {
     if (this.#unreadable === undefined) this.callback(null, this.#results);
-    else this.callback(this.#unreadable as Error);
+    else this.callback(this.#unreadable as Error, []);
   }
 
   /** Postgres skips what is behind, and has not seen its texts. */
   handleError(error: Error, wire: Wire): void {
     for (const { name } of this.#statements.slice(this.#at + 1)) delete wire.submittedNamedStatements[name];
-    this.callback(error);
+    this.callback(error, []);
   }
 }
-// pg asks for an instance of its own class. Its constructor makes what is not needed here, for 10 us.
+// pg asks for an instance of its own class, whose constructor makes what is not needed here.
 Object.setPrototypeOf(AtOnce.prototype, internals.Query.prototype);
 
 /**
  * Runs statements as one transaction, in one round trip.
- * @returns their results, in their order, once it is committed
- * @throws the first one's error that failed; nothing of them is then written
+ * @param answered given their results, in their order, once it is committed; or the first one's error that failed: nothing of
+ *   them is then written
  */
 export function runAtOnce(
   client: pg.PoolClient,
   statements: readonly Statement[],
   types: pg.CustomTypesConfig,
-): Promise<Result[]> {
-  return new Promise((resolve, reject) => {
-    const query = new AtOnce(statements, types, (error, results) => (error ? reject(error) : resolve(results ?? [])));
-    client.query(query as unknown as string);
-  });
+  answered: (error: Error | null, results: Result[]) => void,
+): void {
+  client.query(new AtOnce(statements, types, answered) as unknown as string);
 }

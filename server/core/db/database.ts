@@ -7,8 +7,9 @@ import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
 import { Fence, type FenceOptions } from './fence.ts';
 import { Gate } from './gate.ts';
+import { Overdue } from './overdue.ts';
 import { sql } from './sql.ts';
-import { allAtOnce, stepByStep, types, type Work } from './transaction.ts';
+import { allAtOnce, type Connections, stepByStep, types, type Work } from './transaction.ts';
 
 export type { Transaction } from './transaction.ts';
 
@@ -28,7 +29,7 @@ export type DatabaseOptions = {
  */
 const SYSTEM_POOL_MAX = 4;
 
-type Pools = { tenants: pg.Pool; system: pg.Pool; gate: Gate };
+type Pools = { tenants: Connections; system: Connections; gate: Gate };
 
 export class Database {
   readonly #pools: Pools;
@@ -55,7 +56,7 @@ export class Database {
     return new Database(this.#options, { pools: this.#pools, fence: new Fence(options) });
   }
 
-  #open(max: number, timeoutMs: number): pg.Pool {
+  #open(max: number, timeoutMs: number): Connections {
     const pool = new pg.Pool({
       connectionString: this.#options.url,
       max,
@@ -64,15 +65,13 @@ export class Database {
       idleTimeoutMillis: 30_000,
       allowExitOnIdle: true,
       statement_timeout: timeoutMs,
-      // A Postgres that is silent (half-open TCP, a stopped process) ends nothing itself.
-      query_timeout: timeoutMs + 5000,
       idle_in_transaction_session_timeout: timeoutMs,
       pipeline: true,
       types,
     });
     // An idle client's error would end the process otherwise; the next query opens a new connection.
     pool.on('error', (error) => this.#options.observe({ kind: 'database_lost', error }));
-    return pool;
+    return { pool, overdue: new Overdue(timeoutMs + 5000) };
   }
 
   /** Connection parameters for a client of one's own (LISTEN). */
@@ -118,10 +117,10 @@ export class Database {
     return stepByStep(this.#pools.system, begin, work);
   }
 
-  async #fencedTransaction<T>(pool: pg.Pool, set: string, work: Work<T>): Promise<T> {
-    if (this.#fence === undefined) return stepByStep(pool, () => `begin; ${set}`, work);
+  async #fencedTransaction<T>(connections: Connections, set: string, work: Work<T>): Promise<T> {
+    if (this.#fence === undefined) return stepByStep(connections, () => `begin; ${set}`, work);
     const fence = this.#fence;
-    return fence.watch(stepByStep(pool, () => `begin; ${fence.check()}; ${set}`, work));
+    return fence.watch(stepByStep(connections, () => `begin; ${fence.check()}; ${set}`, work));
   }
 
   /**
@@ -129,7 +128,7 @@ export class Database {
    * @throws Error saying which role and which attribute.
    */
   async assertConfined(): Promise<void> {
-    const { rows } = await this.#pools.tenants.query(
+    const { rows } = await this.#pools.tenants.pool.query(
       `select current_user as role, rolsuper, rolbypassrls, pg_has_role('accord_system', 'usage') as across,
          (select string_agg(c.relname, ', ') from pg_class c join pg_namespace n on n.oid = c.relnamespace
            where n.nspname = 'accord' and c.relkind in ('r', 'p') and pg_has_role(c.relowner, 'usage')) as owns
@@ -160,7 +159,9 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pools.tenants.end(), this.#pools.system.end()]);
+    const { tenants, system } = this.#pools;
+    await Promise.all([tenants.pool.end(), system.pool.end()]);
+    for (const { overdue } of [tenants, system]) overdue.close();
   }
 }
 

@@ -4,10 +4,10 @@
  * Connections are pipelined: statements that are issued without waiting for one another go together and are answered in
  * their order. Each sees what those before it did, and once one has failed, the transaction refuses those behind it.
  */
-import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Static, TSchema } from 'typebox';
 import { type Result, runAtOnce, type Statement } from './at-once.ts';
+import { type Overdue, streamOf } from './overdue.ts';
 import { checkRows } from './rows.ts';
 import { compileSql, type Sql } from './sql.ts';
 
@@ -65,11 +65,12 @@ export class Transaction {
 
 export type Work<T> = (tx: Transaction) => Promise<T>;
 
+/** A pool, and who ends those of its connections that are silent. */
+export type Connections = { pool: pg.Pool; overdue: Overdue };
+type Connection = { client: pg.PoolClient; overdue: Overdue; lose: (error: Error) => void };
+
 /** @param use may say that the connection is lost; one that is, is not used again */
-async function withClient<T>(
-  pool: pg.Pool,
-  use: (client: pg.PoolClient, lose: (error: Error) => void) => Promise<T>,
-): Promise<T> {
+async function withConnection<T>({ pool, overdue }: Connections, use: (one: Connection) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   const lose = (error: Error) => {
@@ -77,7 +78,7 @@ async function withClient<T>(
   };
   client.on('error', lose);
   try {
-    return await use(client, lose);
+    return await use({ client, overdue, lose });
   } finally {
     client.off('error', lose);
     client.release(broken);
@@ -89,23 +90,23 @@ async function withClient<T>(
  * @param begin SQL of its beginning, asked when there is a connection
  * @throws the error of its beginning, of a statement, or of the work; nothing of it is then written
  */
-export function stepByStep<T>(pool: pg.Pool, begin: () => string, work: Work<T>): Promise<T> {
-  return withClient(pool, async (client, lose) => {
-    const tx = new Transaction((statement) => send(client, statement));
+export function stepByStep<T>(connections: Connections, begin: () => string, work: Work<T>): Promise<T> {
+  return withConnection(connections, async (connection) => {
+    const tx = new Transaction((statement) => send(connection, statement));
     try {
       // The beginning goes with the first statement. When it fails, all behind it fail, and its error is the one to tell.
-      const [begun, worked] = await Promise.allSettled([send(client, begin()), work(tx)]);
+      const [begun, worked] = await Promise.allSettled([send(connection, begin()), work(tx)]);
       if (begun.status === 'rejected') throw begun.reason;
       if (worked.status === 'rejected') throw worked.reason;
       tx.end();
       // To a transaction with a failed statement Postgres answers a commit with ROLLBACK, which is no error.
-      const { command } = await client.query('commit');
+      const { command } = await send(connection, 'commit');
       if (command !== 'COMMIT') throw new Error('a statement of the transaction failed: nothing of it was written');
       return worked.value;
     } catch (error) {
       // What still runs of the work must not get a statement in behind the rollback.
       tx.end();
-      await client.query('rollback').catch(lose);
+      await send(connection, 'rollback').catch(connection.lose);
       throw error;
     }
   });
@@ -117,8 +118,8 @@ export function stepByStep<T>(pool: pg.Pool, begin: () => string, work: Work<T>)
  * @param work issues all its statements before it waits for any: one that comes later is refused
  * @throws the first error of a statement: nothing of it is then written; or else the work's
  */
-export function allAtOnce<T>(pool: pg.Pool, settings: Sql, work: Work<T>): Promise<T> {
-  return withClient(pool, async (client) => {
+export function allAtOnce<T>(connections: Connections, settings: Sql, work: Work<T>): Promise<T> {
+  return withConnection(connections, async (connection) => {
     const statements = [compileSql(settings)];
     const answered = Promise.withResolvers<Result[]>();
     const tx = new Transaction((statement) => {
@@ -127,7 +128,7 @@ export function allAtOnce<T>(pool: pg.Pool, settings: Sql, work: Work<T>): Promi
     });
     const working = work(tx);
     tx.end();
-    answered.resolve(corked(client, () => runAtOnce(client, statements, types)));
+    answered.resolve(answerOf(connection, (answer) => runAtOnce(connection.client, statements, types, answer)));
     const [written, worked] = await Promise.allSettled([answered.promise, working]);
     if (written.status === 'rejected') throw written.reason;
     if (worked.status === 'rejected') throw worked.reason;
@@ -135,16 +136,29 @@ export function allAtOnce<T>(pool: pg.Pool, settings: Sql, work: Work<T>): Promi
   });
 }
 
-function send(client: pg.PoolClient, query: string | Statement): Promise<pg.QueryResult> {
-  return corked(client, () => client.query(query));
+function send(connection: Connection, query: string | Statement): Promise<pg.QueryResult> {
+  return answerOf<pg.QueryResult>(connection, (answer) => connection.client.query(query, answer)).catch((error) => {
+    Error.captureStackTrace(error); // of who asked, not of what read the answer
+    throw error;
+  });
 }
 
-/** What is sent in one turn of the event loop leaves in one piece: a write for each was a third of the operator's CPU. */
-function corked<T>(client: pg.PoolClient, write: () => T): T {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
-  if (stream.writableCorked === 0) {
-    stream.cork();
-    process.nextTick(() => stream.uncork());
-  }
-  return write();
+type Answered<T> = (error: Error | null, answer: T) => void;
+
+/** @param ask given a callback: without one, pg assigns a function to its query (overdue.ts says what that costs) */
+function answerOf<T>({ client, overdue }: Connection, ask: (answered: Answered<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stream = streamOf(client);
+    // What is sent in one turn of the event loop leaves in one piece: a write for each was a third of the operator's CPU.
+    if (stream.writableCorked === 0) {
+      stream.cork();
+      process.nextTick(() => stream.uncork());
+    }
+    overdue.asked(client);
+    ask((error, answer) => {
+      overdue.answered(client);
+      if (error) reject(error);
+      else resolve(answer);
+    });
+  });
 }

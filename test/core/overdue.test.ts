@@ -1,0 +1,86 @@
+/** Connections of which Postgres owes an answer and is silent: a real Postgres behind a proxy that stops passing anything on. */
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import pg from 'pg';
+import { Type } from 'typebox';
+import { afterAll, expect, test } from 'vitest';
+import { Overdue } from '../../server/core/db/overdue.ts';
+import { sql } from '../../server/core/db/sql.ts';
+import { allAtOnce, type Connections, stepByStep } from '../../server/core/db/transaction.ts';
+import { createTestDatabase } from '../helpers/database.ts';
+
+const { url } = await createTestDatabase();
+const { host, port, user, database, password } = new pg.Client({ connectionString: url });
+const upstream = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
+const sockets: Socket[] = [];
+const proxy = createServer((client) => {
+  const server = connect(upstream as { path: string });
+  sockets.push(client, server);
+  client.pipe(server).pipe(client);
+  for (const one of [client, server]) one.on('error', () => {});
+});
+await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+const pool = new pg.Pool({
+  host: '127.0.0.1',
+  port: (proxy.address() as AddressInfo).port,
+  ...{ user, database, password },
+  max: 2,
+  pipeline: true,
+} as pg.PoolConfig);
+pool.on('error', () => {});
+const LIMIT_MS = 400;
+const connections: Connections = { pool, overdue: new Overdue(LIMIT_MS) };
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  proxy.close();
+  connections.overdue.close();
+  await pool.end();
+});
+
+/** Nothing passes any more, and nobody is told. */
+function fallSilent() {
+  for (const socket of sockets.splice(0)) socket.unpipe();
+}
+
+const One = Type.Object({ one: Type.Integer() });
+const settings = sql`select 1 as one`;
+const read = () => allAtOnce(connections, settings, (tx) => tx.many(One, sql`select 1 as one`));
+const write = () => stepByStep(connections, () => 'begin', (tx) => tx.many(One, sql`select 1 as one`));
+const silent = `Postgres did not answer for ${LIMIT_MS} ms`;
+
+test('what waits is told after the limit, and the next connection is a new one', async () => {
+  expect(await Promise.all([read(), write()])).toEqual([[{ one: 1 }], [{ one: 1 }]]);
+  fallSilent();
+  const answers = await Promise.allSettled([read(), write()]);
+  expect(answers.map((one) => (one as PromiseRejectedResult).reason?.message)).toEqual([silent, silent]);
+  expect(await Promise.all([read(), write()])).toEqual([[{ one: 1 }], [{ one: 1 }]]);
+});
+
+test('a transaction may take longer than the limit while Postgres answers, and while it is owed nothing', async () => {
+  const rows = await stepByStep(
+    connections,
+    () => 'begin',
+    async (tx) => {
+      for (let n = 0; n < 4; n++) await tx.run(sql`select pg_sleep(0.2)`);
+      await new Promise((resolve) => setTimeout(resolve, 2 * LIMIT_MS));
+      return tx.many(One, sql`select 1 as one`);
+    },
+  );
+  expect(rows).toEqual([{ one: 1 }]);
+});
+
+test('statements sent together have the limit each', async () => {
+  const work = () =>
+    stepByStep(
+      connections,
+      () => 'begin',
+      (tx) => Promise.all(Array.from({ length: 4 }, () => tx.run(sql`select pg_sleep(0.2)`))),
+    );
+  expect(await work()).toEqual([1, 1, 1, 1]);
+});
+
+test('an error of Postgres tells who asked', async () => {
+  const failing = stepByStep(connections, () => 'begin', (tx) => tx.run(sql`select 1 / 0`));
+  const error = await failing.catch((failed: Error) => failed);
+  expect((error as Error).message).toBe('division by zero');
+  expect((error as Error).stack).toContain('transaction.ts');
+});
