@@ -1,7 +1,7 @@
 /** All SQL of the consents room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { sql } from '../core/db/sql.ts';
+import { column, sql } from '../core/db/sql.ts';
 import { ConsentRow, PastRow } from './schema.ts';
 
 const none = sql``;
@@ -14,9 +14,8 @@ const invited = sql`left join accord.consent_invitation i on i.tenant = c.tenant
 export type PastQuestion = { n: number; userId: string; name: string | null };
 
 function pasts(tenant: string, questions: readonly PastQuestion[]) {
-  // Sub-selects hide the lists' length from the planner, which otherwise plans anew for each.
-  return sql`from unnest((select ${questions.map((one) => one.n)}::integer[]), (select ${questions.map((one) => one.userId)}::text[]),
-      (select ${questions.map((one) => one.name)}::text[])) as q (n, user_id, name)
+  return sql`from unnest(${column.integers(questions, (one) => one.n)}, ${column.texts(questions, (one) => one.userId)},
+      ${column.texts(questions, (one) => one.name)}) as q (n, user_id, name)
     join accord.user_consent c on c.tenant = ${tenant} and c.user_id = q.user_id
       and (q.name is null or c.definition = q.name)
     ${invited}`;
@@ -49,7 +48,7 @@ export async function holdUsers(tx: Transaction, tenant: string, userIds: readon
   const rows = await tx.many(
     Type.Object({ held: Type.Boolean() }),
     sql`select pg_advisory_xact_lock(hashtextextended('accord.consents.' || t.tenant || '.' || u.id, 0)) is not null as held
-      from accord.tenant t, unnest((select ${[...userIds].sort()}::text[])) as u (id)
+      from accord.tenant t, unnest(${column.texts([...userIds].sort(), (id) => id)}) as u (id)
       where t.tenant = ${tenant} and t.state = 'active' for key share of t`,
   );
   return rows.length > 0;
@@ -60,14 +59,14 @@ export type NewConsent = ConsentRow;
 
 /** Consents that the users have not given before; each row gets its id. */
 export async function insertConsents(tx: Transaction, tenant: string, rows: readonly NewConsent[]): Promise<void> {
-  const column = (of: (row: NewConsent) => string | null) => sql`(select ${rows.map(of)}::text[])`;
+  const texts = (of: (row: NewConsent) => string | null) => column.texts(rows, of);
   const inserted = await tx.many(
     Type.Object({ id: Type.String(), key: Type.String() }),
     sql`insert into accord.user_consent (tenant, user_id, definition, version, document, language, given_at, proof)
       select ${tenant}, r.user_id, r.definition, r.version, r.document, r.language, r.given_at::timestamptz, r.proof::jsonb
-      from unnest(${column((row) => row.user_id)}, ${column((row) => row.definition)}, ${column((row) => row.version)},
-        ${column((row) => row.document)}, ${column((row) => row.language)}, ${column((row) => row.given_at)},
-        ${column((row) => (row.proof === null ? null : JSON.stringify(row.proof)))})
+      from unnest(${texts((row) => row.user_id)}, ${texts((row) => row.definition)}, ${texts((row) => row.version)},
+        ${texts((row) => row.document)}, ${texts((row) => row.language)}, ${texts((row) => row.given_at)},
+        ${texts((row) => (row.proof === null ? null : JSON.stringify(row.proof)))})
         as r (user_id, definition, version, document, language, given_at, proof)
       returning id, concat_ws(e'\\x01', user_id, definition, version, document, language) as key`,
   );

@@ -33,7 +33,8 @@ export function resolve(
   isWanted: (name: string, node: Edge['from']) => boolean = () => true,
 ): Resolved | undefined {
   const at = nodeKey(root);
-  const held = canFollow(edges, types) ? deduce(edges.map(stored), types.inheritances) : edges.map(stored);
+  const direct = edges.map(stored);
+  const held = canFollow(edges, types) ? deduce(direct, types.inheritances) : direct;
   if (held === undefined) return undefined;
   const seen = new Set<string>();
   const result: Resolved & { attributes: Map<string, Record<string, unknown>> } = {

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
-import { identifier, sql } from '../core/db/sql.ts';
+import { column, identifier, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { storable } from './digest.ts';
 import type { SealedLine } from './line.ts';
@@ -115,8 +115,8 @@ export function moveEntries(tx: Transaction, tenant: string, links: readonly Lin
   return tx.run(sql`
     with taken as (
       delete from accord.ledger_inbox i
-      using unnest(${links.map((one) => one.time)}::timestamptz[], ${links.map((one) => one.id)}::uuid[],
-        ${links.map((one) => one.sequence)}::bigint[], ${links.map((one) => one.hash)}::text[]) as link (time, id, sequence, hash)
+      using unnest(${column.instants(links, (one) => one.time)}, ${column.uuids(links, (one) => one.id)},
+        ${column.bigints(links, (one) => one.sequence)}, ${column.texts(links, (one) => one.hash)}) as link (time, id, sequence, hash)
       where i.tenant = ${tenant} and i.time = link.time and i.id = link.id
       returning i.*, link.sequence, decode(link.hash, 'hex') as hash)
     insert into accord.ledger_entry (id, ${inboxColumns}, sequence, hash)

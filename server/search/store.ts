@@ -1,7 +1,7 @@
 /** All SQL of the search room. Things come by id in byte order, `now` is RFC 3339: what has expired at it is not there. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { type Sql, sql } from '../core/db/sql.ts';
+import { column, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 
 const Id = Type.Object({ id: Type.String() });
@@ -35,9 +35,6 @@ function endsOf(start: 'from' | 'to'): { near: Sql; farType: Sql; far: Sql } {
     : { near: sql`r.to_type = w.type and r.to_id = w.id`, farType: sql`r.from_type`, far: sql`r.from_id` };
 }
 
-const texts = (list: readonly string[]) => sql`(select ${list}::text[])`;
-const integers = (list: readonly number[]) => sql`(select ${list}::integer[])`;
-
 /** A thing, and the name of relationships of it that are the last to what is searched for. */
 export type Head = { type: string; id: string; name: string };
 
@@ -51,8 +48,8 @@ export async function reachedPage(
   const { near, farType, far } = endsOf(start);
   const rows = await tx.many(
     Id,
-    sql`select distinct e.id from unnest(${texts(heads.map((one) => one.type))}, ${texts(heads.map((one) => one.id))},
-          ${texts(heads.map((one) => one.name))}) as w (type, id, name)
+    sql`select distinct e.id from unnest(${column.texts(heads, (one) => one.type)}, ${column.texts(heads, (one) => one.id)},
+          ${column.texts(heads, (one) => one.name)}) as w (type, id, name)
       cross join lateral (select ${far} as id from accord.relationship r where r.tenant = ${tenant} and ${near}
         and r.name = w.name and ${farType} = ${type} and ${far} > ${after} and (r.expires_at is null or r.expires_at > ${now})
         order by ${far} limit ${count}) as e
@@ -79,12 +76,12 @@ export function readInner(
     Inner,
     sql`with recursive w (root, key, type, id, depth) as (
         select root, '' collate "C", type collate "C", id collate "C", 0
-          from unnest(${integers(roots.map((_, i) => i))}, ${texts(roots.map((one) => one.type))},
-            ${texts(roots.map((one) => one.id))}) as roots (root, type, id)
+          from unnest(${column.integers(roots, (_, i) => i)}, ${column.texts(roots, (one) => one.type)},
+            ${column.texts(roots, (one) => one.id)}) as roots (root, type, id)
         union
         select w.root, (r.from_type || ':' || r.name || ':' || r.to_type), ${farType}, ${far}, w.depth + 1
-          from w join (select * from unnest(${integers(steps.map((one) => one.root))}, ${texts(steps.map((one) => one.after))},
-            ${texts(steps.map((one) => one.name))}, ${texts(steps.map((one) => one.type))}) as steps (root, after, name, type)) as s
+          from w join (select * from unnest(${column.integers(steps, (one) => one.root)}, ${column.texts(steps, (one) => one.after)},
+            ${column.texts(steps, (one) => one.name)}, ${column.texts(steps, (one) => one.type)}) as steps (root, after, name, type)) as s
             on s.root = w.root and s.after = w.key
           cross join lateral (select r.* from accord.relationship r where r.tenant = ${tenant} and ${near} and r.name = s.name
             and ${farType} = s.type and (r.expires_at is null or r.expires_at > ${now}) limit ${limits.searchHeadsMax + 1}) as r

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { checkRows } from '../../server/core/db/rows.ts';
-import { compileSql, identifier, sql } from '../../server/core/db/sql.ts';
+import { column, compileSql, identifier, sql } from '../../server/core/db/sql.ts';
 
 describe('the sql tag', () => {
   test('makes every value a parameter', () => {
@@ -28,6 +28,14 @@ describe('the sql tag', () => {
     expect(around(identifier('d')).text).toBe('select "d" from $1');
     expect(other.values).toEqual([3, 2]);
     expect(around(4)).toEqual({ ...value, values: [4, 2] });
+  });
+  test('gives a list as one parameter, of one text whatever its length', () => {
+    const of = (list: readonly (string | null)[]) => compileSql(sql`select ${column.texts(list, (one) => one)}`);
+    expect(of(['a', 'b'])).toMatchObject({ text: 'select (select $1::text[])', values: ['{"a","b"}'] });
+    expect(of([]).values).toEqual(['{}']);
+    expect(of(['a"b', 'c\\d', 'e,{}', null, 'null', '']).values).toEqual(['{"a\\"b","c\\\\d","e,{}",null,"null",""}']);
+    expect(of(['a', 'b']).name).toBe(of([null]).name);
+    expect(compileSql(sql`${column.integers([7, 8], (one, i) => one + i)}`).values).toEqual(['{7,9}']);
   });
   test('quotes identifiers', () => {
     expect(compileSql(sql`select ${identifier('a"b')}`).text).toBe('select "a""b"');

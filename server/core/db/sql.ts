@@ -25,15 +25,32 @@ export function identifier(name: string): Sql {
 }
 
 /**
- * A list as the text of an array, for a parameter that is cast to one (`${arrayText(ids)}::text[]`): half the time of giving
- * pg the list, which quotes each element by two replacements.
+ * A list as the text of an array, for a parameter that is cast to one: half the time of giving pg the list, which quotes each
+ * element by two replacements.
  */
-export function arrayText(list: readonly string[]): string {
+function arrayText(list: readonly (string | null)[]): string {
   if (list.length === 0) return '{}';
-  const plain = !/["\\]/.test(list.join(''));
-  const quoted = plain ? list : list.map((one) => one.replace(/["\\]/g, '\\$&'));
-  return `{"${quoted.join('","')}"}`;
+  const joined = list.join('');
+  const isPlain = !/["\\]/.test(joined) && !list.includes(null);
+  if (isPlain) return `{"${list.join('","')}"}`;
+  return `{${list.map((one) => (one === null ? 'null' : `"${one.replace(/["\\]/g, '\\$&')}"`)).join()}}`;
 }
+
+/**
+ * What is read of each of a list, as an array for unnest. A sub-select, so that the planner cannot see how long it is:
+ * otherwise it plans each query anew for that, which took 0.4 of 0.6 ms of a query for one subject, and 1.5 of 1.8 ms of a walk.
+ */
+export const column = {
+  texts: <T>(list: readonly T[], read: (one: T) => string | null): Sql =>
+    sql`(select ${arrayText(list.map(read))}::text[])`,
+  instants: <T>(list: readonly T[], read: (one: T) => string): Sql =>
+    sql`(select ${arrayText(list.map(read))}::timestamptz[])`,
+  uuids: <T>(list: readonly T[], read: (one: T) => string): Sql => sql`(select ${arrayText(list.map(read))}::uuid[])`,
+  integers: <T>(list: readonly T[], read: (one: T, index: number) => number): Sql =>
+    sql`(select ${`{${list.map(read).join()}}`}::integer[])`,
+  bigints: <T>(list: readonly T[], read: (one: T) => number): Sql =>
+    sql`(select ${`{${list.map(read).join()}}`}::bigint[])`,
+};
 
 type Compiled = { text: string; name: string };
 const compiled = new Map<string, Compiled>();
@@ -55,7 +72,7 @@ export function compileSql(query: Sql): { text: string; values: unknown[]; name:
 const numbers = new WeakMap<readonly string[], string>();
 let templates = 0;
 
-/** What the text is made of, as short as it can be said: the text itself is a hundred times as long. Collects the values. */
+/** What the text is made of, as short as it can be said, since the text itself is long. Collects the values. */
 function shapeOf({ strings, values: parts }: Sql, values: unknown[]): string {
   let shape = numbers.get(strings);
   if (shape === undefined) {
