@@ -151,7 +151,8 @@ export const limits = {
   ledgerTextBytesMax: 1024, // of a field; what is longer was refused, and is recorded cut
   ledgerGroupEntriesMax: 1000, // in one insert, unless one append alone has more
   ledgerCheckpointCharsMax: 2048,
-  ledgerSealEntriesMax: 250, // under one checkpoint; hashed at a stretch (3 ms), while answers wait
+  ledgerSealEntriesMax: 250, // under one checkpoint
+  ledgerSealSliceEntriesMax: 25, // hashed at a stretch and moved by one statement, while answers wait
   ledgerVerifyPageItemsMax: 1000, // hashed at a stretch, while others wait
   ledgerExportPageItemsMax: 250, // one text
   ledgerExportsMax: 4, // of a tenant at once on a server: each holds a page for as long as its reader does not take it

@@ -2,6 +2,7 @@
  * Owns sealing: committed entries get the next numbers and the chain's hashes, and a signed checkpoint says so. One at a
  * time for a tenant, whichever server does it; each seal is one transaction, so that a chain never has half of one.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
@@ -14,6 +15,11 @@ import { insertCheckpoint, moveEntries, readHead, readUnsealed, removeStray, ten
 export type SealServices = { database: Database; sealer: Sealer; clock: Clock; observe: Observe };
 
 const PAUSE_MS = 500;
+/**
+ * A seal goes by slices, and rests after each for so many times as long as it took: answers wait for an entry of their own, and
+ * would wait for the whole seal where Postgres has no core to spare.
+ */
+const REST = 2;
 /** After a failure: a database that is away is not asked for twice a second. */
 const RETRY_MS = 5000;
 
@@ -30,13 +36,18 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
     const head = await readHead(tx, tenant);
     const before = head?.last ?? 0;
     let hash = head?.hash ?? genesis(tenant);
-    const links = rows.map((row, i) => {
-      hash = chained(hash, leafOf(row));
-      return { time: row.time, id: row.id, sequence: before + i + 1, hash };
-    });
-    const moved = await moveEntries(tx, tenant, links);
-    if (moved !== rows.length)
-      throw new Error(`${moved} of ${rows.length} entries of ${tenant} were there to be sealed`);
+    for (let sealed = 0; sealed < rows.length; sealed += limits.ledgerSealSliceEntriesMax) {
+      const began = performance.now();
+      const slice = rows.slice(sealed, sealed + limits.ledgerSealSliceEntriesMax);
+      const links = slice.map((row, i) => {
+        hash = chained(hash, leafOf(row));
+        return { time: row.time, id: row.id, sequence: before + sealed + i + 1, hash };
+      });
+      const moved = await moveEntries(tx, tenant, links);
+      if (moved !== slice.length)
+        throw new Error(`${moved} of ${slice.length} entries of ${tenant} were there to be sealed`);
+      await sleep(REST * (performance.now() - began));
+    }
     const seal = { tenant, first: before + 1, last: before + rows.length, time: new Date(clock.now()).toISOString() };
     const key = await lastingKey(sealer, tx, tenant, 'checkpoint');
     const signed = await signCheckpoint(key, { ...seal, hash });

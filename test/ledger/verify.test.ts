@@ -110,6 +110,29 @@ describe('sealing', () => {
     expect((await verify(tenant)).firstBad).toMatchObject({ sequence: limits.ledgerVerifyPageItemsMax });
   });
 
+  test('goes by slices of ledgerSealSliceEntriesMax, of which the last may fail: then nothing of the seal is there', async () => {
+    const tenant = await server.tenant();
+    const count = 2 * limits.ledgerSealSliceEntriesMax + 1;
+    await ledger.append(
+      tenant,
+      Array.from({ length: count }, (_, i) => entry({ time: T0 + i })),
+    );
+    // One of the last slice's is in the way of itself.
+    const copied = 'id, time, type, outcome, request_id, personal_digest';
+    await admin(
+      `insert into accord.ledger_entry (tenant, ${copied}, sequence, hash) select tenant, ${copied}, 1, personal_digest
+       from accord.ledger_inbox where tenant = $1 order by time desc limit 1`,
+      [tenant],
+    );
+    await expect(sealTenant(sealing, tenant)).rejects.toThrow(/ledger_entry_rest_pkey/);
+    const waiting = await admin('select from accord.ledger_inbox where tenant = $1', [tenant]);
+    const moved = await admin('select from accord.ledger_entry where tenant = $1', [tenant]);
+    expect([waiting.length, moved.length]).toEqual([count, 1]);
+    await remove(tenant, 1);
+    expect(await sealTenant(sealing, tenant)).toBe(count);
+    expect(await verify(tenant)).toMatchObject({ valid: true, entries: count });
+  });
+
   test('goes on by itself until it is stopped', async () => {
     const tenant = await server.tenant();
     const stop = keepSealing(sealing);
