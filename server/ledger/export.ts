@@ -4,9 +4,8 @@
  */
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { eventsIn } from './rows.ts';
 import { type EventFilter, type Position, readEventLines } from './store.ts';
-import { csvHeader, csvOf } from './view.ts';
+import { csvHeader, csvOf, eventsIn } from './view.ts';
 
 export const exportFormats = ['ndjson', 'csv'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -28,10 +27,7 @@ export async function* exported(
   let behind: Position | undefined;
   for (;;) {
     const page = { newestFirst: false, behind, limit };
-    const read = await database.read(tenant, (tx) => readEventLines(tx, tenant, filter, page));
-    const { lines, count } = read;
-    // What pg resolved a promise with survives V8's scavenges (DECISIONS.md): with the text in it, 46 MiB more were resident.
-    read.lines = '';
+    const { lines, count } = await database.read(tenant, (tx) => readEventLines(tx, tenant, filter, page));
     if (count > 0) yield textOf[format](lines);
     if (count < limit) return;
     behind = eventsIn(lines.slice(lines.lastIndexOf('\n', lines.length - 2) + 1))[0];

@@ -15,10 +15,10 @@ import { ledgerProblems } from './diagnose.ts';
 import { exported, exportFormats } from './export.ts';
 import { type FilterQuery, filterOf, ownFilter, tenantFilter } from './filter.ts';
 import { ledgerProblem } from './problems.ts';
-import { eventsIn } from './rows.ts';
 import { RegisterEvent } from './schema.ts';
 import { type EventFilter, type Position, readEventLines } from './store.ts';
 import { verifyLedger } from './verify.ts';
+import { eventsIn } from './view.ts';
 
 export type LedgerRouteServices = {
   database: Database;

@@ -1,6 +1,13 @@
-/** Owns how an entry is shown as a line of CSV (RFC 4180), pure. */
-
+/** Owns how entries are shown: read from lines of JSON, and as lines of CSV (RFC 4180), pure. */
 import type { RegisterEvent } from './schema.ts';
+
+/**
+ * Lines of JSON that Postgres wrote, which cost a third of what rows of pg cost.
+ * @param lines RegisterEvents, each with a line feed behind it
+ */
+export function eventsIn(lines: string): RegisterEvent[] {
+  return lines === '' ? [] : (JSON.parse(`[${lines.slice(0, -1).replaceAll('\n', ',')}]`) as RegisterEvent[]);
+}
 
 export const csvHeader =
   'id,sequence,time,type,actorType,actorId,userId,name,version,documentVersion,documentLanguage,outcome,requestId,clientId\r\n';
