@@ -147,16 +147,17 @@ const row = (kind: 'active' | 'outstanding' | 'register') => [
 ];
 table([`${USERS} users`, 'a second', 'CPU us', 'noise'], (['active', 'outstanding', 'register'] as const).map(row));
 const bare = median(bareRounds.map(median));
+const bareP99 = percentile(bareRounds.flat(), 0.99);
 const p99s = open.map((round) => percentile(round, 0.99));
 const p99 = median(p99s);
 console.log(
-  `bare durable insert ${bare.toFixed(2)} ms (p99 ${percentile(bareRounds.flat(), 0.99).toFixed(2)}); active at ${half.toFixed(0)}/s: ` +
+  `bare durable insert ${bare.toFixed(2)} ms (p99 ${bareP99.toFixed(2)}); active at ${half.toFixed(0)}/s: ` +
     `p50 ${median(open.map(median)).toFixed(2)} ms, ${unsealed[0].waiting} entries not sealed at the end`,
 );
 for (const kind of ['active', 'outstanding'] as const)
   target(`${kind}, a second`, '>= 2000', rate(kind).toFixed(0), rate(kind) >= 2000);
 target('register, a second', '>= 1000', rate('register').toFixed(0), rate('register') >= 1000);
-target('p99 at half load, ms', `<= 5 + ${bare.toFixed(2)}`, p99.toFixed(2), p99 <= 5 + bare);
+target('p99 at half load, ms', `<= 5 + ${bareP99.toFixed(2)}`, p99.toFixed(2), p99 <= 5 + bareP99);
 console.log(
   `  ${noise(p99s)}; all rounds together: p99 ${percentile(
     open.flatMap((round) => [...round]),

@@ -7,14 +7,7 @@ import pg from 'pg';
 import { mintClientToken } from '../server/keys/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
 import { putRelationshipType, putThingType } from '../server/types/index.ts';
-import {
-  createInstallation,
-  letPostgresGoFirst,
-  pinToCore1,
-  type ServerProcess,
-  startProcess,
-  writer,
-} from './installation.ts';
+import { createInstallation, pinToCore1, type ServerProcess, startProcess, writer } from './installation.ts';
 import { type Connection, closedLoop, openConnections, openLoop, prepare, type Request } from './load.ts';
 import { median, noise, percentile, table, target } from './report.ts';
 
@@ -23,6 +16,7 @@ const ROUNDS = Number(process.argv[3] ?? 8);
 const CLOSED_MS = 1000;
 const OPEN_ROUNDS = 3 * ROUNDS;
 const OPEN_MS = 600;
+const WARM_MS = 5000;
 const CONNECTIONS = 64;
 const TOKENS = 200;
 const OF_EACH = 20;
@@ -30,7 +24,7 @@ const MEMBERS = 100_000;
 const CHAIN = 10;
 
 pinToCore1();
-const installation = await createInstallation({ durable: false });
+const installation = await createInstallation({ durable: false, first: true });
 const { services } = installation;
 await installation.tenant('bench');
 for (const [kind, name] of [
@@ -135,6 +129,8 @@ async function connected(process: ServerProcess): Promise<Side> {
 }
 
 type Measured = { rps: number[]; cpuUs: number[]; open: Float64Array[] };
+/** Of the bare route, once more: at half of its own capacity. */
+type Bare = Measured & { own: Float64Array[] };
 async function capacity({ process, connections }: Side, requests: Request[], into: Measured): Promise<void> {
   const before = await process.usage();
   const { answered, failed, seconds } = await closedLoop(connections, requests, CLOSED_MS);
@@ -144,10 +140,10 @@ async function capacity({ process, connections }: Side, requests: Request[], int
   into.cpuUs.push((after.cpuUs - before.cpuUs) / answered);
 }
 
-async function latency({ connections }: Side, requests: Request[], rate: number, into: Measured): Promise<void> {
-  const { latenciesMs, failed } = await openLoop(connections, requests, rate, OPEN_MS);
+async function latency({ connections }: Side, requests: Request[], rate: number, ms = OPEN_MS): Promise<Float64Array> {
+  const { latenciesMs, failed } = await openLoop(connections, requests, rate, ms);
   if (failed > 0) throw new Error(`${failed} requests failed`);
-  into.open.push(latenciesMs);
+  return latenciesMs;
 }
 
 const nothing = (): Measured => ({ rps: [], cpuUs: [], open: [] });
@@ -166,25 +162,30 @@ async function measure(rows: number, [ours, bare]: readonly [Side, Side]) {
   await closedLoop(bare.connections, allow.requests, 3000);
   await ours.process.rest();
   const results = Object.fromEntries(Object.keys(cases).map((key) => [key, nothing()]));
-  const bareResult = nothing();
+  const bareResult: Bare = { ...nothing(), own: [] };
   for (let round = 0; round < ROUNDS; round++) {
     for (const [key, { requests }] of Object.entries(cases)) await capacity(ours, requests, results[key] as Measured);
     await capacity(bare, allow.requests, bareResult);
   }
-  const rate = Math.floor(median((results.allow as Measured).rps) / 2);
+  const [rate, bareRate] = [results.allow as Measured, bareResult].map(({ rps }) => Math.floor(median(rps) / 2)) as [
+    number,
+    number,
+  ];
+  const turns = [
+    { side: ours, rate, into: (results.allow as Measured).open },
+    { side: bare, rate, into: bareResult.open },
+    { side: bare, rate: bareRate, into: bareResult.own },
+  ];
+  // Other code is hot at a rate than at full load: its compilers have done their work first.
+  for (const { side, rate } of turns) await latency(side, allow.requests, rate, WARM_MS);
   for (let round = 0; round < OPEN_ROUNDS; round++) {
-    const turns = [
-      [ours, results.allow as Measured],
-      [bare, bareResult],
-    ] as const;
-    for (const [one, into] of round % 2 === 0 ? turns : turns.toReversed())
-      await latency(one, allow.requests, rate, into);
+    for (const { side, rate, into } of round % 2 === 0 ? turns : turns.toReversed())
+      into.push(await latency(side, allow.requests, rate));
   }
   for (const { connections } of [ours, bare]) for (const connection of connections) connection.close();
-  return { rows, cases, results, bare: bareResult, rate };
+  return { rows, cases, results, bare: bareResult, rate, bareRate };
 }
 
-letPostgresGoFirst();
 const ours = await startProcess('accord', installation.environment, 0);
 const bare = await startProcess('bare', installation.environment, 0);
 await ours.profile();
@@ -202,7 +203,7 @@ await installation.close();
 
 const ratios = (a: readonly number[], b: readonly number[]) => a.map((value, i) => value / (b[i] as number));
 const shown = (values: number[], digits: number) => median(values).toFixed(digits);
-for (const { rows, cases, results, bare, rate } of runs) {
+for (const { rows, cases, results, bare, rate, bareRate } of runs) {
   const of = (key: string) => results[key] as Measured;
   const line = (name: string, one: Measured) => [name, shown(one.rps, 0), shown(one.cpuUs, 1)];
   table(
@@ -219,10 +220,17 @@ for (const { rows, cases, results, bare, rate } of runs) {
     median(share) >= 0.35,
   );
   console.log(`  ${noise(share)}`);
-  const p99 = (one: Measured) => one.open.map((round) => percentile(round, 0.99));
-  const slower = ratios(p99(of('allow')), p99(bare));
-  target(`p99 at ${rate}/s of ${size}`, '≤ 3 times the bare route', median(slower).toFixed(2), median(slower) <= 3);
-  console.log(`  ${median(p99(of('allow'))).toFixed(2)} ms; ${noise(slower)}`);
+  const p99 = (rounds: readonly Float64Array[]) => rounds.map((round) => percentile(round, 0.99));
+  const ourP99 = p99(of('allow').open);
+  const slower = ratios(ourP99, p99(bare.own));
+  target(`p99 at half load of ${size}`, '≤ 3 times the bare route', median(slower).toFixed(2), median(slower) <= 3);
+  console.log(
+    `  ${median(ourP99).toFixed(2)} ms at ${rate}/s, ${median(p99(bare.own)).toFixed(2)} at ${bareRate}/s; ${noise(slower)}`,
+  );
+  const sameRate = ratios(ourP99, p99(bare.open));
+  console.log(
+    `  the bare route at ${rate}/s too: ${median(sameRate).toFixed(2)} times ${median(p99(bare.open)).toFixed(2)} ms; ${noise(sameRate)}`,
+  );
   for (const [allow, deny, of20] of [
     ['allow', 'deny', 'a subject of 20'],
     ['wide', 'wideDeny', 'wide groups'],

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -44,22 +44,28 @@ export function pinToCore1(): void {
 }
 
 /**
- * Lets Postgres, on the same core, go before this process, whose client spins: otherwise an answer waits for a time slice of
- * the client's (3 ms). By its scheduling group, since with groups a nice value counts inside of one only; what this process
- * starts is in it too, and has core 0 to itself. Without groups, nothing.
+ * Lets what a process starts from here on go before all ordinary processes. Postgres has the client's core, and would wait
+ * for the client's time slice otherwise (4 ms), which it would not on a machine of its own. Without the right, nothing.
  */
-export function letPostgresGoFirst(): void {
+function goFirst(pid: string): void {
   try {
-    writeFileSync('/proc/self/autogroup', '19');
+    execFileSync('chrt', ['--fifo', '--pid', '1', pid], { stdio: 'ignore' });
   } catch {
-    console.log('(the client is not behind Postgres: no scheduling groups)');
+    console.log('(Postgres is not ahead of the client on their core: no chrt, or not allowed)');
   }
 }
 
-/** @param durable whether Postgres syncs, as it does in production */
-export async function createInstallation({ durable }: { durable: boolean }): Promise<Installation> {
+/**
+ * @param durable whether Postgres syncs, as it does in production
+ * @param first whether Postgres goes before the client on their core
+ */
+export async function createInstallation(options: { durable: boolean; first?: boolean }): Promise<Installation> {
   const directory = await mkdtemp(join(tmpdir(), 'accord-bench-'));
-  const postgres = await startPostgres(directory, { durable });
+  const postgres = await startPostgres(directory, options);
+  if (options.first) {
+    const [pid] = (await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8')).split('\n');
+    goFirst(pid as string);
+  }
   const client = new pg.Client({ connectionString: postgres.adminUrl('postgres') });
   await client.connect();
   await client.query('create database accord');

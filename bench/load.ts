@@ -131,38 +131,40 @@ function spin(): () => void {
   };
 }
 
-const still = new Int32Array(new SharedArrayBuffer(4));
-const NAP_MS = 0.1;
-
 export type Open = { latenciesMs: Float64Array; failed: number };
 
 /**
  * `rate` requests a second at equal distances; one that finds no free connection waits, and its clock runs.
- * @param naps sleeps 0.1 ms at a time instead of spinning, where what is measured needs this core, too
+ * @param sleeps a millisecond at a time instead of spinning, where what is measured needs this core, too: what became due
+ *   meanwhile goes together, and its clock begins then
  */
 export async function openLoop(
   connections: Connection[],
   requests: Request[],
   rate: number,
   ms: number,
-  naps = false,
+  sleeps = false,
 ): Promise<Open> {
   const total = Math.floor((rate * ms) / 1000);
   const latenciesMs = new Float64Array(total);
   const free = [...connections];
-  let [sent, finished, failed] = [0, 0, 0];
+  let [sent, held, finished, failed] = [0, 0, 0, 0];
   const started = performance.now();
   const due = (i: number) => started + (i * 1000) / rate;
   await new Promise<void>((resolve) => {
     const turn = () => {
-      while (sent < total && free.length > 0 && due(sent) <= performance.now()) send(sent++);
-      if (naps && sent < total && due(sent) - performance.now() > NAP_MS) Atomics.wait(still, 0, 0, NAP_MS);
-      if (sent < total) setImmediate(turn); // a timer is a millisecond late, which would hide what is measured
+      const now = performance.now();
+      while (sent < total && free.length > 0 && due(sent) <= now) send(sent++);
+      while (free.length === 0 && held < total && due(held) <= now) held++;
+      if (sent === total) return;
+      if (sleeps) setTimeout(turn, 1);
+      else setImmediate(turn); // a timer is a millisecond late, which would hide what is measured
     };
     const send = (i: number) => {
       const connection = free.pop() as Connection;
+      const from = sleeps && i >= held ? performance.now() : due(i);
       connection.send(requests[i % requests.length] as Request, ({ status }) => {
-        latenciesMs[i] = performance.now() - due(i);
+        latenciesMs[i] = performance.now() - from;
         if (status !== 200) failed++;
         free.push(connection);
         if (++finished === total) resolve();
