@@ -44,7 +44,12 @@ function fallSilent() {
 const One = Type.Object({ one: Type.Integer() });
 const settings = sql`select 1 as one`;
 const read = () => allAtOnce(connections, settings, (tx) => tx.many(One, sql`select 1 as one`));
-const write = () => stepByStep(connections, () => 'begin', (tx) => tx.many(One, sql`select 1 as one`));
+const write = () =>
+  stepByStep(
+    connections,
+    () => 'begin',
+    (tx) => tx.many(One, sql`select 1 as one`),
+  );
 const silent = `Postgres did not answer for ${LIMIT_MS} ms`;
 
 test('what waits is told after the limit, and the next connection is a new one', async () => {
@@ -79,7 +84,11 @@ test('statements sent together have the limit each', async () => {
 });
 
 test('an error of Postgres tells who asked', async () => {
-  const failing = stepByStep(connections, () => 'begin', (tx) => tx.run(sql`select 1 / 0`));
+  const failing = stepByStep(
+    connections,
+    () => 'begin',
+    (tx) => tx.run(sql`select 1 / 0`),
+  );
   const error = await failing.catch((failed: Error) => failed);
   expect((error as Error).message).toBe('division by zero');
   expect((error as Error).stack).toContain('transaction.ts');
