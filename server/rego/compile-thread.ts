@@ -70,7 +70,7 @@ export class CompilerWorker {
     await worker?.terminate();
   }
 
-  /** Counts from here on; a thread that is loaded holds some 130 MiB. */
+  /** Counts from here on; a thread that is loaded holds some 290 MiB. */
   #rest(): void {
     clearTimeout(this.#idle);
     if (this.#worker === undefined) return;
