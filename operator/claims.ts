@@ -8,18 +8,23 @@ export class Claims {
   readonly #claimants = new Map<string, Map<Key, SourceObject>>();
   readonly #claimOf = new Map<Key, string>();
 
-  /** The object of a key as it is now; undefined: gone. */
-  note(key: Key, object: SourceObject | undefined): void {
+  /**
+   * The object of a key as it is now; undefined: gone.
+   * @returns who claim what it claimed before and claims no more: one of them may be the oldest now
+   */
+  note(key: Key, object: SourceObject | undefined): Key[] {
     const before = this.#claimOf.get(key);
+    const claim = object?.claims !== undefined && object.checked.ok ? claimId(object) : undefined;
     if (before !== undefined) {
       this.#claimants.get(before)?.delete(key);
       if (this.#claimants.get(before)?.size === 0) this.#claimants.delete(before);
       this.#claimOf.delete(key);
     }
-    if (object?.claims === undefined || !object.checked.ok) return;
-    const claim = claimId(object);
-    this.#claimOf.set(key, claim);
-    this.#claimants.set(claim, (this.#claimants.get(claim) ?? new Map()).set(key, object));
+    if (object !== undefined && claim !== undefined) {
+      this.#claimOf.set(key, claim);
+      this.#claimants.set(claim, (this.#claimants.get(claim) ?? new Map()).set(key, object));
+    }
+    return before === undefined || before === claim ? [] : [...(this.#claimants.get(before)?.keys() ?? [])];
   }
 
   /**

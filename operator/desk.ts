@@ -138,14 +138,20 @@ export class Desk {
     for (const key of keys ?? []) this.queue.add(key);
   }
 
-  /** Notes in memory whether a manifest is gone and what it claims; called for each hint, so it does not wait for anything. */
-  note(key: Key): void {
+  /**
+   * Notes in memory whether a manifest is gone and what it claims; called for each hint, so it does not wait for anything.
+   * @returns whom it may have been in the way of: they may have looked again when its record went, and have seen it still
+   */
+  note(key: Key): Key[] {
     const object = this.source.get(key);
-    this.claims.note(key, object);
-    if (object !== undefined && !object.deleting) {
-      this.breaker.there(key);
-      return;
-    }
+    const freed = this.claims.note(key, object);
+    if (object !== undefined && !object.deleting) this.breaker.there(key);
+    else this.#noteGone(key);
+    // Who has what it claims gains nothing: who makes and deletes manifests must not keep it busy.
+    return freed.filter((one) => conditionOf(this.records.get(one)?.status ?? {}, 'Accepted')?.reason !== 'Valid');
+  }
+
+  #noteGone(key: Key): void {
     const record = this.records.get(key);
     // A row that is gone already was counted when it went.
     if (record === undefined || record.object === '' || this.removed.has(key)) return;
@@ -159,7 +165,7 @@ export class Desk {
 
   /** A hint of the source. All of it is noted before anything is begun: the breaker counts. */
   changed(keys: readonly Key[]): void {
-    for (const key of keys) this.note(key);
+    const freed = keys.flatMap((key) => this.note(key));
     for (const key of keys) {
       // A Secret that it refers to may be what changed.
       if (this.source.get(key)?.kind === 'Tenant') this.accepted.delete(key);
@@ -167,6 +173,7 @@ export class Desk {
       const tenant = this.records.get(key)?.tenant;
       if (tenant !== undefined && this.held.has(tenant)) this.queue.add(this.tenantKey(tenant));
     }
+    for (const key of freed) this.queue.add(key);
   }
 
   /** Reads the records again and looks at everything: at the start, and after another operator may have been at work. */

@@ -19,7 +19,7 @@ export type Settled = 'settled' | 'waiting';
 
 export async function reconcile(desk: Desk, key: Key): Promise<Settled> {
   const startedAt = desk.clock.monotonic();
-  desk.note(key);
+  for (const freed of desk.note(key)) desk.queue.add(freed);
   const object = desk.source.get(key);
   if (object === undefined || object.deleting) return remove(desk, key, object, startedAt);
   const permitted = await permit(desk, object);

@@ -99,13 +99,25 @@ describe('claims', () => {
       ...(createdAt ? { createdAt } : {}),
     }) as unknown as SourceObject;
 
+  test('who goes, or claims something else, frees the others; who stays as it is, nobody', () => {
+    const claims = new Claims();
+    const [one, other] = [object('a'), object('b')];
+    expect([one, other, one].map((each) => claims.note(each.key, each))).toEqual([[], [], []]);
+    const moved = { ...one, claims: { tenant: 't', name: 'write' } } as SourceObject;
+    expect(claims.note(one.key, moved)).toEqual([other.key]);
+    expect(claims.note(one.key, undefined)).toEqual([]);
+    claims.note(one.key, one);
+    const broken = { ...other, checked: { ok: false, message: '' } } as unknown as SourceObject;
+    expect(claims.note(other.key, broken)).toEqual([one.key]);
+  });
+
   test('the oldest has no elder; without times, the first key', () => {
     const claims = new Claims();
     const [young, old] = [object('a', '2026-02-01T00:00:00Z'), object('b', '2026-01-01T00:00:00Z')];
     for (const one of [young, old]) claims.note(one.key, one);
     expect(claims.elder(young, () => true)).toBe(old);
     expect(claims.elder(old, () => true)).toBeUndefined();
-    claims.note(old.key, undefined);
+    expect(claims.note(old.key, undefined)).toEqual([young.key]);
     expect(claims.elder(young, () => true)).toBeUndefined();
     const [first, second] = [object('c'), object('d')];
     const others = new Claims();
