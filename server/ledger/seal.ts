@@ -17,9 +17,11 @@ export type SealServices = { database: Database; sealer: Sealer; clock: Clock; o
 const PAUSE_MS = 500;
 /**
  * A seal goes by slices, and rests after each for so many times as long as it took: answers wait for an entry of their own, and
- * would wait for the whole seal where Postgres has no core to spare.
+ * would wait for the whole seal where Postgres has no core to spare. What has waited for longer than LATE_MS is sealed without
+ * a rest, so that sealing keeps up however much is appended.
  */
 const REST = 2;
+const LATE_MS = 5000;
 /** After a failure: a database that is away is not asked for twice a second. */
 const RETRY_MS = 5000;
 
@@ -32,7 +34,9 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
   const sealed = await database.system(async (tx) => {
     if (!(await tryLock(tx, tenant))) return undefined;
     const rows = await readUnsealed(tx, tenant, limits.ledgerSealEntriesMax);
-    if (rows.length === 0) return undefined;
+    const [oldest] = rows;
+    if (oldest === undefined) return undefined;
+    const isLate = clock.now() - Date.parse(oldest.time) > LATE_MS;
     const head = await readHead(tx, tenant);
     const before = head?.last ?? 0;
     let hash = head?.hash ?? genesis(tenant);
@@ -46,7 +50,7 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
       const moved = await moveEntries(tx, tenant, links);
       if (moved !== slice.length)
         throw new Error(`${moved} of ${slice.length} entries of ${tenant} were there to be sealed`);
-      await sleep(REST * (performance.now() - began));
+      if (!isLate) await sleep(REST * (performance.now() - began));
     }
     const seal = { tenant, first: before + 1, last: before + rows.length, time: new Date(clock.now()).toISOString() };
     const key = await lastingKey(sealer, tx, tenant, 'checkpoint');
