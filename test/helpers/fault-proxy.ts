@@ -27,6 +27,8 @@ export type Fault =
   | { kind: 'truncate'; frames: number }
   /** Frames come twice, and the first one once more after each. */
   | { kind: 'duplicate' }
+  /** What a watch says of the end of an object, and all behind it, comes so much later. */
+  | { kind: 'late'; ms: number }
   /** Chunks of this many bytes: frames and characters are cut in two. */
   | { kind: 'split'; bytes: number }
   /** What is no part of the JSON comes before it. */
@@ -172,6 +174,7 @@ async function forwardFrames(body: AsyncIterable<Buffer>, response: ServerRespon
       const isDue = fault !== undefined && 'frames' in fault && count >= fault.frames;
       count += 1;
       first ??= frame;
+      if (fault?.kind === 'late' && frame.includes('"type":"DELETED"')) await sleep(fault.ms);
       if (fault?.kind === 'half-open' && isDue) continue;
       if (fault?.kind === 'truncate' && isDue) {
         response.write(frame.subarray(0, frame.length >> 1));

@@ -31,24 +31,31 @@ export const atWork = 'the operator is at work';
 export class World {
   readonly #cluster: Cluster;
   readonly #server: TestServer;
+  readonly #kubeconfig: string;
   /** The tenant's code is the name of its own namespace. */
   readonly #namespaces: { own: string; other: string };
   #token = '';
   #running: { operator: Operator; close: () => Promise<void> } | undefined;
 
-  private constructor(cluster: Cluster, server: TestServer, namespaces: { own: string; other: string }) {
+  private constructor(
+    cluster: Cluster,
+    server: TestServer,
+    kubeconfig: string,
+    namespaces: { own: string; other: string },
+  ) {
     this.#cluster = cluster;
     this.#server = server;
+    this.#kubeconfig = kubeconfig;
     this.#namespaces = namespaces;
   }
 
-  /** A tenant in a namespace of its own, with an operator at work. */
-  static async make(cluster: Cluster, server: TestServer): Promise<World> {
+  /** A tenant in a namespace of its own, with an operator at work. @param kubeconfig the operator's */
+  static async make(cluster: Cluster, server: TestServer, kubeconfig: string): Promise<World> {
     const made = [await cluster.namespace({ kind: 'x' }), await cluster.namespace({ kind: 'x' })].sort();
     const [own, other] = made as [string, string];
     const label = { metadata: { labels: { role: 'other' } } };
     await cluster.call('PATCH', `/api/v1/namespaces/${other}`, label, merge);
-    const world = new World(cluster, server, { own, other });
+    const world = new World(cluster, server, kubeconfig, { own, other });
     await cluster.call('POST', tenantsPath, {
       apiVersion: 'accord.dev/v1alpha1',
       kind: 'Tenant',
@@ -68,7 +75,7 @@ export class World {
   async start(): Promise<void> {
     const { services } = this.#server;
     const { database, observe } = services;
-    const api = await open(this.#cluster.kubeconfig);
+    const api = await open(this.#kubeconfig);
     const source = new KubernetesSource({ api, clock: systemClock, observe });
     const operator = startOperator({
       ...{ source, rooms: wireRooms(services), database, clock: systemClock, observe, maxStalenessMs: 15_000 },

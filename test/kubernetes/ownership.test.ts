@@ -3,8 +3,9 @@
  * against a real API server, operator, server and database. ownership-model.ts says what must come of them.
  */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { useCluster } from '../helpers/cluster.ts';
+import { startFaultProxy } from '../helpers/fault-proxy.ts';
 import { createTestServer } from '../helpers/server.ts';
 import {
   type Allowed,
@@ -26,6 +27,8 @@ import { atWork, World } from './ownership-world.ts';
 
 const cluster = await useCluster();
 const server = await createTestServer();
+const proxy = await startFaultProxy(cluster);
+afterAll(() => proxy.close());
 
 const slot = fc.constantFrom(...(Object.keys(slots) as Slot[]));
 const name = fc.constantFrom(...names);
@@ -170,12 +173,27 @@ class Life {
   }
 }
 
+/** Whose operator hears of the end of an object so much later than of all that came before. */
+async function begin(lateMs: number): Promise<Life> {
+  proxy.decide = ({ isWatch }) => (isWatch && lateMs > 0 ? { kind: 'late', ms: lateMs } : undefined);
+  return new Life(await World.make(cluster, server, proxy.kubeconfig));
+}
+
+test('a name goes to who waits for it, however late the operator hears that the one before is gone', async () => {
+  const wish: Wish = { managementPolicy: 'Enforce', adoptionPolicy: 'Refuse', content: 1, broken: false };
+  const life = await begin(1000);
+  await life.take({ do: 'apply', slot: 'first', wish });
+  await life.take({ do: 'apply', slot: 'second', wish });
+  await life.take({ do: 'delete', slot: 'first', strip: false });
+  await life.end();
+}, 60_000);
+
 const seed = Number(process.env.ACCORD_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 test(`whoever writes, each object has the owner that the rule gives it (seed ${seed}, ACCORD_SEED)`, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 12 }), async (steps) => {
-      const life = new Life(await World.make(cluster, server));
+    fc.asyncProperty(fc.constantFrom(0, 300), fc.array(step, { minLength: 12, maxLength: 12 }), async (late, steps) => {
+      const life = await begin(late);
       for (const step of steps) await life.take(step);
       await life.end();
     }),
