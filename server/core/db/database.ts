@@ -3,11 +3,13 @@
  * the few jobs that span tenants, runs in the listed role accord_system. There is no third way in.
  */
 import pg from 'pg';
+import { Type } from 'typebox';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
 import { Fence, type FenceOptions } from './fence.ts';
 import { Gate } from './gate.ts';
 import { Overdue } from './overdue.ts';
+import { Nullable } from './rows.ts';
 import { sql } from './sql.ts';
 import { allAtOnce, type Connections, stepByStep, types, type Work } from './transaction.ts';
 
@@ -28,6 +30,15 @@ export type DatabaseOptions = {
  * theirs, and an answer that waits for its ledger entry must not wait for the others of these.
  */
 const SYSTEM_POOL_MAX = 4;
+
+/** What would let the role that we log in as step around row-level security. */
+const LoginRole = Type.Object({
+  role: Type.String(),
+  rolsuper: Type.Boolean(),
+  rolbypassrls: Type.Boolean(),
+  across: Type.Boolean(),
+  owns: Nullable(Type.String()),
+});
 
 type Pools = { tenants: Connections; system: Connections; gate: Gate };
 
@@ -128,19 +139,18 @@ export class Database {
    * @throws Error saying which role and which attribute.
    */
   async assertConfined(): Promise<void> {
-    const { rows } = await this.#pools.tenants.pool.query(
-      `select current_user as role, rolsuper, rolbypassrls, pg_has_role('accord_system', 'usage') as across,
-         (select string_agg(c.relname, ', ') from pg_class c join pg_namespace n on n.oid = c.relnamespace
-           where n.nspname = 'accord' and c.relkind in ('r', 'p') and pg_has_role(c.relowner, 'usage')) as owns
-       from pg_roles where rolname = current_user`,
+    const row = await stepByStep(
+      this.#pools.tenants,
+      () => 'begin read only',
+      (tx) =>
+        tx.one(
+          LoginRole,
+          sql`select current_user as role, rolsuper, rolbypassrls, pg_has_role('accord_system', 'usage') as across,
+             (select string_agg(c.relname, ', ') from pg_class c join pg_namespace n on n.oid = c.relnamespace
+               where n.nspname = 'accord' and c.relkind in ('r', 'p') and pg_has_role(c.relowner, 'usage')) as owns
+           from pg_roles where rolname = current_user`,
+        ),
     );
-    const row = rows[0] as {
-      role: string;
-      rolsuper: boolean;
-      rolbypassrls: boolean;
-      across: boolean;
-      owns: string | null;
-    };
     const reason = row.rolsuper
       ? 'SUPERUSER'
       : row.rolbypassrls
