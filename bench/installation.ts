@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { heapFlags } from '../bin/node24.mjs';
 import { type Config, readConfig } from '../server/core/config.ts';
 import { migrate } from '../server/core/db/migrate.ts';
 import type { Writer } from '../server/core/ownership.ts';
@@ -20,7 +21,7 @@ import { putTenant, type TenantSpec } from '../server/tenants/index.ts';
 
 export const writer: Writer = { owner: { source: 'files', namespace: '', name: 'bench', uid: 'b' }, actor: 'bench' };
 /** As bin/accord.mjs starts the program. */
-const FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'];
+const FLAGS = ['--disable-warning=ExperimentalWarning', ...heapFlags];
 const BASE_URL = 'http://accord.bench';
 
 export type Installation = {

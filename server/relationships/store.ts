@@ -1,7 +1,7 @@
 /** All SQL of the relationships room. `now` is RFC 3339: what has expired at it is not there. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { type Sql, sql } from '../core/db/sql.ts';
+import { column, type Sql, sql } from '../core/db/sql.ts';
 import {
   type Attributes,
   ImportRow,
@@ -177,10 +177,10 @@ export function removeMatching(tx: Transaction, tenant: string, filter: Filter, 
 export type Line = Relationship & { line: number; maxPerTarget?: number };
 
 function arrays(lines: readonly Line[]) {
-  return sql`unnest(${lines.map((one) => one.line)}::bigint[], ${lines.map((one) => one.from.type)}::text[],
-    ${lines.map((one) => one.from.id)}::text[], ${lines.map((one) => one.relationshipType)}::text[],
-    ${lines.map((one) => one.to.type)}::text[], ${lines.map((one) => one.to.id)}::text[],
-    ${lines.map((one) => one.expiresAt ?? null)}::timestamptz[], ${lines.map((one) => one.maxPerTarget ?? null)}::integer[])
+  const texts = (read: (line: Line) => string) => column.texts(lines, read);
+  return sql`unnest(${column.bigints(lines, (one) => one.line)}, ${texts((one) => one.from.type)}, ${texts((one) => one.from.id)},
+    ${texts((one) => one.relationshipType)}, ${texts((one) => one.to.type)}, ${texts((one) => one.to.id)},
+    ${column.instants(lines, (one) => one.expiresAt ?? null)}, ${column.integers(lines, (one) => one.maxPerTarget ?? null)})
     as l (line, from_type, from_id, name, to_type, to_id, expires_at, most)`;
 }
 

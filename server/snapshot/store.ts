@@ -1,7 +1,7 @@
 /** All SQL of the snapshot room. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { sql } from '../core/db/sql.ts';
+import { column, sql } from '../core/db/sql.ts';
 
 /**
  * Says that this server lives. A server that was silent for an hour is forgotten by the others.
@@ -23,17 +23,18 @@ export async function forgetServer(tx: Transaction, server: string): Promise<voi
 
 /** Records the revisions that this server serves from now on, and tells whoever waits for them. */
 export async function acknowledge(tx: Transaction, server: string, served: ReadonlyMap<string, number>): Promise<void> {
-  const tenants = [...served.keys()];
-  const revisions = [...served.values()];
+  const all = [...served];
+  const list = sql`unnest(${column.texts(all, ([tenant]) => tenant)}, ${column.bigints(all, ([, revision]) => revision)})
+    as s (tenant, revision)`;
   // Losing an acknowledgement in a crash costs nothing: the next start records it again.
   await tx.run(sql`set local synchronous_commit = off`);
   await tx.run(sql`
     insert into accord.server_revision (server, tenant, revision)
-    select ${server}::uuid, tenant, revision from unnest(${tenants}::text[], ${revisions}::bigint[]) as s (tenant, revision)
+    select ${server}::uuid, tenant, revision from ${list}
     on conflict (server, tenant) do update set revision = excluded.revision`);
   await tx.run(sql`
     select pg_notify('accord_ack', tenant || ':' || revision)
-    from unnest(${tenants}::text[], ${revisions}::bigint[]) as s (tenant, revision)`);
+    from ${list}`);
 }
 
 /** A tenant that is gone is served by nobody. */

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { column, sql } from '../core/db/sql.ts';
 import type { Writer } from '../core/ownership.ts';
 import { TenantRow, type TenantSpec } from './schema.ts';
 
@@ -140,13 +140,12 @@ export async function recordRevision(
   revision: number,
   changes: readonly { kind: string; name: string }[],
 ): Promise<void> {
-  const [kinds, names] = [changes.map(({ kind }) => kind), changes.map(({ name }) => name)];
   await Promise.all([
     tx.run(sql`
       with bumped as (update accord.tenant set revision = ${revision} where tenant = ${tenant})
       insert into accord.config_change (tenant, revision, kind, name)
       select distinct ${tenant}, ${revision}::bigint, kind, name
-      from unnest(${kinds}::text[], ${names}::text[]) as c (kind, name)`),
+      from unnest(${column.texts(changes, ({ kind }) => kind)}, ${column.texts(changes, ({ name }) => name)}) as c (kind, name)`),
     tx.run(sql`select pg_notify('accord_config', ${`${tenant}:${revision}`})`),
   ]);
 }

@@ -1,7 +1,7 @@
 /** All SQL of the types room. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { sql } from '../core/db/sql.ts';
+import { column, sql } from '../core/db/sql.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
 import {
   RelationshipTypeRow,
@@ -103,12 +103,12 @@ export async function holdRelationshipTypes(
   keys: readonly TypeKey[],
   which: 'all' | 'limited, alone',
 ): Promise<RelationshipTypeRow[]> {
-  const [from, name, to] = [keys.map((key) => key.from), keys.map((key) => key.name), keys.map((key) => key.to)];
   return tx.many(
     RelationshipTypeRow,
     sql`select ${relationshipColumns} from accord.relationship_type
       where tenant = ${tenant} and (from_type, name, to_type) in
-        (select * from unnest(${from}::text[], ${name}::text[], ${to}::text[]))
+        (select * from unnest(${column.texts(keys, (key) => key.from)}, ${column.texts(keys, (key) => key.name)},
+          ${column.texts(keys, (key) => key.to)}))
       ${which === 'all' ? none : sql`and spec ? 'maxPerTarget'`}
       order by from_type, name, to_type ${which === 'all' ? sql`for key share` : sql`for update`}`,
   );

@@ -36,6 +36,8 @@ function arrayText(list: readonly (string | null)[]): string {
   return `{${list.map((one) => (one === null ? 'null' : `"${one.replace(/["\\]/g, '\\$&')}"`)).join()}}`;
 }
 
+const numbersText = (list: readonly (number | null)[]): string => `{${list.map((one) => one ?? 'null').join()}}`;
+
 /**
  * What is read of each of a list, as an array for unnest. A sub-select, so that the planner cannot see how long it is:
  * otherwise it plans each query anew for that, which took 0.4 of 0.6 ms of a query for one subject, and 1.5 of 1.8 ms of a walk.
@@ -43,13 +45,13 @@ function arrayText(list: readonly (string | null)[]): string {
 export const column = {
   texts: <T>(list: readonly T[], read: (one: T) => string | null): Sql =>
     sql`(select ${arrayText(list.map(read))}::text[])`,
-  instants: <T>(list: readonly T[], read: (one: T) => string): Sql =>
+  instants: <T>(list: readonly T[], read: (one: T) => string | null): Sql =>
     sql`(select ${arrayText(list.map(read))}::timestamptz[])`,
   uuids: <T>(list: readonly T[], read: (one: T) => string): Sql => sql`(select ${arrayText(list.map(read))}::uuid[])`,
-  integers: <T>(list: readonly T[], read: (one: T, index: number) => number): Sql =>
-    sql`(select ${`{${list.map(read).join()}}`}::integer[])`,
+  integers: <T>(list: readonly T[], read: (one: T, index: number) => number | null): Sql =>
+    sql`(select ${numbersText(list.map(read))}::integer[])`,
   bigints: <T>(list: readonly T[], read: (one: T) => number): Sql =>
-    sql`(select ${`{${list.map(read).join()}}`}::bigint[])`,
+    sql`(select ${numbersText(list.map(read))}::bigint[])`,
 };
 
 type Compiled = { text: string; name: string };

@@ -1,0 +1,3 @@
+export const root: string;
+export const heapFlags: readonly string[];
+export function findNode(): string;
