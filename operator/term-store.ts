@@ -27,6 +27,8 @@ export async function writeTerm(tx: Transaction, source: string, term: TermRow):
       taken_at = now()`);
 }
 
+const LockKey = Type.Object({ key: Type.String() });
+
 /**
  * Ends the connections whose transactions run under a term. A process that was stopped in the middle of a transaction
  * would hold up its successor until Postgres loses patience with it.
@@ -34,7 +36,7 @@ export async function writeTerm(tx: Transaction, source: string, term: TermRow):
  */
 export async function endTransactions(tx: Transaction, source: string): Promise<number> {
   // A role may end its own sessions; accord_system, in which the lock's key is computed, has none.
-  const key = await tx.one(Type.Object({ key: Type.String() }), sql`select accord.term_lock(${source})::text as key`);
+  const key = await tx.one(LockKey, sql`select accord.term_lock(${source})::text as key`);
   await tx.run(sql`set local role none`);
   return tx.run(sql`
     select pg_terminate_backend(pid) from pg_locks

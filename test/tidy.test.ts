@@ -93,6 +93,9 @@ describe('homes', () => {
     const sql = /core\/db\/sql\.ts'|^import (?!type)[^\n]*from 'pg'/m;
     expect(outside(sql, /^server\/(core\/db\/|embedded\/|\w+\/store\.ts)|^operator\/.*store\.ts$/)).toEqual([]);
   });
+  test('schemas of rows are constants, because each new one is compiled', () => {
+    expect(outside(/\b(one|many|maybe|checkRows)\(\s*(Type\.|Nullable\()/, /^$/)).toEqual([]);
+  });
   test('every file says what it owns', () => {
     const silent = product.filter(
       (file) => !/^(#!.*\n)?\s*(\/\*\*|\/\/)/.test(text(file)) && !/problems\.ts$/.test(file),

@@ -39,6 +39,8 @@ export function readPastConsents(
   return tx.many(ConsentRow, sql`select ${columns} ${pasts(tenant, questions)}`);
 }
 
+const Held = Type.Object({ held: Type.Boolean() });
+
 /**
  * Until the end of the transaction nobody else registers, revokes or is invited for these users, and nobody erases the
  * tenant. They are held in an order of their own, so that two who hold several never wait for one another.
@@ -46,7 +48,7 @@ export function readPastConsents(
  */
 export async function holdUsers(tx: Transaction, tenant: string, userIds: readonly string[]): Promise<boolean> {
   const rows = await tx.many(
-    Type.Object({ held: Type.Boolean() }),
+    Held,
     sql`select pg_advisory_xact_lock(hashtextextended('accord.consents.' || t.tenant || '.' || u.id, 0)) is not null as held
       from accord.tenant t, unnest(${column.texts([...userIds].sort(), (id) => id)}) as u (id)
       where t.tenant = ${tenant} and t.state = 'active' for key share of t`,
@@ -57,11 +59,13 @@ export async function holdUsers(tx: Transaction, tenant: string, userIds: readon
 /** Its id is set when it is stored. */
 export type NewConsent = ConsentRow;
 
+const Inserted = Type.Object({ id: Type.String(), key: Type.String() });
+
 /** Consents that the users have not given before; each row gets its id. */
 export async function insertConsents(tx: Transaction, tenant: string, rows: readonly NewConsent[]): Promise<void> {
   const texts = (of: (row: NewConsent) => string | null) => column.texts(rows, of);
   const inserted = await tx.many(
-    Type.Object({ id: Type.String(), key: Type.String() }),
+    Inserted,
     sql`insert into accord.user_consent (tenant, user_id, definition, version, document, language, given_at, proof)
       select ${tenant}, r.user_id, r.definition, r.version, r.document, r.language, r.given_at::timestamptz, r.proof::jsonb
       from unnest(${texts((row) => row.user_id)}, ${texts((row) => row.definition)}, ${texts((row) => row.version)},
@@ -121,10 +125,12 @@ export function listConsents(
   );
 }
 
+const Untouched = Type.Object({ untouched: Type.Boolean() });
+
 /** Whether nobody ever gave or asked anything in the tenant: each request leaves an entry in the ledger. */
 export async function isUntouched(tx: Transaction, tenant: string): Promise<boolean> {
   const { untouched } = await tx.one(
-    Type.Object({ untouched: Type.Boolean() }),
+    Untouched,
     sql`select not exists (select from accord.user_consent where tenant = ${tenant})
       and not exists (select from accord.ledger_inbox where tenant = ${tenant})
       and not exists (select from accord.ledger_entry where tenant = ${tenant}) as untouched`,

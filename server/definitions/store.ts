@@ -1,6 +1,7 @@
 /** All SQL of the definitions room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from './schema.ts';
 
 const none = sql``;
-const Count = Type.Object({ count: Type.Integer() });
 const at = (ms: number) => new Date(ms).toISOString();
 
 export async function readDefinition(
@@ -85,10 +85,12 @@ function endOfLifeOf({ start_date, end_date, grace_period }: Static<typeof Versi
   return { endOfLife: { startDate: Date.parse(start_date), endDate: Date.parse(end_date), gracePeriod: grace_period } };
 }
 
+const Named = Type.Object({ name: Type.String() });
+
 /** Names in byte order, archived ones too. */
 export async function listDefinitions(tx: Transaction, tenant: string): Promise<string[]> {
   const rows = await tx.many(
-    Type.Object({ name: Type.String() }),
+    Named,
     sql`select name from accord.consent_definition where tenant = ${tenant} order by name`,
   );
   return rows.map((row) => row.name);

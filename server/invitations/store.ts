@@ -10,9 +10,11 @@ const columns = sql`id, status, from_type, name, to_type, direction, target_type
   by_tenant, contact_type, contact_digest, contact_mask, contact_sealed, language, redirect_uri, delivery, deliveries,
   delivered_at, token_id, max_uses, uses, expires_at, relationship_expires_at, created_at, ended_by`;
 
+const NewId = Type.Object({ id: Type.String() });
+
 /** An id for an invitation: later ones are greater. */
 export async function newInvitationId(tx: Transaction): Promise<string> {
-  return (await tx.one(Type.Object({ id: Type.String() }), sql`select uuidv7() as id`)).id;
+  return (await tx.one(NewId, sql`select uuidv7() as id`)).id;
 }
 
 export function insertInvitation(tx: Transaction, tenant: string, one: NewInvitation): Promise<InvitationRow> {
@@ -76,9 +78,11 @@ export function listInvitations(
   );
 }
 
+const Found = Type.Object({ found: Type.Boolean() });
+
 export async function isAcceptedBy(tx: Transaction, tenant: string, id: string, acceptor: Thing): Promise<boolean> {
   const row = await tx.one(
-    Type.Object({ found: Type.Boolean() }),
+    Found,
     sql`select exists (select from accord.invitation_use where tenant = ${tenant} and invitation = ${id}
       and acceptor_type = ${acceptor.type} and acceptor_id = ${acceptor.id}) as found`,
   );

@@ -60,14 +60,15 @@ export async function eraseIn(tx: Transaction, tenant: string, user: Actor): Pro
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
+const Locked = Type.Object({ mine: Type.Boolean() });
+
 /** Whether this transaction may seal the tenant; it may not while another one does, or wipes. */
 export async function tryLock(tx: Transaction, tenant: string): Promise<boolean> {
-  const row = await tx.one(
-    Type.Object({ mine: Type.Boolean() }),
-    sql`select pg_try_advisory_xact_lock(accord.ledger_lock(${tenant})) as mine`,
-  );
+  const row = await tx.one(Locked, sql`select pg_try_advisory_xact_lock(accord.ledger_lock(${tenant})) as mine`);
   return row.mine;
 }
+
+const ToSeal = Type.Object({ tenant: Type.String(), erased: Type.Boolean() });
 
 /**
  * Tenants with entries that are not sealed, for a system transaction: one look into the index for each of them.
@@ -75,7 +76,7 @@ export async function tryLock(tx: Transaction, tenant: string): Promise<boolean>
  */
 export async function tenantsToSeal(tx: Transaction): Promise<{ tenant: string; erased: boolean }[]> {
   return tx.many(
-    Type.Object({ tenant: Type.String(), erased: Type.Boolean() }),
+    ToSeal,
     sql`with recursive waiting as (
         (select tenant from accord.ledger_inbox order by tenant limit 1)
         union all
@@ -152,6 +153,8 @@ export async function insertCheckpoint(
 /** Where a checkpoint stands, and the hash that it has there, in hexadecimal digits. */
 export type Mark = { last: number; first: number; hash: string };
 
+const SealedPage = Type.Object({ text: Nullable(Type.String()), checkpoints: Json<Mark[]>() });
+
 /**
  * Entries with numbers in (after, upTo], by number, and the checkpoints in them; whoever tampered may have left several of
  * one number. A page is one text, which `pg` reads in no time: a line for each entry, with tabs between. JSON escapes both.
@@ -165,7 +168,7 @@ export async function readSealed(
   const within = (column: 'sequence' | 'last') =>
     sql`tenant = ${tenant} and ${identifier(column)} > ${after} and ${identifier(column)} <= ${upTo}`;
   const { text, checkpoints } = await tx.one(
-    Type.Object({ text: Nullable(Type.String()), checkpoints: Json<Mark[]>() }),
+    SealedPage,
     sql`select (
         select string_agg(line, E'\\n') from (
           select concat_ws(E'\\t', encode(hash, 'hex'), encode(personal_digest, 'hex'), id, sequence, ${timeMs},
@@ -204,10 +207,12 @@ export function readUnsigned(tx: Transaction, tenant: string): Promise<Static<ty
   );
 }
 
+const HasHash = Type.Object({ has: Type.Boolean() });
+
 /** Whether the entry of a number has this hash. */
 export async function hasHashAt(tx: Transaction, tenant: string, sequence: number, hash: string): Promise<boolean> {
   const row = await tx.one(
-    Type.Object({ has: Type.Boolean() }),
+    HasHash,
     sql`select exists (select from accord.ledger_entry
       where tenant = ${tenant} and sequence = ${sequence} and hash = decode(${hash}, 'hex')) as has`,
   );
@@ -249,6 +254,8 @@ const eventLine = sql`concat('{"id":"', id, '"', ',"sequence":' || sequence,
 
 type EventPage = { newestFirst: boolean; behind?: Position | undefined; limit: number };
 
+const EventLines = Type.Object({ lines: Type.String(), count: Type.Integer() });
+
 /**
  * Sealed or not, from behind a position on: RegisterEvents as JSON, each with a line feed behind it. One statement: an entry
  * that is being sealed is there once.
@@ -265,7 +272,7 @@ export function readEventLines(
     ${behind === undefined ? none : sql`and (time, id) ${beyond} (${behind.time}, ${behind.id})`}`;
   const order = sql`order by time ${way}, id ${way}`;
   return tx.one(
-    Type.Object({ lines: Type.String(), count: Type.Integer() }),
+    EventLines,
     sql`select coalesce(string_agg(${eventLine}, ''), '') as lines, count(*) as count
       from ((select ${eventColumns}, null::bigint as sequence from accord.ledger_inbox where ${where} ${order} limit ${limit})
         union all (select ${eventColumns}, sequence from accord.ledger_entry where ${where} ${order} limit ${limit})

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { Role } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
+import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import { InvitationRow, MemberRow, PortalTokenRow } from './schema.ts';
 
@@ -36,6 +37,8 @@ export async function insertMember(tx: Transaction, tenant: string, email: strin
     on conflict (tenant, email) do nothing`);
 }
 
+const Minted = Type.Object({ jti: Type.String() });
+
 /** Adds a portal token and forgets the tenant's expired ones. The jti is a version 7 UUID: tokens sort by age. */
 export async function insertPortalToken(
   tx: Transaction,
@@ -44,7 +47,7 @@ export async function insertPortalToken(
 ): Promise<string> {
   await tx.run(sql`delete from accord.portal_token where tenant = ${tenant} and expires_at <= ${token.now}`);
   const row = await tx.one(
-    Type.Object({ jti: Type.String() }),
+    Minted,
     sql`insert into accord.portal_token (tenant, jti, member, created_at, expires_at)
       values (${tenant}, uuidv7(), ${token.member}, ${token.now}, ${token.expiresAt}) returning jti`,
   );
@@ -173,10 +176,12 @@ export function deleteUnwanted(
   );
 }
 
+const KnownAddress = Type.Object({ email: Type.String(), role: Type.String(), member: Type.Boolean() });
+
 /** Whether anybody of these addresses was invited before, or is a member. */
 export function readKnownAddresses(tx: Transaction, tenant: string, emails: readonly string[]) {
   return tx.many(
-    Type.Object({ email: Type.String(), role: Type.String(), member: Type.Boolean() }),
+    KnownAddress,
     sql`select email, role, true as member from accord.member where tenant = ${tenant} and email = any (${emails})
       union all select email, role, false from accord.member_invitation
       where tenant = ${tenant} and email = any (${emails})`,
@@ -185,11 +190,11 @@ export function readKnownAddresses(tx: Transaction, tenant: string, emails: read
 
 export async function countOpenInvitations(tx: Transaction, tenant: string, now: string): Promise<number> {
   const row = await tx.one(
-    Type.Object({ n: Type.Integer() }),
-    sql`select count(*)::int as n from accord.member_invitation
+    Count,
+    sql`select count(*)::int as count from accord.member_invitation
       where tenant = ${tenant} and ${open} and expires_at > ${now}`,
   );
-  return row.n;
+  return row.count;
 }
 
 /** Gives an invitation whose link nobody has seen another token. @returns undefined when there is none to give */

@@ -1,6 +1,7 @@
 /** All SQL of the policies room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import type { Reads } from '../rego/schema.ts';
@@ -14,6 +15,8 @@ export function readPolicy(tx: Transaction, tenant: string, name: string): Promi
   return tx.maybe(PolicyRow, sql`select ${columns} from accord.policy where tenant = ${tenant} and name = ${name}`);
 }
 
+const Named = Type.Object({ name: Type.String() });
+
 /**
  * Names in byte order after `after`. `search` keeps those whose name or source holds it, without regard to case.
  * @param limit undefined: all
@@ -25,7 +28,7 @@ export async function listPolicies(
 ): Promise<string[]> {
   const { search, after, limit } = page;
   const rows = await tx.many(
-    Type.Object({ name: Type.String() }),
+    Named,
     sql`select name from accord.policy where tenant = ${tenant}
       ${search === undefined ? none : sql`and (strpos(lower(name), lower(${search})) > 0 or strpos(lower(effective_rego), lower(${search})) > 0)`}
       ${after === undefined ? none : sql`and name > ${after}`}
@@ -82,17 +85,16 @@ export async function removePolicy(tx: Transaction, tenant: string, name: string
 
 /** How many policies the tenant has. */
 export async function countPolicies(tx: Transaction, tenant: string): Promise<number> {
-  const row = await tx.one(
-    Type.Object({ count: Type.Integer() }),
-    sql`select count(*)::int as count from accord.policy where tenant = ${tenant}`,
-  );
+  const row = await tx.one(Count, sql`select count(*)::int as count from accord.policy where tenant = ${tenant}`);
   return row.count;
 }
+
+const Numbered = Type.Object({ number: Type.Integer() });
 
 /** The number that the next revision of the name gets. */
 export async function nextNumber(tx: Transaction, tenant: string, name: string): Promise<number> {
   const row = await tx.one(
-    Type.Object({ number: Type.Integer() }),
+    Numbered,
     sql`select coalesce(max(number), 0) + 1 as number from accord.policy_revision where tenant = ${tenant} and name = ${name}`,
   );
   return row.number;

@@ -1,6 +1,7 @@
 /** All SQL of the relationships room. `now` is RFC 3339: what has expired at it is not there. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { Count } from '../core/db/rows.ts';
 import { column, type Sql, sql } from '../core/db/sql.ts';
 import {
   type Attributes,
@@ -14,12 +15,13 @@ import {
 
 const none = sql``;
 const columns = sql`from_type, from_id, name, to_type, to_id, expires_at`;
-const Count = Type.Object({ count: Type.Integer() });
 const holding = (now: string) => sql`(expires_at is null or expires_at > ${now})`;
+
+const RevisionRow = Type.Object({ id: Type.String() });
 
 /** The revision that this transaction's records have: opaque, and greater than that of every transaction before. */
 export async function recordRevision(tx: Transaction): Promise<string> {
-  const row = await tx.one(Type.Object({ id: Type.String() }), sql`select pg_current_xact_id()::text as id`);
+  const row = await tx.one(RevisionRow, sql`select pg_current_xact_id()::text as id`);
   return `r${row.id}`;
 }
 
@@ -147,6 +149,8 @@ export async function upsertRelationship(
   return row.was_there && row.held ? 'updated' : 'created';
 }
 
+const Removed = Type.Object({ held: Type.Boolean() });
+
 /** @returns whether it was there and held */
 export async function removeRelationship(
   tx: Transaction,
@@ -155,7 +159,7 @@ export async function removeRelationship(
   now: string,
 ): Promise<boolean> {
   const rows = await tx.many(
-    Type.Object({ held: Type.Boolean() }),
+    Removed,
     sql`delete from accord.relationship where tenant = ${tenant} and from_type = ${from.type} and from_id = ${from.id}
       and name = ${relationshipType} and to_type = ${to.type} and to_id = ${to.id}
       returning ${holding(now)} as held`,
@@ -184,6 +188,8 @@ function arrays(lines: readonly Line[]) {
     as l (line, from_type, from_id, name, to_type, to_id, expires_at, most)`;
 }
 
+const LineNumber = Type.Object({ line: Type.Integer() });
+
 /** Lines that would lead more relationships to a target than its type allows; those that are there already do not count. */
 export async function linesPastLimit(
   tx: Transaction,
@@ -192,7 +198,7 @@ export async function linesPastLimit(
   now: string,
 ): Promise<Set<number>> {
   const rows = await tx.many(
-    Type.Object({ line: Type.Integer() }),
+    LineNumber,
     sql`with fresh as (select l.* from ${arrays(lines)} where not exists (select from accord.relationship r
           where r.tenant = ${tenant} and r.from_type = l.from_type and r.from_id = l.from_id and r.name = l.name
             and r.to_type = l.to_type and r.to_id = l.to_id and (r.expires_at is null or r.expires_at > ${now}))),
@@ -205,6 +211,8 @@ export async function linesPastLimit(
   return new Set(rows.map((row) => row.line));
 }
 
+const Inserted = Type.Object({ created: Type.Integer(), updated: Type.Integer() });
+
 /** Writes lines, each relationship at most once among them. */
 export function insertLines(
   tx: Transaction,
@@ -212,7 +220,7 @@ export function insertLines(
   lines: readonly Line[],
 ): Promise<{ created: number; updated: number }> {
   return tx.one(
-    Type.Object({ created: Type.Integer(), updated: Type.Integer() }),
+    Inserted,
     sql`with put as (
         insert into accord.relationship as r (tenant, ${columns})
         select ${tenant}, ${columns} from ${arrays(lines)} order by from_type, from_id, name, to_type, to_id

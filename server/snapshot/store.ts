@@ -3,13 +3,15 @@ import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { column, sql } from '../core/db/sql.ts';
 
+const Heartbeat = Type.Object({ added: Type.Boolean() });
+
 /**
  * Says that this server lives. A server that was silent for an hour is forgotten by the others.
  * @returns true when it was not known (any more), so that all it serves must be recorded again
  */
 export async function heartbeat(tx: Transaction, server: string): Promise<boolean> {
   const row = await tx.one(
-    Type.Object({ added: Type.Boolean() }),
+    Heartbeat,
     sql`insert into accord.server (id) values (${server})
       on conflict (id) do update set seen_at = now() returning (xmax = 0) as added`,
   );

@@ -1,7 +1,7 @@
 /** All SQL of the tenants room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { Instant } from '../core/db/rows.ts';
+import { Count, Instant } from '../core/db/rows.ts';
 import { column, sql } from '../core/db/sql.ts';
 import type { Writer } from '../core/ownership.ts';
 import { TenantRow, type TenantSpec } from './schema.ts';
@@ -123,14 +123,14 @@ export async function forgetServed(tx: Transaction, tenant: string): Promise<voi
 /** Objects that still name the tenant and are owned by manifests. */
 export async function countChildren(tx: Transaction, tenant: string): Promise<number> {
   const row = await tx.one(
-    Type.Object({ n: Type.Integer() }),
+    Count,
     sql`select ((select count(*) from accord.policy where tenant = ${tenant} and owner ->> 'source' <> 'api')
       + (select count(*) from accord.trusted_issuer where tenant = ${tenant} and owner ->> 'source' <> 'api')
       + (select count(*) from accord.thing_type where tenant = ${tenant} and owner ->> 'source' <> 'api')
       + (select count(*) from accord.relationship_type where tenant = ${tenant} and owner ->> 'source' <> 'api')
-      + (select count(*) from accord.consent_definition where tenant = ${tenant} and owner ->> 'source' <> 'api'))::int as n`,
+      + (select count(*) from accord.consent_definition where tenant = ${tenant} and owner ->> 'source' <> 'api'))::int as count`,
   );
-  return row.n;
+  return row.count;
 }
 
 /** Sets the revision, records what it changed, and tells the servers when the transaction commits. */

@@ -1,6 +1,7 @@
 /** All SQL of the types room. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { Count } from '../core/db/rows.ts';
 import { column, sql } from '../core/db/sql.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
 import {
@@ -16,7 +17,6 @@ const none = sql``;
 const thingColumns = sql`tenant, name, kind, spec, revision, owner, updated_at, updated_by`;
 const relationshipColumns = sql`tenant, from_type, name, to_type, spec, retired, revision, owner, updated_at, updated_by`;
 const Found = Type.Object({ found: Type.Boolean() });
-const Count = Type.Object({ count: Type.Integer() });
 
 /** @param hold `delete`: for the rest of the transaction nobody writes records of the type; `use`: nobody removes it */
 export function readThingType(

@@ -1,6 +1,7 @@
 /**
  * Owns the border between Postgres and our types: every row that comes in is checked against its schema, so that a
- * column renamed in a migration fails at the query and not three rooms later. (Compiled check: about 0.2 us a row.)
+ * column renamed in a migration fails at the query and not three rooms later. (Compiled check: about 0.2 us a row.
+ * Compiling takes 25 us or more, so a schema is a constant and does not stand in the call: test/tidy.test.ts.)
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -30,3 +31,5 @@ export const Bytes = Type.Unsafe<Buffer>(Type.Unknown());
 export const Instant = Type.String();
 /** Null or the schema. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+/** Of `select count(*)::int as count`. */
+export const Count = Type.Object({ count: Type.Integer() });
