@@ -2,7 +2,6 @@
  * Owns sealing: committed entries get the next numbers and the chain's hashes, and a signed checkpoint says so. One at a
  * time for a tenant, whichever server does it; each seal is one transaction, so that a chain never has half of one.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
@@ -16,11 +15,9 @@ export type SealServices = { database: Database; sealer: Sealer; clock: Clock; o
 
 const PAUSE_MS = 500;
 /**
- * A seal goes by slices, and rests after each for so many times as long as it took: answers wait for an entry of their own, and
- * would wait for the whole seal where Postgres has no core to spare. What has waited for longer than LATE_MS is sealed in one piece,
- * 1.7 times as fast, so that sealing keeps up however much is appended.
+ * A seal goes by slices: answers wait for an entry of their own, and would wait for the whole seal where Postgres has no core to
+ * spare. What has waited for longer is sealed in one piece, 1.7 times as fast, so that sealing keeps up however much is appended.
  */
-const REST = 2;
 const LATE_MS = 5000;
 /** After a failure: a database that is away is not asked for twice a second. */
 const RETRY_MS = 5000;
@@ -42,7 +39,6 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
     let hash = head?.hash ?? genesis(tenant);
     const atOnce = isLate ? rows.length : limits.ledgerSealSliceEntriesMax;
     for (let sealed = 0; sealed < rows.length; sealed += atOnce) {
-      const began = performance.now();
       const slice = rows.slice(sealed, sealed + atOnce);
       const links = slice.map((row, i) => {
         hash = chained(hash, leafOf(row));
@@ -51,7 +47,6 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
       const moved = await moveEntries(tx, tenant, links);
       if (moved !== slice.length)
         throw new Error(`${moved} of ${slice.length} entries of ${tenant} were there to be sealed`);
-      if (!isLate) await sleep(REST * (performance.now() - began));
     }
     const seal = { tenant, first: before + 1, last: before + rows.length, time: new Date(clock.now()).toISOString() };
     const key = await lastingKey(sealer, tx, tenant, 'checkpoint');
