@@ -3,9 +3,9 @@
  * against a real API server, operator, server and database. ownership-model.ts says what must come of them.
  */
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useCluster } from '../helpers/cluster.ts';
-import { startFaultProxy } from '../helpers/fault-proxy.ts';
+import { type FaultProxy, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { createTestServer } from '../helpers/server.ts';
 import {
   type Allowed,
@@ -27,8 +27,11 @@ import { atWork, World } from './ownership-world.ts';
 
 const cluster = await useCluster();
 const server = await createTestServer();
-const proxy = await startFaultProxy(cluster);
-afterAll(() => proxy.close());
+let proxy: FaultProxy;
+beforeAll(async () => {
+  proxy = await startFaultProxy(cluster);
+});
+afterAll(() => proxy?.close());
 
 const slot = fc.constantFrom(...(Object.keys(slots) as Slot[]));
 const name = fc.constantFrom(...names);
