@@ -55,12 +55,12 @@ export const commands = {
   },
   token: {
     summary: 'mint a token on a local installation; prints only the token',
-    usage: 'accord token --tenant T (--role R | --client ID --scope S | --user ID) [--data DIR]',
+    usage: 'accord token --tenant T (--role R | --client ID --scope S… | --user ID) [--data DIR]',
     options: {
       tenant: { type: 'string' },
       role: { type: 'string' },
       client: { type: 'string' },
-      scope: { type: 'string' },
+      scope: { type: 'string', multiple: true },
       user: { type: 'string' },
       ...data,
     },
@@ -95,15 +95,22 @@ export function parseCommandLine(args: readonly string[]): Parsed | 'help' | 've
   const command: Command = commands[name as CommandName];
   if (rest.includes('--help') || rest.includes('-h')) return 'help';
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: rest,
       options: command.options,
       allowPositionals: command.positionals,
+      tokens: true,
     });
+    const named = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+    // Node would take the last one and forget the others.
+    const twice = named.find((one, i) => named.indexOf(one) < i && !command.options[one]?.multiple);
+    if (twice !== undefined) throw new Error(`Option '--${twice}' is given twice`);
     const given = Object.entries(values);
     const flags = new Set(given.flatMap(([option, value]) => (value === true ? [option] : [])));
-    const texts = Object.fromEntries(given.filter(([, value]) => typeof value === 'string'));
-    return { command: name as CommandName, values: texts as Record<string, string>, flags, positionals };
+    const texts = Object.fromEntries(
+      given.filter(([, value]) => value !== true).map(([option, value]) => [option, `${value}`]),
+    );
+    return { command: name as CommandName, values: texts, flags, positionals };
   } catch (error) {
     throw new UsageError(`accord ${name}: ${(error as Error).message}\nusage: ${command.usage}`);
   }
