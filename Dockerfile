@@ -1,8 +1,10 @@
 # syntax=docker/dockerfile:1
 # One image for every command: `docker run IMAGE serve`, `… operate`, `… migrate`. There is no build step: Node runs the
 # TypeScript. The last stage has Node, its C++ library and certificates, and neither a shell nor npm.
-ARG NODE=node:24-bookworm-slim
-ARG BASE=gcr.io/distroless/cc-debian12:nonroot
+# Pinned by digest: a tag may move. The workplace that chose these reaches no image registry: they are the digests that public
+# Dockerfiles have for these tags (Node 24.18.0), and `docker buildx imagetools inspect TAG` says what a tag is now.
+ARG NODE=node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
+ARG BASE=gcr.io/distroless/cc-debian12:nonroot@sha256:9dac0a79194e45a7da0158a9c6da57b217585af0786db3845d1f0ec1a0dd182f
 
 FROM ${NODE} AS packages
 WORKDIR /app
