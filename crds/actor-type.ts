@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
 import { ownershipFields, strictObject, TenantRef, TypeName, text } from './fields.ts';
-import { columns, type Kind, Status } from './kind.ts';
+import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { immutable, type Rule, rule } from './rule.ts';
 
@@ -59,7 +59,10 @@ export const actorType = {
   description: 'A type of those who act and have relationships, such as user or group.',
   specSchema: ActorTypeSpec,
   statusSchema: Status,
-  printerColumns: columns({ tenant: true }),
+  printerColumns: columns({
+    tenant: true,
+    own: [column('Type', '.spec.name', 'Name of the type in paths and requests.')],
+  }),
   rules: thingTypeRules,
   listKeys: [{ at: '/spec/attributes', fields: ['name'] }],
 } as const satisfies Kind;

@@ -5,7 +5,7 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
 import { freeObject, ownershipFields, strictObject, TenantRef, text } from './fields.ts';
-import { columns, type Kind, Status } from './kind.ts';
+import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { immutable, type Rule, rule } from './rule.ts';
 
@@ -177,7 +177,10 @@ export const consentDefinition = {
   description: 'A consent that users are asked for, with all its versions and documents.',
   specSchema: ConsentDefinitionSpec,
   statusSchema: ConsentDefinitionStatus,
-  printerColumns: columns({ tenant: true }),
+  printerColumns: columns({
+    tenant: true,
+    own: [column('Definition', '.spec.name', 'Name of the consent definition in paths and requests.')],
+  }),
   rules,
   listKeys: [
     { at: '/spec/versions', fields: ['version'] },

@@ -22,6 +22,8 @@ export function customResourceDefinition(kind: Kind): Structural {
           served: true,
           storage: true,
           subresources: { status: {} },
+          // `kubectl get policies --field-selector spec.tenantRef.name=CODE`; Kubernetes 1.30 leaves it out.
+          ...(kind.scope === 'Namespaced' && { selectableFields: [{ jsonPath: '.spec.tenantRef.name' }] }),
           additionalPrinterColumns: kind.printerColumns.map(printerColumn),
           schema: { openAPIV3Schema: objectSchema(kind) },
         },

@@ -95,17 +95,26 @@ export const Status = strictObject(
 
 const condition = (type: string, field: string) => `.status.conditions[?(@.type=="${type}")].${field}`;
 
-/** The columns of `kubectl get`; `tenant` is left out for the kind whose name is the tenant. */
-export function columns(options: { tenant: boolean }): PrinterColumn[] {
-  const column = (name: string, jsonPath: string, description: string, more: Partial<PrinterColumn> = {}) =>
-    ({ name, type: 'string', jsonPath, description, priority: 0, ...more }) as const;
+/** A column of its own kind, between the tenant and the conditions. */
+export function column(name: string, jsonPath: string, description: string, more: Partial<PrinterColumn> = {}) {
+  return { name, type: 'string', jsonPath, description, priority: 0, ...more } as const satisfies PrinterColumn;
+}
+
+/**
+ * The columns of `kubectl get`: the tenant (not of the kind whose name is the tenant), what the object is called in Accord,
+ * whether it holds, and its age last, as Kubernetes' own kinds have it.
+ * @param own what the object is called: object names cannot hold names such as user:is_owner_of:car
+ */
+export function columns(options: { tenant: boolean; own: readonly PrinterColumn[] }): PrinterColumn[] {
   const tenant = column('Tenant', '.spec.tenantRef.name', 'The tenant that the object belongs to.');
   return [
     ...(options.tenant ? [tenant] : []),
+    ...options.own,
     column('Accepted', condition('Accepted', 'status'), 'Whether the object is valid and stored.'),
     column('Ready', condition('Ready', 'status'), 'Whether every live server decides with it.'),
-    column('Age', '.metadata.creationTimestamp', 'Time since the object was made.', { type: 'date' }),
-    column('Reason', condition('Ready', 'reason'), 'Why it is ready or not.', { priority: 1 }),
+    column('Reason', condition('Ready', 'reason'), 'Why it is ready or not, in one word.', { priority: 1 }),
+    column('Message', condition('Ready', 'message'), 'Why it is ready or not.', { priority: 1 }),
     column('Revision', '.status.revision', "The tenant's configuration revision that holds it.", { priority: 1 }),
+    column('Age', '.metadata.creationTimestamp', 'Time since the object was created.', { type: 'date' }),
   ];
 }

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
 import { freeObject, ownershipFields, strictObject, TenantRef, text } from './fields.ts';
 import { GraphSchema } from './graph.ts';
-import { columns, type Kind, Status } from './kind.ts';
+import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { immutable, type Rule, rule } from './rule.ts';
 
@@ -103,7 +103,10 @@ export const policy = {
   description: 'A named rule set of a tenant, which answers authorization requests of its name.',
   specSchema: PolicySpec,
   statusSchema: Status,
-  printerColumns: columns({ tenant: true }),
+  printerColumns: columns({
+    tenant: true,
+    own: [column('Policy', '.spec.name', 'Name of the policy: the action of an authorization request.')],
+  }),
   rules,
   listKeys: [{ at: '/spec/tests', fields: ['name'] }],
 } as const satisfies Kind;

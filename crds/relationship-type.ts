@@ -5,7 +5,7 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
 import { ownershipFields, strictObject, TenantRef, TypeName, text } from './fields.ts';
-import { columns, type Kind, Status } from './kind.ts';
+import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { fetchableUrl, immutable, type Rule, rule } from './rule.ts';
 
@@ -110,7 +110,14 @@ export const relationshipType = {
   description: 'A kind of relationship between things of two types, such as user:is_owner_of:car.',
   specSchema: RelationshipTypeSpec,
   statusSchema: Status,
-  printerColumns: columns({ tenant: true }),
+  printerColumns: columns({
+    tenant: true,
+    own: [
+      column('From', '.spec.from', 'Type of the actor that has the relationship.'),
+      column('Relationship', '.spec.name', 'Name of the relationship.'),
+      column('To', '.spec.to', 'Type that the relationship leads to.'),
+    ],
+  }),
   rules,
   listKeys: [{ at: '/spec/inheritedThrough', fields: ['relationship', 'from'] }],
 } as const satisfies Kind;

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { Attributes, thingTypeRules } from './actor-type.ts';
 import { ownershipFields, strictObject, TenantRef, TypeName } from './fields.ts';
-import { columns, type Kind, Status } from './kind.ts';
+import { column, columns, type Kind, Status } from './kind.ts';
 
 export const ResourceTypeSpec = strictObject(
   {
@@ -24,7 +24,10 @@ export const resourceType = {
   description: 'A type of resources that access is shared to, such as car or document.',
   specSchema: ResourceTypeSpec,
   statusSchema: Status,
-  printerColumns: columns({ tenant: true }),
+  printerColumns: columns({
+    tenant: true,
+    own: [column('Type', '.spec.name', 'Name of the type in paths and requests.')],
+  }),
   rules: thingTypeRules,
   listKeys: [{ at: '/spec/attributes', fields: ['name'] }],
 } as const satisfies Kind;

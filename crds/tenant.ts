@@ -14,7 +14,7 @@ import {
   text,
   tokenMappingFields,
 } from './fields.ts';
-import { columns, type Kind, Status } from './kind.ts';
+import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { reserved, tenantRules } from './tenant-rules.ts';
 
@@ -257,7 +257,10 @@ export const tenant = {
   description: `A customer of the installation. Its name is the tenant code that appears in every path. Reserved: ${reserved.join(', ')}.`,
   specSchema: TenantSpec,
   statusSchema: Status,
-  printerColumns: columns({ tenant: false }),
+  printerColumns: columns({
+    tenant: false,
+    own: [column('Display Name', '.spec.displayName', 'Name of the tenant for people.')],
+  }),
   rules: tenantRules,
   listKeys: [{ at: '/spec/consentAttributes', fields: ['object', 'name'] }],
 } as const satisfies Kind;

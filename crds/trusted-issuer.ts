@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
 import { Audiences, ownershipFields, strictObject, TenantRef, text, tokenMappingFields } from './fields.ts';
-import { columns, type Kind, Status } from './kind.ts';
+import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { fetchableUrl, immutable, type Rule, rule } from './rule.ts';
 
@@ -89,7 +89,7 @@ export const trustedIssuer = {
     'An identity provider whose access tokens a tenant accepts. Who may write one decides who may be whom in the tenant.',
   specSchema: TrustedIssuerSpec,
   statusSchema: Status,
-  printerColumns: columns({ tenant: true }),
+  printerColumns: columns({ tenant: true, own: [column('Issuer', '.spec.issuer', 'The issuer: iss of its tokens.')] }),
   rules,
   listKeys: [],
 } as const satisfies Kind;

@@ -16,7 +16,7 @@ import { type ApiServerOptions, startApiServer } from '../kubernetes/apiserver.t
 import { type Connection, kubeconfigText, readConnection } from '../kubernetes/kubeconfig.ts';
 import { findProgram, searchPath } from '../kubernetes/programs.ts';
 
-const definitions = new URL('../../crds/generated/', import.meta.url);
+const definitions = new URL('../../crds/', import.meta.url);
 
 /** What the tests make on an existing cluster is deleted by it. */
 export const ours = { 'made-by': 'accord-tests' };

@@ -11,7 +11,7 @@ import { type Case, corpus, verdict } from '../crds/cases.ts';
 import { ours, type Reply, startCluster, useCluster } from '../helpers/cluster.ts';
 import { clusterForTests } from './programs.ts';
 
-const folder = fileURLToPath(new URL('../../crds/generated', import.meta.url));
+const folder = fileURLToPath(new URL('../../crds', import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
 const text = (file: string) => readFileSync(join(folder, file), 'utf8');
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

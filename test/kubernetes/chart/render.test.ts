@@ -21,6 +21,7 @@ import {
   type Values,
 } from './helm.ts';
 
+const definitions = readdirSync(join(root, 'crds')).filter((name) => name.endsWith('.yaml'));
 const variants: Record<string, Values> = { ...databases, everything };
 let rendered: Record<keyof typeof databases | 'everything', Resource[]>;
 const ours = (resources: Resource[]) => pods(resources).filter(({ of }) => !of.startsWith('StatefulSet'));
@@ -175,7 +176,7 @@ describe.skipIf(!hasHelm)('the chart', () => {
     });
 
     test('every kind that exists, and its status', () => {
-      const plurals = readdirSync(join(root, 'crds/generated')).map((name) => name.replace(/^.*_(.*)\.yaml$/, '$1'));
+      const plurals = definitions.map((name) => name.replace(/^.*_(.*)\.yaml$/, '$1'));
       const [objects, statuses] = operator();
       expect(objects.resources.toSorted()).toEqual(plurals.toSorted());
       expect(statuses.resources.toSorted()).toEqual(plurals.map((one) => `${one}/status`).toSorted());
@@ -205,12 +206,11 @@ describe.skipIf(!hasHelm)('the chart', () => {
   });
 
   describe('definitions', () => {
-    test('are those of crds/generated, kept at uninstall', () => {
+    test('are those of crds/, kept at uninstall', () => {
       const made = rendered.own.filter(({ kind }) => kind === 'CustomResourceDefinition');
-      const files = readdirSync(join(root, 'crds/generated'));
-      expect(made).toHaveLength(files.length);
-      for (const file of files) {
-        const { metadata, ...expected } = parse(readFileSync(join(root, 'crds/generated', file), 'utf8'));
+      expect(made).toHaveLength(definitions.length);
+      for (const file of definitions) {
+        const { metadata, ...expected } = parse(readFileSync(join(root, 'crds', file), 'utf8'));
         const copy = find(made, 'CustomResourceDefinition', metadata.name);
         expect(copy).toMatchObject(expected);
         expect(copy.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
