@@ -30,6 +30,43 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service | quote }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | quote }}
 {{- end -}}
 
+{{/*
+Labels and annotations of an object, those of all objects (commonLabels, commonAnnotations) included; ours cannot be replaced.
+Takes a list: the root, the component, its annotations, more labels; the last two may be left out.
+*/}}
+{{- define "accord.metadata" -}}
+{{- $values := (index . 0).Values -}}
+{{- $annotations := dict -}}
+{{- $labels := dict -}}
+{{- if gt (len .) 2 }}{{ $annotations = default dict (index . 2) }}{{ end -}}
+{{- if gt (len .) 3 }}{{ $labels = default dict (index . 3) }}{{ end -}}
+labels:
+  {{- merge (include "accord.labels" (list (index . 0) (index . 1)) | fromYaml) $labels $values.commonLabels | toYaml | nindent 2 }}
+{{- with merge (dict) $annotations $values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Labels and annotations of Pods. Takes a list: the root, the component, and its values where it has some of its own. */}}
+{{- define "accord.podMetadata" -}}
+{{- $values := (index . 0).Values -}}
+{{- $own := dict -}}
+{{- if gt (len .) 2 }}{{ $own = index . 2 }}{{ end -}}
+labels:
+  {{- merge (include "accord.selector" (list (index . 0) (index . 1)) | fromYaml) (default dict $own.podLabels) $values.commonLabels | toYaml | nindent 2 }}
+{{- with merge (dict) (default dict $own.podAnnotations) $values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* The ServiceAccount of servers or operators. Takes a list: the root, "server" or "operator". */}}
+{{- define "accord.serviceAccount" -}}
+{{- $own := (index (index . 0).Values (index . 1)).serviceAccount -}}
+{{- default (ternary (printf "%s-%s" (include "accord.fullname" (index . 0)) (index . 1)) "default" $own.create) $own.name -}}
+{{- end -}}
+
 {{/* An image of the values: a map with repository, tag, digest. Takes a list: that map, the tag where it has none. */}}
 {{- define "accord.image" -}}
 {{- $image := index . 0 -}}

@@ -145,10 +145,13 @@ describe.skipIf(!hasHelm)('the chart', () => {
         }).ACCORD_BASE_URL;
       expect(await base({})).toBe('http://accord.accord-system.svc');
       expect(await base({ service: { port: 8080 } })).toBe('http://accord.accord-system.svc:8080');
-      expect(await base({ ingress: { enabled: true, hosts: ['a.example'] } })).toBe('http://a.example');
-      expect(await base({ ingress: everything.ingress })).toBe('https://accord.example');
-      expect(await base({ gateway: everything.gateway })).toBe('https://accord.example');
-      expect(await base({ ingress: everything.ingress, baseUrl: 'https://b.example/x' })).toBe('https://b.example/x');
+      const behind = { config: { trustProxy: ['10.244.0.0/16'] } };
+      expect(await base({ ...behind, ingress: { enabled: true, hosts: ['a.example'] } })).toBe('http://a.example');
+      expect(await base({ ...behind, ingress: everything.ingress })).toBe('https://accord.example');
+      expect(await base({ ...behind, gateway: everything.gateway })).toBe('https://accord.example');
+      expect(await base({ ...behind, ingress: everything.ingress, baseUrl: 'https://b.example/x' })).toBe(
+        'https://b.example/x',
+      );
     });
   });
 
@@ -262,9 +265,76 @@ describe.skipIf(!hasHelm)('the chart', () => {
 
     test('nothing of it is there unless asked for', () => {
       const kinds = rendered.own.map(({ kind }) => kind);
-      expect(
-        kinds.filter((kind) => /Monitor|PrometheusRule|ConfigMap|NetworkPolicy|Ingress|HTTPRoute/.test(kind)),
-      ).toEqual([]);
+      expect(kinds.filter((kind) => /Monitor|PrometheusRule|ConfigMap|Ingress|HTTPRoute/.test(kind))).toEqual([]);
+    });
+  });
+
+  describe('network policies', () => {
+    const policy = async (name: string, values: Values = {}) =>
+      find(await render({ ...databases.own, ...values }), 'NetworkPolicy', name).spec;
+    const monitoring = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } };
+    const helmTest = expect.objectContaining({ podSelector: expect.anything() });
+
+    test('by default everybody reaches the APIs, and monitoring alone the admin ports', async () => {
+      const [api, admin, ...rest] = (await policy('accord-server')).ingress;
+      expect([api, admin.ports, admin.from, rest]).toEqual([
+        { ports: [{ port: 'http' }] },
+        [{ port: 'admin' }],
+        [monitoring, helmTest],
+        [],
+      ]);
+      expect((await policy('accord-operator')).ingress).toEqual([{ ports: [{ port: 'admin' }], from: [monitoring] }]);
+    });
+
+    test('without peers for metrics there is no rule, because an empty one would allow everybody', async () => {
+      const none = { networkPolicy: { metricsFrom: [] } };
+      expect((await policy('accord-operator', none)).ingress).toEqual([]);
+      expect((await policy('accord-server', none)).ingress[1].from).toEqual([helmTest]);
+    });
+
+    test('callers may be named, and connections to the outside restricted', async () => {
+      const peers = { networkPolicy: { apiFrom: [{ podSelector: {} }], egress: [{ ports: [{ port: 5432 }] }] } };
+      const spec = await policy('accord-server', peers);
+      expect([spec.ingress[0].from, spec.policyTypes]).toEqual([[{ podSelector: {} }], ['Ingress', 'Egress']]);
+    });
+  });
+
+  describe('what an installation adds', () => {
+    test('common labels and annotations are on every object and Pod, and replace none that selectors use', () => {
+      for (const { kind, metadata } of rendered.everything.filter((one) => one.kind !== 'CustomResourceDefinition')) {
+        expect(metadata.labels, `${kind} ${metadata.name}`).toMatchObject({ 'example.com/cost': 'c7' });
+        expect(metadata.annotations, `${kind} ${metadata.name}`).toMatchObject({ 'example.com/owner': 'platform' });
+        expect(metadata.labels['app.kubernetes.io/name']).toBe('accord');
+      }
+      for (const { of, labels } of pods(rendered.everything)) {
+        expect(labels, of).toMatchObject({ 'example.com/cost': 'c7', 'app.kubernetes.io/name': 'accord' });
+      }
+    });
+
+    test('environment, arguments and volumes', () => {
+      const pod = (name: string) => find(rendered.everything, 'Deployment', name).spec.template.spec;
+      const server = pod('accord-server');
+      expect(server.containers[0].env.at(-1)).toEqual({ name: 'TZ', value: 'UTC' });
+      expect(server.volumes.at(-1)).toEqual({ name: 'extra', emptyDir: {} });
+      expect(server.containers[0].volumeMounts.at(-1)).toEqual({ name: 'extra', mountPath: '/extra' });
+      const { args } = pod('accord-operator').containers[0];
+      expect(args.at(-1)).toBe('--adopt-cluster');
+      expect(typeof parseCommandLine(args)).toBe('object');
+    });
+
+    test('a ServiceAccount of its own is used wherever the chart would use the one it makes', async () => {
+      const own = (name: string) => ({ serviceAccount: { create: false, name } });
+      const resources = await render({ ...databases.own, server: own('ours'), operator: own('theirs') });
+      expect(resources.filter(({ kind }) => kind === 'ServiceAccount')).toEqual([]);
+      const used = pods(resources).map(({ of, spec }) => [of.replace(/-[0-9a-f]{8}$/, ''), spec.serviceAccountName]);
+      expect(Object.fromEntries(used)).toMatchObject({
+        'Deployment accord-server': 'ours',
+        'Job accord-migrate': 'ours',
+        'Deployment accord-operator': 'theirs',
+        'Job accord-release': 'theirs',
+      });
+      const bound = resources.flatMap(({ subjects }) => subjects ?? []).map(({ name }) => name);
+      expect(new Set(bound)).toEqual(new Set(['theirs']));
     });
   });
 

@@ -70,12 +70,24 @@ describe.skipIf(!hasHelm)('the values', () => {
       expect(await refusal(both)).toMatch(/and database\.existingSecret and postgresql\.enabled are chosen/);
     });
     test('an Ingress without a host, a route without a gateway', async () => {
-      expect(await refusal({ ...databases.own, ingress: { enabled: true } })).toMatch(
+      const trusted = { ...databases.own, config: { trustProxy: ['10.244.0.0/16'] } };
+      expect(await refusal({ ...trusted, ingress: { enabled: true } })).toMatch(
         /ingress\.enabled needs ingress\.hosts/,
       );
-      expect(await refusal({ ...databases.own, gateway: { enabled: true } })).toMatch(
+      expect(await refusal({ ...trusted, gateway: { enabled: true } })).toMatch(
         /gateway\.enabled needs gateway\.parentRefs/,
       );
+    });
+    test('a proxy that nobody trusts: every caller would have its address', async () => {
+      const ingress = { ingress: { enabled: true, hosts: ['a.example'] } };
+      const gateway = { gateway: { enabled: true, parentRefs: [{ name: 'public' }] } };
+      for (const values of [ingress, gateway]) {
+        expect(await refusal({ ...databases.own, ...values })).toMatch(/need config\.trustProxy: the CIDR ranges/);
+      }
+    });
+    test('no ServiceAccount', async () => {
+      const none = { server: { serviceAccount: { create: false } } };
+      expect(await refusal({ ...databases.own, ...none })).toMatch(/\/server\/serviceAccount/);
     });
   });
 
