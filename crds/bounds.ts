@@ -35,7 +35,7 @@ export const bounds = {
   consentDocumentsMax: 128, // of a version, in all languages
   consentActiveMax: 256, // languages that a status tells of
   instantCharsMax: 29,
-  periodCharsMax: 37,
+  periodCharsMax: 47,
   attributeNameCharsMax: 63,
   typeAttributesMax: 64,
   relationshipTypeKeyCharsMax: 191, // three type names and two colons

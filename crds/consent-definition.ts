@@ -29,7 +29,7 @@ const EndOfLife = strictObject(
     gracePeriod: text(
       patterns.period,
       bounds.periodCharsMax,
-      'How long a user has to agree after the first invitation, at most until endDate: an ISO 8601 duration, such as P30D.',
+      'How long a user has to agree after the first invitation, at most until endDate: an ISO 8601 duration, such as P30D or PT1.5H.',
     ),
   },
   { description: 'How the version ends. Absent, it does not.' },

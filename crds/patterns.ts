@@ -12,7 +12,10 @@ const email = `[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]+@${host}`;
 // At least one unit each, without look-ahead.
 const unit = '[0-9]{1,4}';
 const days = `(?:${unit}Y(?:${unit}M)?(?:${unit}W)?(?:${unit}D)?|${unit}M(?:${unit}W)?(?:${unit}D)?|${unit}W(?:${unit}D)?|${unit}D)`;
-const clock = `(?:${unit}H(?:${unit}M)?(?:${unit}S)?|${unit}M(?:${unit}S)?|${unit}S)`;
+// The last unit may have a fraction, unless it is years or months.
+const last = `${unit}(?:[.,][0-9]{1,9})?`;
+const lastDays = `(?:(?:${unit}Y)?(?:${unit}M)?(?:(?:${unit}W)?${last}D|${last}W)|(?:${unit}Y)?${unit}M|${unit}Y)`;
+const clock = `(?:(?:${unit}H)?(?:(?:${unit}M)?${last}S|${last}M)|${last}H)`;
 
 /** One expression and the words for it: "must be " + words. */
 export interface Pattern {
@@ -84,8 +87,9 @@ export const patterns = {
     words: 'an RFC 3339 instant with a zone and at most milliseconds, such as 2030-01-31T12:00:00Z',
   },
   period: {
-    source: `^P(?:${days}(?:T${clock})?|T${clock})$`,
-    words: 'an ISO 8601 duration of whole numbers, such as P30D, P1Y6M or PT36H',
+    source: `^P(?:${lastDays}|${days}?T${clock})$`,
+    words:
+      'an ISO 8601 duration, such as P30D, P1Y6M or PT1.5H; only its last number may have a fraction, and neither years nor months may',
   },
   conditionType: { source: '^[A-Z][A-Za-z]*$', words: 'a condition type in CamelCase' },
   reason: { source: '^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$', words: 'a reason in CamelCase' },

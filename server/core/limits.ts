@@ -137,7 +137,7 @@ export const limits = {
   consentLanguageCharsMax: 64,
   consentVersionsMax: 32, // of a definition
   consentDocumentsMax: 128, // of a version, in all languages
-  periodCharsMax: 37,
+  periodCharsMax: 47,
 
   // Users' consents
   consentBatchMax: 50, // items of one request

@@ -32,7 +32,7 @@ export const EndOfLifeBody = Type.Object(
     gracePeriod: Type.String({
       minLength: 2,
       maxLength: limits.periodCharsMax,
-      description: 'An ISO 8601 duration of whole numbers, such as P30D.',
+      description: 'An ISO 8601 duration, such as P30D or PT1.5H.',
     }),
   },
   { additionalProperties: false },

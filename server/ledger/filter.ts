@@ -1,5 +1,6 @@
 /** Owns the query of those who read the ledger: which entries. */
 import { Type } from 'typebox';
+import { patterns } from '../../crds/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { addPeriod, parsePeriod } from '../core/periods.ts';
 import { problem } from '../core/problems.ts';
@@ -58,7 +59,7 @@ const YEAR_10000 = Date.parse('9999-12-31T23:59:59.999Z') + 1;
 
 function before(now: number, duration: string): string {
   const period = parsePeriod(duration);
-  if (period === undefined) throw wrong('last', 'This is no ISO 8601 duration of whole numbers, such as P7D or PT12H.');
+  if (period === undefined) throw wrong('last', `Must be ${patterns.period.words}.`);
   const back = addPeriod(now, { months: -period.months, days: -period.days, ms: -period.ms });
   return new Date(Math.max(back, YEAR_1)).toISOString();
 }

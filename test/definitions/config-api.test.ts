@@ -202,6 +202,8 @@ describe('refused with the place', () => {
     ['an end at the start', 'end-of-life', { startDate: 2000, endDate: 2000 }, '/startDate', 'end_of_life_invalid'],
     ['a negative grace', 'end-of-life', { gracePeriod: '-P1D' }, '/gracePeriod', 'end_of_life_invalid'],
     ['a grace of two dialects', 'end-of-life', { gracePeriod: 'P1D1W' }, '/gracePeriod', 'end_of_life_invalid'],
+    ['a fraction of a year', 'end-of-life', { gracePeriod: 'P1.5Y' }, '/gracePeriod', 'end_of_life_invalid'],
+    ['a fraction before the end', 'end-of-life', { gracePeriod: 'PT1.5H30M' }, '/gracePeriod', 'end_of_life_invalid'],
     ['a grace in words', 'end-of-life', { gracePeriod: '30 days' }, '/gracePeriod', 'end_of_life_invalid'],
     [
       'a grace past periodCharsMax',
@@ -252,6 +254,19 @@ describe('refused with the place', () => {
     );
     const answer = await put(`/a/versions/1${path === '' ? '' : `/${path}`}`, { ...right, ...changed });
     expect([answer.status, answer.body.code, answer.body.errors[0].pointer]).toEqual([400, code, pointer]);
+  });
+
+  test('a grace of fractions, and one of periodCharsMax, are taken and shown as they came', async () => {
+    const { put, get, direct, from } = await defining(server, clock);
+    await put('/a', {});
+    await put('/a/versions/1', direct);
+    const longest = 'P9999Y9999M9999W9999DT9999H9999M9999.123456789S';
+    expect(longest).toHaveLength(limits.periodCharsMax);
+    for (const gracePeriod of ['PT1.5H', 'P0,5W', longest]) {
+      const body = { startDate: from(1000), endDate: from(2000), gracePeriod };
+      expect(await put('/a/versions/1/end-of-life', body)).toMatchObject({ status: 200, body: {} });
+      expect((await get('/a/versions/1/end-of-life')).body.config.gracePeriod).toBe(gracePeriod);
+    }
   });
 
   test('two documents of a language that take effect together, in whatever version', async () => {
