@@ -121,6 +121,7 @@ export const limits = {
   importBatchLinesMax: 5000,
   importBytesMax: 8 * 1024 * 1024 * 1024,
   importIdleMs: 60_000, // without a byte
+  relationshipQuotaMarginItems: 100_000, // with no more than so many left of a tenant's quota, its writers take turns
   importErrorsMax: 1000, // told of one import; all are counted
   exportPageItemsMax: 5000,
   deletePageItemsMax: 20_000, // relationships in one statement

@@ -6,6 +6,7 @@ import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { holdRelationshipTypes, type RelationshipTypeRow, typeProblem } from '../types/index.ts';
 import { relationshipProblem } from './problems.ts';
+import { checkRoom } from './quota.ts';
 import { checkThing, expiryOf } from './rules.ts';
 import type { Relationship, RelationshipBody, RelationshipRow, Thing } from './schema.ts';
 import {
@@ -64,7 +65,7 @@ export function relationshipOf(from: Thing, body: RelationshipBody, now: number)
 
 /**
  * Makes a relationship; one that is there gets the expiry that is sent (none: until it is deleted).
- * @throws Problem type_unknown, relationship_type_retired, relationship_limit_reached; nothing is changed then
+ * @throws Problem type_unknown, and what makeRelationship throws; nothing is changed then
  */
 export function createRelationship(
   services: RelationshipServices,
@@ -85,7 +86,7 @@ export function createRelationship(
 /**
  * Makes a relationship of a type that the transaction holds, with its audit entry.
  * @param how `later`: one that is there keeps its expiry where that is later
- * @throws Problem relationship_type_retired, relationship_limit_reached
+ * @throws Problem relationship_type_retired, relationship_limit_reached, relationship_quota_reached
  */
 export async function makeRelationship(
   tx: Transaction,
@@ -104,6 +105,7 @@ export async function makeRelationship(
       throw relationshipProblem('relationship_limit_reached', { detail });
     }
   }
+  await checkRoom(tx, writer.tenant, relationship);
   const result = await upsertRelationship(tx, writer.tenant, relationship, now, expiry);
   const detail = relationship.expiresAt === undefined ? undefined : { expiresAt: relationship.expiresAt };
   const action = result === 'created' ? 'create' : 'put';

@@ -14,6 +14,7 @@ import { type ImportRow, ImportView, type Relationship, type RelationshipRow } f
 import { exportPage, type Filter, readImport } from './store.ts';
 
 const ndjson = 'application/x-ndjson';
+const LINES = `A relationship a line, at most ${limits.importLineBytesMax} bytes each: {"from": {"type", "id"}, "relationshipType", "to": {"type", "id"}, "expiresAt"?}.`;
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
 const importId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,64}$',
@@ -66,6 +67,7 @@ function filterOf(query: Filter): Filter {
 
 function registerImport(app: App, services: RelationshipRouteServices): void {
   const exemptFromTimeout = allowLongBodies(app);
+  const wrongType = () => problem('unsupported_media_type', { detail: `Send ${ndjson}.` });
   app.addContentTypeParser(ndjson, (request, payload, done) => {
     const announced = Number(request.headers['content-length'] ?? 0);
     done(announced > limits.importBytesMax ? problem('body_too_large') : null, payload);
@@ -77,7 +79,7 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
     schema: {
       summary: 'Import relationships, a JSON object a line, as the export writes them',
       description:
-        'Lines that are wrong are refused and told; all others are in. Interrupted, send the same lines with the same importId again, or those that are missing with firstLine.',
+        'Lines that are wrong are refused and told; all others are in. Interrupted, send the same lines with the same importId again, or those that are missing with firstLine. Other lines under an importId that is taken are refused (409).',
       tags,
       params: TenantParams,
       consumes: [ndjson],
@@ -88,10 +90,15 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
         },
         { additionalProperties: false },
       ),
+      body: { content: { [ndjson]: { schema: Type.Unsafe<Readable>({ description: LINES }) } } },
       response: { 200: ImportView },
     },
+    preParsing: async (request) => {
+      const type = request.headers['content-type'] ?? '';
+      if (type.split(';', 1)[0]?.trim().toLowerCase() !== ndjson) throw wrongType();
+    },
     handler: async (request, reply) => {
-      if (!(request.body instanceof Readable)) throw problem('unsupported_media_type', { detail: `Send ${ndjson}.` });
+      if (!(request.body instanceof Readable)) throw wrongType();
       exemptFromTimeout(request.raw);
       const { importId: id = randomUUID(), firstLine = 1 } = request.query;
       const lines = request.body;

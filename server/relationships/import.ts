@@ -1,13 +1,16 @@
 /**
  * Owns importing: lines of JSON as they come, in batches, each of them one transaction that also records how far the
- * import has come. Whoever sends the same lines again under the same id goes on after the last batch that is in.
+ * import has come. Whoever sends the same lines again under the same id goes on after the last batch that is in; a digest over
+ * the lines that are in tells whether they are the same.
  */
+import { hash } from 'node:crypto';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { holdRelationshipTypes, typeKeyOf } from '../types/index.ts';
 import { auditRecord, type RecordWriter, type RelationshipServices, typeKeyText } from './actions.ts';
 import { type NumberedLine, readLines } from './lines.ts';
 import { relationshipProblem } from './problems.ts';
+import { linesWithoutRoom } from './quota.ts';
 import { readLine } from './rules.ts';
 import type { ImportRow, LineError } from './schema.ts';
 import {
@@ -20,12 +23,14 @@ import {
   readImport,
 } from './store.ts';
 
+const NO_ROOM = 'The tenant has as many relationships as limits.maxRelationships of its Tenant allows.';
+
 export type ImportOptions = { id: string; firstLine: number };
 
 /**
  * Imports what is sent; lines that are in already are passed over.
  * @param body bytes of NDJSON; when it fails (the caller is gone), what is in stays, and nothing is finished
- * @throws Problem import_gap, import_conflict
+ * @throws Problem import_gap, import_lines_differ, import_conflict
  */
 export async function importRelationships(
   services: RelationshipServices,
@@ -40,53 +45,64 @@ export async function importRelationships(
     }
     return readImport(tx, tenant, id);
   });
-  const done = begun?.lines ?? 0;
-  if (firstLine > done + 1) {
-    throw relationshipProblem('import_gap', { detail: `The import goes on with line ${done + 1}.` });
+  const { lines: done, digest } = begun ?? { lines: 0, digest: '' };
+  if (firstLine !== 1 && firstLine !== done + 1) {
+    throw relationshipProblem('import_gap', {
+      detail: `The import goes on with line ${done + 1}: send all lines, or those from line ${done + 1} on.`,
+    });
   }
-  await writeBatches(services, tenant, id, { done, lines: readLines(body, firstLine) });
+  await writeBatches(services, tenant, id, { done, digest, firstLine, lines: readLines(body, firstLine) });
   return services.database.tenant(tenant, async (tx) => {
     await finishImport(tx, tenant, id);
     return (await readImport(tx, tenant, id)) as ImportRow;
   });
 }
 
-/** While a batch is being written, the lines of the next one are read. */
-async function writeBatches(
-  services: RelationshipServices,
-  tenant: string,
-  id: string,
-  { done, lines }: { done: number; lines: AsyncIterable<NumberedLine[]> },
-): Promise<void> {
+type Sent = { done: number; digest: string; firstLine: number; lines: AsyncIterable<NumberedLine[]> };
+
+/** While a batch is being written, the lines of the next one are read. @param sent `digest` is that of the lines that are done */
+async function writeBatches(services: RelationshipServices, tenant: string, id: string, sent: Sent): Promise<void> {
+  const { done, digest } = sent;
   let after = done;
+  let chain = sent.firstLine === 1 ? '' : digest;
   let numbered: NumberedLine[] = [];
   let writing = Promise.resolve();
   const flush = async () => {
     const last = numbered.at(-1);
     if (last === undefined) return;
-    const batch = { ...readBatch(numbered, services.clock.now()), after, lines: last.number };
+    const batch = { ...readBatch(numbered, services.clock.now()), after, lines: last.number, digest: chain };
     after = last.number;
     numbered = [];
     await writing;
     writing = writeBatch(services, tenant, id, batch);
     writing.catch(() => {}); // told where it is waited for
   };
+  let isSame = chain === digest;
   try {
-    for await (const some of lines) {
+    for await (const some of sent.lines) {
       for (const line of some) {
+        if (line.number > done && !isSame) throw relationshipProblem('import_lines_differ');
+        chain = linked(chain, line);
         if (line.number > done) numbered.push(line);
+        else isSame = chain === digest;
         if (numbered.length === limits.importBatchLinesMax) await flush();
       }
     }
+    if (!isSame) throw relationshipProblem('import_lines_differ');
     await flush();
   } finally {
     await writing;
   }
 }
 
+/** The digest of the lines up to one. Of a line that is too long or no text only that it was one is known. */
+function linked(before: string, { number, text }: NumberedLine): string {
+  return hash('sha256', `${before} ${number} ${text}`, 'base64url');
+}
+
 type Read = { read: Line[]; errors: LineError[]; count: number; now: string };
 /** `after`: the line that the batch before ended with; `lines`: the one that this ends with. */
-type Batch = Read & { after: number; lines: number };
+type Batch = Read & { after: number; lines: number; digest: string };
 
 function readBatch(numbered: readonly NumberedLine[], nowMs: number): Read {
   const errors: LineError[] = [];
@@ -103,24 +119,36 @@ async function writeBatch(
   services: RelationshipServices,
   tenant: string,
   id: string,
-  { after, lines, read, errors, count, now }: Batch,
+  { after, lines, digest, read, errors, count, now }: Batch,
 ): Promise<void> {
   await services.database.tenant(tenant, async (tx) => {
     const row = await readImport(tx, tenant, id, true);
     if (row?.lines !== after) throw relationshipProblem('import_conflict');
     const typed = await withTypes(tx, tenant, read, errors);
     const each = merged(typed);
-    const past = await pastLimit(tx, tenant, [...each.values()], now);
-    for (const line of typed) {
-      if (!past.has(each.get(identityOf(line))?.line ?? 0)) continue;
-      const detail = `${line.maxPerTarget} relationships of the type ${typeKeyText(line)} may lead to one ${line.to.type}.`;
-      errors.push({ line: line.line, detail });
-    }
-    const writing = [...each.values()].filter((line) => !past.has(line.line));
-    const { created, updated } = await insertLines(tx, tenant, writing);
+    const refuse = (past: ReadonlySet<number>, why: (line: Line) => string) => {
+      if (past.size === 0) return;
+      for (const line of typed) {
+        if (past.has(each.get(identityOf(line))?.line ?? 0)) errors.push({ line: line.line, detail: why(line) });
+      }
+      for (const [identity, line] of each) if (past.has(line.line)) each.delete(identity);
+    };
+    refuse(await pastLimit(tx, tenant, [...each.values()], now), (line) => {
+      return `${line.maxPerTarget} relationships of the type ${typeKeyText(line)} may lead to one ${line.to.type}.`;
+    });
+    refuse(await linesWithoutRoom(tx, tenant, [...each.values()]), () => NO_ROOM);
+    const { created, updated } = await insertLines(tx, tenant, [...each.values()]);
     const unchanged = count - errors.length - created - updated;
     const kept = errors.sort((a, b) => a.line - b.line).slice(0, limits.importErrorsMax - row.errors.length);
-    await advanceImport(tx, tenant, id, { lines, created, updated, unchanged, refused: errors.length, errors: kept });
+    await advanceImport(tx, tenant, id, {
+      lines,
+      digest,
+      created,
+      updated,
+      unchanged,
+      refused: errors.length,
+      errors: kept,
+    });
   });
 }
 

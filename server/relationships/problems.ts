@@ -17,6 +17,11 @@ export const relationshipProblem = defineProblems({
     title: 'Relationship limit reached',
     when: 'As many relationships of the type lead to the target as its maxPerTarget allows.',
   },
+  relationship_quota_reached: {
+    status: 409,
+    title: 'Quota of relationships reached',
+    when: 'The tenant has as many relationships as limits.maxRelationships of its Tenant allows, expired ones included; deleting some makes room.',
+  },
   relationship_type_retired: {
     status: 409,
     title: 'Relationship type retired',
@@ -29,8 +34,13 @@ export const relationshipProblem = defineProblems({
   },
   import_gap: {
     status: 409,
-    title: 'Lines are missing',
-    when: 'The import has not come as far as the first line that was sent.',
+    title: 'Not the next line',
+    when: 'firstLine is neither 1 nor the line that the import goes on with.',
+  },
+  import_lines_differ: {
+    status: 409,
+    title: 'Other lines than before',
+    when: 'The import of this importId has lines already, and they are not those that were sent; nothing was imported.',
   },
   import_conflict: {
     status: 409,

@@ -66,6 +66,7 @@ export type LineError = { line: number; pointer?: string; detail: string };
 export const ImportRow = Type.Object({
   id: Type.String(),
   lines: Type.Integer(),
+  digest: Type.String(),
   created: Type.Integer(),
   updated: Type.Integer(),
   unchanged: Type.Integer(),

@@ -1,7 +1,7 @@
 /** All SQL of the relationships room. `now` is RFC 3339: what has expired at it is not there. */
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { Count } from '../core/db/rows.ts';
+import { Count, Nullable } from '../core/db/rows.ts';
 import { column, type Sql, sql } from '../core/db/sql.ts';
 import {
   type Attributes,
@@ -121,6 +121,24 @@ export async function countOthers(
   return row.count;
 }
 
+const Quota = Type.Object({ most: Nullable(Type.Integer()), count: Nullable(Type.Integer()) });
+
+/** limits.maxRelationships of the tenant, and where it has one, how many relationships there are. */
+export function readQuota(tx: Transaction, tenant: string): Promise<Static<typeof Quota>> {
+  return tx.one(
+    Quota,
+    sql`select q.most, case when q.most is not null then
+        (select coalesce(sum(change), 0)::bigint from accord.relationship_change where tenant = ${tenant}) end as count
+      from (values (1)) as one left join (select (spec #>> '{limits,maxRelationships}')::bigint as most
+        from accord.tenant where tenant = ${tenant}) q on true`,
+  );
+}
+
+/** Until the end of the transaction nobody else who holds this makes relationships of the tenant. */
+export async function holdQuota(tx: Transaction, tenant: string): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`accord.relationships.${tenant}`}, 0))`);
+}
+
 const Written = Type.Object({ was_there: Type.Boolean(), held: Type.Boolean() });
 
 /**
@@ -211,6 +229,17 @@ export async function linesPastLimit(
   return new Set(rows.map((row) => row.line));
 }
 
+/** Lines whose relationships have no row yet, not even an expired one; in their order. */
+export async function linesToAdd(tx: Transaction, tenant: string, lines: readonly Line[]): Promise<number[]> {
+  const rows = await tx.many(
+    LineNumber,
+    sql`select l.line from ${arrays(lines)} where not exists (select from accord.relationship r
+        where r.tenant = ${tenant} and r.from_type = l.from_type and r.from_id = l.from_id and r.name = l.name
+          and r.to_type = l.to_type and r.to_id = l.to_id) order by l.line`,
+  );
+  return rows.map((row) => row.line);
+}
+
 const Inserted = Type.Object({ created: Type.Integer(), updated: Type.Integer() });
 
 /** Writes lines, each relationship at most once among them. */
@@ -231,7 +260,7 @@ export function insertLines(
   );
 }
 
-const importColumns = sql`id, lines, created, updated, unchanged, refused, errors, started_at, finished_at`;
+const importColumns = sql`id, lines, digest, created, updated, unchanged, refused, errors, started_at, finished_at`;
 
 /** Begins an import unless it is there. @returns whether it was begun */
 export async function beginImport(tx: Transaction, tenant: string, id: string): Promise<boolean> {
@@ -256,10 +285,18 @@ export async function advanceImport(
   tx: Transaction,
   tenant: string,
   id: string,
-  batch: { lines: number; created: number; updated: number; unchanged: number; refused: number; errors: LineError[] },
+  batch: {
+    lines: number;
+    digest: string;
+    created: number;
+    updated: number;
+    unchanged: number;
+    refused: number;
+    errors: LineError[];
+  },
 ): Promise<void> {
   await tx.run(sql`
-    update accord.relationship_import set lines = ${batch.lines}, created = created + ${batch.created},
+    update accord.relationship_import set lines = ${batch.lines}, digest = ${batch.digest}, created = created + ${batch.created},
       updated = updated + ${batch.updated}, unchanged = unchanged + ${batch.unchanged},
       refused = refused + ${batch.refused}, errors = errors || ${JSON.stringify(batch.errors)}::jsonb
     where tenant = ${tenant} and id = ${id}`);

@@ -83,6 +83,7 @@ export async function deleteTenant(tx: Transaction, tenant: string): Promise<voi
   await tx.run(sql`delete from accord.tenant where tenant = ${tenant}`);
   // Last: the types went with the tenant, and that waited for whoever was writing records of them.
   await tx.run(sql`delete from accord.relationship where tenant = ${tenant}`);
+  await tx.run(sql`delete from accord.relationship_change where tenant = ${tenant}`);
   await tx.run(sql`delete from accord.thing where tenant = ${tenant}`);
   await tx.run(sql`delete from accord.user_consent where tenant = ${tenant}`);
   await tx.run(sql`delete from accord.consent_invitation where tenant = ${tenant}`);

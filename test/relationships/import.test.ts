@@ -193,6 +193,39 @@ describe('import', () => {
     expect((await audited(cars.tenant)).filter((row) => row.object_name === 'cut')).toHaveLength(1);
   });
 
+  test.each([
+    ['other lines', many(3, 'other')],
+    ['one line changed', [...many(2, 'kept'), drives('kept2', 'elsewhere')]],
+    ['lines in another order', many(3, 'kept').reverse()],
+    ['fewer lines', many(2, 'kept')],
+    ['no lines', []],
+    ['a line before them', ['', ...many(3, 'kept')]],
+    ['other lines and more', many(5, 'other')],
+  ])('a reused importId with %s is refused, and nothing is imported', async (name, lines) => {
+    const id = `reused-${name.replaceAll(' ', '-')}`;
+    expect((await send(many(3, 'kept'), `?importId=${id}`)).status).toBe(200);
+    const before = (await cars.backend('GET', `/relationships/imports/${id}`)).body;
+    const other = await send(lines, `?importId=${id}`);
+    expect([other.status, other.body.code]).toEqual([409, 'import_lines_differ']);
+    expect((await cars.backend('GET', `/relationships/imports/${id}`)).body).toEqual(before);
+    expect((await cars.backend('GET', '/actors/user/other4/relationships')).status).toBe(404);
+    const same = await send(many(3, 'kept'), `?importId=${id}`);
+    expect([same.status, same.body]).toEqual([200, before]);
+  });
+
+  test('it goes on from its next line only: what overlaps could not be compared', async () => {
+    await send(many(3, 'gap'), '?importId=overlap');
+    for (const [firstLine, status] of [
+      [2, 409],
+      [3, 409],
+      [5, 409],
+      [4, 200],
+    ]) {
+      const { status: given } = await send([drives('gap-more', '1')], `?importId=overlap&firstLine=${firstLine}`);
+      expect([firstLine, given]).toEqual([firstLine, status]);
+    }
+  });
+
   test('the same import from two sides at once writes each line once', async () => {
     const lines = many(limits.importBatchLinesMax * 2, 'twice');
     const answers = await Promise.all([send(lines, '?importId=twice'), send(lines, '?importId=twice')]);
@@ -234,11 +267,22 @@ describe('import', () => {
 
   test.each([
     ['JSON', { body: {} }, 415],
+    ['JSON that is none', { raw: '{', type: 'application/json' }, 415],
+    ['plain text', { raw: 'a', type: 'text/plain' }, 415],
     ['no body', {}, 415],
     ['an id with a slash', { raw: '', type: ndjson }, 400],
   ])('%s is refused', async (_, call, status) => {
     const query = status === 400 ? '?importId=a%2Fb' : '';
-    expect((await cars.backend('POST', `/relationships/import${query}`, call)).status).toBe(status);
+    const answer = await cars.backend('POST', `/relationships/import${query}`, call);
+    expect(answer.status).toBe(status);
+    if (status === 415)
+      expect(answer.body).toMatchObject({ code: 'unsupported_media_type', detail: `Send ${ndjson}.` });
+  });
+
+  test('the OpenAPI document has its body', async () => {
+    const document = (await server.app.inject('/openapi.json')).json();
+    const { requestBody } = document.paths['/{tenant}/relationships/import'].post;
+    expect(Object.keys(requestBody.content)).toEqual([ndjson]);
   });
 });
 

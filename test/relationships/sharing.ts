@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest';
 import type { Scope } from '../../server/core/auth/schema.ts';
+import type { TenantSpec } from '../../server/tenants/index.ts';
 import type { TestServer } from '../helpers/server.ts';
 import { configClient } from '../policies/config-client.ts';
 
@@ -9,7 +10,7 @@ type Call = { body?: unknown; headers?: Record<string, string>; raw?: string; ty
 export type Client = Awaited<ReturnType<typeof sharingTenant>>;
 
 /** user drives car, also through user member_of group and group owns car; a car has one owner. */
-const types: [path: string, body: object][] = [
+export const types: [path: string, body: object][] = [
   ['/actor-types/user', { attributes: { level: { type: 'number' } } }],
   ['/actor-types/group', {}],
   ['/resource-types/car', { attributes: { color: { type: 'string', required: true }, since: { type: 'date' } } }],
@@ -22,8 +23,8 @@ const types: [path: string, body: object][] = [
   ],
 ];
 
-export async function sharingTenant(server: TestServer, setup = types) {
-  const tenant = await server.tenant();
+export async function sharingTenant(server: TestServer, setup = types, spec: Partial<TenantSpec> = {}) {
+  const tenant = await server.tenant(spec);
   const config = await configClient(server, tenant);
   for (const [path, body] of setup) {
     const { status, body: answer } = await config('PUT', path, { body });
