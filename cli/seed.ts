@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { seedConsents } from '../server/consents/index.ts';
+import { Problem } from '../server/core/problems.ts';
 import { importRelationships } from '../server/relationships/index.ts';
 import type { Services } from '../server/services.ts';
 
@@ -37,6 +38,11 @@ export async function seed(services: Services, manifests: string): Promise<strin
 async function seedRelationships(services: Services, tenant: string, path: string) {
   const writer = { tenant, actor: 'cli', requestId: IMPORT };
   const lines = createReadStream(path);
-  const { errors } = await importRelationships(services.relationships, writer, { id: IMPORT, firstLine: 1 }, lines);
-  return errors;
+  try {
+    const imported = await importRelationships(services.relationships, writer, { id: IMPORT, firstLine: 1 }, lines);
+    return imported.result.errors;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'import_lines_differ') throw error;
+    return [{ line: 1, detail: 'Other lines were imported from this file before; nothing was imported now.' }];
+  }
 }

@@ -20,6 +20,7 @@ import { problem } from './core/problems.ts';
 import { registerDefinitionRoutes } from './definitions/index.ts';
 import { registerDocs } from './docs.ts';
 import { registerErrors, send } from './errors.ts';
+import { registerIdempotency } from './idempotency/index.ts';
 import { registerInvitationRoutes } from './invitations/index.ts';
 import { registerIssuerRoutes } from './issuers/index.ts';
 import { registerKeyRoutes } from './keys/index.ts';
@@ -82,6 +83,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   app.addHook('onRequest', (request, _reply, done) => {
     done(request.raw.url?.includes('%00') ? problem('invalid_request', { detail: NUL_IN_ADDRESS }) : undefined);
   });
+  registerIdempotency(app, services.idempotency);
   const countTenant = registerQuotas(app, services);
   registerRevisions(app, services.snapshots);
   registerPolicyRoutes(app, services.policies);

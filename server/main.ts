@@ -7,6 +7,7 @@ import { createAdmin } from './admin.ts';
 import { createApp } from './app.ts';
 import { ensurePartitions } from './audit/index.ts';
 import { type Config, parseListen } from './core/config.ts';
+import { keepSwept } from './idempotency/index.ts';
 import { keepSealing } from './ledger/index.ts';
 import { sweepArtifacts } from './policies/index.ts';
 import type { Services } from './services.ts';
@@ -36,11 +37,13 @@ export async function startServer(config: Config, services: Services): Promise<R
     host: parseListen(config.ACCORD_ADMIN_LISTEN).host,
   });
   const stopHousekeeping = keepHouse(services);
+  const stopSweeping = keepSwept(services.idempotency);
   const stopSealing = keepSealing(services.sealing);
   const close = async () => {
     const wasReady = ready;
     ready = false;
     stopHousekeeping();
+    stopSweeping();
     if (wasReady) await drain(app.server, config.ACCORD_DRAIN * 1000);
     await app.close();
     await admin.close();

@@ -18,6 +18,7 @@ import { problem } from './core/problems.ts';
 import type { DefinitionRouteServices, DefinitionServices } from './definitions/index.ts';
 import { FactsFromDatabase } from './facts/index.ts';
 import { askingPolicies, governedByPolicies } from './governing.ts';
+import type { IdempotencyServices } from './idempotency/index.ts';
 import { endInvitations, type InvitationRouteServices, pendingInvitationOf } from './invitations/index.ts';
 import type { IssuerRouteServices, IssuerServices } from './issuers/index.ts';
 import {
@@ -72,6 +73,7 @@ export type Services = {
   consents: ConsentRouteServices;
   register: LedgerRouteServices;
   sealing: SealServices;
+  idempotency: IdempotencyServices;
   /** What writes configuration, each transaction of it bound to a term: for a writer that is not alone. */
   fenced(fence: FenceOptions): FencedServices;
   close(): Promise<void>;
@@ -150,6 +152,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       ledger,
       register: { database, clock, ledger, tenantOf: (tenant) => snapshots.get(tenant) },
       sealing: { database, sealer, clock, observe },
+      idempotency: { database, sealer, clock, observe },
       fenced(fence) {
         const on = database.fenced(fence);
         const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });

@@ -25,7 +25,7 @@ const order = [
   ['server/embedded', 'server/rego', 'server/audit'],
   ['server/tenants', 'server/resources'],
   ['server/keys'],
-  ['server/ledger'],
+  ['server/ledger', 'server/idempotency'],
   ['server/issuers', 'server/members', 'server/policies', 'server/types', 'server/definitions'],
   ['server/facts', 'server/relationships'],
   ['server/consents'],

@@ -5,7 +5,7 @@ import type { Caller, Role } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';
 import { type App, type CountMore, memberOf, plainJson, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeRecordCursor, encodeRecordCursor, pageQuery } from '../core/paging.ts';
+import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
 import { noFacts } from '../facts/index.ts';
 import { checkPolicyName, effectiveRego, instantOf, PolicyTestBody } from '../policies/index.ts';
@@ -184,20 +184,19 @@ function registerDecisions(app: App, services: AuthzRouteServices): void {
       ),
       response: { 200: Type.Object({ decisions: Type.Array(DecisionView), cursor: Type.Optional(Type.String()) }) },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { tenant } = request.params;
-      const { limit = 100, cursor, start, end, ...rest } = request.query;
+      const { limit = PAGE_ITEMS, cursor, start, end, ...rest } = request.query;
       const filter = { ...rest, ...(start ? { start: utc(start) } : {}), ...(end ? { end: utc(end) } : {}) };
       const before = cursor === undefined ? {} : { before: decodeRecordCursor(cursor, 'decisions') };
       const rows = await services.database.tenant(tenant, (tx) =>
         listDecisions(tx, tenant, { ...filter, ...before, limit: limit + 1 }),
       );
       const { role } = memberOf(request);
-      const page = rows.slice(0, limit);
-      const last = page.at(-1);
-      const decisions = page.map((row) => decisionView(row, role));
-      if (rows.length <= limit || last === undefined) return { decisions };
-      return { decisions, cursor: encodeRecordCursor(last, 'decisions') };
+      const { page, onward } = pageOfRows({ request, reply }, rows, limit, (last) =>
+        encodeRecordCursor(last, 'decisions'),
+      );
+      return { decisions: page.map((row) => decisionView(row, role)), ...onward };
     },
   });
 }

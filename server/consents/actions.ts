@@ -14,17 +14,18 @@ import { holdUsers, insertInvitation, readConsent, readPasts, removeConsents, re
  * A user does not agree to a document: that is recorded, and nothing else changes.
  * @throws Problem 404, forbidden, consent_not_effective
  */
-export async function refuseConsent(services: ConsentServices, asking: Asking, body: RefusalBody) {
+export function refuseConsent(services: ConsentServices, asking: Asking, body: RefusalBody) {
   const userId = concernedUser(services, asking, body.userId, '/userId');
   const { name, version, document } = body;
   const now = services.clock.now();
   const found = documentOf(services.snapshotOf(asking.tenant).definitions.get(name), body);
   if (now < found.document.effectiveDate) throw consentProblem('consent_not_effective');
   const refusal = { userId, name, version, document };
-  await services.ledger.append(asking.tenant, [
-    entryOf(asking, { ...refusal, type: 'refused', time: now, outcome: 'refused' }),
-  ]);
-  return { ...refusal, refusedAt: new Date(now).toISOString() };
+  return writeRecords(services, writerOf(asking), async (tx) => {
+    const entry = entryOf(asking, { ...refusal, type: 'refused', time: now, outcome: 'refused' });
+    await appendIn(tx, asking.tenant, [entry]);
+    return { ...refusal, refusedAt: new Date(now).toISOString() };
+  });
 }
 
 export type Invited = { userId: string; name: string; version: string; invitedAt: string; gracePeriodEnds: string };
@@ -112,6 +113,11 @@ export function eraseUser(services: ConsentServices, asking: Asking, said: strin
   });
 }
 
+/** What is done here is in the ledger, and not in the audit. */
+function writerOf({ tenant, requestId, once }: Asking) {
+  return { tenant, actor: '', requestId, ...(once ? { once } : {}) };
+}
+
 type Work<T> = Parameters<typeof writeRecords<T>>[2];
 
 function writeUser<T>(
@@ -120,8 +126,8 @@ function writeUser<T>(
   userId: string,
   work: Work<T>,
 ): Promise<RecordWritten<T>> {
-  const { tenant, requestId } = asking;
-  return writeRecords(services, { tenant, actor: '', requestId }, async (tx, now) => {
+  const { tenant } = asking;
+  return writeRecords(services, writerOf(asking), async (tx, now) => {
     if (!(await holdUsers(tx, tenant, [userId]))) throw tenantProblem('tenant_not_found');
     return work(tx, now);
   });

@@ -2,6 +2,7 @@
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import { type Once, onceOf } from '../core/once.ts';
 import { Problem, problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import { actedBy, type Ledger, type RegisterEntry } from '../ledger/index.ts';
@@ -18,11 +19,17 @@ export type ConsentServices = {
   snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };
 };
 
-export type Asking = { tenant: string; caller: Caller; requestId: string };
+export type Asking = { tenant: string; caller: Caller; requestId: string; once?: Once };
 
 /** The caller of a request. access.ts has let it in. */
-export function askingOf(request: { params: { tenant: string }; caller: Caller | null; id: string }): Asking {
-  return { tenant: request.params.tenant, caller: request.caller as Caller, requestId: request.id };
+export function askingOf(request: {
+  params: { tenant: string };
+  caller: Caller | null;
+  id: string;
+  once?: Once | null;
+}): Asking {
+  const { params, caller, id: requestId } = request;
+  return { tenant: params.tenant, caller: caller as Caller, requestId, ...onceOf(request) };
 }
 
 /** The user that a caller is, or undefined for a back end. @throws Problem forbidden for an actor that is no user of consents */

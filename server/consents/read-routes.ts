@@ -1,10 +1,14 @@
 /** M/consents, reading: what a user is asked, what was given, and receipts. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type App, TenantParams } from '../core/http.ts';
-import { PageQuery, pageQuery } from '../core/paging.ts';
-import type { UserStatus } from '../definitions/index.ts';
+import { limits } from '../core/limits.ts';
+import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery, WholeQuery } from '../core/paging.ts';
+import { sendList } from '../core/streamed-list.ts';
+import { UUID } from '../core/uuid.ts';
 import { askingOf, type ConsentServices } from './governing.ts';
-import { readActive, readAll, readMine, readOutstanding } from './reading.ts';
+import { type ConsentPage, readActive, readAll, readMine, readMoreOfMine, readOutstanding } from './reading.ts';
 import { type ReceiptServices, readReceipt } from './receipts.ts';
 import { OneParams, readers, recorded, tags, tenantReaders } from './route-parts.ts';
 import {
@@ -12,6 +16,7 @@ import {
   ConsentsView,
   consentFilter,
   JudgementView,
+  type ListedConsent,
   OutstandingQuery,
   OutstandingView,
 } from './schema.ts';
@@ -86,10 +91,19 @@ function registerLists(app: App, services: Services): void {
       summary: "The caller's own consents, newest first",
       tags,
       params: TenantParams,
-      querystring: PageQuery,
+      querystring: WholeQuery,
       response: { 200: ConsentsView },
     },
-    handler: (request) => readMine(services, askingOf(request), request.query),
+    handler: async (request, reply) => {
+      const asking = askingOf(request);
+      const { limit, cursor } = request.query;
+      const most = limit ?? limits.pageItemsMax;
+      const first = await readMine(services, asking, { limit: most, before: positionOf(cursor) });
+      if (limit !== undefined || !first.more) return answered({ request, reply }, first, most);
+      const next = (last: ListedConsent) => readMoreOfMine(services, asking, { limit: most, before: last.id });
+      const view = (consent: ListedConsent) => consent;
+      return sendList(reply, ['{"consents":[', ']}'], { rows: first.rows, next, view }) as never;
+    },
   });
   app.route({
     method: 'GET',
@@ -104,10 +118,31 @@ function registerLists(app: App, services: Services): void {
       querystring: Type.Object({ ...consentFilter, ...pageQuery }, { additionalProperties: false }),
       response: { 200: ConsentsView },
     },
-    handler: (request) => {
-      const { limit, cursor, status, ...filter } = request.query;
-      const wanted = status === undefined ? {} : { status: status as UserStatus };
-      return readAll(services, askingOf(request), { ...filter, ...wanted }, { limit, cursor });
+    handler: async (request, reply) => {
+      const { limit = PAGE_ITEMS, cursor, status, ...filter } = request.query;
+      const page = await readAll(services, askingOf(request), filter, { limit, before: positionOf(cursor) });
+      const answer = answered({ request, reply }, page, limit);
+      if (status !== undefined) answer.consents = answer.consents.filter((one) => one.status === status);
+      return answer;
     },
   });
+}
+
+const LIST = 'consents';
+
+/** @throws Problem invalid_request */
+function positionOf(cursor: string | undefined): string | undefined {
+  return cursor === undefined ? undefined : decodeCursor(cursor, LIST, UUID);
+}
+
+function answered(
+  { request, reply }: { request: Pick<FastifyRequest, 'url'>; reply: FastifyReply },
+  { rows, more }: ConsentPage,
+  limit: number,
+): { consents: ListedConsent[]; cursor?: string } {
+  const last = more ? rows.at(-1) : undefined;
+  if (last === undefined) return { consents: rows };
+  const cursor = encodeCursor(last.id, LIST);
+  linkNext(reply, request.url, { limit, cursor });
+  return { consents: rows, cursor };
 }

@@ -1,15 +1,6 @@
 /** The verbs that read: what is active, what is outstanding, and what was given. Each is in the ledger before its answer. */
-import { decodeCursor, encodeCursor } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
-import { UUID } from '../core/uuid.ts';
-import {
-  type Definition,
-  definitionProblem,
-  type Judgement,
-  judge,
-  judgeActive,
-  type UserStatus,
-} from '../definitions/index.ts';
+import { type Definition, definitionProblem, type Judgement, judge, judgeActive } from '../definitions/index.ts';
 import { appendIn, type RegisterEntry } from '../ledger/index.ts';
 import { tenantProblem } from '../tenants/index.ts';
 import { type Asking, type ConsentServices, concerned, concernedUser, entryOf, userOf } from './governing.ts';
@@ -156,46 +147,56 @@ async function invite(
   });
 }
 
-export type Page = { limit?: number | undefined; cursor?: string | undefined };
-const PAGE_ITEMS = 100;
+/** `before`: the id that the page before ended with. */
+export type Page = { limit: number; before?: string | undefined };
+export type ConsentPage = { rows: ListedConsent[]; more: boolean };
 
 /** A page of the caller's own consents, newest first. @throws Problem forbidden */
-export function readMine(services: ConsentServices, asking: Asking, page: Page) {
-  const userId = userOf(services, asking);
-  if (userId === undefined) throw problem('forbidden', { detail: 'This is for users: a back end reads consents.' });
-  return list(services, asking, { userId }, undefined, page);
+export function readMine(services: ConsentServices, asking: Asking, page: Page): Promise<ConsentPage> {
+  return list(services, asking, { userId: ownId(services, asking) }, page);
 }
 
-/** A page of the tenant's consents, newest first. With `status` a page may hold fewer than it may. */
+/** A further page of one request, which is in the ledger with its first. @throws Problem forbidden */
+export function readMoreOfMine(services: ConsentServices, asking: Asking, page: Page): Promise<ConsentPage> {
+  return pageOf(services, asking.tenant, { userId: ownId(services, asking) }, page);
+}
+
+function ownId(services: ConsentServices, asking: Asking): string {
+  const userId = userOf(services, asking);
+  if (userId === undefined) throw problem('forbidden', { detail: 'This is for users: a back end reads consents.' });
+  return userId;
+}
+
+/** A page of the tenant's consents, newest first. */
 export function readAll(
   services: ConsentServices,
   asking: Asking,
-  { status, ...filter }: ConsentFilter & { status?: UserStatus },
+  filter: ConsentFilter,
   page: Page,
-) {
+): Promise<ConsentPage> {
   concerned(services, asking, filter.userId, '/query/userId');
-  return list(services, asking, filter, status, page);
+  return list(services, asking, filter, page);
 }
 
-async function list(
-  services: ConsentServices,
-  asking: Asking,
-  filter: ConsentFilter,
-  status: UserStatus | undefined,
-  { limit = PAGE_ITEMS, cursor }: Page,
-): Promise<{ consents: ListedConsent[]; cursor?: string }> {
+async function list(services: ConsentServices, asking: Asking, filter: ConsentFilter, page: Page) {
   const { tenant } = asking;
-  const before = cursor === undefined ? undefined : decodeCursor(cursor, 'consents', UUID);
+  const found = await pageOf(services, tenant, filter, page);
+  const time = services.clock.now();
+  await services.ledger.append(tenant, [entryOf(asking, { ...filter, type: 'read', time, outcome: 'listed' })]);
+  return found;
+}
+
+async function pageOf(
+  services: ConsentServices,
+  tenant: string,
+  filter: ConsentFilter,
+  { limit, before }: Page,
+): Promise<ConsentPage> {
   const { definitions } = services.snapshotOf(tenant);
   const rows: ConsentRow[] = await services.database.tenant(tenant, (tx) =>
     listConsents(tx, tenant, filter, { before, limit: limit + 1 }),
   );
   const now = services.clock.now();
-  const page = rows.slice(0, limit);
-  const consents = page
-    .map((row) => listedView(definitions.get(row.definition), row, now))
-    .filter((one) => status === undefined || one.status === status);
-  await services.ledger.append(tenant, [entryOf(asking, { ...filter, type: 'read', time: now, outcome: 'listed' })]);
-  const last = rows.length > limit ? page.at(-1) : undefined;
-  return { consents, ...(last === undefined ? {} : { cursor: encodeCursor(last.id, 'consents') }) };
+  const listed = rows.slice(0, limit).map((row) => listedView(definitions.get(row.definition), row, now));
+  return { rows: listed, more: rows.length > limit };
 }

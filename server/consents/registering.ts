@@ -40,7 +40,12 @@ export async function registerConsents(
   const refusals = outcomes.flatMap((outcome, index) =>
     refusalOf(services, asking, items[index] as ConsentItem, outcome),
   );
-  const { result, revision } = await services.registrar.register(asking.tenant, { wanted, refusals, batch });
+  const { result, revision } = await services.registrar.register(asking.tenant, {
+    wanted,
+    refusals,
+    batch,
+    once: asking.once,
+  });
   for (const [i, outcome] of result.entries()) outcomes[places[i] as number] = outcome;
   return { result: outcomes.map((outcome) => resultOf(outcome, batch)), revision };
 }

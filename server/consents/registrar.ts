@@ -6,6 +6,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
+import { claimAll, type Once } from '../core/once.ts';
 import { Problem } from '../core/problems.ts';
 import { takeFitting } from '../core/together.ts';
 import type { Definitions } from '../definitions/index.ts';
@@ -20,7 +21,12 @@ import { holdUsers, insertConsents, type NewConsent, readPastConsents } from './
 export type Wanted = { asking: Asking; item: ConsentItem; userId: string };
 export type Outcome = { row: ConsentRow; created: boolean } | { refused: Problem };
 /** What one request asks for. `refusals` are entries on what was refused before; in a batch, what is refused here has one too. */
-export type Registration = { wanted: readonly Wanted[]; refusals: readonly RegisterEntry[]; batch: boolean };
+export type Registration = {
+  wanted: readonly Wanted[];
+  refusals: readonly RegisterEntry[];
+  batch: boolean;
+  once?: Once | undefined;
+};
 
 type Waiting = {
   registration: Registration;
@@ -84,6 +90,10 @@ const sizeOf = ({ registration }: Waiting): number => registration.wanted.length
 function registerAll(services: Services, tenant: string, registrations: readonly Registration[]) {
   const writer = { tenant, actor: '', requestId: '' };
   return writeRecords(services, writer, async (tx) => {
+    await claimAll(
+      tx,
+      registrations.map((one) => one.once),
+    );
     const all = registrations.flatMap((one) => one.wanted);
     const given = await hold(tx, tenant, all);
     const now = services.clock.now();

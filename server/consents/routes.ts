@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { type App, type CountMore, TenantParams } from '../core/http.ts';
 import { eraseUser, inviteUser, refuseConsent, revokeConsent } from './actions.ts';
-import { askingOf, type ConsentServices } from './governing.ts';
+import { type Asking, askingOf, type ConsentServices } from './governing.ts';
 import { registerReadRoutes } from './read-routes.ts';
 import type { ReceiptServices } from './receipts.ts';
 import { registerConsents } from './registering.ts';
@@ -31,7 +31,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
   app.route({
     method: 'POST',
     url: '/:tenant/consents',
-    config: writers,
+    config: { ...writers, once: {} },
     errorHandler: recorded(services),
     schema: {
       summary: 'Register a consent, or up to 50 with a result each',
@@ -59,7 +59,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
   app.route({
     method: 'POST',
     url: '/:tenant/consents/refusals',
-    config: writers,
+    config: { ...writers, once: {} },
     errorHandler: recorded(services),
     schema: {
       summary: 'Record that a user does not agree to a document',
@@ -69,15 +69,19 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
       response: { 201: RefusalView },
     },
     handler: async (request, reply) => {
-      const refusal = await refuseConsent(services, askingOf(request), request.body);
-      reply.status(201);
-      return refusal;
+      const asking = askingOf(request);
+      const { result, revision } = await refuseConsent(services, asking, request.body);
+      reply
+        .status(201)
+        .header('accord-revision', revision)
+        .header('location', recordOf(asking, 'refused', result));
+      return result;
     },
   });
   app.route({
     method: 'POST',
     url: '/:tenant/consents/invitations',
-    config: tenantWriters,
+    config: { ...tenantWriters, once: {} },
     errorHandler: recorded(services),
     schema: {
       summary: 'Invite a user to the successor of the version that it consented to',
@@ -88,11 +92,23 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
       response: { 200: InvitedView, 201: InvitedView },
     },
     handler: async (request, reply) => {
-      const { result, revision } = await inviteUser(services, askingOf(request), request.body);
-      reply.header('accord-revision', revision).status(result.created ? 201 : 200);
+      const asking = askingOf(request);
+      const { result, revision } = await inviteUser(services, asking, request.body);
+      reply.header('accord-revision', revision);
+      if (result.created) reply.status(201).header('location', recordOf(asking, 'invited', result.invited));
       return result.invited;
     },
   });
+}
+
+/** Where the ledger has what was made, and nothing else has. */
+function recordOf(
+  { tenant, caller }: Asking,
+  type: string,
+  { name, userId }: { name: string; userId: string },
+): string {
+  const [path, who] = caller.kind === 'user' ? ['events/me', {}] : ['events', { userId }];
+  return `/${tenant}/consents/${path}?${new URLSearchParams({ type, name, ...who })}`;
 }
 
 function registerTaking(app: App, services: ConsentRouteServices): void {

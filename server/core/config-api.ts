@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { Caller } from './auth/schema.ts';
 import { memberOf } from './http.ts';
+import { type Once, onceOf } from './once.ts';
 import { apiOwner, type Writer } from './ownership.ts';
 import { problem } from './problems.ts';
 
@@ -30,8 +31,9 @@ export function checkIfMatch(header: string | undefined, current: number | undef
 }
 
 /** Who writes through the Config API: the member, for a row that the API owns. @throws Problem forbidden */
-export function writerOf(request: { caller: Caller | null; id: string }): Writer {
-  return { owner: apiOwner, actor: `member:${memberOf(request).email}`, requestId: request.id };
+export function writerOf(request: { caller: Caller | null; id: string; once?: Once | null }): Writer {
+  const actor = `member:${memberOf(request).email}`;
+  return { owner: apiOwner, actor, requestId: request.id, ...onceOf(request) };
 }
 
 export type ConfigServing = {

@@ -126,6 +126,13 @@ export const limits = {
   exportPageItemsMax: 5000,
   deletePageItemsMax: 20_000, // relationships in one statement
 
+  // Idempotency-Key
+  idempotencyKeyCharsMax: 255,
+  idempotencyKeptMs: 86_400_000,
+  idempotencyAnswerWaitMs: 30_000, // from when a key was claimed until its answer is not to be expected any more
+  idempotencyAnswerBytesMax: 16 * 1024, // a longer one is not stored
+  idempotencyKeysPerUserMax: 1000, // remembered at once; back ends have their tenant's limits
+
   // Invitations
   invitationAgeMsMax: 2_592_000_000, // 30 days: the longest ttl that a relationship type may have
   invitationResendPauseMs: 60_000, // after the first delivery; doubled with each further one

@@ -2,6 +2,7 @@
  * Owns the rule of two writers and one owner: manifests and the Config API write the same rows, and a row says whose
  * it is. The comparison is made under the tenant's row lock, in the transaction that writes.
  */
+import type { Once } from './once.ts';
 import { defineProblems } from './problems.ts';
 
 export type Owner = {
@@ -17,6 +18,8 @@ export type Writer = {
   /** For updatedBy and the audit: `member:<email>`, `operator:<source>/<namespace>/<name>`, `cli`. */
   actor: string;
   requestId?: string;
+  /** Set where the request has an Idempotency-Key. */
+  once?: Once;
   /** A manifest with adoptionPolicy Adopt takes an API-owned row over. */
   adopt?: boolean;
 };

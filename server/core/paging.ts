@@ -1,23 +1,28 @@
-/** Owns paging: the query's shape, pages of names, and opaque cursors. A cursor names its list, so that one list's cursor is refused by another. */
+/**
+ * Owns paging: the query's shape, what a page answers besides its items, and opaque cursors. A cursor names its list, so that
+ * one list's cursor is refused by another.
+ */
 import { type Static, Type } from 'typebox';
 import { limits } from './limits.ts';
 import { type Problem, problem } from './problems.ts';
 
-/** Query members of every list that can be paged. Ajv sees strings here, because coercion is off: `limit` is parsed by the app. */
-export const pageQuery = {
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: limits.pageItemsMax,
-      description: 'Items of a page; without it the list is complete.',
-    }),
-  ),
+/** Items of a page, where the request does not say. */
+export const PAGE_ITEMS = 100;
+
+const queryOf = (description: string) => ({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageItemsMax, description })),
   cursor: Type.Optional(
     Type.String({ minLength: 1, maxLength: 2048, description: 'Where the next page begins, from the page before.' }),
   ),
-};
+});
 
+/** Query members of a list that always has pages. Ajv sees strings here, because coercion is off: `limit` is parsed by the app. */
+export const pageQuery = queryOf(`Items of a page; ${PAGE_ITEMS} without it. Link rel="next" leads on.`);
 export const PageQuery = Type.Object(pageQuery, { additionalProperties: false });
+
+/** Query members of a list that is complete unless the request asks for pages. */
+export const wholeQuery = queryOf('Items of a page; without it the list is complete. Link rel="next" leads on.');
+export const WholeQuery = Type.Object(wholeQuery, { additionalProperties: false });
 
 /** What a list of names in the Config API answers. */
 export const NamesPage = Type.Object({
@@ -27,13 +32,48 @@ export const NamesPage = Type.Object({
 });
 export type NamesPage = Static<typeof NamesPage>;
 
+type Replying = { header(name: string, value: string): unknown };
+
+/**
+ * Says where the next page begins, in the header Link (RFC 8288): the address of this page with another cursor.
+ * @returns that address
+ */
+export function linkNext(reply: Replying, url: string, { limit, cursor }: { limit: number; cursor: string }): string {
+  const [path = '', query] = url.split('?', 2);
+  const search = new URLSearchParams(query);
+  search.set('limit', String(limit));
+  search.set('cursor', cursor);
+  const next = `${path}?${search}`;
+  reply.header('link', `<${next}>; rel="next"`);
+  return next;
+}
+
+/**
+ * A page of what was read, of which one more than `limit` means that there is a next page: Link and `cursor` then say where.
+ * @param rows at most one more than `limit`
+ * @param cursorOf the cursor behind a row
+ */
+export function pageOfRows<Row>(
+  { request, reply }: { request: { url: string }; reply: Replying },
+  rows: Row[],
+  limit: number,
+  cursorOf: (last: Row) => string,
+): { page: Row[]; onward: { cursor?: string } } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  if (rows.length <= limit || last === undefined) return { page, onward: {} };
+  const cursor = cursorOf(last);
+  linkNext(reply, request.url, { limit, cursor });
+  return { page, onward: { cursor } };
+}
+
 /**
  * A page of names; the header Link says where the next one begins.
  * @param names those that follow the cursor; more than `limit`: there is a next page
  * @param of `self` is the list's path, `list` its name in cursors, `filter` what its query says beside the page
  */
 export function pageOfNames(
-  reply: { header(name: string, value: string): unknown },
+  reply: Replying,
   names: string[],
   of: { self: string; list: string; limit: number | undefined; filter?: Record<string, string> },
 ): NamesPage {
@@ -41,8 +81,7 @@ export function pageOfNames(
   if (limit === undefined || names.length <= limit) return { resources: names, links: { self } };
   const resources = names.slice(0, limit);
   const cursor = encodeCursor(resources.at(-1) as string, list);
-  const next = `${self}?${new URLSearchParams({ limit: String(limit), cursor, ...filter })}`;
-  reply.header('link', `<${next}>; rel="next"`);
+  const next = linkNext(reply, `${self}?${new URLSearchParams(filter)}`, { limit, cursor });
   return { resources, links: { self, next }, cursor };
 }
 

@@ -5,7 +5,7 @@ import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, w
 import type { Transaction } from '../core/db/database.ts';
 import type { App } from '../core/http.ts';
 import type { Writer } from '../core/ownership.ts';
-import { decodeCursor, PageQuery, pageOfNames } from '../core/paging.ts';
+import { decodeCursor, pageOfNames, WholeQuery } from '../core/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import {
   type DefinitionServices,
@@ -148,7 +148,7 @@ function registerLists(app: App, services: DefinitionRouteServices): void {
         summary: `List ${noun}`,
         tags,
         params: paramsOf(url),
-        querystring: PageQuery,
+        querystring: WholeQuery,
         response: { 200: ListView },
       },
       handler: async (request, reply) => {

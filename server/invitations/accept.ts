@@ -4,6 +4,7 @@
  */
 import type { Caller } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
+import { recordRevision } from '../core/db/records.ts';
 import { problem } from '../core/problems.ts';
 import {
   attributesOfThing,
@@ -33,16 +34,17 @@ export async function acceptInvitation(
   services: InvitationServices,
   asking: Asking,
   { acceptor, requestToken }: { acceptor: Thing; requestToken: string },
-): Promise<RecordWritten<Accepted> | { result: Accepted }> {
+): Promise<RecordWritten<Accepted>> {
   checkAcceptor(asking.caller, acceptor);
   const { tenant } = asking;
   const { row, tokenId, before } = await services.database.tenant(tenant, async (tx) => {
     await checkActive(tx, tenant);
     const found = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
-    return { ...found, before: await isAcceptedBy(tx, tenant, found.row.id, acceptor) };
+    const isBefore = await isAcceptedBy(tx, tenant, found.row.id, acceptor);
+    return { ...found, before: isBefore ? await recordRevision(tx) : undefined };
   });
   const relationship = relationshipFor(row, acceptor);
-  if (before) return { result: accepted(row, relationship) };
+  if (before !== undefined) return { result: accepted(row, relationship), revision: before };
   checkPending(row, tokenId, services.clock.now());
   await askPolicies(services, asking, row, relationship);
   const writer = writerOf(asking);
@@ -99,7 +101,8 @@ async function askPolicies(
   if (still === 'yes') return;
   if (still === 'unknown')
     throw problem('forbidden', { detail: 'The policy that let the invitor invite could not be evaluated now.' });
-  const writer = writerOf(asking);
+  // Not what was asked for: no Idempotency-Key stands for it.
+  const { once: _, ...writer } = writerOf(asking);
   await writeRecords(services, writer, async (tx) => {
     const held = await holdInvitation(tx, tenant, row.id);
     const { ms, now } = instant(services.clock);

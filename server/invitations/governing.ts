@@ -6,6 +6,7 @@ import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import { type Once, onceOf } from '../core/once.ts';
 import type { InvitationFact } from '../facts/index.ts';
 import type { Sealer } from '../keys/index.ts';
 import type { Answer } from '../policies/index.ts';
@@ -13,7 +14,7 @@ import type { RecordWriter, Thing } from '../relationships/index.ts';
 import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
 
-export type Asking = { tenant: string; caller: Caller; requestId: string };
+export type Asking = { tenant: string; caller: Caller; requestId: string; once?: Once };
 export type Question = {
   action: string;
   resource: Thing;
@@ -39,13 +40,13 @@ export const tags = ['Invitations'];
 export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
 export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
 
-export function askingOf(request: { caller: Caller | null; id: string }): Asking {
+export function askingOf(request: { caller: Caller | null; id: string; once?: Once | null }): Asking {
   const caller = request.caller as Caller;
-  return { tenant: caller.tenant, caller, requestId: request.id };
+  return { tenant: caller.tenant, caller, requestId: request.id, ...onceOf(request) };
 }
 
-export function writerOf({ tenant, caller, requestId }: Asking): RecordWriter {
-  return { tenant, actor: callerName(caller), requestId };
+export function writerOf({ tenant, caller, requestId, once }: Asking): RecordWriter {
+  return { tenant, actor: callerName(caller), requestId, ...(once ? { once } : {}) };
 }
 
 type Terms = Pick<InvitationRow, 'from_type' | 'name' | 'to_type' | 'direction' | 'target_type' | 'target_id'>;

@@ -1,7 +1,7 @@
 /** M/sharing/invitations, for whoever invites. Users' calls go by the tenant's own policies. */
 import { Type } from 'typebox';
 import { type App, TenantParams } from '../core/http.ts';
-import { decodeCursor, encodeCursor, pageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../core/paging.ts';
 import { UUID } from '../core/uuid.ts';
 import { createInvitation, requireInvitation, resendInvitation, revokeInvitation } from './actions.ts';
 import { askingOf, type InvitationServices, readers, tags, writers } from './governing.ts';
@@ -13,7 +13,7 @@ import { registerTokenRoutes } from './token-routes.ts';
 
 export type InvitationRouteServices = InvitationServices;
 
-const PAGE_ITEMS = 100;
+const once = { secrets: ['requestToken'] };
 const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 
 export function registerInvitationRoutes(app: App, services: InvitationRouteServices): void {
@@ -27,7 +27,7 @@ function registerCreating(app: App, services: InvitationRouteServices): void {
   app.route({
     method: 'POST',
     url: '/:tenant/sharing/invitations',
-    config: writers,
+    config: { ...writers, once },
     schema: {
       summary: 'Invite somebody to a relationship',
       description:
@@ -40,6 +40,7 @@ function registerCreating(app: App, services: InvitationRouteServices): void {
     handler: async (request, reply) => {
       const { result, revision } = await createInvitation(services, askingOf(request), request.body);
       reply.header('accord-revision', revision).header('cache-control', 'no-store');
+      reply.header('location', `/${request.params.tenant}/sharing/invitations/${result.invitationId}`);
       return result;
     },
   });
@@ -78,13 +79,7 @@ function registerReading(app: App, services: InvitationRouteServices): void {
       const invitations = rows.map((row) => viewOf(row, services.clock.now()));
       if (next === undefined) return { invitations };
       const onward = encodeCursor(next, 'sharing invitations');
-      const search = new URLSearchParams({
-        ...filter,
-        ...(received ? { received } : {}),
-        limit: String(limit),
-        cursor: onward,
-      });
-      reply.header('link', `<${request.url.split('?', 1)[0]}?${search}>; rel="next"`);
+      linkNext(reply, request.url, { limit, cursor: onward });
       return { invitations, cursor: onward };
     },
   });
@@ -115,7 +110,7 @@ function registerChanging(app: App, services: InvitationRouteServices): void {
   app.route({
     method: 'POST',
     url: '/:tenant/sharing/invitations/:id/resend',
-    config: writers,
+    config: { ...writers, once },
     schema: {
       summary: 'Send an invitation again: with a new requestToken, which makes the one before void',
       description:

@@ -8,7 +8,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
   app.route({
     method: 'POST',
     url: '/:tenant/sharing/invitations/accept',
-    config: writers,
+    config: { ...writers, once: {} },
     schema: {
       summary: 'Accept an invitation: the relationship is made, exactly once',
       description:
@@ -19,15 +19,15 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
       response: { 200: Accepted },
     },
     handler: async (request, reply) => {
-      const written = await acceptInvitation(services, askingOf(request), request.body);
-      if ('revision' in written) reply.header('accord-revision', written.revision);
-      return written.result;
+      const { result, revision } = await acceptInvitation(services, askingOf(request), request.body);
+      reply.header('accord-revision', revision);
+      return result;
     },
   });
   app.route({
     method: 'POST',
     url: '/:tenant/sharing/invitations/decline',
-    config: writers,
+    config: { ...writers, once: {} },
     schema: {
       summary: 'Decline an invitation for one acceptor',
       tags,

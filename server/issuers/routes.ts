@@ -5,7 +5,7 @@ import { type Role, roles } from '../core/auth/schema.ts';
 import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, NamesPage, PageQuery, pageOfNames } from '../core/paging.ts';
+import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../core/paging.ts';
 import {
   deleteIssuer,
   type IssuerServices,
@@ -48,7 +48,7 @@ function registerReading(app: App, services: IssuerRouteServices): void {
       summary: 'List trusted issuers',
       tags,
       params: TenantParams,
-      querystring: PageQuery,
+      querystring: WholeQuery,
       response: { 200: NamesPage },
     },
     handler: async (request, reply) => {

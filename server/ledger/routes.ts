@@ -7,7 +7,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { type App, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeRecordCursor, encodeRecordCursor, pageQuery } from '../core/paging.ts';
+import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
 import { actedBy } from './acting.ts';
 import type { Ledger } from './append.ts';
@@ -56,9 +56,9 @@ function registerLists(app: App, services: LedgerRouteServices, errorHandler: Er
       querystring: Type.Object({ ...pageQuery, ...tenantFilter }, { additionalProperties: false }),
       response: { 200: Events },
     },
-    handler: (request) => {
+    handler: (request, reply) => {
       const { limit, cursor, ...query } = request.query;
-      return pageOf(services, request, filterOf(query, services.clock), { limit, cursor });
+      return pageOf(services, { request, reply }, filterOf(query, services.clock), { limit, cursor });
     },
   });
   app.route({
@@ -74,10 +74,10 @@ function registerLists(app: App, services: LedgerRouteServices, errorHandler: Er
       querystring: Type.Object({ ...pageQuery, ...ownFilter }, { additionalProperties: false }),
       response: { 200: Events },
     },
-    handler: (request) => {
+    handler: (request, reply) => {
       const { limit, cursor, ...query } = request.query;
       const own = ownOf(services, request.caller as Caller);
-      return pageOf(services, request, { ...filterOf(query, services.clock), ...own }, { limit, cursor });
+      return pageOf(services, { request, reply }, { ...filterOf(query, services.clock), ...own }, { limit, cursor });
     },
   });
 }
@@ -96,15 +96,20 @@ function ownOf(services: LedgerRouteServices, caller: Caller): Pick<EventFilter,
 }
 
 const LIST = 'register-events';
-type Reading = { params: { tenant: string }; caller: Caller | null; id: string };
+type Reading = {
+  request: { params: { tenant: string }; caller: Caller | null; id: string; url: string };
+  reply: { header(name: string, value: string): unknown };
+};
 
 /** A page, when the reading of it is in the ledger. */
 async function pageOf(
   { database, ledger, clock }: LedgerRouteServices,
-  { params: { tenant }, caller, id: requestId }: Reading,
+  reading: Reading,
   filter: EventFilter,
-  { limit = 100, cursor }: { limit: number | undefined; cursor: string | undefined },
+  { limit = PAGE_ITEMS, cursor }: { limit: number | undefined; cursor: string | undefined },
 ): Promise<Static<typeof Events>> {
+  const { params, caller, id: requestId } = reading.request;
+  const { tenant } = params;
   const behind = cursor === undefined ? undefined : positionOf(cursor);
   const page = { newestFirst: true, behind, limit: limit + 1 };
   const { lines } = await database.read(tenant, (tx) => readEventLines(tx, tenant, filter, page));
@@ -113,10 +118,10 @@ async function pageOf(
   const about = { ...(userId === undefined ? {} : { userId }), ...(name === undefined ? {} : { name }) };
   const read = { ...actedBy(caller as Caller), ...about, type: 'read', outcome: 'events', requestId } as const;
   await ledger.append(tenant, [{ ...read, time: clock.now() }]);
-  const logs = events.slice(0, limit);
-  const last = events.length > limit ? logs.at(-1) : undefined;
-  if (last === undefined) return { logs };
-  return { logs, cursor: encodeRecordCursor({ at: last.time, id: last.id }, LIST) };
+  const { page: logs, onward } = pageOfRows(reading, events, limit, ({ time: at, id }) =>
+    encodeRecordCursor({ at, id }, LIST),
+  );
+  return { logs, ...onward };
 }
 
 /** @throws Problem invalid_request */

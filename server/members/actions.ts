@@ -3,6 +3,7 @@ import { recordAudit } from '../audit/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import { type RecordWritten, writeRecord } from '../core/db/records.ts';
 import { memberProblem } from './problems.ts';
 import { lockPortalToken, revokePortalToken } from './store.ts';
 
@@ -22,9 +23,9 @@ export async function revokeToken(
   member: Member,
   jti: string,
   requestId: string,
-): Promise<void> {
+): Promise<RecordWritten<void>> {
   const { tenant } = member;
-  await services.database.tenant(tenant, async (tx) => {
+  return writeRecord(services.database, { tenant }, async (tx) => {
     const row = await lockPortalToken(tx, tenant, jti);
     if (row === undefined || (row.member !== member.id && !seesAllTokens(member))) {
       throw memberProblem('portal_token_not_found');

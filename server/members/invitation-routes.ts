@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { Gate } from '../core/db/gate.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
+import { onceOf } from '../core/once.ts';
+import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../core/paging.ts';
 import { UUID } from '../core/uuid.ts';
 import { registerInvitationPage } from './invitation-page.ts';
 import { inviteMember, redeemInvitation, withdraw } from './invitations.ts';
@@ -19,7 +20,6 @@ import {
 import { listInvitations } from './store.ts';
 
 const tags = ['Members'];
-const PAGE_ITEMS = 100;
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
 
 export function registerInvitationRoutes(app: App, services: PortalServices): void {
@@ -46,7 +46,9 @@ function registerRedeeming(app: App, services: PortalServices): void {
     },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
-      return gate.run('', () => redeemInvitation(services, request.body.token, request.id));
+      const { result, revision } = await gate.run('', () => redeemInvitation(services, request.body.token, request.id));
+      reply.header('accord-revision', revision);
+      return result;
     },
   });
 }
@@ -55,7 +57,7 @@ function registerInviting(app: App, services: PortalServices): void {
   app.route({
     method: 'POST',
     url: '/tenants/:tenant/members/invitations',
-    config: admins,
+    config: { ...admins, once: { secrets: ['url'] } },
     schema: {
       summary: 'Invite a member',
       description: 'The link is shown once, in this answer, and works once, for 7 days.',
@@ -66,10 +68,11 @@ function registerInviting(app: App, services: PortalServices): void {
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
-      const by = { actor: `member:${memberOf(request).email}`, requestId: request.id };
-      const link = await inviteMember(services, tenant, request.body, by);
-      reply.header('cache-control', 'no-store');
-      return reply.code(201).send(link);
+      const by = { actor: `member:${memberOf(request).email}`, requestId: request.id, ...onceOf(request) };
+      const { result, revision } = await inviteMember(services, tenant, request.body, by);
+      reply.header('cache-control', 'no-store').header('accord-revision', revision);
+      reply.header('location', `/tenants/${tenant}/members/invitations/${result.id}`);
+      return reply.code(201).send(result);
     },
   });
   app.route({
@@ -88,8 +91,8 @@ function registerInviting(app: App, services: PortalServices): void {
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
       const by = { actor: `member:${memberOf(request).email}`, requestId: request.id };
-      await withdraw(services, tenant, id, by);
-      return reply.code(204).send(null);
+      const { revision } = await withdraw(services, tenant, id, by);
+      return reply.code(204).header('accord-revision', revision).send(null);
     },
   });
 }
@@ -108,17 +111,15 @@ function registerInvitationList(app: App, services: PortalServices): void {
         200: Type.Object({ invitations: Type.Array(InvitationView), cursor: Type.Optional(Type.String()) }),
       },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { tenant } = request.params;
       const { limit = PAGE_ITEMS, cursor } = request.query;
       const before = cursor === undefined ? {} : { before: decodeCursor(cursor, 'invitations', UUID) };
-      const page = { ...before, limit: limit + 1 };
-      const rows = await services.database.read(tenant, (tx) => listInvitations(tx, tenant, page));
-      const invitations = rows.slice(0, limit).map((row) => view(row, services.clock.now()));
-      const last = invitations.at(-1);
-      return rows.length > limit && last
-        ? { invitations, cursor: encodeCursor(last.id, 'invitations') }
-        : { invitations };
+      const rows = await services.database.read(tenant, (tx) =>
+        listInvitations(tx, tenant, { ...before, limit: limit + 1 }),
+      );
+      const { page, onward } = pageOfRows({ request, reply }, rows, limit, ({ id }) => encodeCursor(id, 'invitations'));
+      return { invitations: page.map((row) => view(row, services.clock.now())), ...onward };
     },
   });
 }

@@ -6,7 +6,9 @@ import { recordAudit } from '../audit/index.ts';
 import type { Role } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
+import { type RecordWritten, writeRecord } from '../core/db/records.ts';
 import { limits } from '../core/limits.ts';
+import type { Once } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
 import { readTenant, tenantProblem } from '../tenants/index.ts';
 import { hashOfInvitation, makeInvitationToken, tenantOfInvitation, urlOfInvitation } from './invitation-token.ts';
@@ -33,7 +35,7 @@ export type InvitationServices = { database: Database; clock: Clock; baseUrl: st
 export type Invited = { email: string; role: Role };
 /** `url` holds the secret and is shown once. */
 export type InvitationLink = Invited & { id: string; url: string; expiresAt: string };
-type Requested = { actor: string; requestId?: string };
+type Requested = { actor: string; requestId?: string; once?: Once };
 
 /**
  * Invites somebody, whose address is compared in small letters.
@@ -43,10 +45,10 @@ export async function inviteMember(
   services: InvitationServices,
   tenant: string,
   invited: Invited,
-  by: Requested,
-): Promise<InvitationLink> {
+  { once, ...by }: Requested,
+): Promise<RecordWritten<InvitationLink>> {
   const now = services.clock.now();
-  return services.database.tenant(tenant, async (tx) => {
+  return writeRecord(services.database, { tenant, once }, async (tx) => {
     if ((await countOpenInvitations(tx, tenant, timeOf(now))) >= limits.memberInvitationsMax) {
       throw memberProblem('invitations_too_many');
     }
@@ -143,7 +145,7 @@ export async function redeemInvitation(services: PortalServices, token: string, 
     throw problem('invalid_request', { detail: '/token: This is no token of an invitation.', errors });
   }
   const now = services.clock.now();
-  const { invitation, listed } = await services.database.tenant(tenant, async (tx) => {
+  const { result, revision } = await writeRecord(services.database, { tenant }, async (tx) => {
     const row = await readTenant(tx, tenant);
     if (row?.state !== 'active' || row.revision === 0) throw tenantProblem('tenant_not_found');
     const invitation = await spendInvitation(tx, tenant, hashOfInvitation(token), timeOf(now));
@@ -155,9 +157,9 @@ export async function redeemInvitation(services: PortalServices, token: string, 
     await recordAudit(tx, tenant, { ...entry, detail: { email, role } });
     return { invitation, listed: await listPortalToken(services, tx, tenant, member, { actor, requestId }) };
   });
-  const minted = await signPortalToken(services, tenant, listed);
-  const { email, role } = invitation;
-  return { tenant, email, role, token: minted.token, expiresAt: minted.expiresAt };
+  const minted = await signPortalToken(services, tenant, result.listed);
+  const { email, role } = result.invitation;
+  return { result: { tenant, email, role, token: minted.token, expiresAt: minted.expiresAt }, revision };
 }
 
 /** Withdraws an invitation; one that is over already stays as it is. @throws Problem invitation_not_found */
@@ -165,9 +167,9 @@ export async function withdraw(
   services: Pick<InvitationServices, 'database' | 'clock'>,
   tenant: string,
   id: string,
-  by: Requested,
-): Promise<void> {
-  await services.database.tenant(tenant, async (tx) => {
+  by: Omit<Requested, 'once'>,
+): Promise<RecordWritten<void>> {
+  return writeRecord(services.database, { tenant }, async (tx) => {
     const row = await lockInvitation(tx, tenant, id);
     if (row === undefined) throw memberProblem('invitation_not_found');
     if (row.used_at !== null || row.withdrawn_at !== null) return;

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
-import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../core/paging.ts';
 import { UUID } from '../core/uuid.ts';
 import { revokeToken, seesAllTokens } from './actions.ts';
 import { registerInvitationRoutes } from './invitation-routes.ts';
@@ -13,7 +13,6 @@ import { listMembers, listPortalTokens } from './store.ts';
 
 const Cursor = Type.Optional(Type.String());
 const tags = ['Members'];
-const PAGE_ITEMS = 100;
 
 const everyMember = { access: { door: 'config', roles } } as const;
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
@@ -39,15 +38,16 @@ function registerMembers(app: App, services: MemberRouteServices): void {
       querystring: PageQuery,
       response: { 200: Type.Object({ members: Type.Array(MemberView), cursor: Cursor }) },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { tenant } = request.params;
       const { limit = PAGE_ITEMS, cursor } = request.query;
       const page = { ...(cursor === undefined ? {} : { after: decodeCursor(cursor, 'members') }), limit: limit + 1 };
       const rows = await services.database.read(tenant, (tx) => listMembers(tx, tenant, page));
-      const shown = rows.slice(0, limit);
+      const { page: shown, onward } = pageOfRows({ request, reply }, rows, limit, ({ email }) =>
+        encodeCursor(email, 'members'),
+      );
       const members = shown.map(({ id, email, role, created_at }) => ({ id, email, role, createdAt: created_at }));
-      const last = shown.at(-1);
-      return rows.length > limit && last ? { members, cursor: encodeCursor(last.email, 'members') } : { members };
+      return { members, ...onward };
     },
   });
 }
@@ -65,7 +65,7 @@ function registerTokenList(app: App, services: MemberRouteServices): void {
       querystring: PageQuery,
       response: { 200: Type.Object({ portalTokens: Type.Array(PortalTokenView), cursor: Cursor }) },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { tenant } = request.params;
       const member = memberOf(request);
       const { limit = PAGE_ITEMS, cursor } = request.query;
@@ -76,12 +76,10 @@ function registerTokenList(app: App, services: MemberRouteServices): void {
         now: new Date(services.clock.now()).toISOString(),
       };
       const rows = await services.database.read(tenant, (tx) => listPortalTokens(tx, tenant, page));
-      const shown = rows.slice(0, limit);
-      const portalTokens = shown.map((row) => view(row, member.jti));
-      const last = shown.at(-1);
-      return rows.length > limit && last
-        ? { portalTokens, cursor: encodeCursor(last.jti, 'portal-tokens') }
-        : { portalTokens };
+      const { page: shown, onward } = pageOfRows({ request, reply }, rows, limit, ({ jti }) =>
+        encodeCursor(jti, 'portal-tokens'),
+      );
+      return { portalTokens: shown.map((row) => view(row, member.jti)), ...onward };
     },
   });
 }
@@ -111,8 +109,8 @@ function registerTokenChanges(app: App, services: MemberRouteServices): void {
       response: { 204: Type.Null() },
     },
     handler: async (request, reply) => {
-      await revokeToken(services, memberOf(request), request.params.jti, request.id);
-      return reply.code(204).send(null);
+      const { revision } = await revokeToken(services, memberOf(request), request.params.jti, request.id);
+      return reply.code(204).header('accord-revision', revision).send(null);
     },
   });
 }

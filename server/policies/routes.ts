@@ -5,7 +5,16 @@ import { type Role, roles } from '../core/auth/schema.ts';
 import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, encodeCursor, NamesPage, PageQuery, pageOfNames, pageQuery } from '../core/paging.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  NamesPage,
+  PAGE_ITEMS,
+  PageQuery,
+  pageOfNames,
+  pageOfRows,
+  wholeQuery,
+} from '../core/paging.ts';
 import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
 import { policyProblem } from './problems.ts';
 import { PolicyBody, type PolicyRow, PolicyView, type RevisionRow } from './schema.ts';
@@ -40,7 +49,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
       params: TenantParams,
       querystring: Type.Object(
         {
-          ...pageQuery,
+          ...wholeQuery,
           q: Type.Optional(
             Type.String({
               minLength: 1,
@@ -157,9 +166,9 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
         }),
       },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
-      const limit = request.query.limit ?? 100;
+      const limit = request.query.limit ?? PAGE_ITEMS;
       const before =
         request.query.cursor === undefined
           ? {}
@@ -168,12 +177,11 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
         listRevisions(tx, tenant, policyName, { ...before, limit: limit + 1 }),
       );
       if (rows.length === 0 && request.query.cursor === undefined) throw policyProblem('policy_not_found');
-      const page = rows.slice(0, limit);
+      const { page, onward } = pageOfRows({ request, reply }, rows, limit, ({ number }) =>
+        encodeCursor(String(number), 'revisions'),
+      );
       const { role } = memberOf(request);
-      const revisions = page.map((row) => historyView(row, role));
-      return rows.length > limit
-        ? { revisions, cursor: encodeCursor(String(page.at(-1)?.number), 'revisions') }
-        : { revisions };
+      return { revisions: page.map((row) => historyView(row, role)), ...onward };
     },
   });
   app.route({
@@ -196,7 +204,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
   app.route({
     method: 'POST',
     url: '/tenants/:tenant/policies/:policyName/revisions/:number/restore',
-    config: writers,
+    config: { ...writers, once: {} },
     schema: {
       summary: 'Put an earlier revision back',
       tags: ['Policies'],

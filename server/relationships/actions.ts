@@ -2,7 +2,9 @@
 import { recordAudit } from '../audit/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
+import { type RecordWritten, writeRecord } from '../core/db/records.ts';
 import { limits } from '../core/limits.ts';
+import type { Once } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
 import { holdRelationshipTypes, type RelationshipTypeRow, typeProblem } from '../types/index.ts';
 import { relationshipProblem } from './problems.ts';
@@ -14,7 +16,6 @@ import {
   type Filter,
   holdTarget,
   listRelationships,
-  recordRevision,
   removeMatching,
   removeRelationship,
   upsertRelationship,
@@ -24,20 +25,17 @@ export type RelationshipServices = { database: Database; clock: Clock };
 /** Ends what waits for a thing that is forgotten, in the transaction that forgets it. @returns how many */
 export type EndInvitations = (tx: Transaction, writer: RecordWriter, thing: Thing, now: string) => Promise<number>;
 /** Who writes records of which tenant: for the audit. */
-export type RecordWriter = { tenant: string; actor: string; requestId: string };
-export type RecordWritten<T> = { result: T; revision: string };
+export type RecordWriter = { tenant: string; actor: string; requestId: string; once?: Once };
+export type { RecordWritten };
 
 /** One transaction of a record write; the revision is that of its records. */
-export async function writeRecords<T>(
+export function writeRecords<T>(
   services: RelationshipServices,
   writer: RecordWriter,
   work: (tx: Transaction, now: string) => Promise<T>,
 ): Promise<RecordWritten<T>> {
   const now = new Date(services.clock.now()).toISOString();
-  return services.database.tenant(writer.tenant, async (tx) => {
-    const result = await work(tx, now);
-    return { result, revision: await recordRevision(tx) };
-  });
+  return writeRecord(services.database, writer, (tx) => work(tx, now));
 }
 
 /** Audits a record write in its transaction. */

@@ -1,9 +1,12 @@
 /** Many relationships at once: deleting by query, importing and exporting NDJSON. For back ends of the tenant. */
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { callerName } from '../core/auth/name.ts';
+import type { Caller } from '../core/auth/schema.ts';
 import { type App, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
+import { IdempotencyKey } from '../core/once.ts';
 import { Problem, problem } from '../core/problems.ts';
 import { deleteMatching } from './actions.ts';
 import { backendReaders, backendWriters, type RelationshipRouteServices, recordWriterOf, tags } from './governing.ts';
@@ -90,6 +93,7 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
         },
         { additionalProperties: false },
       ),
+      headers: Type.Object({ 'idempotency-key': IdempotencyKey }),
       body: { content: { [ndjson]: { schema: Type.Unsafe<Readable>({ description: LINES }) } } },
       response: { 200: ImportView },
     },
@@ -100,16 +104,22 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
     handler: async (request, reply) => {
       if (!(request.body instanceof Readable)) throw wrongType();
       exemptFromTimeout(request.raw);
-      const { importId: id = randomUUID(), firstLine = 1 } = request.query;
+      const key = request.headers['idempotency-key'];
+      const { importId: id = idOf(request.caller as Caller, key), firstLine = 1 } = request.query;
       const lines = request.body;
-      const row = await importRelationships(services, recordWriterOf(request), { id, firstLine }, lines).catch(
-        (error) => {
-          if (error instanceof Problem || request.raw.complete !== false) throw error;
-          throw problem('invalid_request', { detail: 'The connection ended before the lines did.', cause: error });
-        },
-      );
-      reply.header('location', `/${request.params.tenant}/relationships/imports/${id}`);
-      return view(row);
+      const { result, revision } = await importRelationships(
+        services,
+        recordWriterOf(request),
+        { id, firstLine },
+        lines,
+      ).catch((error) => {
+        if (error instanceof Problem || request.raw.complete !== false) throw error;
+        throw problem('invalid_request', { detail: 'The connection ended before the lines did.', cause: error });
+      });
+      reply
+        .header('location', `/${request.params.tenant}/relationships/imports/${id}`)
+        .header('accord-revision', revision);
+      return view(result);
     },
   });
   app.route({
@@ -129,6 +139,11 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
       return view(row);
     },
   });
+}
+
+/** An Idempotency-Key stands for an importId: the same lines go on where they were, others are refused. */
+function idOf(caller: Caller, key: string | undefined): string {
+  return key === undefined ? randomUUID() : `key-${hash('sha256', `${callerName(caller)} ${key}`, 'base64url')}`;
 }
 
 function view(row: ImportRow) {

@@ -2,10 +2,11 @@
 import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
+import { type Once, onceOf } from '../core/once.ts';
 import type { EndInvitations, RecordWriter, RelationshipServices } from './actions.ts';
 import type { Thing } from './schema.ts';
 
-type Request = { caller: Caller | null; id: string; params: unknown };
+type Request = { caller: Caller | null; id: string; params: unknown; once?: Once | null };
 
 export type RelationshipRouteServices = RelationshipServices & {
   endInvitations: EndInvitations;
@@ -29,7 +30,7 @@ export const backendWriters = { access: { door: 'management', scope: 'relationsh
 /** Who writes, for the audit. */
 export function recordWriterOf(request: Request): RecordWriter {
   const caller = request.caller as Caller;
-  return { tenant: caller.tenant, actor: callerName(caller), requestId: request.id };
+  return { tenant: caller.tenant, actor: callerName(caller), requestId: request.id, ...onceOf(request) };
 }
 
 /** Lets a back end pass, which has the scope; a user by the tenant's policy of that name. */

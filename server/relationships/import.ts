@@ -5,6 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Transaction } from '../core/db/database.ts';
+import { type RecordWritten, writeRecord } from '../core/db/records.ts';
 import { limits } from '../core/limits.ts';
 import { holdRelationshipTypes, typeKeyOf } from '../types/index.ts';
 import { auditRecord, type RecordWriter, type RelationshipServices, typeKeyText } from './actions.ts';
@@ -37,7 +38,7 @@ export async function importRelationships(
   writer: RecordWriter,
   { id, firstLine }: ImportOptions,
   body: AsyncIterable<Buffer>,
-): Promise<ImportRow> {
+): Promise<RecordWritten<ImportRow>> {
   const { tenant } = writer;
   const begun = await services.database.tenant(tenant, async (tx) => {
     if (await beginImport(tx, tenant, id)) {
@@ -52,7 +53,7 @@ export async function importRelationships(
     });
   }
   await writeBatches(services, tenant, id, { done, digest, firstLine, lines: readLines(body, firstLine) });
-  return services.database.tenant(tenant, async (tx) => {
+  return writeRecord(services.database, writer, async (tx) => {
     await finishImport(tx, tenant, id);
     return (await readImport(tx, tenant, id)) as ImportRow;
   });

@@ -2,11 +2,11 @@
  * The lists of relationships of one thing: bare arrays, as the specification shows. An actor's is complete when no limit
  * is sent, and written page by page where it is long; a resource's may be very wide and has pages always.
  */
-import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeCursor, encodeCursor, notACursor, PageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, linkNext, notACursor, PageQuery, WholeQuery } from '../core/paging.ts';
+import { sendList } from '../core/streamed-list.ts';
 import { pageOf } from './actions.ts';
 import { governed, type RelationshipRouteServices, readers, ThingParams, tags } from './governing.ts';
 import { relationshipProblem } from './problems.ts';
@@ -29,7 +29,7 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
         'Direct ones only. A user may by the policy actorType:relationships:list; its resource is the actor.',
       tags,
       params: ThingParams,
-      querystring: PageQuery,
+      querystring: WholeQuery,
       response: { 200: Type.Array(FromEntry) },
     },
     handler: async (request, reply) => {
@@ -41,9 +41,12 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
       const page = { ...after, limit: limit ?? limits.exportPageItemsMax };
       const { rows, more } = await pageOf(services, tenant, 'from', actor, page);
       if (rows.length === 0 && cursor === undefined) throw relationshipProblem('no_relationships');
-      if (limit === undefined && more)
-        return reply.type('application/json').send(streamed(services, tenant, actor, rows) as never);
-      if (more) reply.header('link', nextLink(request.url, limit as number, rows.at(-1) as RelationshipRow, 'from'));
+      if (limit === undefined && more) {
+        const next = (last: RelationshipRow) =>
+          pageOf(services, tenant, 'from', actor, { after: last, limit: limits.exportPageItemsMax });
+        return sendList(reply, ['[', ']'], { rows, next, view: fromEntry }) as never;
+      }
+      if (more) linkNext(reply, request.url, { limit: page.limit, cursor: cursorOf(rows.at(-1), 'from') });
       return rows.map(fromEntry);
     },
   });
@@ -66,39 +69,16 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
       await governed(services, request, { action: `${type}:relationships:list`, resource });
       const after = cursor === undefined ? {} : { after: rowOf(cursor, resource, 'to') };
       const { rows, more } = await pageOf(services, tenant, 'to', resource, { ...after, limit });
-      if (more) reply.header('link', nextLink(request.url, limit, rows.at(-1) as RelationshipRow, 'to'));
+      if (more) linkNext(reply, request.url, { limit, cursor: cursorOf(rows.at(-1), 'to') });
       return rows.map(toEntry);
     },
   });
 }
 
-/** The whole list as JSON text, of which the first page is at hand. */
-function streamed(
-  services: RelationshipRouteServices,
-  tenant: string,
-  actor: Thing,
-  first: RelationshipRow[],
-): Readable {
-  async function* text(): AsyncGenerator<string> {
-    let rows = first;
-    let more = true;
-    yield '[';
-    for (let begin = true; ; begin = false) {
-      yield `${begin ? '' : ','}${rows.map((row) => JSON.stringify(fromEntry(row))).join(',')}`;
-      if (!more) break;
-      const after = rows.at(-1) as RelationshipRow;
-      ({ rows, more } = await pageOf(services, tenant, 'from', actor, { after, limit: limits.exportPageItemsMax }));
-      if (rows.length === 0) break;
-    }
-    yield ']';
-  }
-  return Readable.from(text());
-}
-
-function nextLink(url: string, limit: number, last: RelationshipRow, side: 'from' | 'to'): string {
+function cursorOf(last: RelationshipRow | undefined, side: 'from' | 'to'): string {
+  if (last === undefined) throw new Error('a page that has a next one has a last row');
   const far = side === 'from' ? [last.to_type, last.to_id] : [last.from_type, last.from_id];
-  const cursor = encodeCursor(JSON.stringify([last.name, ...far]), `relationships ${side}`);
-  return `<${url.split('?', 1)[0]}?${new URLSearchParams({ limit: String(limit), cursor })}>; rel="next"`;
+  return encodeCursor(JSON.stringify([last.name, ...far]), `relationships ${side}`);
 }
 
 /** The row that a page of the thing's list ended with. @throws Problem invalid_request */

@@ -19,7 +19,7 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
   app.route({
     method: 'POST',
     url: '/:tenant/actors/:type/:id/relationships',
-    config: writers,
+    config: { ...writers, once: {} },
     schema: {
       summary: 'Make a relationship, or give one that is there another expiry',
       description: 'A user may by the policy From:relationship:To:create; its resource is the target.',

@@ -17,14 +17,6 @@ const none = sql``;
 const columns = sql`from_type, from_id, name, to_type, to_id, expires_at`;
 const holding = (now: string) => sql`(expires_at is null or expires_at > ${now})`;
 
-const RevisionRow = Type.Object({ id: Type.String() });
-
-/** The revision that this transaction's records have: opaque, and greater than that of every transaction before. */
-export async function recordRevision(tx: Transaction): Promise<string> {
-  const row = await tx.one(RevisionRow, sql`select pg_current_xact_id()::text as id`);
-  return `r${row.id}`;
-}
-
 export async function readThing(tx: Transaction, tenant: string, { type, id }: Thing): Promise<Attributes | undefined> {
   const row = await tx.maybe(
     ThingRow,

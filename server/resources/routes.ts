@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';
 import { type App, TenantParams } from '../core/http.ts';
-import { decodeCursor, encodeCursor, PageQuery } from '../core/paging.ts';
+import { decodeCursor, encodeCursor, pageOfRows, WholeQuery } from '../core/paging.ts';
 import { listResources, type Position, type ResourceRow } from './store.ts';
 
 export type ResourceRouteServices = { database: Database };
@@ -27,12 +27,12 @@ export function registerResourceRoutes(app: App, { database }: ResourceRouteServ
       summary: "The tenant's manifests and their status",
       tags: ['Resources'],
       params: TenantParams,
-      querystring: PageQuery,
+      querystring: WholeQuery,
       response: {
         200: Type.Object({ resources: Type.Array(ResourceView), cursor: Type.Optional(Type.String()) }),
       },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { tenant } = request.params;
       const { limit, cursor } = request.query;
       const page = {
@@ -40,10 +40,11 @@ export function registerResourceRoutes(app: App, { database }: ResourceRouteServ
         ...(cursor === undefined ? {} : { after: positionOf(decodeCursor(cursor, 'resources')) }),
       };
       const rows = await database.read(tenant, (tx) => listResources(tx, tenant, page));
-      if (limit === undefined || rows.length <= limit) return { resources: rows.map(view) };
-      const last = rows[limit - 1] as ResourceRow;
-      const position = `${last.kind}/${last.namespace}/${last.name}`;
-      return { resources: rows.slice(0, limit).map(view), cursor: encodeCursor(position, 'resources') };
+      if (limit === undefined) return { resources: rows.map(view) };
+      const { page: shown, onward } = pageOfRows({ request, reply }, rows, limit, ({ kind, namespace, name }) =>
+        encodeCursor(`${kind}/${namespace}/${name}`, 'resources'),
+      );
+      return { resources: shown.map(view), ...onward };
     },
   });
 }

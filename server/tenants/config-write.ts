@@ -34,6 +34,7 @@ export async function writeConfig<T, R = undefined>(
   read: (tx: Transaction) => Promise<R> = async () => undefined as R,
 ): Promise<ConfigWritten<T>> {
   return database.tenant(tenant, async (tx) => {
+    await writer.once?.claim(tx);
     const [row, known] = await Promise.all([lockTenant(tx, tenant), read(tx)]);
     if (row === undefined) throw tenantProblem('tenant_not_found');
     const revision = row.revision + 1;

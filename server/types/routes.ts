@@ -7,7 +7,7 @@ import type { Transaction } from '../core/db/database.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, NamesPage, PageQuery, pageOfNames } from '../core/paging.ts';
+import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../core/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import {
   deleteRelationshipType,
@@ -163,7 +163,7 @@ function registerList(app: App, services: TypeRouteServices, family: Family): vo
       summary: `List ${family.noun}s`,
       tags,
       params: TenantParams,
-      querystring: PageQuery,
+      querystring: WholeQuery,
       response: { 200: NamesPage },
     },
     handler: async (request, reply) => {

@@ -39,7 +39,8 @@ describe.skipIf(executablePath === undefined)('the page of an invitation', async
   }
   const invite = async (email: string) => {
     const { portal } = server.services;
-    const { url } = await inviteMember(portal, tenant, { email, role: 'security-admin' }, { actor: 'test' });
+    const { result } = await inviteMember(portal, tenant, { email, role: 'security-admin' }, { actor: 'test' });
+    const { url } = result;
     return url.slice(url.indexOf('#'));
   };
   const overflow = (page: Page) =>

@@ -1,0 +1,48 @@
+/**
+ * Owns what an action knows of an Idempotency-Key: where its route states `config.once` and the request has the header,
+ * `request.once` is there, and the action claims the key in its own transaction. server/idempotency does the rest.
+ */
+import { Type } from 'typebox';
+import type { Transaction } from './db/transaction.ts';
+import { limits } from './limits.ts';
+
+export type Once = {
+  /** Whoever claims several claims them in this order, so that no two wait for one another. */
+  readonly id: string;
+  /**
+   * Records that the action was carried out: it holds when the transaction is committed. To be called before other locks are taken.
+   * @throws Problem idempotency_key_in_use when another request with this key was faster
+   */
+  claim(tx: Transaction): Promise<void>;
+};
+
+/** What a route states of its answers. `secrets`: members that hold a secret; an answer with one of them is not stored. */
+export type OnceRoute = { secrets?: readonly string[] };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    once?: OnceRoute;
+  }
+  interface FastifyRequest {
+    once: Once | null;
+  }
+}
+
+export const IdempotencyKey = Type.Optional(
+  Type.String({
+    pattern: '^[\\x21-\\x7e]+$',
+    maxLength: limits.idempotencyKeyCharsMax,
+    description:
+      'Visible ASCII characters of your own choice, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again: it gets the answer of the first one, with Idempotency-Replayed: true. The key with another request is 422.',
+  }),
+);
+
+export async function claimAll(tx: Transaction, all: readonly (Once | undefined)[]): Promise<void> {
+  const claims = all.filter((one) => one !== undefined).sort((a, b) => (a.id < b.id ? -1 : 1));
+  for (const one of claims) await one.claim(tx);
+}
+
+/** For the writer of an action: no member at all without a key. */
+export function onceOf(request: { once?: Once | null }): { once?: Once } {
+  return request.once ? { once: request.once } : {};
+}

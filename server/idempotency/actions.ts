@@ -1,0 +1,149 @@
+/** The verbs on keys: looking one up, claiming it, adding its answer, sweeping, and forgetting an actor. */
+import { callerName } from '../core/auth/name.ts';
+import type { Actor, Caller } from '../core/auth/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
+import type { Observe } from '../core/observe.ts';
+import type { Once } from '../core/once.ts';
+import { problem } from '../core/problems.ts';
+import type { Sealer } from '../keys/index.ts';
+import { idempotencyProblem } from './problems.ts';
+import type { KeyPlace, KeyRow, StoredAnswer } from './schema.ts';
+import { countKeys, insertKey, readKey, removeCaller, removeOld, setAnswer } from './store.ts';
+
+export type IdempotencyServices = { database: Database; sealer: Sealer; clock: Clock; observe: Observe };
+
+/** A request with a key. `target`: its address and its body, which a repeated one must equal. */
+export type KeyedRequest = { caller: Caller; route: string; key: string; target: string };
+
+const ROOM = 'idempotency';
+const SWEEP_MS = 3_600_000;
+const SWEEP_ROWS = 10_000;
+
+/** What was answered before, or the right to act. @throws Problem of this room, rate_limited */
+export async function begin(
+  services: IdempotencyServices,
+  keyed: KeyedRequest,
+): Promise<{ before: StoredAnswer & { body: string } } | { once: Claim }> {
+  const { database, clock } = services;
+  const once = new Claim(services, keyed);
+  const { place } = once;
+  const since = sinceOf(clock.now());
+  const isUser = keyed.caller.kind === 'user';
+  const most = limits.idempotencyKeysPerUserMax;
+  const [row, count] = await database.read(place.tenant, (tx) =>
+    Promise.all([readKey(tx, place, since), isUser ? countKeys(tx, place, since, most) : 0]),
+  );
+  if (row !== undefined) return { before: answerBefore(services, once, row) };
+  if (count < most) return { once };
+  const detail = `A user may have ${most} keys remembered; each is for 24 hours.`;
+  throw problem('rate_limited', { detail, headers: { 'retry-after': '3600' } });
+}
+
+function answerBefore({ sealer, clock }: IdempotencyServices, once: Claim, row: KeyRow) {
+  if (row.request !== once.request) throw idempotencyProblem('idempotency_key_reused');
+  if (row.answer === null) {
+    // Its answer comes in a moment, unless whoever acted ended in between.
+    const isFresh = clock.now() - Date.parse(row.created_at) < limits.idempotencyAnswerWaitMs;
+    throw isFresh ? inUse() : idempotencyProblem('idempotency_answer_not_kept');
+  }
+  const { status, headers, body } = JSON.parse(sealer.open(row.answer, once.sealedAt).toString()) as StoredAnswer;
+  if (body !== undefined) return { status, headers, body };
+  const { location } = headers;
+  const detail = `The request was carried out at ${row.created_at} with status ${status}; its answer was not stored, because it held a secret or was too long.`;
+  throw idempotencyProblem('idempotency_answer_not_kept', { detail, headers: location ? { location } : {} });
+}
+
+function inUse() {
+  return idempotencyProblem('idempotency_key_in_use', { headers: { 'retry-after': '1' } });
+}
+
+function sinceOf(now: number): string {
+  return new Date(now - limits.idempotencyKeptMs).toISOString();
+}
+
+/** One request's key. */
+export class Claim implements Once {
+  readonly place: KeyPlace;
+  readonly request: string;
+  readonly #services: IdempotencyServices;
+  readonly #now: string;
+
+  constructor(services: IdempotencyServices, { caller, route, key, target }: KeyedRequest) {
+    const { sealer, clock } = services;
+    const { tenant } = caller;
+    const digest = (what: string, value: string) => sealer.digest(Buffer.from(value), [ROOM, tenant, what]);
+    const id = digest('key', JSON.stringify([route, key]));
+    this.place = { tenant, caller: callerDigest(sealer, tenant, callerName(caller)), id };
+    this.request = digest('request', target);
+    this.#services = services;
+    this.#now = new Date(clock.now()).toISOString();
+  }
+
+  get id(): string {
+    return `${this.place.caller}${this.place.id}`;
+  }
+
+  get sealedAt(): string[] {
+    const { tenant, caller, id } = this.place;
+    return [ROOM, tenant, caller, id];
+  }
+
+  async claim(tx: Transaction): Promise<void> {
+    const since = sinceOf(Date.parse(this.#now));
+    if (!(await insertKey(tx, this.place, { request: this.request, now: this.#now, since }))) throw inUse();
+  }
+
+  /** Stores the answer for whoever asks again. An action that wrote nothing has not claimed the key: that is done here. */
+  async answered(answer: StoredAnswer): Promise<void> {
+    const { database, sealer } = this.#services;
+    const { body = '', ...rest } = answer;
+    const isKept = answer.body !== undefined && Buffer.byteLength(body) <= limits.idempotencyAnswerBytesMax;
+    const sealed = sealer.seal(Buffer.from(JSON.stringify(isKept ? answer : rest)), this.sealedAt);
+    const row = { request: this.request, now: this.#now };
+    await database.tenant(this.place.tenant, async (tx) => {
+      await insertKey(tx, this.place, { ...row, since: sinceOf(Date.parse(this.#now)) });
+      await setAnswer(tx, this.place, { ...row, answer: sealed });
+    });
+  }
+}
+
+function callerDigest(sealer: Sealer, tenant: string, name: string): string {
+  return sealer.digest(Buffer.from(name), [ROOM, tenant, 'caller']);
+}
+
+/**
+ * Forgets what an actor sent with keys. Answers that others of the tenant got may tell of it too, and are wiped: what they did
+ * stays done, and asking again is answered with idempotency_answer_not_kept.
+ * @returns how many keys of the actor there were
+ */
+export function forgetActor(
+  { sealer }: Pick<IdempotencyServices, 'sealer'>,
+  tx: Transaction,
+  tenant: string,
+  { type, id }: Actor,
+): Promise<number> {
+  return removeCaller(tx, tenant, callerDigest(sealer, tenant, `user:${type}:${id}`));
+}
+
+/** Removes what is older than it is kept. */
+export async function sweep({ database, clock }: Pick<IdempotencyServices, 'database' | 'clock'>): Promise<number> {
+  const since = sinceOf(clock.now());
+  for (let removed = 0; ; ) {
+    const some = await database.system((tx) => removeOld(tx, since, SWEEP_ROWS));
+    removed += some;
+    if (some < SWEEP_ROWS) return removed;
+  }
+}
+
+/** Sweeps every hour until it is stopped. */
+export function keepSwept(services: IdempotencyServices): () => void {
+  const once = () =>
+    sweep(services).catch((error) =>
+      services.observe({ kind: 'background_failed', task: 'sweeping idempotency keys', error }),
+    );
+  const timer = setInterval(once, SWEEP_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,80 @@
+/** Owns Idempotency-Key at the door of the routes that state `config.once`: looked up before the handler, answered after it. */
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../core/http.ts';
+import { IdempotencyKey, type OnceRoute } from '../core/once.ts';
+import { begin, Claim, type IdempotencyServices } from './actions.ts';
+
+/** Headers of an answer that are part of it. */
+const KEPT_HEADERS = ['content-type', 'location', 'accord-revision', 'etag', 'cache-control'] as const;
+
+/** To be registered before the routes. */
+export function registerIdempotency(app: App, services: IdempotencyServices): void {
+  app.decorateRequest('once', null);
+  app.addHook('onRoute', (route) => {
+    const once = route.config?.once;
+    if (once !== undefined) addHooks(services, route, once);
+  });
+}
+
+/** @throws Error (at registration) for a route without callers */
+function addHooks(services: IdempotencyServices, route: RouteOptions, stated: OnceRoute): void {
+  if (route.config?.access?.door === 'public') throw new Error(`the route ${route.url} has no callers to tell apart`);
+  const headers = route.schema?.headers as { properties?: Record<string, object> } | undefined;
+  route.schema = {
+    ...route.schema,
+    headers: Type.Object({ ...(headers?.properties as object), 'idempotency-key': IdempotencyKey }),
+  };
+  const handlers = route.preHandler === undefined ? [] : [route.preHandler].flat();
+  route.preHandler = [...handlers, (request, reply) => look(services, request, reply)];
+  const sending = route.onSend === undefined ? [] : [route.onSend].flat();
+  route.onSend = [
+    ...sending,
+    async (request, reply, payload) => {
+      if (request.once instanceof Claim) await keep(services, request.once, reply, payload, stated);
+      return payload;
+    },
+  ];
+}
+
+async function look(services: IdempotencyServices, request: FastifyRequest, reply: FastifyReply) {
+  const key = request.headers['idempotency-key'];
+  const { caller, body, method, url } = request;
+  if (typeof key !== 'string' || caller === null) return;
+  const route = `${method} ${request.routeOptions.url}`;
+  const target = `${url}\n${JSON.stringify(body ?? null)}`;
+  const found = await begin(services, { caller, route, key, target });
+  if ('once' in found) {
+    request.once = found.once;
+    return;
+  }
+  const { status, headers, body: text } = found.before;
+  return reply
+    .status(status)
+    .headers({ ...headers, 'idempotency-replayed': 'true' })
+    .serializer((value: string) => value)
+    .send(text);
+}
+
+/** What was refused changed nothing, and may be sent again. */
+async function keep(
+  { observe }: IdempotencyServices,
+  once: Claim,
+  reply: FastifyReply,
+  payload: unknown,
+  { secrets = [] }: OnceRoute,
+): Promise<void> {
+  const { statusCode: status } = reply;
+  if (status < 200 || status > 299) return;
+  const headers: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = reply.getHeader(name);
+    if (value !== undefined) headers[name] = String(value);
+  }
+  const isText = typeof payload === 'string';
+  const holdsSecret = isText && secrets.some((name) => Object.hasOwn(JSON.parse(payload) as object, name));
+  await once
+    .answered({ status, headers, ...(isText && !holdsSecret ? { body: payload } : {}) })
+    // The action is done and its key is claimed: only who asks again misses the answer.
+    .catch((error) => observe({ kind: 'background_failed', task: 'storing the answer of an Idempotency-Key', error }));
+}

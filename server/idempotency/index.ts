@@ -1,0 +1,6 @@
+/**
+ * The idempotency room: Idempotency-Key on the routes that state `config.once`. A key is claimed in the transaction of what it
+ * stands for, so that a crash neither forgets nor invents; its answer is added before it is sent. Owns accord.idempotency_key.
+ */
+export { forgetActor, type IdempotencyServices, keepSwept, sweep } from './actions.ts';
+export { registerIdempotency } from './hooks.ts';

@@ -1,0 +1,65 @@
+/** All SQL of the idempotency room. `since`: RFC 3339; a key that was claimed before it is free. */
+import type { Transaction } from '../core/db/database.ts';
+import { Count } from '../core/db/rows.ts';
+import { sql } from '../core/db/sql.ts';
+import { type KeyPlace, KeyRow } from './schema.ts';
+
+export function readKey(tx: Transaction, { tenant, caller, id }: KeyPlace, since: string): Promise<KeyRow | undefined> {
+  return tx.maybe(
+    KeyRow,
+    sql`select request, created_at, answer from accord.idempotency_key
+      where tenant = ${tenant} and caller = ${caller} and id = ${id} and created_at > ${since}`,
+  );
+}
+
+/** How many keys of a caller are remembered, counted up to `most`. */
+export async function countKeys(
+  tx: Transaction,
+  { tenant, caller }: KeyPlace,
+  since: string,
+  most: number,
+): Promise<number> {
+  const row = await tx.one(
+    Count,
+    sql`select count(*)::int as count from (select from accord.idempotency_key
+      where tenant = ${tenant} and caller = ${caller} and created_at > ${since} limit ${most}) as remembered`,
+  );
+  return row.count;
+}
+
+/** Waits for a transaction that claims the same key. @returns whether it was free */
+export async function insertKey(
+  tx: Transaction,
+  { tenant, caller, id }: KeyPlace,
+  { request, now, since }: { request: string; now: string; since: string },
+): Promise<boolean> {
+  const claimed = await tx.run(sql`
+    insert into accord.idempotency_key as k (tenant, caller, id, request, created_at)
+    values (${tenant}, ${caller}, ${id}, ${request}, ${now})
+    on conflict (tenant, caller, id) do update set request = excluded.request, created_at = excluded.created_at, answer = null
+      where k.created_at <= ${since}`);
+  return claimed > 0;
+}
+
+/** Adds the answer to the key of this very request. */
+export async function setAnswer(
+  tx: Transaction,
+  { tenant, caller, id }: KeyPlace,
+  { request, now, answer }: { request: string; now: string; answer: Buffer },
+): Promise<void> {
+  await tx.run(sql`update accord.idempotency_key set answer = ${answer} where tenant = ${tenant} and caller = ${caller}
+    and id = ${id} and request = ${request} and created_at = ${now} and answer is null`);
+}
+
+/** Removes at most `limit` keys of all tenants, in a system transaction; how many. */
+export function removeOld(tx: Transaction, since: string, limit: number): Promise<number> {
+  return tx.run(sql`delete from accord.idempotency_key where ctid in
+    (select ctid from accord.idempotency_key where created_at <= ${since} limit ${limit})`);
+}
+
+/** Removes what a caller sent, and the answers that anybody of the tenant got. */
+export async function removeCaller(tx: Transaction, tenant: string, caller: string): Promise<number> {
+  const removed = await tx.run(sql`delete from accord.idempotency_key where tenant = ${tenant} and caller = ${caller}`);
+  await tx.run(sql`update accord.idempotency_key set answer = null where tenant = ${tenant} and answer is not null`);
+  return removed;
+}
