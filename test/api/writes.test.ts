@@ -1,0 +1,205 @@
+/** Every write of the OpenAPI document, by a real request: Accord-Revision on its answer, and Location on every 201. */
+import { expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
+import { consenting, day, item } from '../consents/consenting.ts';
+import { asAdmin } from '../helpers/admin.ts';
+import { createTestServer } from '../helpers/server.ts';
+import { body as offer, WallClock } from '../invitations/inviting.ts';
+import { configClient, says } from '../policies/config-client.ts';
+
+const clock = new WallClock();
+const server = await createTestServer({}, undefined, clock);
+const { tenant, from } = await consenting(server, clock);
+
+type Method = 'PUT' | 'POST' | 'DELETE';
+type Sent = { status: number; headers: Record<string, unknown>; body: Record<string, string> };
+const sent = new Map<string, Sent>();
+
+async function send(
+  as: 'member' | 'client' | 'nobody',
+  method: Method,
+  url: string,
+  payload?: object | string,
+): Promise<Sent> {
+  const token =
+    as === 'member' ? await server.member(tenant, 'security-admin') : await server.client(tenant, 'pg:tenant:admin');
+  const response = await server.app.inject({
+    method,
+    url,
+    headers: {
+      ...(as === 'nobody' ? {} : { authorization: `Bearer ${token}` }),
+      ...(typeof payload === 'string' ? { 'content-type': 'application/x-ndjson' } : {}),
+    },
+    ...(payload === undefined ? {} : { payload }),
+  });
+  const text = response.body;
+  const one = { status: response.statusCode, headers: response.headers, body: text === '' ? {} : response.json() };
+  expect([method, url, one.status < 300, one.body]).toEqual([method, url, true, one.body]);
+  return one;
+}
+
+/** Sends it, and keeps the answer under its OpenAPI path. */
+async function write(
+  route: string,
+  as: 'member' | 'client' | 'nobody',
+  url: string,
+  payload?: object | string,
+): Promise<Sent> {
+  const one = await send(as, route.split(' ', 1)[0] as Method, url, payload);
+  // A later request of the same route may be the one that creates.
+  if (!sent.has(route) || one.status === 201) sent.set(route, one);
+  return one;
+}
+
+const C = `/tenants/${tenant}`;
+const M = `/${tenant}`;
+
+async function configure(): Promise<void> {
+  const put = (path: string, body: object, part = path) =>
+    write(`PUT /tenants/{tenant}${part}`, 'member', `${C}${path}`, body);
+  await put('/policies/p', { rego: says('allow') }, '/policies/{policyName}');
+  await put('/policies/p', { rego: says('deny') }, '/policies/{policyName}');
+  const restore = '/tenants/{tenant}/policies/{policyName}/revisions/{number}/restore';
+  await write(`POST ${restore}`, 'member', `${C}/policies/p/revisions/1/restore`);
+  await put('/actor-types/user', {}, '/actor-types/{type}');
+  await put('/resource-types/car', { attributes: {} }, '/resource-types/{type}');
+  const shared = { invitation: { enabled: true } };
+  await put('/relationship-types/user:drives:car', shared, '/relationship-types/{type}');
+  await put('/trusted-issuers/i', { issuer: 'https://i.example', sharesActors: true }, '/trusted-issuers/{name}');
+  await put('/token-mapping', { actorIdClaimPath: 'sub', defaultActorType: 'user' });
+  const definition = '/consent-definitions/{name}';
+  const version = `${definition}/versions/{version}`;
+  await put('/consent-definitions/news', {}, definition);
+  for (const [n, ms] of [
+    ['1', 1000],
+    ['2', day],
+  ] as const) {
+    await put(`/consent-definitions/news/versions/${n}`, { optInConfig: { type: 'direct' } }, version);
+    const path = `/consent-definitions/news/versions/${n}/documents/en/a`;
+    await put(path, { effectiveDate: from(ms) }, `${version}/documents/{language}/{documentVersion}`);
+  }
+  const end = { startDate: from(2 * day), endDate: from(20 * day), gracePeriod: 'P1D' };
+  await put('/consent-definitions/news/versions/1/end-of-life', end, `${version}/end-of-life`);
+}
+
+async function agree(): Promise<void> {
+  const path = '/{tenant}/consents';
+  clock.advance(2000);
+  await server.services.snapshots.refresh(tenant);
+  const one = { ...item('news', '1 a en'), userId: 'ann' };
+  const given = await write(`POST ${path}`, 'client', `${M}/consents`, one);
+  await write(`POST ${path}/refusals`, 'client', `${M}/consents/refusals`, one);
+  clock.advance(3 * day);
+  await server.services.snapshots.refresh(tenant);
+  await write(`POST ${path}/invitations`, 'client', `${M}/consents/invitations`, { userId: 'ann', name: 'news' });
+  await write(`DELETE ${path}/{id}`, 'client', `${M}/consents/${given.body.id}`);
+  await write(`DELETE ${path}/users/{userId}`, 'client', `${M}/consents/users/ann`);
+}
+
+async function relate(): Promise<void> {
+  const drives = { relationshipType: 'drives', to: { type: 'car', id: '1' } };
+  const actor = '/{tenant}/actors/{type}/{id}';
+  await write(`PUT ${actor}`, 'client', `${M}/actors/user/alice`, {});
+  await write('PUT /{tenant}/resources/{type}/{id}', 'client', `${M}/resources/car/1`, {});
+  await write(`POST ${actor}/relationships`, 'client', `${M}/actors/user/alice/relationships`, drives);
+  const place = `${M}/actors/user/alice/relationships/drives/car/1`;
+  await write(`DELETE ${actor}/relationships/{relationshipType}/{toType}/{toId}`, 'client', place);
+  const line = JSON.stringify({ from: { type: 'user', id: 'bob' }, ...drives });
+  await write('POST /{tenant}/relationships/import', 'client', `${M}/relationships/import`, line);
+  await write('DELETE /{tenant}/relationships', 'client', `${M}/relationships?fromType=user&fromId=bob`);
+  await write(`DELETE ${actor}`, 'client', `${M}/actors/user/alice`);
+  await write('DELETE /{tenant}/resources/{type}/{id}', 'client', `${M}/resources/car/1`);
+}
+
+async function share(): Promise<void> {
+  const path = '/{tenant}/sharing/invitations';
+  const url = `${M}/sharing/invitations`;
+  const invite = async () => (await write(`POST ${path}`, 'client', url, offer())).body;
+  const [first, second, third] = [await invite(), await invite(), await invite()];
+  const acceptance = { acceptor: { type: 'user', id: 'bob' }, requestToken: first.requestToken };
+  await write(`POST ${path}/accept`, 'client', `${url}/accept`, acceptance);
+  sent.set(`POST ${path}/accept again`, await send('client', 'POST', `${url}/accept`, acceptance));
+  await write(`POST ${path}/decline`, 'client', `${url}/decline`, { requestToken: second.requestToken });
+  clock.advance(2 * limits.invitationResendPauseMs);
+  await write(`POST ${path}/{id}/resend`, 'client', `${url}/${third.invitationId}/resend`);
+  await write(`DELETE ${path}/{id}`, 'client', `${url}/${third.invitationId}`);
+}
+
+async function enrol(): Promise<void> {
+  const path = '/tenants/{tenant}/members/invitations';
+  const url = `${C}/members/invitations`;
+  const invite = async (email: string) =>
+    (await write(`POST ${path}`, 'member', url, { email, role: 'config-viewer' })).body as { id: string; url: string };
+  const used = await invite('a@example.org');
+  const token = used.url.slice(used.url.indexOf('#') + 1);
+  await write('POST /portal/invitations/redeem', 'nobody', '/portal/invitations/redeem', { token });
+  await write(`DELETE ${path}/{id}`, 'member', `${url}/${(await invite('b@example.org')).id}`);
+  await server.member(tenant, 'support');
+  const config = await configClient(server, tenant, 'security-admin');
+  const { body } = await config('GET', '/portal-tokens');
+  const other = body.portalTokens.find((one: { current: boolean }) => !one.current);
+  await write('DELETE /tenants/{tenant}/portal-tokens/{jti}', 'member', `${C}/portal-tokens/${other.jti}`);
+}
+
+async function remove(): Promise<void> {
+  await write('DELETE /{tenant}/relationships', 'client', `${M}/relationships?fromType=user`);
+  for (const [list, name, param] of [
+    ['policies', 'p', 'policyName'],
+    ['relationship-types', 'user:drives:car', 'type'],
+    ['resource-types', 'car', 'type'],
+    ['actor-types', 'user', 'type'],
+    ['trusted-issuers', 'i', 'name'],
+  ]) {
+    await write(`DELETE /tenants/{tenant}/${list}/{${param}}`, 'member', `${C}/${list}/${name}`);
+  }
+}
+
+/** They write nothing, or refuse everybody. */
+const reads =
+  /^POST (\/authz\/|.*\/access\/v1\/|.*\/policies\/\{policyName\}\/(test|replay)$|.*\/preview$|\/tenants\/\{tenant\}\/portal-tokens$)/;
+
+// Its token mapping is written through the API too.
+await asAdmin(server.db.adminUrl, `update accord.tenant set owner = '{"source": "api"}' where tenant = $1`, [tenant]);
+await configure();
+await agree();
+await relate();
+await share();
+await enrol();
+await remove();
+
+test('every write of the OpenAPI document was sent', async () => {
+  const document = (await server.app.inject('/openapi.json')).json();
+  const routes = Object.entries(document.paths as Record<string, object>).flatMap(([path, operations]) =>
+    Object.keys(operations)
+      .filter((method) => ['put', 'post', 'delete', 'patch'].includes(method))
+      .map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(routes.filter((route) => !reads.test(route) && !sent.has(route))).toEqual([]);
+});
+
+test('each answers Accord-Revision', () => {
+  const without = [...sent].filter(([, { headers }]) => !/^[cr]\d+$/.test(String(headers['accord-revision'])));
+  expect(without.map(([route]) => route)).toEqual([]);
+});
+
+test('each 201 has a Location, of this tenant', () => {
+  const created = [...sent].filter(([, { status }]) => status === 201);
+  expect(created.map(([route]) => route).sort()).toEqual([
+    'POST /tenants/{tenant}/members/invitations',
+    'POST /{tenant}/actors/{type}/{id}/relationships',
+    'POST /{tenant}/consents',
+    'POST /{tenant}/consents/invitations',
+    'POST /{tenant}/consents/refusals',
+  ]);
+  for (const [route, { headers }] of created)
+    expect([route, headers.location]).toEqual([route, expect.stringMatching(new RegExp(`^(/tenants)?/${tenant}/`))]);
+});
+
+test('the Location of what only the ledger has leads to it', async () => {
+  const token = await server.client(tenant, 'consents:read');
+  for (const path of ['refusals', 'invitations']) {
+    const { location } = (sent.get(`POST /{tenant}/consents/${path}`) as Sent).headers as { location: string };
+    const response = await server.app.inject({ url: location, headers: { authorization: `Bearer ${token}` } });
+    expect([path, response.statusCode]).toEqual([path, 200]);
+  }
+});
