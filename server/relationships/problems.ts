@@ -35,7 +35,7 @@ export const relationshipProblem = defineProblems({
   import_gap: {
     status: 409,
     title: 'Not the next line',
-    when: 'firstLine is neither 1 nor the line that the import goes on with.',
+    when: 'The firstLine is neither 1 nor the line that the import goes on with.',
   },
   import_lines_differ: {
     status: 409,
