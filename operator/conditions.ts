@@ -8,7 +8,8 @@ import type { Condition, ConditionStatus, ResourceStatus } from './source.ts';
 /** What became of a manifest. */
 export type Outcome = {
   generation: number;
-  accepted: { ok: boolean; reason: string; message: string };
+  /** `ok` is undefined while it is not known and is tried again. */
+  accepted: { ok: boolean | undefined; reason: string; message: string };
   /** The generation that is served, and the tenant's revision that holds it. */
   active?: { generation: number; revision: number };
   programmed: { status: ConditionStatus; reason: string; message: string };
@@ -21,14 +22,10 @@ export type Outcome = {
 /** @param now RFC 3339 */
 export function statusOf(outcome: Outcome, previous: ResourceStatus, now: string): ResourceStatus {
   const { accepted, programmed, active, generation } = outcome;
-  const ready = accepted.ok ? programmed : { ...accepted, status: 'False' as const };
-  const lines = [
-    {
-      type: 'Accepted',
-      status: accepted.ok ? ('True' as const) : ('False' as const),
-      reason: accepted.reason,
-      message: accepted.message,
-    },
+  const acceptedStatus: ConditionStatus = accepted.ok === undefined ? 'Unknown' : accepted.ok ? 'True' : 'False';
+  const ready = accepted.ok ? programmed : { ...accepted, status: acceptedStatus };
+  const lines: Omit<Condition, 'observedGeneration' | 'lastTransitionTime'>[] = [
+    { type: 'Accepted', status: acceptedStatus, reason: accepted.reason, message: accepted.message },
     { type: 'Programmed', ...programmed },
     { type: 'Ready', status: ready.status, reason: ready.reason, message: ready.message },
     ...(outcome.extra ?? []),

@@ -63,6 +63,8 @@ export class Desk {
   /** Whom each Tenant names was invited, in which version of it (versionOf), and what could not be handed over. */
   readonly welcomed = new Map<string, { version: string; trouble: string | undefined }>();
   readonly invitations: InvitationFiles | undefined;
+  /** Keys that are looked at again because something that they waited for changed. */
+  onUnblocked: (keys: Iterable<Key>) => void = () => {};
   readonly #changes = new Map<string, number>();
   readonly #blocked = new Map<string, Set<Key>>();
   readonly #published = new Map<Key, ResourceStatus>();
@@ -135,7 +137,9 @@ export class Desk {
     this.#changes.set(tenant, this.changesOf(tenant) + 1);
     const keys = this.#blocked.get(tenant);
     this.#blocked.delete(tenant);
-    for (const key of keys ?? []) this.queue.add(key);
+    if (keys === undefined) return;
+    this.onUnblocked(keys);
+    for (const key of keys) this.queue.add(key);
   }
 
   /**

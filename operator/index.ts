@@ -92,7 +92,8 @@ export function startOperator(options: OperatorOptions): Operator {
   const records = new Records(database, source.name);
   const desk = new Desk({ ...options, records });
   const timers = timersOf(clock);
-  const first = new FirstRound();
+  const first = new FirstRound((key) => desk.queue.has(key));
+  desk.onUnblocked = (keys) => first.again(keys);
   desk.programmed = new Programmed({
     ...{ database, timers, observe, maxStalenessMs: options.maxStalenessMs },
     pollMs: Math.min(POLL_MS, options.maxStalenessMs / 5),
@@ -111,6 +112,7 @@ export function startOperator(options: OperatorOptions): Operator {
       }
     },
     failed: (key, error, retryInMs) => {
+      first.failed(key);
       observe({ kind: 'reconcile_failed', resource: key, error, retryInMs });
       if (isDatabaseAway(error)) tellDatabaseAway(desk, key);
     },
@@ -183,19 +185,53 @@ export function turnOf({ source, records }: Pick<Desk, 'source' | 'records'>, ke
   return `tenant ${(isLetIn ? record.tenant : (object?.claims?.tenant ?? record?.tenant)) ?? ''}`;
 }
 
-/** Knows when all that was there at the start has been done once. */
+/**
+ * Knows when all that was there at the start has been done once. What waited for something else is done when that came and
+ * it was looked at again; what fails again and again does not keep the rest waiting.
+ */
 class FirstRound {
   readonly #done = Promise.withResolvers<void>();
   readonly done = this.#done.promise;
+  readonly #isQueued: (key: Key) => boolean;
+  readonly #failures = new Map<Key, number>();
+  #all: ReadonlySet<Key> = new Set();
   #left: Set<Key> | undefined;
 
+  /** @param isQueued whether a key is to be looked at again */
+  constructor(isQueued: (key: Key) => boolean) {
+    this.#isQueued = isQueued;
+  }
+
   begin(keys: readonly Key[]): void {
-    this.#left ??= new Set(keys);
-    if (this.#left.size === 0) this.#done.resolve();
+    if (this.#left !== undefined) return;
+    this.#all = new Set(keys);
+    this.#left = new Set(keys);
+    this.#settle();
   }
 
   worked(key: Key, result: 'settled' | 'waiting'): void {
-    if (result === 'settled' && this.#left?.delete(key) && this.#left.size === 0) this.#done.resolve();
+    if (result !== 'settled' || this.#isQueued(key)) return;
+    this.#left?.delete(key);
+    this.#settle();
+  }
+
+  failed(key: Key): void {
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    if (failures < limits.reconcileFirstTriesMax) return;
+    this.#left?.delete(key);
+    this.#settle();
+  }
+
+  /** These are looked at again, because something that they waited for came. */
+  again(keys: Iterable<Key>): void {
+    for (const key of keys) if (this.#all.has(key)) this.#left?.add(key);
+  }
+
+  #settle(): void {
+    if (this.#left?.size !== 0) return;
+    this.#done.resolve();
+    this.#all = new Set();
   }
 }
 

@@ -66,6 +66,11 @@ export class Queue {
     return waiting + this.#running.size;
   }
 
+  /** Whether a key waits for its turn, or for another one after the one that it has. */
+  has(key: string): boolean {
+    return this.#running.get(key) !== undefined || ranks.some((rank) => this.#rings[rank].has(key));
+  }
+
   add(key: string, priority: Priority = 'high'): void {
     if (this.#closed) return;
     if (this.#running.has(key)) {

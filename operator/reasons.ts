@@ -46,14 +46,20 @@ export function refusalOf(error: unknown, locate?: (place: ProblemPlace) => stri
   // A character that Postgres cannot hold (SQLSTATE class 22): no later try will store it either.
   if (isUnstorable(error)) return { reason: 'Invalid', message: error.message, dependsOnOthers: false };
   if (!(error instanceof Problem)) return undefined;
-  // A refusal that the table does not name is still the manifest's; too busy (429) and broken (5xx) are not.
-  const isRefusal = error.status >= 400 && error.status < 500 && error.status !== 429;
-  const known = reasons[error.code] ?? (isRefusal ? { reason: 'Invalid', dependsOnOthers: true } : undefined);
-  if (known === undefined) return undefined;
+  // Too busy (429) and broken (5xx) are not the manifest's fault.
+  if (retryOf(error) !== undefined) return undefined;
+  // A refusal that the table does not name is still the manifest's.
+  const known = reasons[error.code] ?? { reason: 'Invalid', dependsOnOthers: true };
   const message = error.errors?.length
     ? error.errors.map((place) => describePlace(place, locate)).join('\n')
     : error.message;
   return { reason: known.reason, message, dependsOnOthers: known.dependsOnOthers ?? false };
+}
+
+/** What a condition says about an action that could not be done now and is tried again; undefined when it was refused. */
+export function retryOf(error: unknown): { reason: 'Retrying'; message: string } | undefined {
+  if (!(error instanceof Problem) || (error.status < 500 && error.status !== 429)) return undefined;
+  return { reason: 'Retrying', message: `${error.message} (${error.code}) It is tried again until it can be done.` };
 }
 
 function describePlace(place: ProblemPlace, locate?: (place: ProblemPlace) => string | undefined): string {

@@ -7,6 +7,7 @@ import { activeOf, conditionOf, type Outcome, statusOf } from './conditions.ts';
 import type { Desk } from './desk.ts';
 import { kindOf } from './kinds/index.ts';
 import { keepOut, type Permit, permit, recall } from './permit.ts';
+import { retryOf } from './reasons.ts';
 import type { ResourceRecord } from './records.ts';
 import { remember } from './remember.ts';
 import { remove } from './remove.ts';
@@ -39,7 +40,9 @@ export async function reconcile(desk: Desk, key: Key): Promise<Settled> {
   }
   confirmSweep(desk, object);
   const seen = permitted?.seen ?? desk.changesOf(record.tenant);
-  const accepted = await acceptOnce(desk, object, record, permitted);
+  const accepted = await acceptOnce(desk, object, record, permitted).catch((error) =>
+    tellRetry(desk, record, error, startedAt),
+  );
   if (accepted === 'later') {
     desk.block(record.tenant, key, seen);
     return 'waiting';
@@ -71,6 +74,27 @@ async function acceptOnce(
   if (waiting?.object === object) return { ...waiting.accepted, changed: false };
   desk.accepted.delete(object.key);
   return accept(desk, object, record, activeOf(record.status)?.generation !== record.generation, permitted);
+}
+
+/** Says on the manifest that it is tried again; what was served before still is. @throws the error */
+async function tellRetry(desk: Desk, record: ResourceRecord, error: unknown, startedAt: number): Promise<never> {
+  const retry = retryOf(error);
+  if (retry === undefined) throw error;
+  const { status, generation } = record;
+  const active = activeOf(status);
+  const {
+    status: known = 'False',
+    reason = 'NotAccepted',
+    message = 'Nothing of it is served.',
+  } = conditionOf(status, 'Programmed') ?? {};
+  const outcome = {
+    generation,
+    accepted: { ok: undefined, ...retry },
+    programmed: { status: known, reason, message },
+    ...(active ? { active } : {}),
+  };
+  await desk.settle(record, statusOf(outcome, status, desk.nowText()), startedAt);
+  throw error;
 }
 
 async function judge(

@@ -7,7 +7,7 @@ import { Problem } from '../server/core/problems.ts';
 import { activeOf, conditionOf, statusOf } from './conditions.ts';
 import type { Desk } from './desk.ts';
 import { kindOf } from './kinds/index.ts';
-import { refusalOf } from './reasons.ts';
+import { refusalOf, retryOf } from './reasons.ts';
 import type { Settled } from './reconcile.ts';
 import type { ResourceRecord } from './records.ts';
 import { ownsRow } from './remember.ts';
@@ -43,7 +43,8 @@ async function removeChild(desk: Desk, record: ResourceRecord, startedAt: number
     if (!desk.removed.has(record.key)) await removeRow(desk, record);
   } catch (error) {
     // Relationships and things come and go without a word to us: said, and tried again.
-    if (isInUse(error)) await explain(desk, record, 'InUse', error.message, startedAt);
+    const why = isInUse(error) ? { reason: 'InUse', message: error.message } : retryOf(error);
+    if (why !== undefined) await explain(desk, record, why.reason, why.message, startedAt);
     throw error;
   }
   desk.breaker.deleted(record.key, desk.clock.monotonic());

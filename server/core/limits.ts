@@ -191,6 +191,7 @@ export const limits = {
   sweepRowsMax: 10, // more rows than this and a greater share than the next are not deleted unasked
   sweepPercentMax: 20,
   sweepWindowMs: 60_000,
+  reconcileFirstTriesMax: 5, // of one manifest at the start; past this nobody waits for it
   reconcileRetryMsMin: 250,
   reconcileRetryMsMax: 30_000,
   reconcileAgedAfterMs: 1000,
