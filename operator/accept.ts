@@ -3,6 +3,7 @@ import type { TenantSpec } from '../crds/index.ts';
 import { apiOwner, isSameManifest, type Writer } from '../server/core/ownership.ts';
 import type { Desk } from './desk.ts';
 import { kindOf } from './kinds/index.ts';
+import { peersIn } from './peers.ts';
 import { type Permit, permissionIn } from './permit.ts';
 import { refusalOf } from './reasons.ts';
 import type { ResourceRecord } from './records.ts';
@@ -64,24 +65,30 @@ export async function accept(
 type Wanted = { object: SourceObject; claim: Claim; manifest: Valid; fresh: boolean };
 
 async function write(desk: Desk, { object, claim, manifest, fresh }: Wanted): Promise<Accepted> {
-  const writer: Writer = {
-    // Whoever creates only leaves the object to the API.
-    owner: manifest.spec.managementPolicy === 'CreateOnly' ? apiOwner : desk.ownerOf(object),
-    actor: `operator:${desk.source.name}${object.namespace === '' ? '' : `/${object.namespace}`}/${object.name}`,
-    adopt: manifest.spec.adoptionPolicy === 'Adopt',
-  };
+  const writer = writerFor(desk, object, manifest);
   const read =
     object.kind === 'Tenant' ? await readTenantSecrets(desk, object, manifest.spec as TenantSpec) : undefined;
   if (read && !read.ok) return read;
   try {
     const kind = kindOf(object.kind);
-    const { revision, changed } = await kind.put(desk.rooms, writer, claim, manifest, fresh, read?.secrets);
+    const options = { fresh, secrets: read?.secrets, peers: peersIn(desk, claim.tenant) };
+    const { revision, changed } = await kind.put(desk.rooms, writer, claim, manifest, options);
     return { ok: true, message: 'Valid and stored.', revision, changed, dependsOnOthers: false };
   } catch (error) {
     const refusal = refusalOf(error, object.locate);
     if (refusal === undefined) throw error;
     return { ok: false, ...refusal };
   }
+}
+
+/** As whom a manifest's row is written. */
+export function writerFor(desk: Desk, object: SourceObject, manifest: Valid): Writer {
+  return {
+    // Whoever creates only leaves the object to the API.
+    owner: manifest.spec.managementPolicy === 'CreateOnly' ? apiOwner : desk.ownerOf(object),
+    actor: `operator:${desk.source.name}${object.namespace === '' ? '' : `/${object.namespace}`}/${object.name}`,
+    adopt: manifest.spec.adoptionPolicy === 'Adopt',
+  };
 }
 
 function requireTenant(desk: Desk, { tenant, found, seen }: Permit): Accepted | undefined {

@@ -2,7 +2,7 @@
  * Owns who claims which name: two manifests of one kind may want the same object of a tenant. The one whose row is there
  * keeps it; among those without a row, the oldest comes first, so that the winner does not depend on the order of work.
  */
-import type { Key, SourceObject } from './source.ts';
+import type { Claim, Key, KindName, SourceObject } from './source.ts';
 
 export class Claims {
   readonly #claimants = new Map<string, Map<Key, SourceObject>>();
@@ -36,9 +36,14 @@ export class Claims {
     const oldest = rivals.filter((one) => one.key === object.key || isAllowed(one.namespace)).sort(byAge)[0];
     return oldest === undefined || oldest.key === object.key ? undefined : oldest;
   }
+
+  /** Who claim a name. */
+  of(kind: KindName, claims: Claim): Iterable<SourceObject> {
+    return this.#claimants.get(claimId({ kind, claims }))?.values() ?? [];
+  }
 }
 
-function claimId({ kind, claims }: SourceObject): string {
+function claimId({ kind, claims }: Pick<SourceObject, 'kind' | 'claims'>): string {
   return JSON.stringify([kind, claims?.tenant, claims?.name]);
 }
 

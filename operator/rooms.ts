@@ -11,7 +11,7 @@ import type { Owner, Writer } from '../server/core/ownership.ts';
 import type { DefinitionState } from '../server/definitions/index.ts';
 import type { InvitationLink, Invited } from '../server/members/index.ts';
 import type { TenantSecrets } from '../server/tenants/index.ts';
-import type { ThingKind } from '../server/types/index.ts';
+import type { Peers, ThingKind } from '../server/types/index.ts';
 
 /** The tenant's revision that holds the result, and whether it is a new one. */
 export type Written = { revision: number; changed: boolean };
@@ -56,7 +56,8 @@ export interface Rooms {
   transferThingType(writer: Writer, tenant: string, kind: ThingKind, name: string, to: Owner): Promise<Written>;
   /** Names of relationship types are From:rel:To. One that is retired is not there. */
   findRelationshipType(tenant: string, name: string): Promise<FoundObject | undefined>;
-  putRelationshipType(writer: Writer, tenant: string, spec: RelationshipTypeSpec): Promise<Written>;
+  /** @param peers what may be written with it where they name one another */
+  putRelationshipType(writer: Writer, tenant: string, spec: RelationshipTypeSpec, peers?: Peers): Promise<Written>;
   deleteRelationshipType(writer: Writer, tenant: string, name: string): Promise<Written>;
   transferRelationshipType(writer: Writer, tenant: string, name: string, to: Owner): Promise<Written>;
   /** One that is archived is not there. */

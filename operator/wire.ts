@@ -106,8 +106,8 @@ function wireTypes(types: TypeServices): Pick<Rooms, TypeVerbs> {
         (row) => !row.retired && typeKeyOf({ from: row.from_type, name: row.name, to: row.to_type }) === name,
       );
     },
-    putRelationshipType: (writer, tenant, spec) =>
-      putRelationshipType(types, writer, tenant, spec, relationshipTypeOfManifest(spec)),
+    putRelationshipType: (writer, tenant, spec, peers) =>
+      putRelationshipType(types, writer, tenant, spec, relationshipTypeOfManifest(spec), peers ? { peers } : {}),
     deleteRelationshipType: (writer, tenant, name) => deleteRelationshipType(types, writer, tenant, parseTypeKey(name)),
     transferRelationshipType: (writer, tenant, name, to) =>
       transferRelationshipType(types, writer, tenant, parseTypeKey(name), to),

@@ -2,25 +2,24 @@
 import type { Manifest } from '../../crds/index.ts';
 import type { Owner, Writer } from '../../server/core/ownership.ts';
 import type { TenantSecrets } from '../../server/tenants/index.ts';
+import type { Peers } from '../../server/types/index.ts';
 import type { FoundObject, Rooms, Written } from '../rooms.ts';
 import type { Claim, ResourceStatus } from '../source.ts';
+
+export type PutOptions = {
+  /** Whether this generation has not been accepted yet, so that its tests run. */
+  fresh: boolean;
+  /** Of a Tenant. */
+  secrets?: TenantSecrets | undefined;
+  /** Of a RelationshipType: others of the tenant that wait for it as it may wait for them. */
+  peers: Peers;
+};
 
 export interface Kind<Of extends Manifest = Manifest> {
   /** A legible claim of a manifest that need not be valid otherwise. */
   claims(manifest: LooseManifest): Claim | undefined;
   find(rooms: Rooms, claim: Claim): Promise<FoundObject | undefined>;
-  /**
-   * @param fresh whether this generation has not been accepted yet, so that its tests run
-   * @param secrets of a Tenant
-   */
-  put(
-    rooms: Rooms,
-    writer: Writer,
-    claim: Claim,
-    manifest: Of,
-    fresh: boolean,
-    secrets?: TenantSecrets,
-  ): Promise<Written>;
+  put(rooms: Rooms, writer: Writer, claim: Claim, manifest: Of, options: PutOptions): Promise<Written>;
   /** Gives the row to another owner as it is; does nothing when it is not (any more) the writer's. */
   transfer(rooms: Rooms, writer: Writer, claim: Claim, to: Owner): Promise<Written>;
   /** What a status says besides, of what is stored now. */

@@ -9,7 +9,8 @@ export const policyKind: Kind<PolicyManifest> = {
     return tenant !== undefined && typeof name === 'string' && name !== '' ? { tenant, name } : undefined;
   },
   find: (rooms, { tenant, name }) => rooms.findPolicy(tenant, name),
-  put: (rooms, writer, { tenant }, manifest, fresh) => rooms.putPolicy(writer, tenant, manifest.spec, { tests: fresh }),
+  put: (rooms, writer, { tenant }, manifest, { fresh }) =>
+    rooms.putPolicy(writer, tenant, manifest.spec, { tests: fresh }),
   transfer: (rooms, writer, { tenant, name }, to) => rooms.transferPolicy(writer, tenant, name, to),
   remove: (rooms, writer, { tenant, name }) => rooms.deletePolicy(writer, tenant, name),
 };

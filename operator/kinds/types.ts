@@ -30,7 +30,8 @@ export const relationshipTypeKind: Kind<RelationshipTypeManifest> = {
     return tenant !== undefined && names.every(isName) ? { tenant, name: names.join(':') } : undefined;
   },
   find: (rooms, { tenant, name }) => rooms.findRelationshipType(tenant, name),
-  put: (rooms, writer, { tenant }, manifest) => rooms.putRelationshipType(writer, tenant, manifest.spec),
+  put: (rooms, writer, { tenant }, manifest, { peers }) =>
+    rooms.putRelationshipType(writer, tenant, manifest.spec, peers),
   transfer: (rooms, writer, { tenant, name }, to) => rooms.transferRelationshipType(writer, tenant, name, to),
   remove: (rooms, writer, { tenant, name }) => rooms.deleteRelationshipType(writer, tenant, name),
 };

@@ -14,8 +14,8 @@ export type ConfigWrite = {
   tenant: TenantRow;
   /** The revision that this write makes, if it changes anything. */
   revision: number;
-  /** States one change; without any, the write leaves no trace and makes no revision. */
-  changed(kind: string, name: string, action: string, detail?: unknown): void;
+  /** States one change; without any, the write leaves no trace and makes no revision. @param actor if not the writer's */
+  changed(kind: string, name: string, action: string, detail?: unknown, actor?: string): void;
 };
 
 export type ConfigWritten<T> = { result: T; revision: number; changed: boolean };
@@ -38,21 +38,20 @@ export async function writeConfig<T, R = undefined>(
     const [row, known] = await Promise.all([lockTenant(tx, tenant), read(tx)]);
     if (row === undefined) throw tenantProblem('tenant_not_found');
     const revision = row.revision + 1;
-    const changes: { kind: string; name: string; action: string; detail?: unknown }[] = [];
+    const changes: { kind: string; name: string; action: string; detail?: unknown; actor: string }[] = [];
     const write: ConfigWrite = {
       tx,
       tenant: row,
       revision,
-      changed: (kind, name, action, detail) => changes.push({ kind, name, action, detail }),
+      changed: (kind, name, action, detail, actor = writer.actor) =>
+        changes.push({ kind, name, action, detail, actor }),
     };
     const result = await work(write, known);
     if (changes.length === 0) return { result, revision: row.revision, changed: false };
     const request = writer.requestId === undefined ? {} : { requestId: writer.requestId };
     await Promise.all([
       recordRevision(tx, tenant, revision, changes),
-      ...changes.map(({ kind, name, action, detail }) =>
-        recordAudit(tx, tenant, { actor: writer.actor, action, kind, name, revision, detail, ...request }),
-      ),
+      ...changes.map((change) => recordAudit(tx, tenant, { ...change, revision, ...request })),
     ]);
     return { result, revision, changed: true };
   });

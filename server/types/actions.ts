@@ -7,7 +7,7 @@ import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
 import { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from '../tenants/index.ts';
 import { typeProblem } from './problems.ts';
-import { checkTypeName, parseTypeKey, typeKeyOf } from './rules.ts';
+import { checkTypeName, typeKeyOf } from './rules.ts';
 import type {
   RelationshipTypeRow,
   RelationshipTypeSpec,
@@ -18,8 +18,6 @@ import type {
 } from './schema.ts';
 import {
   countTypes,
-  hasRelationships,
-  loadRelationshipTypes,
   readRelationshipType,
   readThingType,
   removeRelationshipType,
@@ -31,9 +29,12 @@ import {
   upsertThingType,
   usesOfThingType,
 } from './store.ts';
+import { type Peers, resolveReferences, usesOfRelationshipType } from './together.ts';
 
 export type TypeServices = { database: Database; clock: Clock };
 export type PutTypeOptions = { ifMatch?: string; dryRun?: boolean };
+/** `peers`: types that name one another are written together. */
+export type PutRelationshipTypeOptions = PutTypeOptions & { peers?: Peers };
 
 /**
  * Creates or replaces a type of actors or resources; unchanged, it does nothing.
@@ -119,7 +120,7 @@ export async function putRelationshipType(
   tenant: string,
   key: TypeKey,
   spec: RelationshipTypeSpec,
-  options: PutTypeOptions = {},
+  options: PutRelationshipTypeOptions = {},
 ): Promise<ConfigWritten<{ revision: number }>> {
   return writeConfig(services.database, tenant, writer, async (write) => {
     const row = await readRelationshipType(write.tx, tenant, key);
@@ -127,11 +128,15 @@ export async function putRelationshipType(
     checkIfMatch(options.ifMatch, row?.revision);
     const same = row && !row.retired && isDeepStrictEqual(row.spec, spec);
     if (same && isDeepStrictEqual(row.owner, writer.owner)) return { revision: row.revision };
-    await checkReferences(write.tx, tenant, key, spec);
-    if (row === undefined) await checkQuota(write, 'relationship');
+    const together = await resolveReferences(write, { key, spec }, options.peers);
+    await checkQuota(write, 'relationship', together.length + (row === undefined ? 1 : 0));
     if (options.dryRun) return { revision: row?.revision ?? 0 };
     await upsertRelationshipType(write.tx, tenant, { key, spec, revision: write.revision }, writer);
     write.changed('relationship_type', typeKeyOf(key), claimed === 'adopted' ? 'adopt' : 'put');
+    for (const peer of together) {
+      await upsertRelationshipType(write.tx, tenant, { ...peer, revision: write.revision }, peer.writer);
+      write.changed('relationship_type', typeKeyOf(peer.key), 'put', undefined, peer.writer.actor);
+    }
     return { revision: write.revision };
   });
 }
@@ -154,13 +159,18 @@ export async function deleteRelationshipType(
     if (row === undefined || (row.retired && !byApi)) return missing(writer);
     claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
-    const name = typeKeyOf(key);
     const now = new Date(services.clock.now()).toISOString();
-    const use = (await usesOfRelationshipType(write.tx, tenant, key, now)) ?? undefined;
-    if (use !== undefined && byApi) throw typeProblem('type_in_use', { detail: `There is left: ${use}.` });
-    if (use === undefined) await removeRelationshipType(write.tx, tenant, key);
-    else await retireRelationshipType(write.tx, tenant, key, write.revision, writer);
-    write.changed('relationship_type', name, use === undefined ? 'delete' : 'retire');
+    const uses = await usesOfRelationshipType(write.tx, tenant, key, now);
+    if (uses.use === undefined) {
+      for (const one of [key, ...uses.with]) {
+        await removeRelationshipType(write.tx, tenant, one);
+        write.changed('relationship_type', typeKeyOf(one), 'delete');
+      }
+      return;
+    }
+    if (byApi) throw typeProblem('type_in_use', { detail: `There is left: ${uses.use}.` });
+    await retireRelationshipType(write.tx, tenant, key, write.revision, writer);
+    write.changed('relationship_type', typeKeyOf(key), 'retire');
   });
 }
 
@@ -181,44 +191,9 @@ export function transferRelationshipType(
   return transferRow(services.database, tenant, writer, row, to);
 }
 
-async function usesOfRelationshipType(tx: Transaction, tenant: string, key: TypeKey, now: string) {
-  const name = typeKeyOf(key);
-  const heir = (await loadRelationshipTypes(tx, tenant)).find(
-    (row) =>
-      typeKeyOf(keyOf(row)) !== name &&
-      (row.spec.inheritedThrough ?? []).some((way) => way.relationship === name || way.from === name),
-  );
-  if (heir !== undefined) return `${typeKeyOf(keyOf(heir))}, which is inherited through it`;
-  return (await hasRelationships(tx, tenant, key, now)) ? `relationships of the type ${name}` : undefined;
-}
-
-function keyOf(row: RelationshipTypeRow): TypeKey {
-  return { from: row.from_type, name: row.name, to: row.to_type };
-}
-
-/** The types that a relationship type names are there; it may be inherited through itself. @throws Problem type_unknown */
-async function checkReferences(tx: Transaction, tenant: string, key: TypeKey, spec: RelationshipTypeSpec) {
-  for (const type of [key.from, key.to]) {
-    if ((await readThingType(tx, tenant, type, 'use')) !== undefined) continue;
-    throw typeProblem('type_unknown', { detail: `There is no type of actors or resources called ${type}.` });
-  }
-  for (const [index, way] of (spec.inheritedThrough ?? []).entries()) {
-    for (const field of ['relationship', 'from'] as const) {
-      const named = way[field];
-      if (named === typeKeyOf(key)) continue;
-      if ((await readRelationshipType(tx, tenant, parseTypeKey(named))) !== undefined) continue;
-      const detail = `There is no relationship type ${named}.`;
-      throw typeProblem('type_unknown', {
-        detail,
-        errors: [{ pointer: `/inheritedThrough/${index}/${field}`, detail }],
-      });
-    }
-  }
-}
-
 /** @throws Problem type_quota_reached */
-async function checkQuota({ tx, tenant }: ConfigWrite, table: 'thing' | 'relationship'): Promise<void> {
-  if ((await countTypes(tx, tenant.tenant, table)) < limits.typesMax) return;
+async function checkQuota({ tx, tenant }: ConfigWrite, table: 'thing' | 'relationship', more = 1): Promise<void> {
+  if (more === 0 || (await countTypes(tx, tenant.tenant, table)) + more <= limits.typesMax) return;
   throw typeProblem('type_quota_reached', { detail: `A tenant may have ${limits.typesMax} of them.` });
 }
 

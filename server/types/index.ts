@@ -29,3 +29,4 @@ export {
   loadTypesTouching,
   readThingType,
 } from './store.ts';
+export type { Peer, Peers } from './together.ts';

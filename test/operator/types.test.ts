@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { conditionOf } from '../../operator/conditions.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import { createRelationship, deleteRelationship } from '../../server/relationships/index.ts';
+import { loadRelationshipTypes } from '../../server/types/index.ts';
 import { createWorld, save, until } from './harness.ts';
 import { tenantYaml } from './manifests.ts';
 
@@ -76,6 +77,64 @@ describe('manifests of types', () => {
     expect(refused).toMatchObject({ status: 'False', reason: 'RefNotFound', message: expect.stringContaining('cake') });
     await save(join(directory, 'cake.yaml'), yaml('ResourceType', 'refs', 'cake', 'name: cake'));
     await until(async () => rooms.findRelationshipType('refs', 'user:eats:cake'));
+  });
+
+  /** Three that are inherited through one another, and one that is through one of them. */
+  const named = (tenant: string, name: string, relationship: string, through: [string, string]) => {
+    const [from, , to] = relationship.split(':');
+    const ways = `inheritedThrough: [{relationship: "${through[0]}", from: "${through[1]}"}]`;
+    return yaml(
+      'RelationshipType',
+      tenant,
+      name,
+      `from: ${from}\nname: ${relationship.split(':')[1]}\nto: ${to}\n${ways}`,
+    );
+  };
+  const mutual = (tenant: string) => [
+    named(tenant, 'a', 'user:reads:car', ['user:reads:car', 'car:tows:car']),
+    named(tenant, 'b', 'car:tows:car', ['car:follows:car', 'car:follows:car']),
+    named(tenant, 'c', 'car:follows:car', ['car:pulls:car', 'car:pulls:car']),
+    named(tenant, 'd', 'car:pulls:car', ['car:tows:car', 'car:follows:car']),
+  ];
+  const mutualNames = ['car:follows:car', 'car:pulls:car', 'car:tows:car', 'user:reads:car'];
+
+  test('those that are inherited through one another are made together, and go together', async () => {
+    const directory = await world.directory();
+    const parts = [tenantYaml('circle', 'deletionPolicy: Delete'), user('circle'), car('circle')];
+    await save(join(directory, 'base.yaml'), parts.join('---\n'));
+    for (const [i, text] of mutual('circle').entries()) await save(join(directory, `${i}.yaml`), text);
+    const snapshots = await world.serve();
+    const run = world.operate(directory);
+    const { resources } = await run.operator.settled();
+    const own = resources.filter(({ target }) => target.name.startsWith('circle'));
+    const states = own.map(({ target, status }) => `${target.name} ${conditionOf(status ?? {}, 'Ready')?.status}`);
+    expect(states.sort()).toEqual(
+      ['circle', ...['a', 'b', 'c', 'car', 'd', 'user'].map((name) => `circle-${name}`)].map((one) => `${one} True`),
+    );
+    await until(() => snapshots.get('circle')?.types.relationships.size === 4);
+    expect(await rooms.findRelationshipType('circle', 'car:pulls:car')).toMatchObject({
+      owner: { source: 'files', name: 'circle-d' },
+      updated_by: 'operator:files/default/circle-d',
+    });
+    for (const i of [0, 1, 2, 3]) await unlink(join(directory, `${i}.yaml`));
+    const left = () => database.read('circle', (tx) => loadRelationshipTypes(tx, 'circle'));
+    await until(async () => (await left()).length === 0);
+  });
+
+  test('one of a circle whose other half lacks a type says which, and all are made when that comes', async () => {
+    const directory = await world.directory();
+    await save(join(directory, 'base.yaml'), [tenantYaml('lack'), user('lack')].join('---\n'));
+    for (const [i, text] of mutual('lack').entries()) await save(join(directory, `${i}.yaml`), text);
+    await world.serve();
+    const run = world.operate(directory);
+    const { resources } = await run.operator.settled();
+    const status = resources.find(({ target }) => target.name === 'lack-d')?.status;
+    expect(conditionOf(status ?? {}, 'Accepted')).toMatchObject({
+      reason: 'RefNotFound',
+      message: expect.stringContaining('called car'),
+    });
+    await save(join(directory, 'car.yaml'), car('lack'));
+    for (const name of mutualNames) await until(() => rooms.findRelationshipType('lack', name));
   });
 
   test('a relationship type that goes leaves what is there, and its ends stay until that is gone', async () => {

@@ -176,6 +176,52 @@ describe('relationship types', () => {
   });
 });
 
+describe('types that are inherited through one another', () => {
+  const through = (relationship: string, from: string) => ({ body: { inheritedThrough: [{ relationship, from }] } });
+  const leads = '/relationship-types/group:leads:group';
+  const helps = '/relationship-types/group:helps:group';
+
+  test('are made one by one: the first is put without its ways at first, and taken apart in the same way', async () => {
+    const byHelps = through('group:helps:group', 'group:helps:group');
+    const byLeads = through('group:leads:group', 'group:leads:group');
+    expect((await config('PUT', leads, byHelps)).body.code).toBe('type_unknown');
+    for (const [path, request] of [
+      [leads, { body: {} }],
+      [helps, byLeads],
+      [leads, byHelps],
+    ] as const)
+      expect((await config('PUT', path, request)).status).toBe(200);
+    expect((await config('DELETE', leads)).body).toMatchObject({
+      code: 'type_in_use',
+      detail: expect.stringContaining('group:helps:group, which is inherited through it'),
+    });
+    await config('PUT', leads, { body: {} });
+    for (const path of [helps, leads]) expect((await config('DELETE', path)).status).toBe(200);
+  });
+
+  test('that are retired and have nothing left go with the last of them', async () => {
+    const tenant = await sharingTenant(server);
+    const key = (name: string) => ({ from: 'group', name, to: 'group' });
+    const spec = (name: string) => ({
+      inheritedThrough: [{ relationship: `group:${name}:group`, from: `group:${name}:group` }],
+    });
+    const services = server.services.types;
+    const writer = manifestWriter;
+    const peers = (name: string) => (name === 'group:b:group' ? { writer, spec: spec('a') } : undefined);
+    await putRelationshipType(services, writer, tenant.tenant, key('a'), spec('b'), { peers });
+    const names = async () => (await tenant.config('GET', '/relationship-types')).body.resources as string[];
+    expect(await names()).toEqual(expect.arrayContaining(['group:a:group', 'group:b:group']));
+    await tenant.relate('group/x', 'b', 'group/y');
+    await deleteRelationshipType(services, writer, tenant.tenant, key('a'));
+    await deleteRelationshipType(services, writer, tenant.tenant, key('b'));
+    expect(await names()).toEqual(expect.arrayContaining(['group:a:group', 'group:b:group']));
+    expect((await tenant.config('DELETE', '/relationship-types/group:a:group')).body.code).toBe('type_in_use');
+    await tenant.backend('DELETE', '/actors/group/x/relationships/b/group/y');
+    expect((await tenant.config('DELETE', '/relationship-types/group:a:group')).status).toBe(200);
+    expect(await names()).not.toContain('group:b:group');
+  });
+});
+
 describe('types in use', () => {
   test('are not removed while something of them is left', async () => {
     const other = await sharingTenant(server);

@@ -1,0 +1,30 @@
+/**
+ * Owns which RelationshipTypes may be written together with one that names them. Two that are inherited through one another
+ * would wait for each other for ever: whoever comes last writes both.
+ */
+import type { RelationshipTypeManifest } from '../crds/index.ts';
+import { type Peers, relationshipTypeOfManifest } from '../server/types/index.ts';
+import { writerFor } from './accept.ts';
+import { conditionOf } from './conditions.ts';
+import type { Desk } from './desk.ts';
+import type { SourceObject } from './source.ts';
+
+export function peersIn(desk: Desk, tenant: string): Peers {
+  return (name) => {
+    for (const object of desk.claims.of('RelationshipType', { tenant, name })) {
+      if (!isHeldBack(desk, object) || !object.checked.ok) continue;
+      const manifest = object.checked.manifest as RelationshipTypeManifest;
+      return { writer: writerFor(desk, object, manifest), spec: relationshipTypeOfManifest(manifest.spec) };
+    }
+    return undefined;
+  };
+}
+
+/** Whether it was tried as it is now and lacked a type only: then it may own a row, and its record is there before that. */
+function isHeldBack({ records }: Desk, object: SourceObject): boolean {
+  const record = records.get(object.key);
+  if (record === undefined || object.deleting || object.problem !== undefined) return false;
+  const accepted = conditionOf(record.status, 'Accepted');
+  const isCurrent = record.uid === object.uid && record.digest === object.digest;
+  return isCurrent && accepted?.reason === 'RefNotFound' && accepted.observedGeneration === record.generation;
+}

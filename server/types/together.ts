@@ -1,0 +1,130 @@
+/**
+ * Owns what ties relationship types together: which types one of them names, which may be written with it, and which are
+ * in use by others. Two that are inherited through one another can only be made, and only be removed, together.
+ */
+import type { Transaction } from '../core/db/database.ts';
+import { claim, type Writer } from '../core/ownership.ts';
+import type { ConfigWrite } from '../tenants/index.ts';
+import { typeProblem } from './problems.ts';
+import { parseTypeKey, typeKeyOf } from './rules.ts';
+import type { RelationshipTypeRow, RelationshipTypeSpec, TypeKey } from './schema.ts';
+import { hasRelationships, loadRelationshipTypes, readRelationshipType, readThingType } from './store.ts';
+
+/** A relationship type that is not stored and may be written with one that names it, as its own writer says. */
+export type Peer = { writer: Writer; spec: RelationshipTypeSpec };
+/** Peers by their names, From:rel:To. */
+export type Peers = (name: string) => Peer | undefined;
+
+type Named = { key: TypeKey; spec: RelationshipTypeSpec };
+
+/**
+ * Checks that the types which a relationship type names are there, or come with it.
+ * @returns the peers that have to be written with it
+ * @throws Problem type_unknown, and those of ownership for a peer
+ */
+export async function resolveReferences(
+  { tx, tenant }: ConfigWrite,
+  first: Named,
+  peers: Peers = () => undefined,
+): Promise<(Named & Peer)[]> {
+  const together: (Named & Peer)[] = [];
+  const isComing = (name: string) => [first, ...together].some(({ key }) => typeKeyOf(key) === name);
+  await requireEnds(tx, tenant.tenant, first);
+  await resolve(first);
+  // `together` grows while it is read.
+  for (const one of together) await resolve(one);
+  return together;
+
+  async function resolve(one: Named): Promise<void> {
+    for (const { name, pointer } of waysOf(one)) {
+      const key = parseTypeKey(name);
+      if (isComing(name) || (await readRelationshipType(tx, tenant.tenant, key)) !== undefined) continue;
+      const peer = peers(name);
+      if (peer === undefined) throw unknown(one === first, `There is no relationship type ${name}`, one, pointer);
+      claim(undefined, peer.writer, tenant.spec.configAuthority);
+      await requireEnds(tx, tenant.tenant, { key, spec: peer.spec });
+      together.push({ key, ...peer });
+    }
+  }
+}
+
+function waysOf({ spec }: Named): { name: string; pointer: string }[] {
+  return (spec.inheritedThrough ?? []).flatMap((way, index) =>
+    (['relationship', 'from'] as const).map((field) => ({
+      name: way[field],
+      pointer: `/inheritedThrough/${index}/${field}`,
+    })),
+  );
+}
+
+async function requireEnds(tx: Transaction, tenant: string, { key }: Named): Promise<void> {
+  for (const type of [key.from, key.to]) {
+    if ((await readThingType(tx, tenant, type, 'use')) !== undefined) continue;
+    throw typeProblem('type_unknown', {
+      detail: `There is no type of actors or resources called ${type}, which ${typeKeyOf(key)} names.`,
+    });
+  }
+}
+
+/** @param isOwn whether the place is one of the caller's own spec */
+function unknown(isOwn: boolean, what: string, { key }: Named, pointer: string) {
+  if (isOwn) return typeProblem('type_unknown', { detail: `${what}.`, errors: [{ pointer, detail: `${what}.` }] });
+  return typeProblem('type_unknown', { detail: `${what}, which ${typeKeyOf(key)} names.` });
+}
+
+/**
+ * What is in the way of removing a relationship type: another that is inherited through it, or relationships. A retired
+ * type that nothing needs is in nobody's way.
+ * @returns `use`, or the retired types that are tied to this one and go with it
+ */
+export async function usesOfRelationshipType(
+  tx: Transaction,
+  tenant: string,
+  key: TypeKey,
+  now: string,
+): Promise<{ use: string } | { use: undefined; with: TypeKey[] }> {
+  const name = typeKeyOf(key);
+  if (await hasRelationships(tx, tenant, key, now)) return { use: `relationships of the type ${name}` };
+  const rows = new Map((await loadRelationshipTypes(tx, tenant)).map((row) => [typeKeyOf(keyOf(row)), row]));
+  const going = tiedTo(name, rows);
+  for (const other of going) {
+    if (other !== name && (await hasRelationships(tx, tenant, parseTypeKey(other), now))) going.delete(other);
+  }
+  // What one that stays is inherited through stays as well, and so on.
+  for (let heir = heirOf(going, rows); heir !== undefined; heir = heirOf(going, rows)) {
+    if (heir.of === name) return { use: `${heir.name}, which is inherited through it` };
+    going.delete(heir.of);
+  }
+  going.delete(name);
+  return { use: undefined, with: [...going].map(parseTypeKey) };
+}
+
+type Rows = ReadonlyMap<string, RelationshipTypeRow>;
+
+/** The type and the retired ones that it is tied to by inheritance, in either direction, directly or not. */
+function tiedTo(name: string, rows: Rows): Set<string> {
+  const tied = new Set([name]);
+  for (const one of tied) {
+    for (const [other, row] of rows) {
+      if (row.retired && (namedBy(row).includes(one) || namedBy(rows.get(one)).includes(other))) tied.add(other);
+    }
+  }
+  return tied;
+}
+
+/** One that stays and is inherited through one of those that would go. */
+function heirOf(going: ReadonlySet<string>, rows: Rows): { name: string; of: string } | undefined {
+  for (const [name, row] of rows) {
+    const of = going.has(name) ? undefined : namedBy(row).find((one) => going.has(one));
+    if (of !== undefined) return { name, of };
+  }
+  return undefined;
+}
+
+function namedBy(row: RelationshipTypeRow | undefined): string[] {
+  return (row?.spec.inheritedThrough ?? []).flatMap(({ relationship, from }) => [relationship, from]);
+}
+
+function keyOf(row: RelationshipTypeRow): TypeKey {
+  return { from: row.from_type, name: row.name, to: row.to_type };
+}
