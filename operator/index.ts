@@ -20,14 +20,15 @@ import { type Key, kindNames, type ResourceStatus, type Source, type SourceProbl
 import type { InvitationFiles } from './welcome.ts';
 
 export type { StatusChange } from './desk.ts';
-export { type FileObject, parseFile } from './files/parse.ts';
+export { type FileObject, type ParsedFile, parseFile } from './files/parse.ts';
+export { Parser } from './files/parser.ts';
 export { FileSource } from './files/source.ts';
-export { listTree } from './files/tree.ts';
+export { listTree, readManifests } from './files/tree.ts';
 export type { Leadership } from './leadership.ts';
 export { leadByLock } from './lock.ts';
 export { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 export { refusalOf } from './reasons.ts';
-export type { Source } from './source.ts';
+export type { Source, SourceProblem } from './source.ts';
 export { describeKey, kindNames } from './source.ts';
 export type { InvitationFiles } from './welcome.ts';
 export { wireRooms } from './wire.ts';

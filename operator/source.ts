@@ -79,7 +79,12 @@ export type ResourceStatus = {
 };
 
 /** What is wrong with the source itself and belongs to no object: a file that does not parse, a kind that cannot be listed. */
-export type SourceProblem = { place: string; message: string };
+export type SourceProblem = {
+  place: string;
+  message: string;
+  /** Set where nothing is wrong: something else lies there that is no concern of ours. */
+  severity?: 'note';
+};
 
 export type SourceHandlers = {
   /**

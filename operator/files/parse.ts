@@ -8,12 +8,16 @@ import { apiVersion, checkManifest, group, wordsReadDifferently } from '../../cr
 import { limits } from '../../server/core/limits.ts';
 import { annotationsOf, claimsOf, digestOf, isLegible, isObject, type Loose } from '../manifest.ts';
 import { type KindName, keyOf, kindNames, type SourceObject, type SourceProblem } from '../source.ts';
-import { locator, place } from './places.ts';
+import { locator, place, type Spots } from './places.ts';
 
 export type FileObject = SourceObject & { readonly path: string; readonly line: number };
+/** An object before it can tell its places: what goes from one thread to another. */
+type TextObject = Omit<FileObject, 'locate'> & { spots: Spots };
 
-export type ParsedFile = {
-  objects: FileObject[];
+export type ParsedFile = Parsed<FileObject>;
+export type ParsedText = Parsed<TextObject>;
+type Parsed<Of> = {
+  objects: Of[];
   problems: SourceProblem[];
   /** False when something in the file could not be identified: then what is missing from it may be that. */
   whole: boolean;
@@ -23,17 +27,24 @@ type Identity = { kind: KindName; namespace: string; name: string };
 
 /** @param path as it is shown, relative to the directory of manifests */
 export function parseFile(path: string, text: string): ParsedFile {
+  return revive(path, parseText(path, text));
+}
+
+/** Gives the objects of a file the function that finds their places. */
+export function revive(path: string, { objects, ...rest }: ParsedText): ParsedFile {
+  return { objects: objects.map(({ spots, ...object }) => ({ ...object, locate: locator.in(path, spots) })), ...rest };
+}
+
+export function parseText(path: string, text: string): ParsedText {
   const lines = new LineCounter();
   // The parser compares each key of a map with all before it: 20,000 keys (188 kB) took 3.8 s. repeatedKeys takes a set.
   const options = { lineCounter: lines, prettyErrors: false, logLevel: 'silent', uniqueKeys: false } as const;
   const documents = parseAllDocuments(text, options);
-  const parsed: ParsedFile = { objects: [], problems: [], whole: true };
+  const parsed: ParsedText = { objects: [], problems: [], whole: true };
   if (!Array.isArray(documents)) return parsed; // nothing but comments
   if (documents.length > limits.manifestDocumentsPerFileMax) {
-    return broken(
-      path,
-      `The file has ${documents.length} documents; ${limits.manifestDocumentsPerFileMax} are allowed.`,
-    );
+    const message = `The file has ${documents.length} documents; ${limits.manifestDocumentsPerFileMax} are allowed.`;
+    return { objects: [], problems: [{ place: path, message }], whole: false };
   }
   for (const document of documents as Document.Parsed[]) {
     for (const error of document.errors) {
@@ -70,7 +81,7 @@ export function broken(path: string, message: string): ParsedFile {
   return { objects: [], problems: [{ place: path, message }], whole: false };
 }
 
-function readDocument(path: string, lines: LineCounter, document: Document.Parsed, parsed: ParsedFile): void {
+function readDocument(path: string, lines: LineCounter, document: Document.Parsed, parsed: ParsedText): void {
   const at = place(path, lines, document.contents?.range[0] ?? 0);
   let value: unknown;
   try {
@@ -93,9 +104,10 @@ function readDocument(path: string, lines: LineCounter, document: Document.Parse
     messages.push({ place: place(path, lines, offset), message: detail });
   }
   if (identity === undefined) {
-    if (isForeign(value))
-      parsed.problems.push({ place: at, message: `${describeForeign(value)} is not a kind of Accord; it is ignored.` });
-    else {
+    if (isForeign(value)) {
+      const message = `${describeForeign(value)} is not a kind of Accord; it is ignored.`;
+      parsed.problems.push({ place: at, message, severity: 'note' });
+    } else {
       parsed.problems.push(...messages);
       parsed.whole = false;
     }
@@ -111,7 +123,7 @@ function readDocument(path: string, lines: LineCounter, document: Document.Parse
     digest: digestOf((value as Loose).spec),
     checked: checked.ok && messages.length === 0 ? checked : { ok: false, message: text },
     claims: claimsOf(value as Loose, identity.kind),
-    locate: locator.forSpec(path, lines, document),
+    spots: locator.spotsOf(lines, document),
     path,
     line: lines.linePos(document.contents?.range[0] ?? 0).line,
   });

@@ -8,7 +8,8 @@ export function place(path: string, lines: LineCounter, offset: number): string 
   return `${path}:${line}:${col}`;
 }
 
-type Spot = { line: number; block: boolean };
+/** Where the fields of a spec are. A field that is a block of text has its lines below its own. */
+export type Spots = ReadonlyMap<string, { line: number; block: boolean }>;
 
 /** Offset of what a pointer names, or of the innermost thing around it that is there. */
 function offsetOf(document: Document.Parsed, pointer: string): number {
@@ -29,22 +30,20 @@ function offsetOf(document: Document.Parsed, pointer: string): number {
   return offset;
 }
 
-/**
- * A function that finds fields of the spec later, for the errors of the rooms. It keeps a line for each field and not the
- * parsed document, which takes 50 times as much memory.
- */
-function forSpec(
-  path: string,
-  lines: LineCounter,
-  document: Document.Parsed,
-): (place: ProblemPlace) => string | undefined {
-  const spots = new Map<string, Spot>();
+/** The fields of the spec, for the errors of the rooms: a line each, because a parsed document takes 50 times as much memory. */
+function spotsOf(lines: LineCounter, document: Document.Parsed): Spots {
+  const spots = new Map<string, { line: number; block: boolean }>();
   const spec = isMap(document.contents) ? document.contents.get('spec') : undefined;
   for (const { key, value } of isMap(spec) ? spec.items : []) {
     if (!isScalar(key) || !key.range) continue;
     const block = isScalar(value) && value.type === Scalar.BLOCK_LITERAL;
     spots.set(String(key.value), { line: lines.linePos(key.range[0]).line, block });
   }
+  return spots;
+}
+
+/** A function that finds fields of the spec in a file. */
+function within(path: string, spots: Spots): (place: ProblemPlace) => string | undefined {
   return ({ pointer, line }) => {
     const spot = spots.get(unescapeStep(pointer.split('/')[2] ?? ''));
     if (spot === undefined) return undefined;
@@ -58,4 +57,4 @@ function unescapeStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-export const locator = { offsetOf, forSpec };
+export const locator = { offsetOf, spotsOf, in: within };

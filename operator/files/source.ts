@@ -14,6 +14,7 @@ import {
   type SourceProblem,
   type StatusTarget,
 } from '../source.ts';
+import { Parser } from './parser.ts';
 import { type FileState, readStates } from './states.ts';
 import { StatusFiles } from './status.ts';
 import { arrange, type Store } from './store-of-files.ts';
@@ -43,6 +44,7 @@ export class FileSource implements Source {
   readonly name = 'files';
   readonly #options: FileSourceOptions;
   readonly #status: StatusFiles;
+  readonly #parser = new Parser();
   readonly #watches = new Watches(() => this.#hinted());
   readonly #debounceMs: number;
   #states = new Map<string, FileState>();
@@ -100,6 +102,7 @@ export class FileSource implements Source {
     clearTimeout(this.#next);
     clearTimeout(this.#hint);
     this.#watches.close();
+    await this.#parser.close();
     await this.#scanning;
   }
 
@@ -138,7 +141,7 @@ export class FileSource implements Source {
     const { directory, statusDirectory, clock } = this.#options;
     const listing = await listTree(directory, statusDirectory);
     if (this.#watches.follow(listing.directories)) this.#hinted();
-    const { states, changing } = await readStates(directory, listing, this.#states, clock.now());
+    const { states, changing } = await readStates(directory, listing, this.#states, clock.now(), this.#parser);
     if (this.#closed) return;
     const vanishMs = first ? 0 : this.#vanishMs;
     const before = this.#store;

@@ -1,7 +1,8 @@
 /** Owns what each file said when it was last read, and reads again what may say something else now. */
 import { join } from 'node:path';
 import type { SourceProblem } from '../source.ts';
-import { broken, type FileObject, parseFile } from './parse.ts';
+import { broken, type FileObject } from './parse.ts';
+import type { Parser } from './parser.ts';
 import { type Listing, readManifests, stamp } from './tree.ts';
 
 export type FileState = {
@@ -21,6 +22,7 @@ export async function readStates(
   listing: Listing,
   before: ReadonlyMap<string, FileState>,
   now: number,
+  parser: Parser,
 ): Promise<{ states: Map<string, FileState>; changing: boolean }> {
   const states = new Map<string, FileState>();
   let changing = false;
@@ -30,18 +32,19 @@ export async function readStates(
       states.set(path, known);
       continue;
     }
-    const read = await readManifests(join(directory, path));
+    const read = await readManifests(join(directory, path), about);
     if (read === 'gone') continue;
     if (read === 'changing') {
       changing = true;
       if (known) states.set(path, known);
       continue;
     }
-    const parsed = 'problem' in read ? broken(path, read.problem) : parseFile(path, read.text);
+    const parsed = 'problem' in read ? broken(path, read.problem) : await parser.parse(path, read.text);
     const isOld = 'about' in read && Number(read.about.ctimeNs / 1_000_000n) < now - COARSE_MS;
     const state = { ...parsed, stamp: isOld && 'about' in read ? stamp(read.about) : '' };
     states.set(path, { ...state, kept: state.whole ? [] : keptOf(known, state) });
   }
+  await parser.rest();
   // In a directory that could not be looked into the files are what they were.
   if (!listing.whole) for (const [path, known] of before) if (!states.has(path)) states.set(path, known);
   return { states, changing };

@@ -1,10 +1,10 @@
 /**
- * Owns looking at a directory of manifests: which files there are, below it and behind symbolic links, and reading one of
- * them so that a file that is being written is not taken for a short one.
+ * Owns looking at a directory of manifests: which files there are, below it and behind symbolic links that stay below it,
+ * and reading one of them so that a file that is being written is not taken for a short one.
  */
 import type { BigIntStats } from 'node:fs';
-import { open, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import { limits } from '../../server/core/limits.ts';
 import type { SourceProblem } from '../source.ts';
 
@@ -22,17 +22,20 @@ const MANIFEST = /\.(ya?ml|json)$/i;
 
 /** @param except a directory that is not looked into, such as that of our own status files, which are no manifests */
 export async function listTree(root: string, except?: string): Promise<Listing> {
+  const top = await realpath(root).catch(() => root);
   const listing: Listing = { files: new Map(), directories: new Map(), problems: [], whole: true };
   const own = except === undefined ? undefined : await stat(except, { bigint: true }).catch(() => undefined);
   const identity = own && `${own.dev}:${own.ino}`;
   if (identity !== undefined) listing.directories.set(identity, root);
-  await look(root, '', 0, listing);
+  await look({ root, top }, '', 0, listing);
   if (identity !== undefined) listing.directories.delete(identity);
   listing.files = new Map([...listing.files].sort(([a], [b]) => (a < b ? -1 : 1)));
   return listing;
 }
 
-async function look(root: string, below: string, depth: number, listing: Listing): Promise<void> {
+/** @param at.top what the root is without links */
+async function look(at: { root: string; top: string }, below: string, depth: number, listing: Listing): Promise<void> {
+  const { root, top } = at;
   const directory = join(root, below);
   const fail = (message: string) => {
     listing.problems.push({ place: below === '' ? root : below, message });
@@ -52,13 +55,18 @@ async function look(root: string, below: string, depth: number, listing: Listing
   }
   // Hidden: what editors leave, .git, and the versions behind a mounted ConfigMap, which are linked to by their names.
   const shown = names.filter((name) => !name.startsWith('.')).sort();
-  const found = await Promise.allSettled(shown.map((name) => stat(join(directory, name), { bigint: true })));
+  const found = await Promise.allSettled(shown.map((name) => statWithin(top, join(directory, name))));
   for (const [i, name] of shown.entries()) {
     const path = below === '' ? name : `${below}/${name}`;
     const about = found[i] as PromiseSettledResult<BigIntStats>;
     if (about.status === 'rejected') {
-      if (!isMissing(about.reason)) fail(`${name}: ${describe(about.reason)}`);
-    } else if (about.value.isDirectory()) await look(root, path, depth + 1, listing);
+      if (about.reason instanceof LeadsOut && isManifest(name, about.reason)) {
+        listing.problems.push({ place: path, message: about.reason.message });
+        listing.whole = false;
+      } else if (!isMissing(about.reason) && !(about.reason instanceof LeadsOut)) {
+        fail(`${name}: ${describe(about.reason)}`);
+      }
+    } else if (about.value.isDirectory()) await look(at, path, depth + 1, listing);
     else if (about.value.isFile() && MANIFEST.test(name)) listing.files.set(path, about.value);
     if (listing.files.size > limits.manifestFilesMax) {
       return fail(`There are more than ${limits.manifestFilesMax} files.`);
@@ -66,14 +74,40 @@ async function look(root: string, below: string, depth: number, listing: Listing
   }
 }
 
+class LeadsOut extends Error {
+  readonly about: BigIntStats;
+
+  constructor(about: BigIntStats) {
+    super('The link leads out of the directory of manifests; it is not followed.');
+    this.about = about;
+  }
+}
+
+/** What leads out and would be read otherwise; anything else is none of ours. */
+function isManifest(name: string, { about }: LeadsOut): boolean {
+  return about.isDirectory() || MANIFEST.test(name);
+}
+
+/** @throws LeadsOut for a link to what is not below the top */
+async function statWithin(top: string, path: string): Promise<BigIntStats> {
+  const real = await realpath(path);
+  const about = await stat(real, { bigint: true });
+  if (real !== top && !real.startsWith(top.endsWith(sep) ? top : top + sep)) throw new LeadsOut(about);
+  return about;
+}
+
 export type ReadFile = { text: string; about: BigIntStats } | { problem: string } | 'changing' | 'gone';
 
-/** Reads a file whole, and only if nobody wrote to it meanwhile. */
-export async function readManifests(path: string): Promise<ReadFile> {
+/**
+ * Reads a file whole, and only if nobody wrote to it meanwhile.
+ * @param listed what was found there: another file in its place is looked at anew, because a link may lead elsewhere now
+ */
+export async function readManifests(path: string, listed?: BigIntStats): Promise<ReadFile> {
   try {
     const file = await open(path, 'r');
     try {
       const before = await file.stat({ bigint: true });
+      if (listed !== undefined && (before.ino !== listed.ino || before.dev !== listed.dev)) return 'changing';
       if (before.size > limits.manifestFileBytesMax) {
         return { problem: `The file has ${before.size} bytes; ${limits.manifestFileBytesMax} are allowed.` };
       }

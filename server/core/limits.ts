@@ -183,6 +183,9 @@ export const limits = {
 
   // Operator
   manifestFileBytesMax: 4 * 1024 * 1024,
+  manifestParsedHereCharsMax: 16 * 1024, // of a file; a larger one is read in a thread of its own: 4 MiB take seconds
+  manifestParseMsMax: 60_000, // of that thread's CPU, for one file; 4 MiB take up to 16,000 on a busy machine
+  manifestParsePages: 16_384, // of that thread's memory, 1 GiB: a parsed document takes 50 times as much as its text
   manifestFilesMax: 20_000,
   manifestDirectoryDepthMax: 16,
   manifestDocumentsPerFileMax: 2000,

@@ -114,7 +114,7 @@ describe('a file of manifests', () => {
     const parsed = parseFile('a.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n');
     expect(parsed.whole).toBe(true);
     expect(parsed.problems).toEqual([
-      { place: 'a.yaml:1:1', message: 'ConfigMap of v1 is not a kind of Accord; it is ignored.' },
+      { place: 'a.yaml:1:1', message: 'ConfigMap of v1 is not a kind of Accord; it is ignored.', severity: 'note' },
     ]);
   });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { FileSource } from '../../../operator/files/source.ts';
+import { listTree } from '../../../operator/files/tree.ts';
 import type { SourceProblem } from '../../../operator/source.ts';
 import { systemClock } from '../../../server/core/clock.ts';
 import { limits } from '../../../server/core/limits.ts';
@@ -70,6 +71,45 @@ describe('the source of files', () => {
       'deep/other.yaml:1: Tenant aa is already in a.yaml:1, which comes first; this one is ignored.',
     ]);
     expect(one.source.complete('Tenant')).toBe(true);
+  });
+
+  test('a link that leads out of the directory is refused with what it is, and nothing is gone meanwhile', async () => {
+    const one = await follow({ 'a.yaml': tenantYaml('aa'), 'sub/b.yaml': tenantYaml('bb') });
+    const outside = `${one.directory}-outside`;
+    await save(join(outside, 'c.yaml'), tenantYaml('cc'));
+    await save(join(outside, 'notes.txt'), 'x');
+    await symlink(join(outside, 'c.yaml'), one.path('c.yaml'));
+    await symlink('../../manifests-outside', one.path('sub/deep'));
+    await symlink(join(outside, 'notes.txt'), one.path('notes.txt'));
+    await symlink('loop.yaml', one.path('loop.yaml'));
+    await symlink('gone.yaml', one.path('dangling.yaml'));
+    const refused = 'The link leads out of the directory of manifests; it is not followed.';
+    await until(() => one.problems().length === 3);
+    expect(one.problems().sort()).toEqual([
+      `${one.directory}: loop.yaml: Symbolic links lead in a circle.`,
+      `c.yaml: ${refused}`,
+      `sub/deep: ${refused}`,
+    ]);
+    expect(one.keys()).toEqual(['Tenant//aa', 'Tenant//bb']);
+    await unlink(one.path('a.yaml'));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect([one.source.complete('Tenant'), one.source.get('Tenant//aa') !== undefined]).toEqual([false, true]);
+    for (const name of ['c.yaml', 'sub/deep', 'loop.yaml']) await unlink(one.path(name));
+    await until(() => one.source.complete('Tenant') && !one.source.get('Tenant//aa'));
+  });
+
+  test('a directory that is itself a link, and one that is mounted as a ConfigMap is, are followed', async () => {
+    const one = await follow({ '..2026_1/a.yaml': tenantYaml('aa') });
+    await symlink('..2026_1', one.path('..data'));
+    await symlink('..data/a.yaml', one.path('a.yaml'));
+    await until(() => one.source.get('Tenant//aa'));
+    await save(one.path('..2026_2/a.yaml'), tenantYaml('bb'));
+    await symlink('..2026_2', one.path('..data_tmp'));
+    await rename(one.path('..data_tmp'), one.path('..data'));
+    await until(() => one.source.get('Tenant//bb') && !one.source.get('Tenant//aa'));
+    const linked = `${one.directory}-link`;
+    await symlink(one.directory, linked);
+    expect([...(await listTree(linked)).files.keys()]).toEqual(['a.yaml']);
   });
 
   test('follows edits, new directories and deletions by hints', async () => {
