@@ -10,7 +10,7 @@ import { readConfig } from '../server/core/config.ts';
 import { createServices } from '../server/services.ts';
 
 const parsed = parseCommandLine(process.argv.slice(2));
-if (typeof parsed === 'string') throw new Error('the arguments are those of accord operate');
+if (typeof parsed === 'string' || 'help' in parsed) throw new Error('the arguments are those of accord operate');
 const metrics = createOperatorMetrics();
 const counted = { compiled: 0, compileMs: 0 };
 const services = await createServices(readConfig(), {

@@ -2,7 +2,14 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
-export type Command = { summary: string; usage: string; options: Options; positionals: boolean };
+export type Command = {
+  summary: string;
+  usage: string;
+  options: Options;
+  positionals: boolean;
+  /** What --help says besides, a line each. */
+  notes?: readonly string[];
+};
 
 const data = { data: { type: 'string', default: '.accord' } } as const satisfies Options;
 const wait = { wait: { type: 'string' } } as const satisfies Options;
@@ -17,6 +24,7 @@ const source = {
 export const commands = {
   start: {
     summary: 'everything in one process on an embedded Postgres',
+    notes: ['SIGINT, SIGTERM and SIGHUP stop it in order, and it ends with 0; a second one ends it at once.'],
     usage:
       'accord start [--manifests DIR | --source kubernetes [--kubeconfig FILE] [--adopt-cluster]] [--data DIR] [--listen HOST:PORT] [--admin-listen HOST:PORT]',
     options: { ...source, ...data, ...listeners },
@@ -49,9 +57,15 @@ export const commands = {
   },
   validate: {
     summary: 'check manifests offline; policies are compiled and their tests run',
-    usage: 'accord validate FILE|DIR…',
-    options: {},
+    usage: 'accord validate [--partial] [--format text|json|sarif|junit] FILE|DIR|-…',
+    options: { partial: { type: 'boolean' }, format: { type: 'string' } },
     positionals: true,
+    notes: [
+      '--partial  what is given is not all: tenants and types that it names may be made elsewhere',
+      '--format   text (default), json, sarif (2.1.0) or junit',
+      '-          reads standard input',
+      'Ends with 0 without an error, 1 with one, 2 when the command line is wrong.',
+    ],
   },
   token: {
     summary: 'mint a token on a local installation; prints only the token',
@@ -87,13 +101,15 @@ export type Parsed = {
 };
 
 /** @throws UsageError */
-export function parseCommandLine(args: readonly string[]): Parsed | 'help' | 'version' {
+export function parseCommandLine(args: readonly string[]): Parsed | { help: CommandName | undefined } | 'version' {
   const [name, ...rest] = args;
-  if (name === undefined || name === 'help' || name === '--help' || name === '-h') return 'help';
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    return { help: rest.find((one): one is CommandName => Object.hasOwn(commands, one)) };
+  }
   if (name === '--version' || name === 'version') return 'version';
-  if (!(name in commands)) throw new UsageError(`accord: there is no command ${name}\n\n${help()}`);
+  if (!Object.hasOwn(commands, name)) throw new UsageError(`accord: there is no command ${name}\n\n${help()}`);
   const command: Command = commands[name as CommandName];
-  if (rest.includes('--help') || rest.includes('-h')) return 'help';
+  if (rest.includes('--help') || rest.includes('-h')) return { help: name as CommandName };
   try {
     const { values, positionals, tokens } = parseArgs({
       args: rest,
@@ -116,7 +132,20 @@ export function parseCommandLine(args: readonly string[]): Parsed | 'help' | 've
   }
 }
 
-export function help(): string {
+/** @param name of one command; without it all are listed */
+export function help(name?: CommandName): string {
+  if (name !== undefined) {
+    const { summary, usage, notes = [] }: Command = commands[name];
+    const configuration = 'Configuration: docs/configuration.md';
+    return [
+      `accord ${name}: ${summary}`,
+      '',
+      `usage: ${usage}`,
+      ...(notes.length > 0 ? ['', ...notes] : []),
+      '',
+      configuration,
+    ].join('\n');
+  }
   const width = Math.max(...Object.keys(commands).map((name) => name.length));
   const lines = Object.entries(commands).flatMap(([name, command]) => [
     `  ${name.padEnd(width)}  ${command.summary}`,
@@ -127,6 +156,6 @@ export function help(): string {
     '',
     ...lines,
     '',
-    'Configuration: docs/configuration.md',
+    'accord COMMAND --help shows one of them. Configuration: docs/configuration.md',
   ].join('\n');
 }

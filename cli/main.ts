@@ -21,12 +21,12 @@ const commands: Record<Parsed['command'], () => Promise<{ run: Run }>> = {
 
 async function main(): Promise<number> {
   const parsed = parseCommandLine(process.argv.slice(2));
-  if (parsed === 'help') {
-    console.log(help());
-    return 0;
-  }
   if (parsed === 'version') {
     console.log((createRequire(import.meta.url)('../package.json') as { version: string }).version);
+    return 0;
+  }
+  if ('help' in parsed) {
+    console.log(help(parsed.help));
     return 0;
   }
   const { run } = await commands[parsed.command]();

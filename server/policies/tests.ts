@@ -1,6 +1,6 @@
 /** Owns checking a policy before it is activated: its own tests, and the whole check without a database. */
 import type { ProblemPlace } from '../core/problems.ts';
-import type { Compiler } from '../rego/index.ts';
+import type { Compiled, Compiler } from '../rego/index.ts';
 import { judge } from './answer.ts';
 import { compileSource } from './artifacts.ts';
 import type { Engine } from './engine.ts';
@@ -42,6 +42,7 @@ export async function runTests(
 
 /**
  * All that putPolicy checks, offline: name, graph, compiling, tests.
+ * @returns what was compiled
  * @throws Problem as putPolicy does
  */
 export async function checkPolicy(
@@ -50,11 +51,13 @@ export async function checkPolicy(
   body: PolicyBody,
   tests: readonly PolicyTest[],
   now: number,
-): Promise<void> {
+): Promise<Compiled> {
   checkPolicyName(name);
-  const { wasm } = await compileSource(services.compiler, 'offline', effectiveRego(body), {
+  const compiled = await compileSource(services.compiler, 'offline', effectiveRego(body), {
     of: body.graph ? 'graph' : 'rego',
   });
   // The worker keeps programs by key; here each is used once.
-  await runTests(services.engine, { tenant: 'offline', key: `offline/${name}/${now}`, wasm }, tests, now);
+  const program = { tenant: 'offline', key: `offline/${name}/${now}`, wasm: compiled.wasm };
+  await runTests(services.engine, program, tests, now);
+  return compiled;
 }

@@ -1,0 +1,54 @@
+/** Owns what `accord validate` finds: each finding names its file, its line and the object it is about. */
+import { describeKey, type FileObject, type SourceProblem } from '../../operator/index.ts';
+
+/** By which rule something was found; stable, for those who filter. */
+export const rules = {
+  unreadable: 'A file or directory cannot be read, or holds what is no manifest.',
+  invalid: 'A manifest is not as its schema and its rules ask for.',
+  duplicate: 'Two manifests have the same name, or claim the same object of a tenant.',
+  'unknown-reference': 'A manifest names a tenant or a type that no manifest given makes.',
+  policy: 'A policy does not compile, or one of its tests fails.',
+  'no-outcome': 'A policy can never say an outcome: it denies always.',
+  empty: 'No manifest was found.',
+  'foreign-kind': "A manifest is another program's, and is ignored.",
+} as const;
+export type RuleName = keyof typeof rules;
+
+export type Finding = {
+  severity: 'error' | 'note';
+  rule: RuleName;
+  message: string;
+  file?: string;
+  line?: number;
+  column?: number;
+  /** `Policy default/car-read` */
+  object?: string;
+};
+
+export type Report = { manifests: number; objects: readonly FileObject[]; findings: readonly Finding[] };
+
+/** What `place` says, `file:line:column`, or what of it is there. */
+export function placeOf(place: string): Pick<Finding, 'file' | 'line' | 'column'> {
+  const [, file = place, line, column] = /^(.*?)(?::(\d+))?(?::(\d+))?$/s.exec(place) ?? [];
+  return { file, ...(line ? { line: Number(line) } : {}), ...(column ? { column: Number(column) } : {}) };
+}
+
+/** A finding about an object, where it begins. */
+export function about(object: FileObject, rule: RuleName, message: string): Finding {
+  const { path: file, line, key } = object;
+  return { severity: 'error', rule, message, file, line, object: describeKey(key) };
+}
+
+/** What was refused of an object: a line each, which begins with its place where there is one. */
+export function aboutLines(object: FileObject, rule: RuleName, text: string): Finding[] {
+  return text.split('\n').map((line) => {
+    if (!line.startsWith(`${object.path}:`)) return about(object, rule, line);
+    const end = line.indexOf(': ', object.path.length);
+    return { ...about(object, rule, line.slice(end + 2)), ...placeOf(line.slice(0, end)) };
+  });
+}
+
+export function ofSource({ place, message, severity }: SourceProblem): Finding {
+  if (severity === 'note') return { severity, rule: 'foreign-kind', message, ...placeOf(place) };
+  return { severity: 'error', rule: 'unreadable', message, ...placeOf(place) };
+}

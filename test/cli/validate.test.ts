@@ -1,0 +1,230 @@
+/** `accord validate`: what only all files together show, policies that say nothing, and its formats and exit codes. */
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Report } from '../../cli/validate/findings.ts';
+import { formats } from '../../cli/validate/formats.ts';
+import { limits } from '../../server/core/limits.ts';
+import { environment, root } from '../e2e/accord.ts';
+import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+async function folderOf(files: Record<string, string>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'accord-validate-'));
+  folders.push(folder);
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return folder;
+}
+
+async function validate(cwd: string, args: readonly string[], input = '') {
+  const accord = join(root, 'bin/accord.mjs');
+  const child = spawn('node', [accord, 'validate', ...args], { cwd, env: environment(), stdio: 'pipe' });
+  child.stdin.end(input);
+  const code = new Promise((resolve) => child.on('close', resolve));
+  const [out, error] = await Promise.all([readText(child.stdout), readText(child.stderr)]);
+  return { code: await code, out, error, lines: out.trimEnd().split('\n') };
+}
+
+const type = (kind: string, tenant: string, name: string, spec = `name: ${name}`) =>
+  `apiVersion: accord.dev/v1alpha1\nkind: ${kind}\nmetadata: {name: ${tenant}-${name}}\nspec:\n  tenantRef: {name: ${tenant}}\n  ${spec}\n`;
+
+describe('over all files given', () => {
+  test('what has a name twice is told with the other place, across kinds of types and of one issuer too', async () => {
+    const folder = await folderOf({
+      'a.yaml': [tenantYaml('aa'), policyYaml('aa', 'one', { object: 'read' }), type('ActorType', 'aa', 'car')].join(
+        '---\n',
+      ),
+      'b.yaml': [policyYaml('aa', 'one', { object: 'read' }), policyYaml('aa', 'two', { object: 'read' })].join(
+        '---\n',
+      ),
+      'c.yaml': [
+        type('ResourceType', 'aa', 'automobile', 'name: car'),
+        issuerYaml('aa', 'idp'),
+        issuerYaml('aa', 'idp-again').replace('https://idp-again.', 'https://idp.'),
+      ].join('---\n'),
+    });
+    expect(await validate(folder, ['.'])).toMatchObject({
+      code: 1,
+      lines: [
+        './b.yaml:1: Policy default/one: a manifest of this kind and name is already in ./a.yaml:8',
+        './b.yaml:12: Policy default/two: the same name of the tenant is already claimed in ./a.yaml:8',
+        './c.yaml:1: ResourceType default/aa-automobile: the same name of the tenant is already claimed in ./a.yaml:19',
+        './c.yaml:15: TrustedIssuer default/idp-again: the tenant already trusts this issuer by the manifest in ./c.yaml:8',
+        '4 errors in 8 manifests.',
+      ],
+    });
+  });
+
+  test('unknown tenants and types are errors, and may be made elsewhere with --partial', async () => {
+    const folder = await folderOf({
+      'a.yaml': [
+        tenantYaml('aa'),
+        type('ActorType', 'aa', 'user'),
+        policyYaml('elsewhere', 'read'),
+        type(
+          'RelationshipType',
+          'aa',
+          'r',
+          'from: user\n  name: drives\n  to: car\n  inheritedThrough: [{relationship: "user:in:group", from: "group:has:car"}]',
+        ),
+      ].join('---\n'),
+    });
+    expect((await validate(folder, ['a.yaml'])).lines).toEqual([
+      'a.yaml:19: Policy default/read: there is no Tenant elsewhere in the files given',
+      'a.yaml:32: RelationshipType default/aa-r: there is no ActorType or ResourceType car in the files given',
+      'a.yaml:33: RelationshipType default/aa-r: there is no RelationshipType user:in:group in the files given',
+      'a.yaml:33: RelationshipType default/aa-r: there is no RelationshipType group:has:car in the files given',
+      '4 errors in 4 manifests.',
+    ]);
+    expect(await validate(folder, ['--partial', 'a.yaml'])).toMatchObject({ code: 0, out: '4 manifests are good.\n' });
+  });
+
+  test('types that are inherited through one another are good', async () => {
+    const through = (name: string, other: string) =>
+      type(
+        'RelationshipType',
+        'aa',
+        name,
+        `from: car\n  name: ${name}\n  to: car\n  inheritedThrough: [{relationship: "car:${other}:car", from: "car:${other}:car"}]`,
+      );
+    const all = [
+      tenantYaml('aa'),
+      type('ResourceType', 'aa', 'car'),
+      through('tows', 'pulls'),
+      through('pulls', 'tows'),
+    ];
+    expect((await validate(await folderOf({ 'a.yaml': all.join('---\n') }), ['.'])).code).toBe(0);
+  });
+
+  test('nothing at all is an error, and so is a link that leads out; a foreign kind is a note', async () => {
+    const folder = await folderOf({
+      'empty/readme.md': 'x',
+      'foreign/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n',
+      'ours/a.yaml': `${tenantYaml('aa')}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n`,
+      'linked/a.yaml': tenantYaml('aa'),
+      'large.yaml': '#'.repeat(limits.manifestFileBytesMax + 1),
+    });
+    expect((await validate(folder, ['empty'])).lines).toEqual([
+      'empty: no file that ends in .yaml, .yml or .json is here',
+      '1 errors in 0 manifests.',
+    ]);
+    expect((await validate(folder, ['foreign'])).lines).toContain('foreign: no manifest of Accord is here');
+    expect(await validate(folder, ['ours'])).toMatchObject({
+      code: 0,
+      lines: ['ours/a.yaml:8:1: note: ConfigMap of v1 is not a kind of Accord; it is ignored.', '1 manifest is good.'],
+    });
+    await symlink('../ours/a.yaml', join(folder, 'linked/b.yaml'));
+    expect((await validate(folder, ['linked'])).lines[0]).toMatch(
+      /^linked\/b\.yaml: The link leads out of the directory/,
+    );
+    expect((await validate(folder, ['large.yaml'])).lines[0]).toMatch(/^large\.yaml: The file has \d+ bytes/);
+  });
+});
+
+test.each([
+  [
+    'a package without the rule',
+    policyYaml('aa', 'p', { source: 'package p\n\nallow := data.p.outcome_of\noutcome_of := "outcome"\n' }),
+    1,
+  ],
+  ['one whose rule may not hold', policyYaml('aa', 'p', { source: 'package p\n\noutcome := "allow" if input.x\n' }), 0],
+  ['one that has the rule as a default', policyYaml('aa', 'p'), 0],
+])('a policy that can never say an outcome: %s', async (_, policy, code) => {
+  const answer = await validate(await folderOf({}), ['-'], `${tenantYaml('aa')}---\n${policy}`);
+  expect(answer.code).toBe(code);
+  if (code === 1)
+    expect(answer.lines[0]).toMatch(/^stdin:8: Policy default\/p: the package data\.p has no rule outcome/);
+});
+
+describe('its formats', () => {
+  const odd = 'a "b" <c> & \u0001 ]]>';
+  const report: Report = {
+    manifests: 1,
+    objects: [],
+    findings: [
+      {
+        severity: 'error',
+        rule: 'invalid',
+        message: odd,
+        file: 'a b/é<.yaml',
+        line: 3,
+        column: 4,
+        object: 'Policy x/y',
+      },
+      { severity: 'error', rule: 'empty', message: 'nothing', file: '/root/dir' },
+      { severity: 'note', rule: 'foreign-kind', message: 'ConfigMap', file: 'c.yaml', line: 1 },
+    ],
+  };
+
+  test('SARIF has what version 2.1.0 requires', () => {
+    const log = JSON.parse(formats.sarif(report));
+    expect(log).toMatchObject({ version: '2.1.0', runs: [{ tool: { driver: { name: 'accord validate' } } }] });
+    const [{ results, tool }] = log.runs;
+    expect(results).toHaveLength(3);
+    for (const { ruleId, ruleIndex, level, message } of results) {
+      expect(tool.driver.rules[ruleIndex].id).toBe(ruleId);
+      expect(['error', 'note']).toContain(level);
+      expect(message.text).toEqual(expect.any(String));
+    }
+    const places = results.map(
+      ({ locations }: { locations: { physicalLocation: unknown }[] }) => locations[0]?.physicalLocation,
+    );
+    expect(places).toEqual([
+      { artifactLocation: { uri: 'a%20b/%C3%A9%3C.yaml' }, region: { startLine: 3, startColumn: 4 } },
+      { artifactLocation: { uri: 'file:///root/dir' } },
+      { artifactLocation: { uri: 'c.yaml' }, region: { startLine: 1 } },
+    ]);
+  });
+
+  test("JUnit's XML escapes what would be markup, and holds no character that XML does not", () => {
+    const xml = formats.junit(report);
+    expect(xml).toContain('message="a &#34;b&#34; &#60;c&#62; &#38; \uFFFD ]]&#62;"');
+    expect(xml).toContain('<testcase name="Policy x/y" classname="a b/é&#60;.yaml">');
+    expect(xml).toContain('tests="2" failures="2"');
+    expect(xml.replaceAll(/<[^<>]*>/g, '')).not.toMatch(/[<>]|&(?!#\d+;)/);
+  });
+
+  test('each comes from the command, alone on its output, and with the same exit code', async () => {
+    const folder = await folderOf({ 'a.yaml': tenantYaml('aa'), 'bad.yaml': 'kind: [oops\n' });
+    for (const format of ['json', 'sarif', 'junit', 'text']) {
+      expect((await validate(folder, ['--format', format, 'a.yaml'])).code).toBe(0);
+    }
+    const { code, out } = await validate(folder, ['--format', 'json', 'a.yaml', 'bad.yaml']);
+    expect([code, JSON.parse(out)]).toEqual([
+      1,
+      {
+        valid: false,
+        manifests: 1,
+        findings: [
+          { severity: 'error', rule: 'unreadable', message: expect.any(String), file: 'bad.yaml', line: 2, column: 1 },
+        ],
+      },
+    ]);
+  });
+});
+
+test('a wrong command line ends with 2; --help shows the command, and help COMMAND the same', async () => {
+  const folder = await folderOf({});
+  for (const args of [[], ['--format', 'xml', '.'], ['--all', '.']]) {
+    const { code, error } = await validate(folder, args);
+    expect([code, error]).toEqual([2, expect.stringContaining('usage: accord validate [--partial]')]);
+  }
+  const { code, out } = await validate(folder, ['--help']);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/^accord validate: .*\n\nusage: accord validate \[--partial\]/),
+  ]);
+  expect(out).not.toContain('accord start');
+});
