@@ -1,8 +1,9 @@
 // What the npm scripts run: installs what is missing (once, when package-lock.json changed), then the tool with Node 24.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runChild } from './child.mjs';
 import { findNode, heapFlags, root } from './node24.mjs';
 
 const scripts = {
@@ -41,11 +42,9 @@ function installMissing() {
 async function run(node, args) {
   // What V8 compiled is kept between runs: warm starts take a third less (bench/start.ts).
   const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'accord-compiled'), ...process.env };
-  const child = spawn(node, ['--disable-warning=ExperimentalWarning', ...args], { cwd: root, stdio: 'inherit', env });
-  // A terminal sends Ctrl-C to the child too, which stops in order; we wait for it.
-  process.on('SIGINT', () => {});
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  const code = await new Promise((resolve) => child.on('exit', (exit, signal) => resolve(exit ?? (signal ? 1 : 0))));
+  // npm is our parent, or the shell that it starts us with.
+  const options = { cwd: root, env, withParent: process.env.npm_lifecycle_event !== undefined };
+  const code = await runChild(node, ['--disable-warning=ExperimentalWarning', ...args], options);
   if (code !== 0) process.exit(code);
 }
 

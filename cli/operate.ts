@@ -11,7 +11,7 @@ import { createServices, type Services } from '../server/services.ts';
 import type { Parsed } from './arguments.ts';
 import { withListeners } from './listeners.ts';
 import { choiceOf, type Operation, startOperation } from './operation.ts';
-import { reportChanges } from './report.ts';
+import { reportChanges, reportProblems } from './report.ts';
 import { untilStopped } from './stop.ts';
 import { patiently } from './wait.ts';
 
@@ -40,6 +40,7 @@ export async function run(parsed: Parsed): Promise<number> {
       metrics,
       exit: endAtOnce,
       onStatus: reportChanges(() => true),
+      onProblems: reportProblems(() => true),
       onWaiting: (message) => console.log(message),
     });
     undo.push(() => operation.close());

@@ -21,6 +21,7 @@ import {
 } from '../operator/index.ts';
 import type { FencedServices, Services } from '../server/services.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
+import { describeProblem } from './report.ts';
 
 export type Choice =
   | { kind: 'files'; manifests: string; statusDirectory: string; invitationsDirectory: string }
@@ -57,7 +58,7 @@ export type Operation = {
   close(): Promise<void>;
 };
 
-export type OperationOptions = Pick<OperatorOptions, 'onStatus' | 'onWaiting'> & {
+export type OperationOptions = Pick<OperatorOptions, 'onStatus' | 'onProblems' | 'onWaiting'> & {
   services: Services;
   metrics: OperatorMetrics;
   onInvitation?: NonNullable<InvitationFiles['written']>;
@@ -81,7 +82,7 @@ type Parts = {
 
 /** @throws UsageError when the kubeconfig cannot be used */
 export async function startOperation(choice: Choice, options: OperationOptions): Promise<Operation> {
-  const { services, metrics, onStatus, onWaiting, onInvitation: written } = options;
+  const { services, metrics, onStatus, onProblems, onWaiting, onInvitation: written } = options;
   const parts = choice.kind === 'files' ? filesParts(choice, services) : await kubernetesParts(choice, options);
   const { source, lead, writing } = parts;
   const operator = startOperator({
@@ -92,6 +93,7 @@ export async function startOperation(choice: Choice, options: OperationOptions):
       ? { invitations: { directory: choice.invitationsDirectory, ...(written ? { written } : {}) } }
       : {}),
     ...(onStatus ? { onStatus } : {}),
+    ...(onProblems ? { onProblems } : {}),
     ...(onWaiting ? { onWaiting } : {}),
   });
   metrics.follow(() => operator.state());
@@ -101,7 +103,7 @@ export async function startOperation(choice: Choice, options: OperationOptions):
     async obstacles() {
       const trouble = parts.trouble();
       const gaps = kindNames.filter((kind) => !source.complete(kind));
-      const problems = gaps.length === 0 ? [] : source.problems().map(({ place, message }) => `${place}: ${message}`);
+      const problems = gaps.length === 0 ? [] : source.problems().map(describeProblem);
       return [
         ...(await databaseObstacle()),
         ...(trouble === undefined ? [] : [trouble]),

@@ -1,11 +1,14 @@
-/** Owns how the state of a manifest is told to a person. */
-import type { StatusChange } from '../operator/index.ts';
+/** Owns how the state of a manifest, and what is wrong with the source of manifests, is told to a person. */
+import type { SourceProblem, StatusChange } from '../operator/index.ts';
 
 /** Kind, name, state, and what is to be done about it. */
 export function rowOf({ target, status }: StatusChange): string[] {
   const name = target.namespace ? `${target.namespace}/${target.name}` : target.name;
   if (status === undefined) return [target.kind, name, 'Deleted', ''];
-  const ready = status.conditions?.find((condition) => condition.type === 'Ready');
+  const condition = (type: string) => status.conditions?.find((one) => one.type === type);
+  const held = condition('DeletionHeld');
+  if (held?.status === 'True') return [target.kind, name, held.type, held.message];
+  const ready = condition('Ready');
   if (ready?.status === 'True') return [target.kind, name, 'Ready', ''];
   return [target.kind, name, ready?.reason ?? 'Waiting', ready?.message ?? ''];
 }
@@ -14,5 +17,23 @@ export function rowOf({ target, status }: StatusChange): string[] {
 export function reportChanges(isReporting: () => boolean): (change: StatusChange) => void {
   return (change) => {
     if (isReporting()) console.log(rowOf(change).filter(Boolean).join('  '));
+  };
+}
+
+export function describeProblem({ place, message }: SourceProblem): string {
+  return `${place}: ${message}`;
+}
+
+/** Prints what is wrong with the source now and was not before, once `isReporting` says so. */
+export function reportProblems(isReporting: () => boolean): (problems: readonly SourceProblem[]) => void {
+  let known = new Set<string>();
+  return (problems) => {
+    const now = new Set(problems.map(describeProblem));
+    const fresh = [...now].filter((one) => !known.has(one));
+    const isMended = now.size === 0 && known.size > 0;
+    known = now;
+    if (!isReporting()) return;
+    for (const one of fresh) console.log(one);
+    if (isMended) console.log('Every manifest can be read again.');
   };
 }

@@ -17,7 +17,7 @@ import { openLocal, writeBaseUrl } from './local.ts';
 import { lockDirectory } from './lock.ts';
 import { choiceOf, startOperation } from './operation.ts';
 import { createProgress, curl, table } from './output.ts';
-import { reportChanges, rowOf } from './report.ts';
+import { describeProblem, reportChanges, reportProblems, rowOf } from './report.ts';
 import { seed } from './seed.ts';
 import { untilStopped } from './stop.ts';
 
@@ -44,16 +44,18 @@ export async function run(parsed: Parsed): Promise<number> {
     const services = await createServices(config, { applicationName: 'start', observe });
     undo.push(() => services.close());
     services.prepareCompiler();
-    const server = await startServer(config, services);
+    let settled = false;
+    const reconciling = ['The manifests that were found at the start are not reconciled yet.'];
+    const server = await startServer(config, services, { obstacles: async () => (settled ? [] : reconciling) });
     undo.push(() => server.close());
     metrics = createOperatorMetrics(services.metrics.registry);
     // The term is over and nothing more is written; the rest of this process may stop in order.
     const ended = Promise.withResolvers<string>();
-    let settled = false;
     const invitations = tellInvitations(() => settled);
     const operation = await startOperation(choice, {
       onInvitation: invitations.written,
       ...{ services, metrics, exit: ended.resolve, onStatus: reportChanges(() => settled) },
+      onProblems: reportProblems(() => settled),
       onWaiting: (message) => console.log(message),
     });
     undo.push(() => operation.close());
@@ -61,7 +63,7 @@ export async function run(parsed: Parsed): Promise<number> {
     const ending = Promise.race([ended.promise, stopped.then(() => undefined)]);
     const summary = await Promise.race([operation.operator.settled(), ending.then(() => undefined)]);
     const refused = summary !== undefined && choice.kind === 'files' ? await seed(services, choice.manifests) : [];
-    settled = true;
+    settled = summary !== undefined;
     progress.done();
     if (summary !== undefined) {
       const { source, place } = operation;
@@ -103,7 +105,7 @@ async function describe(started: Started): Promise<string> {
   const lines = [
     `Reconciled ${sorted.length} manifests of ${place}:`,
     table(sorted),
-    ...summary.problems.map((problem) => `  ${problem.place}: ${problem.message}`),
+    ...summary.problems.map((problem) => `  ${describeProblem(problem)}`),
     '',
     table([
       ['APIs', services.baseUrl],

@@ -1,13 +1,21 @@
-/** Owns waiting for the end: the first signal stops in order, a second one at once. */
+/**
+ * Owns waiting for the end: the first signal stops in order (the process ends with 0), a later one at once (with 128 and the
+ * signal's number).
+ */
+import { constants } from 'node:os';
+
+/** A terminal sends Ctrl-C to us and to the wrapper that started us, which passes it on: these two are one. */
+const SAME_SIGNAL_MS = 500;
 
 /** Resolves with the first SIGINT, SIGTERM or SIGHUP. */
 export function untilStopped(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let stopping = false;
+    let stoppingSince: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        if (stopping) process.exit(130);
-        stopping = true;
+        const now = performance.now();
+        stoppingSince ??= now;
+        if (now - stoppingSince > SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal]);
         resolve(signal);
       });
     }

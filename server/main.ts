@@ -12,6 +12,10 @@ import { keepSealing } from './ledger/index.ts';
 import { sweepArtifacts } from './policies/index.ts';
 import type { Services } from './services.ts';
 
+export type ServerOptions = {
+  /** What keeps it from being ready besides, in sentences. */
+  obstacles?: () => Promise<readonly string[]>;
+};
 export type RunningServer = { url: string; adminUrl: string; close(): Promise<void> };
 
 /** By V8's defaults garbage that was promoted waits until there is three times as much of it as what lives. */
@@ -24,7 +28,11 @@ const ARTIFACTS_KEPT_DAYS = 30;
  * Serves until closed.
  * @throws the database's error, or EADDRINUSE naming the address
  */
-export async function startServer(config: Config, services: Services): Promise<RunningServer> {
+export async function startServer(
+  config: Config,
+  services: Services,
+  options: ServerOptions = {},
+): Promise<RunningServer> {
   const { snapshots, metrics } = services;
   let ready = false;
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
@@ -34,6 +42,7 @@ export async function startServer(config: Config, services: Services): Promise<R
     metrics,
     snapshots,
     isReady: () => ready,
+    ...options,
     host: parseListen(config.ACCORD_ADMIN_LISTEN).host,
   });
   const stopHousekeeping = keepHouse(services);
