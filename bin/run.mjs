@@ -42,9 +42,7 @@ function installMissing() {
 async function run(node, args) {
   // What V8 compiled is kept between runs: warm starts take a third less (bench/start.ts).
   const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'accord-compiled'), ...process.env };
-  // npm is our parent, or the shell that it starts us with.
-  const options = { cwd: root, env, withParent: process.env.npm_lifecycle_event !== undefined };
-  const code = await runChild(node, ['--disable-warning=ExperimentalWarning', ...args], options);
+  const code = await runChild(node, ['--disable-warning=ExperimentalWarning', ...args], { cwd: root, env });
   if (code !== 0) process.exit(code);
 }
 

@@ -83,9 +83,9 @@ describe('over all files given', () => {
     });
     expect((await validate(folder, ['a.yaml'])).lines).toEqual([
       'a.yaml:19: Policy default/read: there is no Tenant elsewhere in the files given',
-      'a.yaml:32: RelationshipType default/aa-r: there is no ActorType or ResourceType car in the files given',
-      'a.yaml:33: RelationshipType default/aa-r: there is no RelationshipType user:in:group in the files given',
-      'a.yaml:33: RelationshipType default/aa-r: there is no RelationshipType group:has:car in the files given',
+      'a.yaml:33: RelationshipType default/aa-r: there is no ActorType or ResourceType car in the files given',
+      'a.yaml:34: RelationshipType default/aa-r: there is no RelationshipType user:in:group in the files given',
+      'a.yaml:34: RelationshipType default/aa-r: there is no RelationshipType group:has:car in the files given',
       '4 errors in 4 manifests.',
     ]);
     expect(await validate(folder, ['--partial', 'a.yaml'])).toMatchObject({ code: 0, out: '4 manifests are good.\n' });

@@ -98,15 +98,8 @@ describe('signals', () => {
     ['SIGINT to npm start alone', ['npm', 'start', '--'], toOne('SIGINT')],
     ['SIGTERM to npm start alone', ['npm', 'start', '--'], toOne('SIGTERM')],
     ['Ctrl-C in a terminal on npm start', ['npm', 'start', '--'], toAll('SIGINT')],
-    [
-      'SIGTERM to a shell that does not pass it on',
-      ['sh', '-c', 'node bin/run.mjs start "$@"; true', 'sh'],
-      toOne('SIGTERM'),
-    ],
   ])('%s ends everything in order', async (name, command, send) => {
-    // As npm sets it for the shell that it starts.
-    const variables = command[0] === 'sh' ? { npm_lifecycle_event: 'start' } : {};
-    const session = await begin(command, one, variables);
+    const session = await begin(command, one);
     await session.says(ready);
     const pids = await pidsOf(session);
     send(session.child);

@@ -31,6 +31,29 @@ spec:
     default outcome := "${outcome}"
 `;
 
+/** Two types, each inherited through the other. */
+const circle = (tenant: string) =>
+  ['tows', 'pulls']
+    .map((name, i, names) => {
+      const other = `car:${names[1 - i]}:car`;
+      return `apiVersion: accord.dev/v1alpha1
+kind: RelationshipType
+metadata: { name: ${name}, namespace: ${tenant} }
+spec:
+  tenantRef: { name: ${tenant} }
+  from: car
+  name: ${name}
+  to: car
+  inheritedThrough: [{ relationship: "${other}", from: "${other}" }]
+`;
+    })
+    .join('---\n');
+const car = (tenant: string) => `apiVersion: accord.dev/v1alpha1
+kind: ResourceType
+metadata: { name: car, namespace: ${tenant} }
+spec: { tenantRef: { name: ${tenant} }, name: car }
+`;
+
 test('reconciles what the cluster holds, prints a first request, follows a change, and stops in order', async () => {
   const tenant = await cluster.namespace();
   const manifest = `apiVersion: accord.dev/v1alpha1
@@ -60,5 +83,10 @@ spec: { displayName: Start, audiences: [x] }
     '--for=jsonpath={.status.activeGeneration}=2',
     '--timeout=60s',
   ]);
+  await cluster.kubectl(['apply', '-f', '-'], `${circle(tenant)}---\n${car(tenant)}`);
+  const types = ['relationshiptypes.accord.dev/tows', 'relationshiptypes.accord.dev/pulls'];
+  await cluster.kubectl(['wait', '-n', tenant, ...types, '--for=condition=Ready', '--timeout=60s']);
+  // The type of their ends goes only when nothing names it any more, no retired type either.
+  await cluster.kubectl(['delete', '-n', tenant, ...types, 'resourcetypes.accord.dev/car', '--timeout=60s']);
   expect(await running.stop()).toBe(0);
 });
