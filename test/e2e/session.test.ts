@@ -93,11 +93,9 @@ describe('signals', () => {
 
   test.each([
     ['SIGINT to accord alone', accordStart, toOne('SIGINT')],
-    ['SIGTERM to accord alone', accordStart, toOne('SIGTERM')],
     ['Ctrl-C in a terminal', accordStart, toAll('SIGINT')],
     ['SIGINT to npm start alone', ['npm', 'start', '--'], toOne('SIGINT')],
     ['SIGTERM to npm start alone', ['npm', 'start', '--'], toOne('SIGTERM')],
-    ['Ctrl-C in a terminal on npm start', ['npm', 'start', '--'], toAll('SIGINT')],
   ])('%s ends everything in order', async (name, command, send) => {
     const session = await begin(command, one);
     await session.says(ready);
