@@ -23,7 +23,7 @@ type Session = Awaited<ReturnType<typeof begin>>;
 /** @param command what starts it, with the arguments of `accord start` after it; in a process group of its own */
 async function begin(command: readonly string[], manifests: Record<string, string>, variables = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'accord-session-'));
-  undo.push(() => rm(directory, { recursive: true, force: true }));
+  undo.push(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   const write = async (name: string, text: string) => writeFile(join(directory, 'manifests', name), text);
   await mkdir(join(directory, 'manifests'));
   for (const [name, text] of Object.entries(manifests)) await write(name, text);
@@ -56,7 +56,7 @@ async function begin(command: readonly string[], manifests: Record<string, strin
   );
   undo.push(async () => {
     const pid = await pidOf(data);
-    if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    if (pid !== undefined && isAlive(pid)) process.kill(pid, 'SIGKILL');
     if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), 'SIGKILL');
   });
   const says = (what: string | RegExp) => vi.waitFor(() => expect(printed.text).toMatch(what), patient);
