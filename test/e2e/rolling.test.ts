@@ -3,12 +3,15 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createTestDatabase } from '../helpers/database.ts';
 import { accord, freePort, Running, root } from './accord.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
+/** Between two requests of a caller, however fast the machine is. */
+const CALLER_PAUSE_MS = 5;
 const empty = await createTestDatabase('template1');
 
 let port: number;
@@ -76,7 +79,7 @@ test('a server begins when its schema is there, and leaves without losing a requ
   // Callers that go on for a while, on connections that they keep: each is answered, and asked to go elsewhere.
   const callers = Array.from({ length: 4 }, async () => {
     for (let left = 0; left < 25; ) {
-      const { status, headers } = await ask();
+      const [{ status, headers }] = await Promise.all([ask(), sleep(CALLER_PAUSE_MS)]);
       expect([401, 404]).toContain(status);
       if (headers.connection === 'close') left++;
     }
