@@ -1,26 +1,30 @@
 /**
  * Owns the decision log: which decisions of a tenant are kept, and writing them in batches behind the answers. A
- * decision never waits for its record; when Postgres is slower than the decisions, the oldest waiting records are
- * dropped and counted, never the decisions.
+ * decision never waits for its record. When Postgres is slower than the decisions, waiting records are dropped and
+ * counted, the oldest of the tenant that holds most; tenants are written in turn.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import type { TenantSpec } from '../tenants/index.ts';
+import { answerText } from './schema.ts';
+import { Shares } from './shares.ts';
 import { type DecisionRecord, insertDecisions } from './store.ts';
 
 const FLUSH_MS = 100;
 const BATCH = 500;
 const BATCH_CHARS = 4 * 1024 * 1024;
 
-type Waiting = { record: DecisionRecord; chars: number };
-
 export class DecisionLog {
   readonly #database: Database;
   readonly #observe: Observe;
-  #waiting: Waiting[] = [];
-  #waitingChars = 0;
+  readonly #waiting = new Shares<DecisionRecord>({
+    count: limits.decisionLogQueueMax,
+    chars: limits.decisionLogQueueCharsMax,
+  });
+  /** Records of each tenant that were dropped since it was last told. */
+  readonly #dropped = new Map<string, number>();
   #flushing: Promise<void> | undefined;
 
   constructor(database: Database, observe: Observe) {
@@ -31,22 +35,9 @@ export class DecisionLog {
   /** Keeps the record if the tenant's setting says so. @param draw a number in [0, 1), for sampling */
   add(setting: TenantSpec['decisionLog'], record: DecisionRecord, draw: number = Math.random()): void {
     if (!keeps(setting, record.answer.outcome === 'deny', draw)) return;
-    // Requests may have 256 KiB each: counting records alone would let them fill gigabytes.
-    const chars = JSON.stringify(record.request).length;
-    this.#waiting.push({ record, chars });
-    this.#waitingChars += chars;
-    let dropped = 0;
-    while (
-      this.#waiting.length - dropped > limits.decisionLogQueueMax ||
-      this.#waitingChars > limits.decisionLogQueueCharsMax
-    ) {
-      this.#waitingChars -= (this.#waiting[dropped] as Waiting).chars;
-      dropped++;
-    }
-    if (dropped > 0) {
-      this.#waiting.splice(0, dropped);
-      this.#observe({ kind: 'decision_log_dropped', count: dropped });
-    }
+    // A request may have 256 KiB and an answer 64 KiB: counting records alone would let them fill gigabytes.
+    const chars = JSON.stringify(record.request).length + answerText(record.answer).length;
+    for (const tenant of this.#waiting.add(record.tenant, record, chars)) this.#drop(tenant, 1);
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined;
     });
@@ -58,25 +49,27 @@ export class DecisionLog {
   }
 
   async #flush(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      if (this.#waiting.length < BATCH) await sleep(FLUSH_MS);
-      const batch = this.#take();
+    while (this.#waiting.count > 0) {
+      if (this.#waiting.count < BATCH) await sleep(FLUSH_MS);
+      const batch = this.#waiting.take(BATCH, BATCH_CHARS);
       try {
         await this.#database.system((tx) => insertDecisions(tx, batch));
       } catch (error) {
         this.#observe({ kind: 'background_failed', task: 'decision log', error });
-        this.#observe({ kind: 'decision_log_dropped', count: batch.length });
+        for (const { tenant } of batch) this.#drop(tenant, 1);
       }
+      this.#tellDropped();
     }
   }
 
-  #take(): DecisionRecord[] {
-    let [count, chars] = [0, 0];
-    while (count < Math.min(BATCH, this.#waiting.length) && (count === 0 || chars < BATCH_CHARS)) {
-      chars += (this.#waiting[count++] as Waiting).chars;
-    }
-    this.#waitingChars -= chars;
-    return this.#waiting.splice(0, count).map(({ record }) => record);
+  #drop(tenant: string, count: number): void {
+    this.#dropped.set(tenant, (this.#dropped.get(tenant) ?? 0) + count);
+  }
+
+  /** Once for each tenant and batch: a flood must not become one of log lines. */
+  #tellDropped(): void {
+    for (const [tenant, count] of this.#dropped) this.#observe({ kind: 'decision_log_dropped', tenant, count });
+    this.#dropped.clear();
   }
 }
 

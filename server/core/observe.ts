@@ -18,7 +18,7 @@ export type Observation =
   | { kind: 'decision_failed'; tenant: string; policy: string; reason: string; detail: string }
   | { kind: 'searched'; tenant: string; candidates: number; found: number; ms: number }
   | { kind: 'policy_suspended'; tenant: string; policy: string }
-  | { kind: 'decision_log_dropped'; count: number }
+  | { kind: 'decision_log_dropped'; tenant: string; count: number }
   | { kind: 'token_refused'; tenant?: string; reason: string }
   | { kind: 'jwks_fetched'; tenant: string; issuer: string; keys: number; ms: number }
   | { kind: 'jwks_failed'; tenant: string; issuer: string; error: unknown }

@@ -187,8 +187,8 @@ test('the decision log drops its oldest record past decisionLogQueueMax, and say
   for (let index = 0; index < limits.decisionLogQueueMax; index++) add(index);
   expect(observations).toEqual([]);
   add(limits.decisionLogQueueMax);
-  expect(observations).toEqual([{ kind: 'decision_log_dropped', count: 1 }]);
   await log.close();
+  expect(observations).toEqual([{ kind: 'decision_log_dropped', tenant, count: 1 }]);
   const editor = await server.member(tenant, 'config-editor');
   const read = async (action: string) => {
     const url = `/tenants/${tenant}/decisions?action=${action}`;
@@ -214,26 +214,24 @@ test("limits.maxRequestsPerSecond: a batch counts as its requests, into a debt t
   }
 });
 
-test('the decision log holds at most decisionLogQueueCharsMax of requests that wait', async () => {
+test('the decision log holds at most decisionLogQueueCharsMax of requests and answers that wait', async () => {
   const observations: Observation[] = [];
   const log = new DecisionLog(server.db.database, (one) => observations.push(one));
   const large = { action: 'large', context: { text: 'x'.repeat(1024 * 1024) } };
-  const chars = JSON.stringify(large).length;
+  const answer = { outcome: { text: 'y'.repeat(60_000) } };
+  const chars = JSON.stringify(large).length + JSON.stringify(answer).length;
   const fitting = Math.floor(limits.decisionLogQueueCharsMax / chars);
   const add = () =>
     log.add(
       { mode: 'all' },
       {
         ...{ tenant, at: Date.UTC(2026, 0, 2), caller: 'client:b', request: large },
-        ...{ answer: { outcome: 'allow' }, policyNumber: 1, revision: 1, durationUs: 1, requestId: 'r' },
+        ...{ answer, policyNumber: 1, revision: 1, durationUs: 1, requestId: 'r' },
       },
     );
-  for (let index = 0; index < fitting; index++) add();
-  expect(observations).toEqual([]);
-  add();
-  expect(observations).toEqual([{ kind: 'decision_log_dropped', count: 1 }]);
+  for (let index = 0; index < fitting + 1; index++) add();
   await log.close();
-  expect(observations).toHaveLength(1);
+  expect(observations).toEqual([{ kind: 'decision_log_dropped', tenant, count: 1 }]);
 });
 
 test('limits.maxRequestsPerSecond: so many at once of all callers who were let in, then 429, and other tenants go on', async () => {
