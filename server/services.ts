@@ -1,7 +1,7 @@
 /** Owns putting the rooms together: one object that app.ts, the operator and the CLI take what they need from. */
 import { randomUUID } from 'node:crypto';
 import type { AccessServices } from './access.ts';
-import { type AuthzRouteServices, DecisionLog, Explainer } from './authz/index.ts';
+import { type AuthzRouteServices, Batches, DecisionLog, Explainer } from './authz/index.ts';
 import type { AuthzenServices } from './authzen/index.ts';
 import { type ConsentRouteServices, FactsWithConsents, PastConsents, Registrar } from './consents/index.ts';
 import { JwksCache } from './core/auth/jwks.ts';
@@ -221,6 +221,7 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound, bas
     observe,
     database,
     explainer,
+    batches: new Batches(),
     snapshotOf,
     invitationOf: (tenant: string, requestToken: string, now: number) =>
       pendingInvitationOf({ database, baseUrl }, tenant, requestToken, now),

@@ -77,19 +77,36 @@ export function prepare(
   return { question, policy, facts, started };
 }
 
-/** Answers what was prepared; a policy that is missing, fails or says nothing usable denies. */
+/**
+ * Answers what was prepared; a policy that is missing, fails or says nothing usable denies.
+ * @param admit what is answered, and recorded, in place of the decision; absent: the decision
+ */
 export function answerPrepared(
   services: AuthzServices,
   asked: Asked,
   prepared: Prepared,
+  admit?: (made: Decision) => Decision,
 ): Decision | Promise<Decision> {
   const { question, policy, facts, started } = prepared;
-  const record = (made: Decision) => keep(services, asked, question, policy?.number, made, started);
+  const record = (made: Decision) => {
+    return keep(services, asked, question, policy?.number, admit === undefined ? made : admit(made), started);
+  };
   const decided = (gathered: Facts) => {
     const decision = decide(services.engine, policy, gathered, question);
     return decision instanceof Promise ? decision.then(record) : record(decision);
   };
   return facts instanceof Promise ? facts.then(decided) : decided(facts);
+}
+
+/** Denies a request without evaluating anything for it. @throws Problem forbidden */
+export function denyUnevaluated(
+  services: AuthzServices,
+  asked: Asked,
+  request: AuthorizationRequest,
+  answer: Answer,
+): Decision {
+  const question = questionOf(asked, request, services.clock.now());
+  return keep(services, asked, question, undefined, { answer }, services.clock.monotonic());
 }
 
 /** Answers one authorization request. @throws Problem forbidden */

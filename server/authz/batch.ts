@@ -1,36 +1,104 @@
 /** Owns answering many requests of one caller in order: from one snapshot, a part of them at a time. */
+import { limits } from '../core/limits.ts';
 import { noFacts } from '../facts/index.ts';
-import type { Answer } from '../policies/index.ts';
-import { type Asked, type AuthzServices, answerPrepared, prepare, questionOf } from './actions.ts';
-import { decide } from './decide.ts';
+import { type Answer, failed } from '../policies/index.ts';
+import {
+  type Asked,
+  type AuthzServices,
+  answerPrepared,
+  denyUnevaluated,
+  type Prepared,
+  prepare,
+  questionOf,
+} from './actions.ts';
+import { type Decision, decide } from './decide.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
 /** A thousand evaluations in a row would hold up everybody else's; a part's facts are read in few queries. */
 const PART = 50;
 
+/** A request that cannot be asked is undefined: its place is answered as a deny. */
+export type Batch = {
+  requests: readonly (AuthorizationRequest | undefined)[];
+  /** Whether an answer is the last; absent: none is. */
+  ends?: (answer: Answer) => boolean;
+  /** The answer as the caller gets it, of the request of this index. */
+  textOf: (answer: Answer, index: number) => string;
+};
+
 /**
- * Answers in the order of the requests, up to the first whose answer ends it.
+ * Answers in the order of the requests, up to the first whose answer ends it. From the first answer on with which all have
+ * more than limits.batchAnswersBytesMax, requests are denied, and the further ones are not evaluated.
+ * @returns the answers as texts
  * @throws Problem forbidden before any is answered, when one of them is about somebody the caller may not ask about
  */
 export async function authorizeAll(
   services: AuthzServices,
   asked: Asked,
-  requests: readonly AuthorizationRequest[],
-  ends: (answer: Answer) => boolean = () => false,
-): Promise<Answer[]> {
-  for (const one of requests) questionOf(asked, one, 0); // all or nothing: nobody else's question among them
-  const answers: Answer[] = [];
+  { requests, ends = () => false, textOf }: Batch,
+): Promise<string[]> {
+  for (const one of requests) if (one) questionOf(asked, one, 0); // all or nothing: nobody else's question among them
+  const answers = new Answers(textOf);
   for (let at = 0; at < requests.length; at += PART) {
     if (at > 0) await new Promise((resolve) => setImmediate(resolve));
-    const part = requests.slice(at, at + PART).map((one) => prepare(services, asked, one));
-    const facts = await Promise.all(part.map((one) => one.facts));
-    for (const [index, one] of part.entries()) {
-      const { answer } = await answerPrepared(services, asked, { ...one, facts: facts[index] ?? noFacts });
-      answers.push(answer);
-      if (ends(answer)) return answers;
+    const part = requests.slice(at, at + PART);
+    const prepared = part.map((one) => (one && !answers.full ? prepare(services, asked, one) : undefined));
+    const facts = await Promise.all(prepared.map((one) => one?.facts));
+    for (const [index, request] of part.entries()) {
+      const whole = prepared[index] && { ...prepared[index], facts: facts[index] ?? noFacts };
+      const answer = await answerOne(services, asked, answers, request, whole);
+      if (ends(answer)) return answers.texts;
     }
   }
-  return answers;
+  return answers.texts;
+}
+
+async function answerOne(
+  services: AuthzServices,
+  asked: Asked,
+  answers: Answers,
+  request: AuthorizationRequest | undefined,
+  prepared: Prepared | undefined,
+): Promise<Answer> {
+  if (request === undefined) return answers.admit({ answer: { outcome: 'deny' } }).answer;
+  if (prepared === undefined || answers.full) {
+    return answers.admit(denyUnevaluated(services, asked, request, tooLarge.answer)).answer;
+  }
+  return (await answerPrepared(services, asked, prepared, (made) => answers.admit(made))).answer;
+}
+
+const tooLarge = {
+  answer: failed('batch_answers_too_large'),
+  failure: {
+    reason: 'batch_answers_too_large',
+    detail: `the answers of the batch have more than ${limits.batchAnswersBytesMax} bytes`,
+  },
+} as const;
+
+/** The answers of a batch as texts, which take less than what they were made of. */
+class Answers {
+  readonly texts: string[] = [];
+  full = false;
+  #bytes = 0;
+  readonly #textOf: Batch['textOf'];
+
+  constructor(textOf: Batch['textOf']) {
+    this.#textOf = textOf;
+  }
+
+  /** Adds the decision's answer, or the deny that stands for it when it does not fit. */
+  admit(decision: Decision): Decision {
+    const index = this.texts.length;
+    const text = this.#textOf(decision.answer, index);
+    this.#bytes += Buffer.byteLength(text);
+    if (this.full || this.#bytes <= limits.batchAnswersBytesMax) {
+      this.texts.push(text);
+      return decision;
+    }
+    this.full = true;
+    this.texts.push(this.#textOf(tooLarge.answer, index));
+    return tooLarge;
+  }
 }
 
 /**

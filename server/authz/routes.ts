@@ -12,6 +12,7 @@ import { checkPolicyName, effectiveRego, instantOf, PolicyTestBody } from '../po
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { type Asked, type AuthzServices, authorize, authorizeExplained } from './actions.ts';
 import { authorizeAll } from './batch.ts';
+import type { Batches } from './batches.ts';
 import type { Explainer } from './explain.ts';
 import { AuthorizationRequest, AuthorizationResponse, answerText, BatchRequest } from './schema.ts';
 import { type DecisionRow, listDecisions } from './store.ts';
@@ -19,6 +20,7 @@ import { type DecisionRow, listDecisions } from './store.ts';
 export type AuthzRouteServices = AuthzServices & {
   database: Database;
   explainer: Explainer;
+  batches: Batches;
   /** The snapshot of a tenant that access.ts has let through. */
   snapshotOf: (tenant: string) => TenantSnapshot;
 };
@@ -97,20 +99,23 @@ function registerBatch(app: App, services: AuthzRouteServices, countMore: CountM
     bodyLimit: limits.batchBodyBytesMax,
     schema: {
       summary: 'Authorize up to 1,000 requests from one snapshot',
+      description: `In order. Once the answers have more than ${limits.batchAnswersBytesMax / 1024 / 1024} MiB together, the rest is denied with the reason batch_answers_too_large, unevaluated.`,
       tags: ['Authorization'],
       params: TenantParams,
       body: BatchRequest,
       response: { 200: Type.Object({ decisions: Type.Array(AuthorizationResponse) }) },
     },
-    serializerCompiler: plainJson,
+    serializerCompiler: () => (answers: unknown) => `{"decisions":[${(answers as string[]).join(',')}]}`,
     handler: async (request, reply) => {
-      const snapshot = services.snapshotOf(request.params.tenant);
-      const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
+      const { tenant } = request.params;
       const { requests } = request.body as { requests: AuthorizationRequest[] };
       countMore(request as never, requests.length - 1); // one was counted at the door
-      reply.header('accord-revision', `c${snapshot.revision}`);
-      const decisions = await authorizeAll(services, asked, requests);
-      return { decisions };
+      return services.batches.run(tenant, reply.raw, () => {
+        const snapshot = services.snapshotOf(tenant);
+        const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
+        reply.header('accord-revision', `c${snapshot.revision}`);
+        return authorizeAll(services, asked, { requests, textOf: answerText });
+      }) as Promise<never>;
     },
   });
 }

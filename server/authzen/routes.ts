@@ -1,15 +1,16 @@
 /** AuthZEN's endpoints of each tenant, for the callers of POST /authz/{tenant}, counted and recorded as it is. */
-import type { FastifyRequest } from 'fastify';
-import { authorize, authorizeAll } from '../authz/index.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { authorize, authorizeAll, type Batches } from '../authz/index.ts';
 import type { Caller, TenantAuth } from '../core/auth/schema.ts';
-import { type App, type CountMore, plainJson, TenantParams } from '../core/http.ts';
+import { type App, type CountMore, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { registerMetadata } from './metadata.ts';
-import { endings, evaluationsOf, requestOf, responseOf } from './rules.ts';
+import { endings, evaluationsOf, type FaultOf, faultyResponse, requestOf, responseOf } from './rules.ts';
 import { EvaluationRequest, EvaluationResponse, EvaluationsRequest, EvaluationsResponse } from './schema.ts';
 import { type AuthzenSearchServices, registerSearch } from './search-routes.ts';
 
 export type AuthzenServices = AuthzenSearchServices & {
+  batches: Batches;
   tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
   /** {base_url} */
   baseUrl: string;
@@ -57,21 +58,57 @@ function registerEvaluations(app: App, services: AuthzenServices, countMore: Cou
     bodyLimit: limits.batchBodyBytesMax,
     schema: {
       summary: 'AuthZEN Access Evaluations',
+      description:
+        'An evaluation that is not valid is denied in its place, with context.error; so is the rest once the answers are too large together (context.reason batch_answers_too_large).',
       tags,
       params: TenantParams,
       body: EvaluationsRequest,
       response: { 200: EvaluationsResponse },
     },
-    serializerCompiler: plainJson,
+    serializerCompiler: () => (said: unknown) =>
+      Array.isArray(said) ? `{"evaluations":[${said.join(',')}]}` : JSON.stringify(said),
     handler: async (request, reply) => {
-      const asked = askedOf(services, request, request.params.tenant);
+      const { tenant } = request.params;
       const body = request.body as EvaluationsRequest;
-      const { single, requests } = evaluationsOf(body);
-      countMore(request as never, requests.length - 1); // one was counted at the door
-      reply.header('accord-revision', `c${asked.snapshot.revision}`);
-      const ends = endings[body.options?.evaluations_semantic ?? 'execute_all'];
-      const evaluations = (await authorizeAll(services, asked, requests, ends)).map(responseOf);
-      return (single ? evaluations[0] : { evaluations }) as { evaluations: EvaluationResponse[] };
+      const { evaluations = [] } = body;
+      if (evaluations.length === 0)
+        return evaluateOne(services, request as Evaluating, reply as never) as Promise<never>;
+      countMore(request as never, evaluations.length - 1); // one was counted at the door
+      return services.batches.run(tenant, reply.raw, () => {
+        const asked = askedOf(services, request, tenant);
+        reply.header('accord-revision', `c${asked.snapshot.revision}`);
+        const all = evaluationsOf(body, faultOf(request));
+        return authorizeAll(services, asked, {
+          requests: all.map((one) => one.request),
+          ends: endings[body.options?.evaluations_semantic ?? 'execute_all'],
+          textOf: (answer, index) => {
+            const one = all[index];
+            return JSON.stringify(one && 'fault' in one ? faultyResponse(one.fault) : responseOf(answer));
+          },
+        });
+      }) as Promise<never>;
     },
   });
+}
+
+type Evaluating = FastifyRequest<{ Params: { tenant: string }; Body: EvaluationsRequest }>;
+
+/** Without a list the request is one evaluation itself. @throws the error that Fastify makes of a body that is not valid */
+async function evaluateOne(services: AuthzenServices, request: Evaluating, reply: FastifyReply) {
+  const validate = request.compileValidationSchema(EvaluationRequest, 'body');
+  if (!validate(request.body)) {
+    const { errors: validation } = validate;
+    throw Object.assign(new Error('The evaluation is not valid.'), { validation, validationContext: 'body' });
+  }
+  const asked = askedOf(services, request, request.params.tenant);
+  reply.header('accord-revision', `c${asked.snapshot.revision}`);
+  return responseOf((await authorize(services, asked, requestOf(request.body as EvaluationRequest))).answer);
+}
+
+function faultOf(request: Pick<FastifyRequest, 'compileValidationSchema'>): FaultOf {
+  const validate = request.compileValidationSchema(EvaluationRequest, 'body');
+  return (evaluation) => {
+    if (validate(evaluation)) return undefined;
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'}: ${message}.`).join(' ');
+  };
 }

@@ -1,14 +1,15 @@
 /** Owns how AuthZEN's requests and answers are those of POST /authz/{tenant}, pure. */
 
 import type { AuthorizationRequest } from '../authz/index.ts';
-import { type ProblemPlace, problem } from '../core/problems.ts';
 import type { Answer } from '../policies/index.ts';
 import type { EvaluationRequest, EvaluationResponse, EvaluationsRequest } from './schema.ts';
 
 type Named = { type: string; id?: string; properties?: Record<string, unknown> };
 
+type Action = { name: string; properties?: Record<string, unknown> };
+
 /** What is asked; what is searched for has no id. */
-type Question = Pick<EvaluationRequest, 'action' | 'context'> & { subject: Named; resource: Named };
+type Question = { subject: Named; action: Action; resource: Named; context?: Record<string, unknown> };
 
 /** The policy that an action's name stands for. */
 function policyNameOf(resourceType: string, name: string): string {
@@ -39,32 +40,47 @@ function contextOf(
   return actionProperties === undefined ? context : { ...context, actionProperties };
 }
 
-export function attributesOf({ properties, ...named }: Named): Record<string, unknown> {
-  return { ...properties, ...named };
+/** Members that AuthZEN does not name are left behind: an attribute is a property. */
+export function attributesOf({ type, id, properties }: Named): Record<string, unknown> {
+  return { ...properties, type, ...(id === undefined ? {} : { id }) };
 }
 
+/** What is searched for, without its id, which is ignored; with nothing that AuthZEN does not name, as it is part of a page's token. */
+export function searchedOf({ type, properties }: Named): Named {
+  return properties === undefined ? { type } : { type, properties };
+}
+
+export function entityOf({ type, id, properties }: Named): Named {
+  return { type, ...(id === undefined ? {} : { id }), ...(properties === undefined ? {} : { properties }) };
+}
+
+export function actionOf({ name, properties }: Action): Action {
+  return properties === undefined ? { name } : { name, properties };
+}
+
+/** What is wrong with an evaluation; undefined: nothing. */
+export type FaultOf = (evaluation: unknown) => string | undefined;
+type Evaluation = { request: AuthorizationRequest } | { request?: undefined; fault: string };
+
 /**
- * The requests of an evaluations request, each with what it leaves out from above; undefined when it lists none, and so is
- * one evaluation itself.
- * @throws Problem invalid_request naming what is left out altogether
+ * The requests of an evaluations request, each with what it leaves out from above, part by part (section 7.1.1: a subject of
+ * its own has nothing from the subject above). Each is checked by itself.
  */
-export function evaluationsOf({ evaluations = [], options: _, ...above }: EvaluationsRequest): {
-  single: boolean;
-  requests: AuthorizationRequest[];
-} {
-  const errors: ProblemPlace[] = [];
-  const single = evaluations.length === 0;
-  const wholes = (single ? [{}] : evaluations).map((one, index) => {
+export function evaluationsOf(
+  { evaluations = [], options: _, ...above }: EvaluationsRequest,
+  faultOf: FaultOf,
+): Evaluation[] {
+  return evaluations.map((one) => {
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return { fault: 'It must be an object.' };
     const whole = { ...above, ...one };
-    for (const part of ['subject', 'action', 'resource'] as const) {
-      if (whole[part] !== undefined) continue;
-      const pointer = single ? `/${part}` : `/evaluations/${index}/${part}`;
-      if (errors.length < 20) errors.push({ pointer, detail: 'This field is required, here or above.' });
-    }
-    return whole as EvaluationRequest;
+    const fault = faultOf(whole);
+    return fault === undefined ? { request: requestOf(whole as EvaluationRequest) } : { fault };
   });
-  if (errors.length > 0) throw problem('invalid_request', { errors });
-  return { single, requests: wholes.map(requestOf) };
+}
+
+/** The answer in the place of an evaluation that cannot be evaluated. */
+export function faultyResponse(message: string): EvaluationResponse {
+  return { decision: false, context: { error: { status: 400, message } } };
 }
 
 export function responseOf({ outcome, reason, obligations }: Answer): EvaluationResponse {
@@ -77,8 +93,9 @@ export function responseOf({ outcome, reason, obligations }: Answer): Evaluation
   return Object.keys(context).length === 0 ? { decision } : { decision, context };
 }
 
-export const endings: Record<string, (answer: Answer) => boolean> = {
+/** Whether an answer is the last, by `evaluations_semantic`. */
+export const endings = {
   execute_all: () => false,
   deny_on_first_deny: ({ outcome }) => outcome !== 'allow',
   permit_on_first_permit: ({ outcome }) => outcome === 'allow',
-};
+} satisfies Record<string, (answer: Answer) => boolean>;

@@ -1,21 +1,21 @@
 /**
- * Shapes of AuthZEN 1.0 (sections 5 to 8), strict as all bodies are: what the specification does not name is refused, but
- * for properties, context and options, which it leaves free.
+ * Shapes of AuthZEN 1.0 (sections 5 to 8). Unlike all other bodies they may have members that the specification does not
+ * name: a receiver must ignore them (section 10.1.1), so rules.ts picks what is named here, and nothing else goes on.
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 
 const free = (description: string) => Type.Record(Type.String({ maxLength: 256 }), Type.Unknown(), { description });
-const strict = <Fields extends Record<string, TSchema>>(fields: Fields, description?: string) =>
-  Type.Object(fields, { additionalProperties: false, ...(description ? { description } : {}) });
+/** Documented, and checked later: where one of many is wrong, the others are answered. */
+const unchecked = (schema: TSchema) => Type.Optional(Type.Union([schema, Type.Unknown()]));
 
 const type = Type.String({ minLength: 1, maxLength: 256 });
 const id = Type.String({ minLength: 1, maxLength: 1024 });
 const properties = Type.Optional(free('Attributes: members of the policy’s input.subject or input.resource.'));
-const entity = strict({ type, id, properties });
+const entity = Type.Object({ type, id, properties });
 /** Of what is searched for: its id is ignored, as the specification says. */
-const searched = strict({ type, id: Type.Optional(id), properties });
-const action = strict({
+const searched = Type.Object({ type, properties });
+const action = Type.Object({
   name: Type.String({
     minLength: 1,
     maxLength: 1024,
@@ -25,21 +25,21 @@ const action = strict({
 });
 const context = Type.Optional(free('As in POST /authz/{tenant}.'));
 
-export const EvaluationRequest = strict({ subject: entity, action, resource: entity, context });
+export const EvaluationRequest = Type.Object({ subject: entity, action, resource: entity, context });
 export type EvaluationRequest = Static<typeof EvaluationRequest>;
 
 const parts = {
-  subject: Type.Optional(entity),
-  action: Type.Optional(action),
-  resource: Type.Optional(entity),
-  context,
+  subject: unchecked(entity),
+  action: unchecked(action),
+  resource: unchecked(entity),
+  context: unchecked(free('As in POST /authz/{tenant}.')),
 };
-export const EvaluationsRequest = strict({
+export const EvaluationsRequest = Type.Object({
   ...parts,
   evaluations: Type.Optional(
-    Type.Array(strict(parts), {
+    Type.Array(Type.Union([Type.Object(parts), Type.Unknown()]), {
       maxItems: limits.batchRequestsMax,
-      description: 'What one of them leaves out it has from above.',
+      description: 'What one of them leaves out it has from above. One that is not valid is denied in its place.',
     }),
   ),
   options: Type.Optional(
@@ -54,6 +54,12 @@ const decisionContext = Type.Object({
   reason: Type.Optional(Type.String()),
   obligations: Type.Optional(Type.Array(Type.String())),
   outcome: Type.Optional(free('The outcome, when the policy made an object: that is no permission.')),
+  error: Type.Optional(
+    Type.Object(
+      { status: Type.Integer(), message: Type.String() },
+      { description: 'Of one of many evaluations: why it could not be evaluated.' },
+    ),
+  ),
 });
 export const EvaluationResponse = Type.Object({
   decision: Type.Boolean({ description: 'true only when the policy says allow.' }),
@@ -66,18 +72,20 @@ export const EvaluationsResponse = Type.Union([
 ]);
 
 const page = Type.Optional(
-  strict({
+  Type.Object({
     token: Type.Optional(Type.String({ maxLength: limits.searchTokenCharsMax })),
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, description: `At most so many results; never more than ${limits.pageItemsMax}.` }),
+      Type.Integer({
+        minimum: 0,
+        description: `At most so many results; never more than ${limits.pageItemsMax}. 0: next_token tells whether there are any.`,
+      }),
     ),
-    properties: Type.Optional(free('Ignored.')),
   }),
 );
 export type Page = Static<typeof page>;
-export const SubjectSearchRequest = strict({ subject: searched, action, resource: entity, context, page });
-export const ResourceSearchRequest = strict({ subject: entity, action, resource: searched, context, page });
-export const ActionSearchRequest = strict({ subject: entity, resource: entity, context, page });
+export const SubjectSearchRequest = Type.Object({ subject: searched, action, resource: entity, context, page });
+export const ResourceSearchRequest = Type.Object({ subject: entity, action, resource: searched, context, page });
+export const ActionSearchRequest = Type.Object({ subject: entity, resource: entity, context, page });
 
 const responsePage = Type.Object({
   next_token: Type.String({ description: 'Empty on the last page. A page before it may have few results, or none.' }),

@@ -7,7 +7,7 @@ import { Problem } from '../core/problems.ts';
 import type { Sealer } from '../keys/index.ts';
 import { type Found, type SearchServices, type Spend, searchPolicies, searchThings } from '../search/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { actionNameOf, attributesOf, requestOf } from './rules.ts';
+import { actionNameOf, actionOf, attributesOf, entityOf, requestOf, searchedOf } from './rules.ts';
 import {
   ActionSearchRequest,
   ActionSearchResponse,
@@ -53,12 +53,17 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
       config,
       schema: { summary, tags, params: TenantParams, body, response: { 200: EntitySearchResponse } },
       handler: async (request, reply) => {
-        const { page, ...question } = request.body;
-        const { [vary]: thing, ...rest } = question;
-        const { id: _, ...sought } = thing;
-        const { type } = sought;
-        const asking = requestOf({ ...question, [vary]: sought });
-        const place = { list: `search/${vary}`, page, of: [sought, rest] };
+        const { page, subject, action, resource, context } = request.body;
+        const known = {
+          subject: entityOf(subject),
+          action: actionOf(action),
+          resource: entityOf(resource),
+          ...(context === undefined ? {} : { context }),
+        };
+        const question = { ...known, [vary]: searchedOf(request.body[vary]) };
+        const { type } = request.body[vary];
+        const asking = requestOf(question);
+        const place = { list: `search/${vary}`, page, of: question };
         const { found, page: told } = await search(request, reply, place, (spend, asked, at) =>
           searchThings({ ...services, spend }, asked, { vary, type, request: asking }, at),
         );
@@ -88,7 +93,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
       return search(
         request,
         reply,
-        { list: 'search/action', page, of: [subject, resource, context] },
+        { list: 'search/action', page, of: [entityOf(subject), entityOf(resource), context] },
         (spend, asked, at) => searchPolicies({ ...services, spend }, asked, { type, request: asking }, at),
       ).then(({ found, page: told }) => ({
         page: told,
@@ -121,12 +126,11 @@ function searching(services: AuthzenSearchServices, countMore: CountMore) {
     const at = tokens.pageOf(page);
     const snapshot = services.snapshotOf(tenant);
     const spend = spendOf((count) => countMore(request as never, count));
-    const { found, next } = await find(
-      spend,
-      { snapshot, caller: request.caller as Caller, requestId: request.id },
-      at,
-    );
+    const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
+    const { found, next } = await find(spend, asked, { ...at, limit: Math.max(at.limit, 1) });
     reply.header('accord-revision', `c${snapshot.revision}`);
+    // None are wanted, and there is one: its page begins where this one did.
+    if (at.limit < found.length) return { found: [], page: { next_token: tokens.next(0, at.after), count: 0 } };
     return { found, page: { next_token: tokens.next(at.limit, next), count: found.length } };
   };
 }

@@ -7,6 +7,10 @@ export const limits = {
   bodyBytesMax: 256 * 1024,
   batchBodyBytesMax: 1024 * 1024, // parsing 4 MiB of hostile JSON held up everybody for 0.4 s
   batchRequestsMax: 1000,
+  batchAnswersBytesMax: 4 * 1024 * 1024, // of all answers of a batch; past this the rest is denied unevaluated
+  batchesPerTenantMax: 4, // at once on a server, until their answers are taken
+  batchesWaitingPerTenantMax: 16,
+  batchAnswerTakenMsMax: 60_000, // then the connection of a client that does not read is closed
   pageItemsMax: 200,
   minRevisionWaitMs: 2000,
   minRevisionPauseMsMin: 25, // between readings of a tenant whose callers wait for a revision; doubled while nothing is new
@@ -57,7 +61,7 @@ export const limits = {
   evaluateResultBytesMax: 64 * 1024,
   evaluateResultDepthMax: 72, // an answer may echo the deepest input
   decisionLogQueueMax: 20_000,
-  decisionLogQueueCharsMax: 64 * 1024 * 1024, // of all requests that wait to be recorded
+  decisionLogQueueCharsMax: 64 * 1024 * 1024, // of all requests and answers that wait to be recorded
   reasonCharsMax: 4096,
   obligationsMax: 256,
   builtinResultBytesMax: 1024 * 1024,

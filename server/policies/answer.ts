@@ -22,6 +22,7 @@ const failures = {
   policy_suspended: 'The policy exhausts its budget again and again, and too many of its evaluations wait.',
   policy_failed: 'The policy failed while it was evaluated.',
   input_too_large: 'The request is larger or more deeply nested than a policy may be given.',
+  batch_answers_too_large: 'The answers before this one used up the bytes that the answers of a batch may have.',
   graph_too_large: 'The subject or the resource has more relationships than a policy may be given.',
 } as const;
 export type Failure = keyof typeof failures;

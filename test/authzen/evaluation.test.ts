@@ -82,11 +82,31 @@ describe('evaluation', () => {
       { subject: { ...subject, properties: [1] }, action, ...car('a') },
       '/subject/properties',
     ],
-    ['a misspelt member', { subject: { ...subject, property: {} }, action, ...car('a') }, '/subject/property'],
     ['an id past 1 KiB', { subject: { type: 'user', id: 'x'.repeat(1025) }, action, ...car('a') }, '/subject/id'],
   ])('%s is a 400 with its place', async (_, body, pointer) => {
     const answer = await evaluate(body);
     expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, pointer]);
+  });
+
+  test('members that AuthZEN does not name are ignored, and are no attributes', async () => {
+    const unknown = { later: { role: 'chief' }, role: 'chief' };
+    const { status, body } = await evaluate({
+      subject: { ...subject, ...unknown },
+      resource: { type: 'car', id: 'a', ...unknown },
+      action: { name: 'echo', properties: { method: 'GET' }, ...unknown },
+      ...unknown,
+    });
+    expect([status, body.context.outcome]).toEqual([
+      200,
+      { s: subject, r: { type: 'car', id: 'a' }, a: 'car:echo', c: { actionProperties: { method: 'GET' } } },
+    ]);
+  });
+
+  test('an end user may send members that are ignored', async () => {
+    const alice = await cars.user('alice');
+    expect((await evaluate({ subject: { ...subject, role: 'chief' }, action, ...car('a') }, alice)).body).toEqual(
+      allowed,
+    );
   });
 
   test('an id of 1 KiB is one', async () => {
@@ -140,11 +160,71 @@ describe('evaluations', () => {
     expect((await evaluations({ subject, action, ...car('a'), evaluations: [] })).body).toEqual(allowed);
   });
 
-  test('what is left out altogether, and an unknown semantic, are 400 with their place', async () => {
-    const { status, body } = await evaluations({ subject, evaluations: [{ action, ...car('a') }, car('b')] });
-    expect([status, body.errors]).toEqual([400, [expect.objectContaining({ pointer: '/evaluations/1/action' })]]);
+  const fault = (message: string) => ({ decision: false, context: { error: { status: 400, message } } });
+
+  test('one that is not valid is denied in its place, and the others are answered', async () => {
+    const other = { type: 'user', id: 'bob' };
+    const { status, body } = await evaluations({
+      subject,
+      role: 'chief',
+      evaluations: [
+        { action, ...car('a'), role: 'chief' },
+        car('a'),
+        { action, resource: { type: 'car' } },
+        { subject: { id: 'alice' }, action, ...car('a') },
+        { subject: null, action, ...car('a') },
+        'all',
+        null,
+        [],
+        { subject: other, action, ...car('a') },
+      ],
+    });
+    expect([status, body.evaluations]).toEqual([
+      200,
+      [
+        allowed,
+        fault("/: must have required property 'action'."),
+        fault("/resource: must have required property 'id'."),
+        fault("/subject: must have required property 'type'."), // nothing of the subject above
+        fault('/subject: must be object.'),
+        ...Array(3).fill(fault('It must be an object.')),
+        denied,
+      ],
+    ]);
+  });
+
+  test.each([
+    ['execute_all', [true, false, true]],
+    ['deny_on_first_deny', [true, false]],
+    ['permit_on_first_permit', [true]],
+  ])('one that is not valid is a deny to %s', async (evaluations_semantic, decisions) => {
+    const list = [car('a'), { resource: {} }, car('a')];
+    const { body } = await evaluations({ subject, action, evaluations: list, options: { evaluations_semantic } });
+    expect(body.evaluations.map((one: { decision: boolean }) => one.decision)).toEqual(decisions);
+    if (evaluations_semantic !== 'permit_on_first_permit') expect(body.evaluations[1].context.error.status).toBe(400);
+  });
+
+  test('a default that is not valid counts only where it is used', async () => {
+    const list = [{ resource: { type: 'car' } }, { subject, resource: { type: 'car', id: 'a' } }];
+    const { body } = await evaluations({ subject: { type: 'user' }, action, evaluations: list });
+    expect(body.evaluations[0].context.error.message).toContain("'id'");
+    expect(body.evaluations[1]).toEqual(allowed);
+  });
+
+  test('an unknown semantic, and one evaluation that lacks something, are 400 with their place', async () => {
     const unknown = await evaluations({ ...three, options: { evaluations_semantic: 'all' } });
     expect([unknown.status, unknown.body.errors[0].pointer]).toEqual([400, '/options/evaluations_semantic']);
+    for (const list of [{}, { evaluations: [] }]) {
+      const { status, body } = await evaluations({ subject, ...car('a'), ...list });
+      expect([status, body.code, body.errors[0].pointer]).toEqual([400, 'invalid_request', '/action']);
+    }
+  });
+
+  test('an end user who asks about another among them gets none', async () => {
+    const alice = await cars.user('alice');
+    const list = [car('a'), { subject: { type: 'user', id: 'bob' }, ...car('a') }];
+    const body = { subject, action, evaluations: list };
+    expect((await evaluate(body, alice, 'evaluations')).status).toBe(403);
   });
 
   test('batchRequestsMax of them are answered, one more is refused', async () => {

@@ -93,7 +93,7 @@ describe('resources', () => {
       [{ ...everyCar, context: { a: 1 }, page: { token } }, '/page/token'],
       [{ ...everyCar, page: { token, limit: 3 } }, '/page/limit'],
       [{ ...everyCar, page: { token: 'nonsense' } }, '/page/token'],
-      [{ ...everyCar, page: { limit: 0 } }, '/page/limit'],
+      [{ ...everyCar, page: { limit: -1 } }, '/page/limit'],
     ] as const) {
       const { status, body } = await search('resource', changed);
       expect([status, body.errors[0].pointer]).toEqual([400, pointer]);
@@ -300,4 +300,44 @@ test('a search is observed and counts as the decisions that it made', async () =
   expect(server.observations).toContainEqual(
     expect.objectContaining({ kind: 'searched', tenant: cars.tenant, candidates: 3, found: 3 }),
   );
+});
+
+describe('what AuthZEN does not name', () => {
+  test('is ignored, also by the token of a page', async () => {
+    const first = { ...everyCar, page: { limit: 1, order: 'descending' }, trace: 'one' };
+    const { status, body } = await search('resource', first);
+    expect([status, ids(body)]).toEqual([200, ['a']]);
+    const next = {
+      ...everyCar,
+      subject: { ...alice, later: 2 },
+      resource: { type: 'car', id: { any: 'thing' }, later: 3 },
+      action: { ...drive, later: 4 },
+      page: { token: body.page.next_token },
+      trace: 'two',
+    };
+    expect(ids((await search('resource', next)).body)).toEqual(['b']);
+  });
+
+  test('is no attribute of a candidate', async () => {
+    const question = { ...everyCar, action: { name: 'red' } };
+    expect(ids((await search('resource', { ...question, resource: { type: 'car', color: 'red' } })).body)).toEqual([
+      'registered',
+    ]);
+  });
+
+  test('an action in a search for actions is ignored', async () => {
+    const question = { subject: alice, resource: { type: 'car', id: 'a' } };
+    const { body } = await search('action', question);
+    expect((await search('action', { ...question, action: { name: 5 } })).body).toEqual(body);
+  });
+});
+
+test('a limit of 0 finds nothing, and tells by its token whether there is anything', async () => {
+  const some = await search('resource', { ...everyCar, page: { limit: 0 } });
+  expect([some.status, some.body.results, some.body.page.count]).toEqual([200, [], 0]);
+  expect(some.body.page.next_token).not.toBe('');
+  const again = await search('resource', { ...everyCar, page: { limit: 0, token: some.body.page.next_token } });
+  expect(again.body.page.count).toBe(0);
+  const stranger = { ...everyCar, subject: { type: 'user', id: 'stranger' }, page: { limit: 0 } };
+  expect((await search('resource', stranger)).body).toEqual({ page: { next_token: '', count: 0 }, results: [] });
 });

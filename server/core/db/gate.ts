@@ -22,6 +22,11 @@ export class Gate {
     }
   }
 
+  /** How many of the key wait to be inside. */
+  waiting(key: string): number {
+    return this.#waiting.get(key)?.length ?? 0;
+  }
+
   #enter(key: string): Promise<void> | undefined {
     const inside = this.#inside.get(key) ?? 0;
     if (inside < this.#max) {

@@ -1,0 +1,42 @@
+/**
+ * Owns how many batches of a tenant this server works on at once: each holds its requests, and its answers until the
+ * client has read them.
+ */
+import type { ServerResponse } from 'node:http';
+import { Gate } from '../core/db/gate.ts';
+import { limits } from '../core/limits.ts';
+import { authzProblem } from './problems.ts';
+
+export class Batches {
+  readonly #gate = new Gate(limits.batchesPerTenantMax);
+  readonly #takenMsMax: number;
+
+  /** @param takenMsMax a client that has not read its answer after so long is cut off */
+  constructor(takenMsMax: number = limits.batchAnswerTakenMsMax) {
+    this.#takenMsMax = takenMsMax;
+  }
+
+  /**
+   * Runs `work` in its tenant's turn; its place is given up when the response was taken or its connection has ended.
+   * @throws Problem too_many_batches
+   */
+  run<T>(tenant: string, response: ServerResponse, work: () => Promise<T>): Promise<T> {
+    if (this.#gate.waiting(tenant) >= limits.batchesWaitingPerTenantMax) {
+      throw authzProblem('too_many_batches', { headers: { 'retry-after': '1' } });
+    }
+    return new Promise((resolve, reject) => {
+      const taken = new Promise<void>((done) => response.once('close', done));
+      void this.#gate.run(tenant, async () => {
+        if (response.closed) return reject(new Error('the client is gone')); // nobody reads it
+        try {
+          resolve(await work());
+        } catch (error) {
+          reject(error);
+        }
+        const cut = setTimeout(() => response.destroy(), this.#takenMsMax);
+        await taken;
+        clearTimeout(cut);
+      });
+    });
+  }
+}

@@ -1,0 +1,9 @@
+import { defineProblems } from '../core/problems.ts';
+
+export const authzProblem = defineProblems({
+  too_many_batches: {
+    status: 429,
+    title: 'Too many batches',
+    when: 'As many batches of this tenant as this server lets wait are waiting.',
+  },
+});
