@@ -39,7 +39,8 @@ export const limits = {
   /** Small policies need less than 30 MiB; an instance that took more is not used again. */
   compileMemoryReadyPages: 640, // 40 MiB
   compileDepthMax: 1000, // parser recursion, about 125 levels of nesting
-  compileTimeoutMs: 5000,
+  compileCpuMsMax: 5000, // of its thread, for what fuel does not count
+  compileWaitMsMax: 30_000, // by the clock: a thread that does not get the CPU meanwhile is given up, and the policy tried again
   compilerIdleMs: 300_000, // without a compile, then its thread ends; the next one takes as long as loading it
   compileQueuePerTenantMax: 256,
   policyWasmBytesMax: 16 * 1024 * 1024,

@@ -100,8 +100,8 @@ export async function compileSource(
   const result = await compiler
     .compile(tenant, source, { builtins: hostBuiltinNames, explain })
     .catch((error: Error & { code?: string }) => {
-      if (error.code === 'compile_queue_full')
-        throw policyProblem('compiler_busy', { headers: { 'retry-after': '5' } });
+      if (error.code === 'compile_queue_full' || error.code === 'compiler_starved')
+        throw policyProblem('compiler_busy', { headers: { 'retry-after': '5' }, cause: error });
       throw problem('internal_error', { cause: error });
     });
   if (result.ok) return result;

@@ -40,7 +40,7 @@ export const policyProblem = defineProblems({
   compiler_busy: {
     status: 429,
     title: 'Compiler busy',
-    when: 'Too many policies of this tenant wait to be compiled.',
+    when: 'Too many policies of this tenant wait to be compiled, or the compiler did not get the CPU in time. Try again.',
   },
   evaluator_busy: {
     status: 429,

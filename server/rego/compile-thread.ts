@@ -9,12 +9,20 @@ import type { FromWorker, ToWorker } from './compile-worker.ts';
 import type { Outcome } from './compiler-module.ts';
 import { CompilerError } from './schema.ts';
 
+/** `cpuMs` is CPU time of the thread, `waitMs` is by the clock. */
+export type Bounds = { cpuMs: number; waitMs: number };
 type Pending = {
   id: number;
-  timeoutMs: number;
+  bounds: Bounds;
   settle(outcome: Outcome | CompilerError): void;
-  timer?: NodeJS.Timeout;
+  /** When its CPU time is looked at next, and when it is given up. */
+  timers: { check?: NodeJS.Timeout; giveUp?: NodeJS.Timeout };
 };
+
+const WORKER = new URL('./compile-worker.ts', import.meta.url);
+const BOUNDS: Bounds = { cpuMs: limits.compileCpuMsMax, waitMs: limits.compileWaitMsMax };
+/** A thread that has used nearly all is not asked again and again. */
+const CHECK_MS_MIN = 10;
 
 export class CompilerWorker {
   #worker: Worker | undefined;
@@ -23,11 +31,16 @@ export class CompilerWorker {
   #idle: NodeJS.Timeout | undefined;
   readonly #observe: Observe;
   readonly #idleMs: number;
+  readonly #file: URL;
 
-  /** @param idleMs the thread ends when it was not asked for this long */
-  constructor(observe: Observe = () => {}, idleMs: number = limits.compilerIdleMs) {
+  /**
+   * @param idleMs the thread ends when it was not asked for this long
+   * @param file the thread's module
+   */
+  constructor(observe: Observe = () => {}, idleMs: number = limits.compilerIdleMs, file: URL = WORKER) {
     this.#observe = observe;
     this.#idleMs = idleMs;
+    this.#file = file;
   }
 
   get busy(): boolean {
@@ -40,19 +53,23 @@ export class CompilerWorker {
     if (!this.busy) this.#rest();
   }
 
-  /** Answers one request, or `exhausted` when it takes longer than `timeoutMs`. Rejects with CompilerError when the thread dies for a reason that is not the request's. */
-  run(message: object, timeoutMs: number = limits.compileTimeoutMs): Promise<Outcome> {
+  /**
+   * Answers one request, or `exhausted` when it takes more CPU time than it may. Rejects with CompilerError when the thread
+   * dies, or does not get the CPU in time, which is not the request's fault.
+   */
+  run(message: object, bounds: Bounds = BOUNDS): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
       const settle = (result: Outcome | CompilerError) => {
-        clearTimeout(this.#pending?.timer);
+        clearTimeout(this.#pending?.timers.check);
+        clearTimeout(this.#pending?.timers.giveUp);
         this.#pending = undefined;
         this.#worker?.unref();
         this.#rest();
         if (result instanceof CompilerError) reject(result);
         else resolve(result);
       };
-      this.#pending = { id, timeoutMs, settle };
+      this.#pending = { id, bounds, settle, timers: {} };
       this.#send({ id, message });
       this.#worker?.ref();
     });
@@ -86,7 +103,7 @@ export class CompilerWorker {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./compile-worker.ts', import.meta.url), {
+    const worker = new Worker(this.#file, {
       name: 'rego-compiler',
       env: {},
       execArgv: [],
@@ -103,14 +120,44 @@ export class CompilerWorker {
     const pending = this.#pending;
     if (pending?.id !== reply.id) return;
     if ('outcome' in reply) pending.settle(reply.outcome);
-    else pending.timer = setTimeout(() => this.#expire(pending), pending.timeoutMs);
+    else void this.#watch(pending);
   }
 
   /** Fuel ends a compile long before; this is for what fuel does not count. */
-  #expire(pending: Pending): void {
+  async #watch(pending: Pending): Promise<void> {
+    const { timers, bounds } = pending;
+    timers.giveUp = setTimeout(() => this.#giveUp(pending), bounds.waitMs);
+    const before = await this.#cpuMs();
+    const check = async () => {
+      const left = bounds.cpuMs - ((await this.#cpuMs()) - before);
+      if (this.#pending !== pending) return;
+      if (left <= 0) this.#exhausted(pending);
+      else timers.check = setTimeout(check, Math.max(left, CHECK_MS_MIN));
+    };
+    if (this.#pending === pending) timers.check = setTimeout(check, bounds.cpuMs);
+  }
+
+  /** What the thread has used; a thread that has ended is nobody's any more. */
+  async #cpuMs(): Promise<number> {
+    const used = await this.#worker?.cpuUsage().catch(() => undefined);
+    return used === undefined ? 0 : (used.user + used.system) / 1000;
+  }
+
+  #exhausted(pending: Pending): void {
     void this.#end();
     this.#observe({ kind: 'compiler_replaced', reason: 'timeout' });
-    pending.settle({ kind: 'exhausted', reason: `it takes more than ${pending.timeoutMs} ms` });
+    pending.settle({ kind: 'exhausted', reason: `it takes more than ${pending.bounds.cpuMs} ms of CPU time` });
+  }
+
+  async #giveUp(pending: Pending): Promise<void> {
+    // When it was this thread that was held up, the reply has come already and is read first.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#pending !== pending) return;
+    void this.#end();
+    this.#observe({ kind: 'compiler_replaced', reason: 'no CPU time' });
+    const { cpuMs, waitMs } = pending.bounds;
+    const detail = `the compiler's thread did not get ${cpuMs} ms of CPU time within ${waitMs} ms`;
+    pending.settle(new CompilerError('compiler_starved', detail));
   }
 
   #lost(worker: Worker, reason: string): void {

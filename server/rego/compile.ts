@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
-import { CompilerWorker } from './compile-thread.ts';
+import { type Bounds, CompilerWorker } from './compile-thread.ts';
 import { artifactFacts, type Outcome } from './compiler-module.ts';
 import {
   type Compiled,
@@ -35,7 +35,7 @@ type Answer = {
 };
 
 /** A compiler that starts its workers (default one) when first needed, and does not keep an idle process alive. */
-export function createCompiler(options: { workers?: number; observe?: Observe } = {}): Compiler {
+export function createCompiler(options: { workers?: number; observe?: Observe; bounds?: Bounds } = {}): Compiler {
   const queue = new FairQueue();
   const workers = Array.from({ length: options.workers ?? 1 }, () => new CompilerWorker(options.observe));
   let closed = false;
@@ -45,7 +45,7 @@ export function createCompiler(options: { workers?: number; observe?: Observe } 
       if (worker.busy) continue;
       const job = queue.take();
       if (!job) return;
-      void worker.run(job.message).then(job.resolve, job.reject).finally(dispatch);
+      void worker.run(job.message, options.bounds).then(job.resolve, job.reject).finally(dispatch);
     }
   };
 

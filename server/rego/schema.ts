@@ -53,7 +53,10 @@ export type KnownBuiltin = { name: string; arity: number; native: boolean };
 
 /** Compiles one source at a time a worker, fairly between tenants. */
 export type Compiler = {
-  /** Rejects with an Error of code compile_queue_full (limits.compileQueuePerTenantMax), compiler_closed or compiler_failed (our fault, not the policy's). */
+  /**
+   * Rejects with an Error of code compile_queue_full (limits.compileQueuePerTenantMax), compiler_starved (limits.compileWaitMsMax),
+   * compiler_closed or compiler_failed: never the policy's fault.
+   */
   compile(tenant: string, source: string, options: CompileOptions): Promise<CompileResult>;
   /** Lays out v1 source as `opa fmt` does; rejects as compile does. */
   format(tenant: string, source: string): Promise<FormatResult>;
@@ -69,7 +72,7 @@ export type Compiler = {
 
 /** An Error with a stable code, for what is not a fault of the policy. */
 export class CompilerError extends Error {
-  readonly code: 'compile_queue_full' | 'compiler_closed' | 'compiler_failed';
+  readonly code: 'compile_queue_full' | 'compiler_starved' | 'compiler_closed' | 'compiler_failed';
   constructor(code: CompilerError['code'], message: string) {
     super(message);
     this.code = code;

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { refusalOf } from '../../operator/reasons.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
-import { Engine, type PolicyTest } from '../../server/policies/index.ts';
+import { checkPolicy, Engine, type PolicyTest } from '../../server/policies/index.ts';
 import { IsolatedEvaluator } from '../../server/policies/isolated.ts';
 import { runTests } from '../../server/policies/tests.ts';
 import { createCompiler, hostBuiltinNames } from '../../server/rego/index.ts';
@@ -100,4 +100,16 @@ test('an engine that was closed leaves nobody waiting', async () => {
   const waiting = [run('a', 1), run('a', 2)].map((one) => one.catch((error) => error.code));
   await made.close();
   expect(await Promise.all([...waiting, run('a', 3).catch((error) => error.code)])).toEqual(Array(3).fill('not_ready'));
+});
+
+test("a compiler that does not get the CPU is busy, and that is not the policy's fault", async () => {
+  const starved = createCompiler({ bounds: { cpuMs: limits.compileCpuMsMax, waitMs: 1 } });
+  afterAll(() => starved.close());
+  const rules = Array.from({ length: 500 }, (_, i) => `else := "deny" if input.a == ${i}`).join('\n');
+  const rego = `package a\noutcome := "allow" if input.a == -1\n${rules}`;
+  const error = await checkPolicy({ compiler: starved, engine: engine().engine }, 'p', { rego }, [], 0).catch(
+    (one) => one,
+  );
+  expect(error).toMatchObject({ code: 'compiler_busy', headers: { 'retry-after': '5' } });
+  expect(refusalOf(error)).toBeUndefined(); // so the operator tries it again
 });

@@ -133,17 +133,48 @@ describe('queue', () => {
 
 const message = (source: string) => ({ op: 'compile', source, builtins: [], maxDepth: limits.compileDepthMax });
 
-test('a thread that does not answer in time is replaced', async () => {
+test('a thread that takes more CPU time than it may is replaced', async () => {
   const seen: Observation[] = [];
   const worker = new CompilerWorker((observation) => seen.push(observation));
   await worker.run(message(GOOD)); // loaded: what follows is the request's own time
-  expect(await worker.run(message(`package h\n${ELSE_CHAIN}`), 1)).toEqual({
+  expect(await worker.run(message(`package h\n${ELSE_CHAIN}`), { cpuMs: 1, waitMs: 60_000 })).toEqual({
     kind: 'exhausted',
-    reason: 'it takes more than 1 ms',
+    reason: 'it takes more than 1 ms of CPU time',
   });
   expect(seen).toEqual([{ kind: 'compiler_replaced', reason: 'timeout' }]);
   expect(await worker.run(message(GOOD))).toMatchObject({ kind: 'answer', answer: { ok: true } });
   await worker.close();
+});
+
+describe('a thread that does not get the CPU', () => {
+  // It says that it has begun, waits for as long as the message says, and answers.
+  const idle = new URL(
+    `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', ({ id, message }) => {
+      parentPort.postMessage({ id, started: true });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, message.ms);
+      parentPort.postMessage({ id, outcome: { kind: 'answer', answer: {}, fuel: 0 } });
+    });`)}`,
+  );
+
+  test('may take longer by the clock than a request may compute', async () => {
+    const worker = new CompilerWorker(undefined, undefined, idle);
+    const answer = await worker.run({ ms: 500 }, { cpuMs: 100, waitMs: 60_000 });
+    expect(answer).toMatchObject({ kind: 'answer' });
+    await worker.close();
+  });
+
+  test('is given up after compileWaitMsMax, which is no refusal', async () => {
+    expect(limits.compileWaitMsMax).toBeGreaterThan(limits.compileCpuMsMax);
+    const seen: Observation[] = [];
+    const worker = new CompilerWorker((observation) => seen.push(observation), undefined, idle);
+    const waiting = worker.run({ ms: 600_000 }, { cpuMs: 100, waitMs: 200 });
+    await expect(waiting).rejects.toMatchObject({ code: 'compiler_starved' });
+    expect(seen).toEqual([{ kind: 'compiler_replaced', reason: 'no CPU time' }]);
+    expect(await worker.run({ ms: 1 })).toMatchObject({ kind: 'answer' });
+    await worker.close();
+  });
 });
 
 describe('a thread that nobody asks', () => {
