@@ -220,6 +220,7 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound, bas
     clock,
     observe,
     database,
+    artifacts,
     explainer,
     batches: new Batches(),
     snapshotOf,

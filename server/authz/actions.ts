@@ -175,9 +175,9 @@ function upon(
 }
 
 /** A subject that does not say its type has the one that actors of the tenant have by default. */
-function gather(
-  services: AuthzServices,
-  { snapshot }: Asked,
+export function gather(
+  services: Pick<AuthzServices, 'facts'>,
+  { snapshot }: Pick<Asked, 'snapshot'>,
   { tenant, request, now }: Question,
   needed: FactsNeeded,
   explain = false,

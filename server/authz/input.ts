@@ -45,6 +45,12 @@ export function readsInvitation(reads: Reads): boolean {
   return wantedBy(reads).invitation;
 }
 
+/** Whether a policy can tell that a request has a requestToken. */
+export function readsRequestToken(reads: Reads): boolean {
+  const { context, invitation } = wantedBy(reads);
+  return context || invitation;
+}
+
 /** A requestToken that became input.invitation leaves the context. */
 function contextOf({ context = {} }: AuthorizationRequest, { invitation }: Facts): Record<string, unknown> {
   if (invitation === undefined || !Object.hasOwn(context, 'requestToken')) return context;

@@ -2,27 +2,23 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
-import type { Database } from '../core/db/database.ts';
 import { type App, type CountMore, memberOf, plainJson, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
 import { noFacts } from '../facts/index.ts';
 import { checkPolicyName, effectiveRego, instantOf, PolicyTestBody } from '../policies/index.ts';
-import type { TenantSnapshot } from '../snapshot/index.ts';
-import { type Asked, type AuthzServices, authorize, authorizeExplained } from './actions.ts';
+import { type Asked, authorize, authorizeExplained } from './actions.ts';
 import { authorizeAll } from './batch.ts';
 import type { Batches } from './batches.ts';
 import type { Explainer } from './explain.ts';
+import { type ReplayRouteServices, registerReplay } from './replay-routes.ts';
 import { AuthorizationRequest, AuthorizationResponse, answerText, BatchRequest } from './schema.ts';
 import { type DecisionRow, listDecisions } from './store.ts';
 
-export type AuthzRouteServices = AuthzServices & {
-  database: Database;
+export type AuthzRouteServices = ReplayRouteServices & {
   explainer: Explainer;
   batches: Batches;
-  /** The snapshot of a tenant that access.ts has let through. */
-  snapshotOf: (tenant: string) => TenantSnapshot;
 };
 
 const evaluators = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
@@ -36,6 +32,7 @@ export function registerAuthzRoutes(app: App, services: AuthzRouteServices, coun
   registerEvaluation(app, services);
   registerBatch(app, services, countMore);
   registerTesting(app, services);
+  registerReplay(app, services);
   registerDecisions(app, services);
 }
 

@@ -63,6 +63,11 @@ export const limits = {
   evaluateResultDepthMax: 72, // an answer may echo the deepest input
   decisionLogQueueMax: 20_000,
   decisionLogQueueCharsMax: 64 * 1024 * 1024, // of all requests and answers that wait to be recorded
+  replayRecordsMax: 1000, // of the decision log, in one replay
+  replayMsMax: 20_000, // then it tells what it has found
+  replayExamplesMax: 20,
+  replayExampleBytesMax: 256 * 1024, // of all requests and answers in the examples; past this they are told without
+  replaysMax: 2, // at once on a server, one of a tenant
   reasonCharsMax: 4096,
   obligationsMax: 256,
   builtinResultBytesMax: 1024 * 1024,

@@ -39,7 +39,7 @@ function evaluate({ id, program, input, now, graph }: IsolatedRequest): Isolated
 function compiled({ key, wasm }: { key: string; wasm: Uint8Array }): Program {
   const known = programs.get(key);
   if (known) return known;
-  const program = loadProgram(wasm);
+  const program = loadProgram(new Uint8Array(wasm)); // of our own: it may be shared memory
   programs.set(key, program);
   return program;
 }

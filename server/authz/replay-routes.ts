@@ -1,0 +1,76 @@
+/** The Config API's replaying of logged decisions with a draft of their policy. */
+import { Type } from 'typebox';
+import { type App, memberOf, plainJson } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
+import { checkPolicyName, PolicyTestBody } from '../policies/index.ts';
+import type { TenantSnapshot } from '../snapshot/index.ts';
+import { authzProblem } from './problems.ts';
+import { type ReplayServices, replay } from './replay.ts';
+import { Replayed } from './tally.ts';
+
+export type ReplayRouteServices = ReplayServices & {
+  /** The snapshot of a tenant that access.ts has let through. */
+  snapshotOf: (tenant: string) => TenantSnapshot;
+};
+
+const replayers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
+const WEEK_MS = 7 * 86_400_000;
+
+const ReplayBody = Type.Object(
+  {
+    ...Type.Omit(PolicyTestBody, ['input']).properties,
+    since: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        maxLength: 64,
+        description: 'Records from this instant on; a week ago if absent.',
+      }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.replayRecordsMax,
+        description: `At most so many records, the newest; ${limits.replayRecordsMax} if absent.`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export function registerReplay(app: App, services: ReplayRouteServices): void {
+  const running = new Set<string>();
+  app.route({
+    method: 'POST',
+    url: '/tenants/:tenant/policies/:policyName/replay',
+    config: replayers,
+    schema: {
+      summary: 'Replay logged decisions with a draft: which answers would change, and from what to what',
+      description: 'Nothing is stored. The decision log must have recorded decisions by the policy of this name.',
+      tags: ['Policies'],
+      params: Type.Object({ tenant: Type.String(), policyName: Type.String() }),
+      body: ReplayBody,
+      response: { 200: Replayed },
+    },
+    serializerCompiler: plainJson,
+    handler: async (request, reply) => {
+      const { tenant, policyName: name } = request.params;
+      memberOf(request);
+      checkPolicyName(name);
+      const { since, limit = limits.replayRecordsMax, ...draft } = request.body;
+      if (running.has(tenant) || running.size >= limits.replaysMax) {
+        throw authzProblem('too_many_replays', { headers: { 'retry-after': '10' } });
+      }
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      reply.header('cache-control', 'no-store');
+      running.add(tenant);
+      try {
+        // Postgres knows fewer offsets than RFC 3339.
+        const from = new Date(since ?? services.clock.now() - WEEK_MS).toISOString();
+        return await replay(services, services.snapshotOf(tenant), { name, draft, since: from, limit }, gone.signal);
+      } finally {
+        running.delete(tenant);
+      }
+    },
+  });
+}

@@ -1,0 +1,143 @@
+/**
+ * Owns replaying: what a draft of a policy would have answered to the decisions that the log has of this policy. A record
+ * holds the request and its instant; relationships, attributes and consents are those of now. The evaluations run apart
+ * from the main thread, one after another.
+ */
+import type { Database } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
+import { Problem } from '../core/problems.ts';
+import { factsNeeded, noFacts } from '../facts/index.ts';
+import { type Answer, type Artifacts, effectiveRego, type PolicyBody, requirePolicy } from '../policies/index.ts';
+import type { Reads } from '../rego/schema.ts';
+import type { TenantSnapshot } from '../snapshot/index.ts';
+import { type AuthzServices, gather } from './actions.ts';
+import { decisionOf, tooLarge } from './decide.ts';
+import { inputFor, readsInvitation, readsRequestToken } from './input.ts';
+import { type DecisionRow, listDecisions } from './store.ts';
+import { type Replayed, sameAnswer, Tally, type Unevaluated } from './tally.ts';
+
+export type ReplayServices = AuthzServices & { database: Database; artifacts: Artifacts };
+
+/** `since`: RFC 3339 in UTC. */
+export type Replay = { name: string; draft: PolicyBody; since: string; limit: number };
+
+/** A policy as it is evaluated here. */
+type Runnable = { digest: string; reads: Reads; wasm: Uint8Array };
+
+/** How many records are read together: one may have 320 KiB. */
+const PART = 50;
+
+/**
+ * Replays the newest records since an instant, and says what would change.
+ * @param signal ends it: nobody waits for it any more
+ * @throws Problem policy_name_invalid, policy_without_source, policy_graph_invalid, policy_does_not_compile; compiler_busy,
+ *   evaluator_busy
+ */
+export async function replay(
+  services: ReplayServices,
+  snapshot: TenantSnapshot,
+  { name, draft, since, limit }: Replay,
+  signal: AbortSignal,
+): Promise<Replayed> {
+  const { tenant } = snapshot;
+  const candidate = await runnableDraft(services, tenant, draft);
+  const stored = await runnableStored(services, tenant, name, candidate.digest);
+  const started = services.clock.monotonic();
+  const isOver = () => signal.aborted || services.clock.monotonic() - started > limits.replayMsMax;
+  const tally = new Tally();
+  for await (const rows of pagesOf(services.database, tenant, { action: name, start: since, limit: limit + 1 })) {
+    for (const row of rows) {
+      if (tally.records === limit || isOver()) return tally.told(name, false);
+      await replayOne(services, snapshot, { row, candidate, stored }, tally);
+    }
+  }
+  return tally.told(name, true);
+}
+
+async function replayOne(
+  services: ReplayServices,
+  snapshot: TenantSnapshot,
+  { row, candidate, stored }: { row: DecisionRow; candidate: Runnable; stored: Runnable | undefined },
+  tally: Tally,
+): Promise<void> {
+  const after = await answerOf(services, snapshot, candidate, row);
+  if ('unevaluated' in after) return tally.missed(after.unevaluated, row.at);
+  if (sameAnswer(row.answer, after)) return tally.same(row.at);
+  // Whether the draft makes the difference, or what has changed since.
+  const now = stored === undefined ? undefined : await answerOf(services, snapshot, stored, row);
+  tally.differs(row, after, now === undefined || 'unevaluated' in now ? undefined : now);
+}
+
+async function answerOf(
+  services: ReplayServices,
+  snapshot: TenantSnapshot,
+  policy: Runnable,
+  { action, request, at }: DecisionRow,
+): Promise<Answer | { unevaluated: Unevaluated }> {
+  const { reads, digest, wasm } = policy;
+  const { tenant } = snapshot;
+  if (request.context?.requestToken !== undefined && readsRequestToken(reads))
+    return { unevaluated: 'invitation_not_kept' };
+  if (/:invitation:\w+$/.test(action ?? '') && readsInvitation(reads)) return { unevaluated: 'invitation_not_kept' };
+  const needed = factsNeeded(reads);
+  const question = { tenant, request, now: services.clock.now() };
+  const facts = needed === undefined ? noFacts : await gather(services, { snapshot }, question, needed);
+  if (facts.tooLarge !== undefined) return tooLarge(facts.tooLarge).answer;
+  const now = Date.parse(at);
+  const input = inputFor(reads, { ...question, now }, facts);
+  try {
+    return decisionOf(await services.engine.runApart(tenant, { key: `${tenant}/${digest}`, wasm, input, now })).answer;
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_ready') return { unevaluated: 'evaluator_lost' };
+    throw error;
+  }
+}
+
+/** @throws Problem as putPolicy does */
+async function runnableDraft(services: ReplayServices, tenant: string, draft: PolicyBody): Promise<Runnable> {
+  const { artifacts } = services;
+  const { digest, about, code } = await artifacts.compile(tenant, effectiveRego(draft), draft.graph ? 'graph' : 'rego');
+  const found = code ?? (await artifacts.fetch(tenant, digest));
+  if (found === undefined) throw new Error('the artifact of a draft is gone');
+  return { digest, reads: about.reads, wasm: shared(found.wasm) };
+}
+
+/** The policy as it is stored; undefined when there is none, or when it is the draft. */
+async function runnableStored(
+  services: ReplayServices,
+  tenant: string,
+  name: string,
+  draft: string,
+): Promise<Runnable | undefined> {
+  const row = await services.database
+    .read(tenant, (tx) => requirePolicy(tx, tenant, name))
+    .catch((error) => {
+      if (error instanceof Problem && error.code === 'policy_not_found') return undefined;
+      throw error;
+    });
+  if (row === undefined || row.artifact === draft) return undefined;
+  const code = await services.artifacts.fetch(tenant, row.artifact);
+  return code && { digest: row.artifact, reads: row.reads, wasm: shared(code.wasm) };
+}
+
+/** In memory that is not copied for each message to the worker: a policy may have 16 MiB. */
+function shared(wasm: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(new SharedArrayBuffer(wasm.byteLength));
+  bytes.set(wasm);
+  return bytes;
+}
+
+async function* pagesOf(
+  database: Database,
+  tenant: string,
+  { limit, ...filter }: { action: string; start: string; limit: number },
+): AsyncGenerator<DecisionRow[]> {
+  let before: { at: string; id: string } | undefined;
+  for (let left = limit; left > 0; left -= PART) {
+    const page = { ...filter, ...(before ? { before } : {}), limit: Math.min(PART, left) };
+    const rows = await database.tenant(tenant, (tx) => listDecisions(tx, tenant, page));
+    yield rows;
+    before = rows.at(-1);
+    if (rows.length < PART) return;
+  }
+}
