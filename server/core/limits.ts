@@ -105,6 +105,8 @@ export const limits = {
   jwksSourcesMax: 20_000,
   rsaModulusBitsMin: 2048,
   rsaModulusBitsMax: 8192,
+  rsaExponentMin: 65_537,
+  rsaExponentBytesMax: 4,
   jwksCooldownMs: 30_000,
   jwksResponseBytesMax: 512 * 1024,
   outboundTimeoutMs: 5000,

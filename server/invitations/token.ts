@@ -3,6 +3,7 @@
  * stored: the newest one of an invitation is known by its jti, and is signed from the row whenever it is to travel.
  */
 import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose';
+import { isCompactJws } from '../core/auth/compact.ts';
 import { limits } from '../core/limits.ts';
 import { UUID } from '../core/uuid.ts';
 import type { SigningKey } from '../keys/index.ts';
@@ -43,7 +44,7 @@ export type Said = { kid: string; id: string; tokenId: string };
 
 /** @throws Problem invitation_token_invalid */
 export function readToken(token: string, parties: { issuer: string; audience: string }): Said {
-  if (token.length > limits.tokenBytesMax) throw invalid();
+  if (token.length > limits.tokenBytesMax || !isCompactJws(token)) throw invalid();
   let said: { header: Record<string, unknown>; payload: Record<string, unknown> };
   try {
     said = { header: { ...decodeProtectedHeader(token) }, payload: decodeJwt(token) };

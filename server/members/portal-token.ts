@@ -4,6 +4,7 @@
  */
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import { recordAudit } from '../audit/index.ts';
+import { isCompactJws } from '../core/auth/compact.ts';
 import { invalidToken } from '../core/auth/problems.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
@@ -110,7 +111,7 @@ async function verify(services: PortalServices, token: string, tenant: string): 
   const { installationKey: key, clock, baseUrl } = services;
   if (token.length > limits.tokenBytesMax) throw invalidToken('the token is too long');
   try {
-    if (decodeProtectedHeader(token).typ !== TYPE) throw new Error('another kind of token');
+    if (!isCompactJws(token) || decodeProtectedHeader(token).typ !== TYPE) throw new Error('another kind of token');
   } catch {
     throw invalidToken('this is no portal token');
   }

@@ -6,6 +6,7 @@ import { compactVerify, decodeJwt, decodeProtectedHeader, type JWTPayload, type 
 import type { Clock } from '../clock.ts';
 import { limits } from '../limits.ts';
 import { callerOf, checkClaims } from './claims.ts';
+import { isCompactJws } from './compact.ts';
 import type { JwksCache } from './jwks.ts';
 import { importKeySet, type KeySet, type KeySource } from './key-set.ts';
 import { invalidToken } from './problems.ts';
@@ -44,11 +45,18 @@ export async function verifyAccessToken(services: VerifyServices, token: string,
 
 function decode(token: string): { header: ProtectedHeaderParameters; payload: JWTPayload } {
   if (token.length > limits.tokenBytesMax) throw invalidToken('the token is too long');
+  if (!isCompactJws(token)) throw invalidToken('the token is malformed');
+  let header: ProtectedHeaderParameters;
+  let payload: JWTPayload;
   try {
-    return { header: decodeProtectedHeader(token), payload: decodeJwt(token) };
+    header = decodeProtectedHeader(token);
+    payload = decodeJwt(token);
   } catch {
     throw invalidToken('the token is malformed');
   }
+  // RFC 7515 section 4.1.11: no extension is understood here. With b64 (RFC 7797) the payload would not be what decodes.
+  if ('crit' in header || 'b64' in header) throw invalidToken('the token has a critical header');
+  return { header, payload };
 }
 
 /** RFC 7515 section 4.1.9: a string, in any case. The header is not verified yet and may hold anything. */

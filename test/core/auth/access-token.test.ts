@@ -1,4 +1,14 @@
-import { base64url, CompactSign, exportSPKI, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose';
+import { createPrivateKey, sign as signBytes } from 'node:crypto';
+import {
+  base64url,
+  CompactSign,
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  importJWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { verifyAccessToken } from '../../../server/core/auth/access-token.ts';
 import { JwksCache } from '../../../server/core/auth/jwks.ts';
@@ -62,6 +72,12 @@ async function refusal(token: string, tenantAuth = auth()): Promise<string> {
   );
   expect(header).not.toBeNull();
   return header![1] as string;
+}
+
+/** The character whose unused low bit is set, which most decoders read as the same byte. */
+function nextBits(last: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  return alphabet.charAt(alphabet.indexOf(last) + 1);
 }
 
 describe('a good token', () => {
@@ -237,6 +253,48 @@ describe('a bad token is refused', () => {
       .setProtectedHeader({ alg: 'ES256', kid: 'one', crit: ['urn:x'], 'urn:x': true })
       .sign(key.privateKey, { crit: { 'urn:x': true } });
     await refusal(token);
+  });
+
+  test('with headers that change what is signed (RFC 7797), critical or not', async () => {
+    const payload = new TextEncoder().encode(JSON.stringify(claims()));
+    const sign = (header: object) =>
+      new CompactSign(payload)
+        .setProtectedHeader({ alg: 'ES256', kid: 'one', ...header })
+        .sign(key.privateKey, { crit: { b64: true } });
+    expect(await refusal(await sign({ crit: ['b64'], b64: true }))).toBe('the token has a critical header');
+    const [head, , signature] = (await sign({ crit: ['b64'], b64: true })).split('.');
+    const unencoded = base64url.encode(JSON.stringify({ alg: 'ES256', kid: 'one', crit: ['b64'], b64: false }));
+    // Signed over the text of the payload as it stands, which is what jose then verifies.
+    const said = base64url.encode(payload);
+    const raw = signBytes('sha256', Buffer.from(`${unencoded}.${said}`), {
+      key: createPrivateKey({ key: await exportJWK(key.privateKey), format: 'jwk' }),
+      dsaEncoding: 'ieee-p1363',
+    });
+    expect(await refusal(`${unencoded}.${said}.${raw.toString('base64url')}`)).toBe('the token has a critical header');
+    expect(await refusal(`${head}.${said}.${signature}`)).toBe('the token has a critical header');
+    expect(await refusal(await sign({ b64: true }))).toBe('the token has a critical header');
+  });
+
+  test('in another spelling of base64url: padding, white space, another alphabet, bits beyond the last byte', async () => {
+    const token = await idp.sign(claims({ sub: 'a' }));
+    const parts = token.split('.') as [string, string, string];
+    expect((await verifyAccessToken(services, token, auth())).caller.kind).toBe('user');
+    const others = (part: string) => [
+      `${part}=`,
+      `${part}==`,
+      ` ${part}`,
+      `${part}\n`,
+      `${part.slice(0, 8)}\t${part.slice(8)}`,
+      `${part.slice(0, 4)}+/${part.slice(6)}`,
+      `${part}A`.slice(0, Math.ceil(part.length / 4) * 4 + 1).padEnd(Math.ceil(part.length / 4) * 4 + 1, 'A'),
+      ...(part.length % 4 === 0 ? [] : [`${part.slice(0, -1)}${nextBits(part.slice(-1))}`]),
+    ];
+    for (const [place, part] of parts.entries()) {
+      for (const other of others(part)) {
+        const spelt = parts.with(place, other).join('.');
+        expect(await refusal(spelt), JSON.stringify(other.slice(-12))).toBe('the token is malformed');
+      }
+    }
   });
 
   test.each([

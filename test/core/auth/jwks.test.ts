@@ -188,6 +188,24 @@ test('an RSA key has a length within bounds', async () => {
   for (const bits of [least - 8, most + 8]) expect((await importKeySet({ keys: [rsa(bits)] })).size, `${bits}`).toBe(0);
 });
 
+test('an RSA key has a public exponent from 65537 to four bytes', async () => {
+  const n = randomBytes(limits.rsaModulusBitsMin / 8).fill(0xff, 0, 1);
+  n[n.length - 1] = 0xff;
+  const size = async (e: Buffer) => {
+    const key = { kty: 'RSA', kid: 'rsa', n: n.toString('base64url'), e: e.toString('base64url') };
+    return (await importKeySet({ keys: [key] })).size;
+  };
+  const least = Buffer.from(limits.rsaExponentMin.toString(16).padStart(6, '0'), 'hex');
+  expect(await size(least)).toBe(1);
+  expect(await size(Buffer.concat([Buffer.alloc(3), least]))).toBe(1); // zeros before it change nothing
+  expect(await size(Buffer.alloc(limits.rsaExponentBytesMax, 0xff))).toBe(1);
+  expect(await size(Buffer.alloc(limits.rsaExponentBytesMax + 1, 0xff))).toBe(0);
+  for (const e of [1, 3, 17, 257, limits.rsaExponentMin - 2])
+    expect(await size(Buffer.from([e >> 8, e & 255]))).toBe(0);
+  expect(await size(Buffer.alloc(0))).toBe(0);
+  expect(await size(Buffer.from(n))).toBe(0);
+});
+
 test('a key set may be as long as the bound, and no byte longer', async () => {
   const padded = (bytes: number) => {
     const text = JSON.stringify({ keys: idp.keys.map((key) => key.jwk) });
