@@ -37,9 +37,10 @@ export class Connection {
     socket.on('close', () => this.#lose());
   }
 
-  static open(port: number): Promise<Connection> {
+  /** @param localAddress another one of this machine, so that the server takes it for another caller */
+  static open(port: number, localAddress = '127.0.0.1'): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(new Connection(socket)));
+      const socket = connect({ port, host: '127.0.0.1', localAddress }, () => resolve(new Connection(socket)));
       socket.once('error', reject);
     });
   }
@@ -79,8 +80,8 @@ export class Connection {
   }
 }
 
-export async function openConnections(port: number, count: number): Promise<Connection[]> {
-  return Promise.all(Array.from({ length: count }, () => Connection.open(port)));
+export async function openConnections(port: number, count: number, localAddress?: string): Promise<Connection[]> {
+  return Promise.all(Array.from({ length: count }, () => Connection.open(port, localAddress)));
 }
 
 export type Closed = { answered: number; failed: number; seconds: number };

@@ -1,32 +1,57 @@
 /**
- * Owns how a body becomes a value: JSON and nothing else, not too deep, and its texts are texts. What comes after may
- * recurse over it, compare it and store it.
+ * Owns how a body becomes a value: JSON and nothing else, bounded before it is parsed, and its texts are texts. What comes
+ * after may recurse over it, compare it and store it.
  */
+import type { FastifyRequest } from 'fastify';
 import type { App } from './core/http.ts';
 import { limits } from './core/limits.ts';
 import { problem } from './core/problems.ts';
 import { nestsWithin } from './rego/index.ts';
+import { checkStructure, TOO_DEEP } from './structure.ts';
 
 const NOT_TEXT = 'The text holds a NUL character or half a surrogate pair.';
-const TOO_DEEP = `The body is nested more than ${limits.inputDepthMax} levels deep.`;
+
+/** Counts a body as so many more requests of whoever sent it. */
+export type Charge = (request: FastifyRequest, count: number) => void;
 
 /**
  * Reads application/json; any other content type is 415. A JSON Content-Type without a body is fine where a body is
- * optional: clients send it on GET and DELETE too.
+ * optional: clients send it on GET and DELETE too. To be called before the routes, each of which states how large its
+ * body may be.
  */
-export function readJsonBodies(app: App): void {
+export function readJsonBodies(app: App, charge: Charge): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, request.body); // what the route takes in its place, if anything
     try {
-      done(null, readJson(body as string));
+      done(null, readJson(request, body as string, charge));
     } catch (error) {
       done(error as Error);
     }
   });
+  app.addHook('onRoute', ({ method, url, schema, bodyLimit }) => {
+    if (schema?.body !== undefined && bodyLimit === undefined)
+      throw new Error(`the route ${String(method)} ${url} does not state how large its body may be (bodyLimit)`);
+  });
+  app.addHook('onError', (request, _reply, error, done) => {
+    if ((error as { code?: string }).code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+      const announced = Number(request.headers['content-length']) || request.routeOptions.bodyLimit;
+      charge(request, requestsOf(Math.min(announced, limits.batchBodyBytesMax)));
+    }
+    done();
+  });
 }
 
-function readJson(body: string): unknown {
+const requestsOf = (bytes: number): number => Math.floor(bytes / limits.bodyBytesPerRequest);
+
+function readJson(request: FastifyRequest, body: string, charge: Charge): unknown {
+  const checked = body.length > limits.uncheckedBodyCharsMax;
+  if (checked) {
+    const bytes = requestsOf(Buffer.byteLength(body));
+    if (bytes > 0) charge(request, bytes); // also when it is refused
+    const shapes = Math.floor(checkStructure(body) / limits.requestShapesMax);
+    if (shapes > 0) charge(request, shapes);
+  }
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -36,7 +61,7 @@ function readJson(body: string): unknown {
   // Only a body with an escape can have a text that is none (it came as UTF-8), and few have the one forbidden name.
   const suspect = body.includes('\\u') || body.includes('__proto__');
   // The usual body: findUnusable costs ten times as much (V8 compiles its for-in over arrays again and again).
-  if (!suspect && nestsWithin(value, limits.inputDepthMax)) return value;
+  if (!suspect && (checked || nestsWithin(value, limits.inputDepthMax))) return value;
   const found = findUnusable(value, limits.inputDepthMax, suspect);
   if (found === undefined) return value;
   const place = { pointer: `/${found.path.reverse().map(token).join('/')}`, detail: found.detail };

@@ -51,6 +51,16 @@ export class RateLimit {
     this.#check(this.#callers.takeMore(keyOf(caller), count, this.#max, this.#clock.monotonic()));
   }
 
+  /**
+   * Counts that a request's body stands for so many more, of the caller or of the address where nobody is known. It
+   * refuses nothing itself: the requests after it pay.
+   */
+  charge({ caller, ip }: { caller: Caller | null; ip: string }, count: number): void {
+    const now = this.#clock.monotonic();
+    if (caller !== null) this.#callers.takeMore(keyOf(caller), count, this.#max, now);
+    else this.#addresses.takeMore(networkOf(ip), count, this.#max, now);
+  }
+
   /** @param left what a bucket says: minus the milliseconds until it gives again, or all is well */
   #check(left: number): void {
     if (left >= 0) return;

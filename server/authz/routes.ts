@@ -41,6 +41,7 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
     method: 'POST',
     url: '/authz/:tenant',
     config: evaluators,
+    bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'Authorize a request by the policy that action names',
       tags: ['Authorization'],
@@ -122,6 +123,7 @@ function registerTesting(app: App, services: AuthzRouteServices): void {
     method: 'POST',
     url: '/tenants/:tenant/policies/:policyName/test',
     config: memberTesters,
+    bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'Evaluate a stored policy, or a draft of it, for an input, without storing anything',
       tags: ['Policies'],

@@ -35,6 +35,7 @@ function registerEvaluation(app: App, services: AuthzenServices): void {
     method: 'POST',
     url: '/:tenant/access/v1/evaluation',
     config: evaluators,
+    bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'AuthZEN Access Evaluation',
       tags,

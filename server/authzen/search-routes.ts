@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AuthorizationRequest } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import { type App, type CountMore, TenantParams } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
 import type { Sealer } from '../keys/index.ts';
 import { type Found, type SearchServices, type Spend, searchPolicies, searchThings } from '../search/index.ts';
@@ -51,6 +52,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
       method: 'POST',
       url: `/:tenant/access/v1/search/${vary}`,
       config,
+      bodyLimit: limits.bodyBytesMax,
       schema: { summary, tags, params: TenantParams, body, response: { 200: EntitySearchResponse } },
       handler: async (request, reply) => {
         const { page, subject, action, resource, context } = request.body;
@@ -75,6 +77,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
     method: 'POST',
     url: '/:tenant/access/v1/search/action',
     config: callers,
+    bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'AuthZEN Action Search: how a subject may a resource',
       tags,

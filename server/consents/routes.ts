@@ -1,6 +1,7 @@
 /** M/consents: giving and revoking, and what tenants do for their users. */
 import { Type } from 'typebox';
 import { type App, type CountMore, TenantParams } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import { eraseUser, inviteUser, refuseConsent, revokeConsent } from './actions.ts';
 import { type Asking, askingOf, type ConsentServices } from './governing.ts';
 import { registerReadRoutes } from './read-routes.ts';
@@ -32,6 +33,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     method: 'POST',
     url: '/:tenant/consents',
     config: { ...writers, once: {} },
+    bodyLimit: limits.bodyBytesMax,
     errorHandler: recorded(services),
     schema: {
       summary: 'Register a consent, or up to 50 with a result each',
@@ -60,6 +62,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     method: 'POST',
     url: '/:tenant/consents/refusals',
     config: { ...writers, once: {} },
+    bodyLimit: limits.smallBodyBytesMax,
     errorHandler: recorded(services),
     schema: {
       summary: 'Record that a user does not agree to a document',
@@ -82,6 +85,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     method: 'POST',
     url: '/:tenant/consents/invitations',
     config: { ...tenantWriters, once: {} },
+    bodyLimit: limits.smallBodyBytesMax,
     errorHandler: recorded(services),
     schema: {
       summary: 'Invite a user to the successor of the version that it consented to',

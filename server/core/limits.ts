@@ -6,6 +6,17 @@ export const limits = {
   // HTTP
   bodyBytesMax: 256 * 1024,
   batchBodyBytesMax: 1024 * 1024, // parsing 4 MiB of hostile JSON held up everybody for 0.4 s
+  smallBodyBytesMax: 8 * 1024, // of a few names and ids
+  configBodyBytesMax: 128 * 1024, // of a type or an issuer
+  acceptBodyBytesMax: 20 * 1024, // of a requestToken and who accepts it
+  tokenBodyBytesMax: 17 * 1024, // of a requestToken
+  redeemBodyBytesMax: 256, // of the code of a member's invitation
+  strayBodyBytesMax: 1024, // where nothing is read of it
+  bodyBytesPerRequest: 4096, // a larger body counts as so many more requests
+  bodyValuesMax: 50_000,
+  bodyShapesMax: 2000, // about 1 us each to parse; 256 KiB could have 26,000
+  requestShapesMax: 50, // of a body that counts as one request
+  uncheckedBodyCharsMax: 1024, // shorter bodies have little structure, and most of POST /authz are
   batchRequestsMax: 1000,
   batchAnswersBytesMax: 4 * 1024 * 1024, // of all answers of a batch; past this the rest is denied unevaluated
   batchesPerTenantMax: 4, // at once on a server, until their answers are taken

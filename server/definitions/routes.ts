@@ -4,6 +4,7 @@ import { roles } from '../core/auth/schema.ts';
 import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
 import type { App } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import type { Writer } from '../core/ownership.ts';
 import { decodeCursor, pageOfNames, WholeQuery } from '../core/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
@@ -65,7 +66,12 @@ export function registerDefinitionRoutes(app: App, services: DefinitionRouteServ
   put(
     app,
     services,
-    { url: `${version}/end-of-life`, noun: 'the end of life of a version', body: EndOfLifeBody },
+    {
+      url: `${version}/end-of-life`,
+      noun: 'the end of life of a version',
+      body: EndOfLifeBody,
+      bodyLimit: limits.smallBodyBytesMax,
+    },
     (call) =>
       putEndOfLife(services, call.writer, call.params.tenant, call.params, call.body as EndOfLifeBody, call.options),
   );
@@ -80,13 +86,19 @@ type Call = { writer: Writer; params: Params; body: unknown; options: PutOptions
 function put(
   app: App,
   services: DefinitionRouteServices,
-  { url, noun, body }: { url: string; noun: string; body: TSchema },
+  {
+    url,
+    noun,
+    body,
+    bodyLimit = limits.bodyBytesMax,
+  }: { url: string; noun: string; body: TSchema; bodyLimit?: number },
   act: (call: Call) => Promise<ConfigWritten<{ revision: number }>>,
 ): void {
   app.route({
     method: 'PUT',
     url,
     config: writers,
+    bodyLimit,
     schema: {
       summary: `Create or replace ${noun}`,
       tags,

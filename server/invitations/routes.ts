@@ -1,6 +1,7 @@
 /** M/sharing/invitations, for whoever invites. Users' calls go by the tenant's own policies. */
 import { Type } from 'typebox';
 import { type App, TenantParams } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../core/paging.ts';
 import { UUID } from '../core/uuid.ts';
 import { createInvitation, requireInvitation, resendInvitation, revokeInvitation } from './actions.ts';
@@ -28,6 +29,7 @@ function registerCreating(app: App, services: InvitationRouteServices): void {
     method: 'POST',
     url: '/:tenant/sharing/invitations',
     config: { ...writers, once },
+    bodyLimit: limits.smallBodyBytesMax,
     schema: {
       summary: 'Invite somebody to a relationship',
       description:

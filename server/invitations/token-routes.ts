@@ -1,5 +1,6 @@
 /** What whoever holds a requestToken may do: accept, decline, and look before logging in. */
 import { type App, TenantParams } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import { acceptInvitation, declineInvitation, previewInvitation } from './accept.ts';
 import { askingOf, type InvitationServices, tags, writers } from './governing.ts';
 import { AcceptBody, Accepted, Declined, Preview, TokenBody } from './schema.ts';
@@ -9,6 +10,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
     method: 'POST',
     url: '/:tenant/sharing/invitations/accept',
     config: { ...writers, once: {} },
+    bodyLimit: limits.acceptBodyBytesMax,
     schema: {
       summary: 'Accept an invitation: the relationship is made, exactly once',
       description:
@@ -28,6 +30,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
     method: 'POST',
     url: '/:tenant/sharing/invitations/decline',
     config: { ...writers, once: {} },
+    bodyLimit: limits.tokenBodyBytesMax,
     schema: {
       summary: 'Decline an invitation for one acceptor',
       tags,
@@ -45,6 +48,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
     method: 'POST',
     url: '/:tenant/sharing/invitations/preview',
     config: { access: { door: 'public', scarce: true } },
+    bodyLimit: limits.tokenBodyBytesMax,
     schema: {
       summary: 'Look at an invitation before logging in',
       description: 'Counted by address. Of the invitor only a display name, where the tenant has stored one.',

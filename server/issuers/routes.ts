@@ -4,6 +4,7 @@ import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
 import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../core/paging.ts';
 import {
@@ -80,6 +81,7 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
     method: 'PUT',
     url: '/tenants/:tenant/trusted-issuers/:name',
     config: writers,
+    bodyLimit: limits.configBodyBytesMax,
     schema: {
       summary: 'Trust an issuer, or change how',
       tags,
@@ -136,6 +138,7 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
     method: 'PUT',
     url: '/tenants/:tenant/token-mapping',
     config: writers,
+    bodyLimit: limits.smallBodyBytesMax,
     schema: {
       summary: 'Set which claims name the actor, for issuers that say nothing else',
       tags,

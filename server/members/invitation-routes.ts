@@ -36,6 +36,7 @@ function registerRedeeming(app: App, services: PortalServices): void {
     method: 'POST',
     url: '/portal/invitations/redeem',
     config: { access: { door: 'public', scarce: true } },
+    bodyLimit: limits.redeemBodyBytesMax,
     schema: {
       summary: 'Use an invitation: become a member, and get a portal token',
       description: 'Exactly once. 410 when it was used, has expired or was withdrawn.',
@@ -58,6 +59,7 @@ function registerInviting(app: App, services: PortalServices): void {
     method: 'POST',
     url: '/tenants/:tenant/members/invitations',
     config: { ...admins, once: { secrets: ['url'] } },
+    bodyLimit: limits.smallBodyBytesMax,
     schema: {
       summary: 'Invite a member',
       description: 'The link is shown once, in this answer, and works once, for 7 days.',

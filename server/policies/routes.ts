@@ -4,6 +4,7 @@ import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
 import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
 import {
   decodeCursor,
@@ -94,6 +95,7 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     method: 'PUT',
     url: '/tenants/:tenant/policies/:policyName',
     config: writers,
+    bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'Create or replace a policy',
       tags: ['Policies'],

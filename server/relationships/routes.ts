@@ -1,6 +1,7 @@
 /** M/actors, M/resources and their relationships. Users' calls go by the tenant's own policies. */
 import { Type } from 'typebox';
 import type { App } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import { createRelationship, deleteRelationship, relationshipOf } from './actions.ts';
 import { registerBulkRoutes } from './bulk-routes.ts';
 import { governed, type RelationshipRouteServices, recordWriterOf, ThingParams, tags, writers } from './governing.ts';
@@ -20,6 +21,7 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
     method: 'POST',
     url: '/:tenant/actors/:type/:id/relationships',
     config: { ...writers, once: {} },
+    bodyLimit: limits.smallBodyBytesMax,
     schema: {
       summary: 'Make a relationship, or give one that is there another expiry',
       description: 'A user may by the policy From:relationship:To:create; its resource is the target.',

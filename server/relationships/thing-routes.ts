@@ -1,6 +1,7 @@
 /** M/actors/{type}/{id} and M/resources/{type}/{id}: written by back ends only, so that nobody raises his own attributes. */
 import { Type } from 'typebox';
 import { type App, plainJson, TenantParams } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import {
   backendReaders,
@@ -36,6 +37,7 @@ export function registerThingRoutes(app: App, services: RelationshipRouteService
       method: 'PUT',
       url,
       config: backendWriters,
+      bodyLimit: limits.bodyBytesMax,
       schema: {
         summary: `Register ${kind}, or replace its attributes`,
         tags,

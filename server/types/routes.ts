@@ -5,6 +5,7 @@ import { type Role, roles } from '../core/auth/schema.ts';
 import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
+import { limits } from '../core/limits.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../core/paging.ts';
@@ -118,6 +119,7 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     method: 'PUT',
     url: `/tenants/:tenant/${family.path}/:type`,
     config: writers,
+    bodyLimit: limits.configBodyBytesMax,
     schema: {
       summary: `Create or replace a ${family.noun}`,
       tags,

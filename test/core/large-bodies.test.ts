@@ -17,10 +17,10 @@ const batch = (payload: string) =>
 
 describe('a large body that is refused', () => {
   test.each([
-    ['as many wrong items as fit', `{"requests":[${'1,'.repeat(limits.batchBodyBytesMax / 2 - 100)}1]}`, '/requests'],
+    ['as many wrong items as fit', `{"requests":[${'1,'.repeat(limits.bodyValuesMax - 10)}1]}`, '/requests'],
     [
       'as many wrong fields as fit',
-      `{"requests":[{${Array.from({ length: 70_000 }, (_, n) => `"k${n}":1`)}}]}`,
+      `{"requests":[{${Array.from({ length: limits.bodyShapesMax - 10 }, (_, n) => `"k${n}":1`)}}]}`,
       '/requests/0/k0',
     ],
   ])(

@@ -1,0 +1,143 @@
+/** How large a body may be, route by route, and how much structure it may have. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
+import { createTestServer } from '../helpers/server.ts';
+
+const server = await createTestServer();
+const tenant = await server.tenant();
+const backend = await server.client(tenant, 'pg:tenant:admin');
+const member = await server.member(tenant, 'security-admin');
+const json = { 'content-type': 'application/json' };
+type Document = { paths: Record<string, Record<string, { requestBody?: unknown }>> };
+const { paths } = server.app.swagger() as unknown as Document;
+// Making the document held up the event loop, which is measured: the first requests would be told to come back.
+while (server.app.isUnderPressure()) await sleep(50);
+
+const { bodyBytesMax, configBodyBytesMax, smallBodyBytesMax } = limits;
+/** Every operation with a body, and how large that may be. */
+const bounds: Record<string, number> = {
+  'POST /authz/{tenant}': bodyBytesMax,
+  'POST /authz/{tenant}/batch': limits.batchBodyBytesMax,
+  'POST /portal/invitations/redeem': limits.redeemBodyBytesMax,
+  'POST /tenants/{tenant}/members/invitations': smallBodyBytesMax,
+  'POST /tenants/{tenant}/policies/{policyName}/test': bodyBytesMax,
+  'POST /{tenant}/access/v1/evaluation': bodyBytesMax,
+  'POST /{tenant}/access/v1/evaluations': limits.batchBodyBytesMax,
+  'POST /{tenant}/access/v1/search/action': bodyBytesMax,
+  'POST /{tenant}/access/v1/search/resource': bodyBytesMax,
+  'POST /{tenant}/access/v1/search/subject': bodyBytesMax,
+  'POST /{tenant}/actors/{type}/{id}/relationships': smallBodyBytesMax,
+  'POST /{tenant}/consents': bodyBytesMax,
+  'POST /{tenant}/consents/invitations': smallBodyBytesMax,
+  'POST /{tenant}/consents/refusals': smallBodyBytesMax,
+  'POST /{tenant}/sharing/invitations': smallBodyBytesMax,
+  'POST /{tenant}/sharing/invitations/accept': limits.acceptBodyBytesMax,
+  'POST /{tenant}/sharing/invitations/decline': limits.tokenBodyBytesMax,
+  'POST /{tenant}/sharing/invitations/preview': limits.tokenBodyBytesMax,
+  'PUT /tenants/{tenant}/actor-types/{type}': configBodyBytesMax,
+  'PUT /tenants/{tenant}/consent-definitions/{name}': bodyBytesMax,
+  'PUT /tenants/{tenant}/consent-definitions/{name}/versions/{version}': bodyBytesMax,
+  'PUT /tenants/{tenant}/consent-definitions/{name}/versions/{version}/documents/{language}/{documentVersion}':
+    bodyBytesMax,
+  'PUT /tenants/{tenant}/consent-definitions/{name}/versions/{version}/end-of-life': smallBodyBytesMax,
+  'PUT /tenants/{tenant}/policies/{policyName}': bodyBytesMax,
+  'PUT /tenants/{tenant}/relationship-types/{type}': configBodyBytesMax,
+  'PUT /tenants/{tenant}/resource-types/{type}': configBodyBytesMax,
+  'PUT /tenants/{tenant}/token-mapping': smallBodyBytesMax,
+  'PUT /tenants/{tenant}/trusted-issuers/{name}': configBodyBytesMax,
+  'PUT /{tenant}/actors/{type}/{id}': bodyBytesMax,
+  'PUT /{tenant}/resources/{type}/{id}': bodyBytesMax,
+};
+
+describe('a body may be as large as its route says', () => {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation.requestBody !== undefined)
+      .map(([method]) => `${method.toUpperCase()} ${path}`),
+  );
+
+  test('and every route with a body says it', () => {
+    expect(Object.keys(bounds).sort()).toEqual(operations.sort());
+  });
+
+  const send = (operation: string, bytes: number) => {
+    const [method, path] = operation.split(' ') as ['POST' | 'PUT', string];
+    const url = path.replace('{tenant}', tenant).replaceAll(/\{\w+\}/g, 'x');
+    const authorization = `Bearer ${path.startsWith('/tenants/') ? member : backend}`;
+    // White space, then what is no JSON: nothing is done with it.
+    const payload = `${' '.repeat(bytes - 1)}?`;
+    return server.app.inject({ method, url, headers: { authorization, ...json }, payload });
+  };
+
+  test.each(Object.entries(bounds))('%s: %i bytes, and not one more', async (operation, bytes) => {
+    const taken = await send(operation, bytes);
+    expect([taken.statusCode, taken.json().detail]).toEqual([400, expect.stringContaining('not JSON')]);
+    const refused = await send(operation, bytes + 1);
+    expect([refused.statusCode, refused.json().code]).toEqual([413, 'body_too_large']);
+  });
+
+  test('where nothing is read of it, it may be small', async () => {
+    const url = `/${tenant}/consents/00000000-0000-0000-0000-000000000000`;
+    for (const [bytes, status] of [
+      [limits.strayBodyBytesMax, 404],
+      [limits.strayBodyBytesMax + 1, 413],
+    ] as const) {
+      const payload = `"${'x'.repeat(bytes - 2)}"`;
+      const headers = { authorization: `Bearer ${backend}`, ...json };
+      const answer = await server.app.inject({ method: 'DELETE', url, headers, payload });
+      expect(answer.statusCode).toBe(status);
+    }
+  });
+});
+
+describe('the structure of a body', () => {
+  const ask = async (context: string) => {
+    const headers = { authorization: `Bearer ${backend}`, ...json };
+    const payload = `{"context":{"x":${context}}}`;
+    const answer = await server.app.inject({ method: 'POST', url: `/authz/${tenant}`, headers, payload });
+    return [answer.statusCode, answer.statusCode === 200 ? undefined : answer.json().detail];
+  };
+  const list = (count: number, item: (n: number) => string) => `[${Array.from({ length: count }, (_, n) => item(n))}]`;
+
+  test('may have as many values as the limit says, and not one more', async () => {
+    const around = 3; // the body, the context and the list
+    expect(await ask(list(limits.bodyValuesMax - around, () => '1'))).toEqual([200, undefined]);
+    expect(await ask(list(limits.bodyValuesMax - around + 1, () => '1'))).toEqual([
+      400,
+      expect.stringContaining('values'),
+    ]);
+    expect((await ask(list(limits.bodyValuesMax, () => '{}')))[0]).toBe(400);
+    expect((await ask(list(limits.bodyValuesMax, () => '[]')))[0]).toBe(400);
+  });
+
+  test('may have as many shapes as the limit says, and not one more', async () => {
+    const around = 2; // context, x
+    const own = (n: number) => `{"k${n}":0}`;
+    expect(await ask(list(limits.bodyShapesMax - around, own))).toEqual([200, undefined]);
+    expect(await ask(list(limits.bodyShapesMax - around + 1, own))).toEqual([400, expect.stringContaining('members')]);
+    const ordered = (n: number) => `{"a${n % 100}":0,"b${n / 100}":0}`; // few names, in many orders
+    expect((await ask(list(limits.bodyShapesMax, ordered)))[0]).toBe(400);
+    const one = Array.from({ length: limits.bodyShapesMax }, (_, n) => `"k${n}":0`);
+    expect((await ask(`{${one}}`))[0]).toBe(400);
+  });
+
+  test('is counted by members in their order: objects that are alike, and texts that look like members, are none', async () => {
+    const alike = list(limits.bodyShapesMax * 2, (n) => `{"id":"${n}","type":"user","attributes":{"age":${n}}}`);
+    expect(await ask(alike)).toEqual([200, undefined]);
+    expect(await ask(list(limits.bodyShapesMax * 2, (n) => `"{\\"k${n}\\":[1,{"`))).toEqual([200, undefined]);
+    expect(await ask(list(limits.bodyShapesMax * 2, () => '{"x\\\\":1,"\\"y":{"z":2}}'))).toEqual([200, undefined]);
+  });
+
+  test('of a small body is not looked at before it is parsed, and its depth is', async () => {
+    const deep = '['.repeat(limits.uncheckedBodyCharsMax / 4) + ']'.repeat(limits.uncheckedBodyCharsMax / 4);
+    expect((await ask(deep))[1]).toMatch(/^\/context\/x\/0.*levels deep/);
+    expect((await ask(deep + ' '.repeat(limits.uncheckedBodyCharsMax)))[1]).toMatch(/^The body.*levels deep/);
+  });
+
+  test('that is no JSON is refused as such, whatever its size', async () => {
+    for (const wrong of ['}'.repeat(2000), `"${'x'.repeat(2000)}`, `${'{"a":'.repeat(20)}${' '.repeat(2000)}`]) {
+      expect(await ask(wrong)).toEqual([400, expect.stringContaining('not JSON')]);
+    }
+  });
+});
