@@ -21,8 +21,11 @@ export function csvOf(event: RegisterEvent): string {
   return `${cells.map(cell).join(',')}\r\n`;
 }
 
-/** What a spreadsheet would take for a formula: users choose some of these texts, and others open the file. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * What a spreadsheet would take for a formula, also behind spaces and in the full and small widths of East Asian text:
+ * users choose some of these texts, and others open the file.
+ */
+const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\u2212\uFE62\uFE63\uFE66\uFE6B\uFF0B\uFF0D\uFF1D\uFF20])/u;
 
 function cell(value: string | number | undefined): string {
   if (value === undefined) return '';
