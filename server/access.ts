@@ -7,7 +7,7 @@ import { admit } from './core/auth/admit.ts';
 import { missingToken } from './core/auth/problems.ts';
 import type { Access, Caller, TenantAuth } from './core/auth/schema.ts';
 import type { AccessTokens } from './core/auth/token-cache.ts';
-import type { App } from './core/http.ts';
+import { type App, repeatedHeader } from './core/http.ts';
 import type { Observe } from './core/observe.ts';
 import { Problem, problem } from './core/problems.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -70,12 +70,15 @@ function enter(services: Door, request: FastifyRequest): Promise<void> | undefin
   const code = (request.params as { tenant?: string }).tenant;
   const tenant = code === undefined ? undefined : services.tenantOf(code);
   const token = access.door === 'public' ? undefined : bearerOf(request);
-  if (access.door === 'management' && tenant?.active && token !== undefined) {
+  const repeated = repeatedHeader(request.raw.rawHeaders);
+  if (access.door === 'management' && tenant?.active && token !== undefined && repeated === undefined) {
     const known = services.tokens.cached(token, tenant.auth);
     if (known !== undefined) return letIn(services, access, known, request);
   }
   // A stranger so far. Nothing below costs more than a look-up before its address was counted.
   services.rates?.countAddress(request.ip, access.door === 'public' && access.scarce);
+  if (repeated !== undefined)
+    throw problem('invalid_request', { detail: `There is more than one ${repeated} header.` });
   // Before the token is looked at: an unknown tenant has no issuers that could vouch for anybody.
   if (code !== undefined && !tenant?.active) throw tenantProblem('tenant_not_found');
   if (access.door === 'public') return undefined;
@@ -110,10 +113,10 @@ async function verified(
   }
 }
 
-/** Counted and known before it is admitted: what a caller may not do is a request of its own too, and may be recorded. */
+/** Known and counted before it is admitted: what is too much, or what a caller may not do, may be recorded. */
 function letIn(services: Door, access: Access, caller: Caller, request: FastifyRequest): undefined {
-  services.rates?.countCaller(caller);
   request.caller = caller;
+  services.rates?.countCaller(caller);
   admit(access, caller);
   return undefined;
 }
@@ -121,7 +124,7 @@ function letIn(services: Door, access: Access, caller: Caller, request: FastifyR
 /** The token of RFC 6750 section 2.1, and of no other place: not the query, not the body. Undefined: noBearer says why. */
 function bearerOf(request: FastifyRequest): string | undefined {
   const header = request.headers.authorization;
-  if (header === undefined || !isBearer(header) || hasTwo(request.raw.rawHeaders)) return undefined;
+  if (header === undefined || !isBearer(header)) return undefined;
   return header.slice(7).trim();
 }
 
@@ -131,17 +134,5 @@ function isBearer(header: string): boolean {
 
 function noBearer(request: FastifyRequest): Problem {
   if (request.headers.authorization === undefined) return missingToken();
-  if (hasTwo(request.raw.rawHeaders))
-    return problem('invalid_request', { detail: 'There is more than one Authorization header.' });
   return missingToken('The Authorization header is not Bearer and a token.');
-}
-
-/** Node keeps the first Authorization header and drops the others silently; a proxy before us may look at the last. */
-function hasTwo(rawHeaders: readonly string[]): boolean {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    if (name.length === 13 && name.toLowerCase() === 'authorization') count++;
-  }
-  return count > 1;
 }

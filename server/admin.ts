@@ -5,6 +5,9 @@
  */
 import { isIP } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { boundConnections, connectionOptions } from './connections.ts';
+import { repeatedHeader } from './core/http.ts';
+import { limits } from './core/limits.ts';
 import type { Metrics } from './core/metrics.ts';
 import type { Snapshots } from './snapshot/index.ts';
 
@@ -22,7 +25,12 @@ export type AdminOptions = {
 };
 
 export function createAdmin(options: AdminOptions): FastifyInstance {
-  const app = Fastify({ logger: false });
+  const app = Fastify({ logger: false, ...connectionOptions() });
+  boundConnections(app.server, limits.adminConnectionsMax, () => true);
+  app.addHook('onRequest', (request, reply, done) => {
+    if (repeatedHeader(request.raw.rawHeaders) === undefined) return done();
+    void reply.status(400).send({ status: 'a header that must be single was sent twice' });
+  });
   app.get('/live', async (_request, reply) => {
     const live = options.isLive?.() ?? true;
     return reply.status(live ? 200 : 503).send({ status: live ? 'live' : 'not live' });

@@ -11,7 +11,9 @@ import { registerAccess } from './access.ts';
 import { AuthorizationRequest, registerAuthzRoutes } from './authz/index.ts';
 import { registerAuthzenRoutes } from './authzen/index.ts';
 import { readJsonBodies } from './body.ts';
+import { boundConnections, connectionOptions } from './connections.ts';
 import { recorded, registerConsentRoutes } from './consents/index.ts';
+import { isLoopback, isWithin, parseCidrs } from './core/auth/addresses.ts';
 import type { Caller } from './core/auth/schema.ts';
 import type { Config } from './core/config.ts';
 import type { App, CountMore } from './core/http.ts';
@@ -58,12 +60,12 @@ export async function createApp(config: Config, services: Services): Promise<App
     // Ids may be 1 KiB, and arrive percent-encoded.
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false },
     frameworkErrors: (error, request, reply) => send(observe, error, request, reply),
-    requestTimeout: 30_000,
-    connectionTimeout: 0,
-    keepAliveTimeout: 72_000,
+    ...connectionOptions(),
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
 
+  const proxies = parseCidrs(config.ACCORD_TRUST_PROXY);
+  boundConnections(app.server, config.ACCORD_MAX_CONNECTIONS, (one) => isLoopback(one) || isWithin(one, proxies));
   app.setValidatorCompiler(createValidatorCompiler({ AuthorizationRequest }) as never);
   registerErrors(app, observe);
   const rates = config.ACCORD_RATE_LIMIT > 0 ? new RateLimit(config.ACCORD_RATE_LIMIT, services.clock) : undefined;
@@ -72,6 +74,8 @@ export async function createApp(config: Config, services: Services): Promise<App
     // All that protects JSON, which no browser shows as a page or takes with cookies: pages get more (docs.ts). A header
     // costs 0.4 us to check and to write, Helmet's eleven 11 % of a decision's CPU.
     reply.header('x-content-type-options', 'nosniff');
+    // Almost every answer tells of persons. What anybody may keep (keys, metadata) says so itself.
+    reply.header('cache-control', 'no-store');
     reply.header('x-request-id', request.id);
     done();
   });

@@ -4,7 +4,7 @@ import type { ErrorObject } from 'ajv';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from './core/http.ts';
 import type { Observe } from './core/observe.ts';
-import { Problem, problem } from './core/problems.ts';
+import { bodyProblem, Problem, problem } from './core/problems.ts';
 import { placesOf } from './validation.ts';
 
 export function registerErrors(app: App, observe: Observe): void {
@@ -35,6 +35,7 @@ export function send(observe: Observe, error: unknown, request: FastifyRequest, 
     .status(found.status)
     .header('x-request-id', request.id)
     .header('x-content-type-options', 'nosniff')
+    .header('cache-control', 'no-store')
     .header('content-type', 'application/problem+json; charset=utf-8')
     .serializer(JSON.stringify)
     .send(body);
@@ -53,8 +54,8 @@ export function problemOf(error: unknown): Problem {
     const detail = errors.map((place) => `${place.pointer}: ${place.detail}`).join(' ');
     return problem('invalid_request', { detail, errors });
   }
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem('body_too_large');
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return problem('unsupported_media_type');
+  const ofBody = bodyProblem(error);
+  if (ofBody !== undefined) return ofBody;
   if (isDatabaseLost(code, message))
     return problem('not_ready', { detail: 'The database does not answer.', cause: error });
   if (statusCode === 429) return problem('rate_limited');

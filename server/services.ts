@@ -1,14 +1,15 @@
 /** Owns putting the rooms together: one object that app.ts, the operator and the CLI take what they need from. */
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { AccessServices } from './access.ts';
 import { type AuthzRouteServices, Batches, DecisionLog, Explainer } from './authz/index.ts';
 import type { AuthzenServices } from './authzen/index.ts';
-import { type ConsentRouteServices, FactsWithConsents, PastConsents, Registrar } from './consents/index.ts';
+import { type ConsentRouteServices, FactsWithConsents, PastConsents, Registrar, Throttled } from './consents/index.ts';
 import { JwksCache } from './core/auth/jwks.ts';
-import { createOutbound } from './core/auth/outbound.ts';
+import { createOutbound, type OutboundOptions } from './core/auth/outbound.ts';
 import { AccessTokens } from './core/auth/token-cache.ts';
 import { type Clock, systemClock } from './core/clock.ts';
-import { type Config, parseListen, requireVariable } from './core/config.ts';
+import { type Config, ConfigError, parseListen, requireVariable } from './core/config.ts';
 import { Database } from './core/db/database.ts';
 import type { FenceOptions } from './core/db/fence.ts';
 import { createLogger, logObservation } from './core/log.ts';
@@ -27,6 +28,7 @@ import {
   type KeyRouteServices,
   type MintServices,
   openInstallationKey,
+  PublishedKeys,
   type Sealer,
 } from './keys/index.ts';
 import { Ledger, type LedgerRouteServices, type SealServices } from './ledger/index.ts';
@@ -113,8 +115,12 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const installationKey = await openInstallationKey({ database, sealer });
     const baseUrl = baseUrlOf(config);
     const maxStalenessMs = config.ACCORD_MAX_STALENESS * 1000;
-    const snapshots = new Snapshots({ database, baseUrl, server: randomUUID(), maxStalenessMs, clock, observe });
-    const outbound = createOutbound({ allow: config.ACCORD_OUTBOUND_ALLOW, ownListeners: () => ownListeners(config) });
+    const published = new PublishedKeys(database);
+    const snapshots = new Snapshots({
+      ...{ database, baseUrl, server: randomUUID(), maxStalenessMs, clock, observe },
+      keysChanged: (tenant) => published.forget(tenant),
+    });
+    const outbound = createOutbound(await outboundOptions(config));
     const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer });
     const portal = { database, installationKey, clock, baseUrl };
     const pageTokens = createSealer(sealer.digest(new Uint8Array(), ['key of page tokens']));
@@ -148,7 +154,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       issuers: { database, baseUrl, served: rooms.served },
       members: portal,
       invitations: { database, clock, baseUrl },
-      keys: { tenantOf: (tenant) => snapshots.get(tenant), clock, database },
+      keys: { tenantOf: (tenant) => snapshots.get(tenant), clock, published },
       ledger,
       register: { database, clock, ledger, tenantOf: (tenant) => snapshots.get(tenant) },
       sealing: { database, sealer, clock, observe },
@@ -240,6 +246,7 @@ function buildRooms({ config, clock, observe, database, snapshots, outbound, bas
       ...{ database, clock, sealer, baseUrl, snapshotOf },
       ledger: new Ledger(database),
       past,
+      throttled: new Throttled(clock),
       registrar: new Registrar({ database, clock, snapshotOf }),
     },
     relationships: { database, clock, govern, endInvitations },
@@ -268,4 +275,20 @@ function observers(config: Config, also: Observe | undefined) {
 
 function ownListeners(config: Config): { port: number }[] {
   return [parseListen(config.ACCORD_LISTEN), parseListen(config.ACCORD_ADMIN_LISTEN)];
+}
+
+/** @throws ConfigError when the file of ACCORD_CA_BUNDLE cannot be read */
+async function outboundOptions(config: Config): Promise<OutboundOptions> {
+  const { ACCORD_CA_BUNDLE: file, ACCORD_HTTPS_PROXY: url, ACCORD_NO_PROXY: except } = config;
+  const ca = file === undefined ? undefined : await readFile(file, 'utf8').catch(unreadable);
+  return {
+    allow: config.ACCORD_OUTBOUND_ALLOW,
+    ownListeners: () => ownListeners(config),
+    ...(ca === undefined ? {} : { ca }),
+    ...(url === undefined ? {} : { proxy: { url, except } }),
+  };
+}
+
+function unreadable(error: Error): never {
+  throw new ConfigError(`ACCORD_CA_BUNDLE: ${error.message}`);
 }

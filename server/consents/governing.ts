@@ -1,20 +1,23 @@
 /** Owns what the room's verbs share: what they need, who asks, whose consents it is about, and what is recorded of it. */
+import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { type Once, onceOf } from '../core/once.ts';
-import { Problem, problem } from '../core/problems.ts';
+import { bodyProblem, Problem, problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import { actedBy, type Ledger, type RegisterEntry } from '../ledger/index.ts';
 import { wrongId } from '../relationships/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import type { PastConsents } from './past.ts';
+import type { Throttled } from './throttled.ts';
 
 export type ConsentServices = {
   database: Database;
   clock: Clock;
   ledger: Ledger;
   past: PastConsents;
+  throttled: Throttled;
   /** What this server serves of a tenant. @throws Problem 404, 503 */
   snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };
 };
@@ -116,15 +119,17 @@ type Refused = {
 };
 
 /**
- * Records a request of a known caller that was refused, before that is answered. What failed on our side is no attempt, and
- * what was too much (429) would be too much here too.
+ * Records a request of a known caller that was refused, before that is answered. What failed on our side is no attempt; of
+ * what was too much (429), only the first of a second is recorded.
  */
 export async function recordRefusal(services: ConsentServices, request: Refused, error: unknown): Promise<void> {
   const { caller } = request;
   const { tenant } = request.params as { tenant: string };
-  const code = error instanceof Problem ? error.code : 'invalid_request';
-  const status = error instanceof Problem ? error.status : ((error as { statusCode?: number }).statusCode ?? 500);
-  if (caller === null || status >= 500 || status === 429) return;
+  const refused = error instanceof Problem ? error : bodyProblem(error);
+  const code = refused?.code ?? 'invalid_request';
+  const status = refused?.status ?? (error as { statusCode?: number }).statusCode ?? 500;
+  if (caller === null || status >= 500) return;
+  if (status === 429 && !services.throttled.isRecorded(`${tenant} ${callerName(caller)}`)) return;
   const asking = { tenant, caller, requestId: request.id };
   const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
   const said = { ...(request.query as object), ...(isObject(request.body) ? (request.body as object) : {}) };

@@ -8,3 +8,4 @@ export { Registrar } from './registrar.ts';
 export { recorded } from './route-parts.ts';
 export { type ConsentRouteServices, registerConsentRoutes } from './routes.ts';
 export { seedConsents } from './seeding.ts';
+export { Throttled } from './throttled.ts';

@@ -39,10 +39,7 @@ export function registerReadRoutes(app: App, services: Services): void {
       params: OneParams,
       response: { 200: Type.Object({ receipt: Type.String() }) },
     },
-    handler: async (request, reply) => {
-      reply.header('cache-control', 'no-store');
-      return { receipt: await readReceipt(services, askingOf(request), request.params.id) };
-    },
+    handler: async (request) => ({ receipt: await readReceipt(services, askingOf(request), request.params.id) }),
   });
 }
 

@@ -82,10 +82,37 @@ export const ConfigSchema = Type.Object({
     description:
       'Addresses outside the public internet that issuers and endpoints may have: CIDR ranges, separated by commas.',
   }),
+  ACCORD_CA_BUNDLE: Type.Optional(
+    Type.String({
+      maxLength: 4096,
+      description:
+        'File of certificates (PEM) of authorities that issuers may have beside those that Node knows; read at the start.',
+    }),
+  ),
+  ACCORD_HTTPS_PROXY: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#]+/?$',
+      description:
+        'Proxy (CONNECT) by which issuers and endpoints are reached; user and password may stand in it. It then decides which addresses a name leads to.',
+    }),
+  ),
+  ACCORD_NO_PROXY: Type.String({
+    default: '',
+    maxLength: 4096,
+    description:
+      'What is reached without ACCORD_HTTPS_PROXY: names with all below them, addresses, CIDR ranges, separated by commas; * is everything.',
+  }),
   ACCORD_TRUST_PROXY: Type.String({
     default: '',
     maxLength: 1024,
     description: 'CIDR ranges of proxies whose X-Forwarded-* headers are believed, separated by commas.',
+  }),
+  ACCORD_MAX_CONNECTIONS: Type.Integer({
+    default: 10_000,
+    minimum: 10,
+    maximum: 1_000_000,
+    description:
+      'Connections that a server has open at once; those past it are closed. One address has at most a quarter of them, unless it is a proxy of ACCORD_TRUST_PROXY or of this machine.',
   }),
   ACCORD_RATE_LIMIT: Type.Integer({
     default: 5000,

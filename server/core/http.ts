@@ -33,6 +33,21 @@ declare module 'fastify' {
 /** The parameters of a route that names only its tenant. */
 export const TenantParams = Type.Object({ tenant: Type.String() });
 
+/**
+ * A header that must be single and was sent more than once: Node keeps the first and drops the others silently, and a
+ * proxy before us may look at the last.
+ */
+export function repeatedHeader(rawHeaders: readonly string[]): 'Host' | 'Authorization' | undefined {
+  let [hosts, authorizations] = [0, 0];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4) hosts += Number(name.toLowerCase() === 'host');
+    else if (name.length === 13) authorizations += Number(name.toLowerCase() === 'authorization');
+  }
+  if (hosts > 1) return 'Host';
+  return authorizations > 1 ? 'Authorization' : undefined;
+}
+
 /** Counts that a request holds so many more, for its caller and its tenant. @throws Problem rate_limited */
 export type CountMore = (request: FastifyRequest, count: number) => void;
 

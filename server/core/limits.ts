@@ -4,6 +4,13 @@
  */
 export const limits = {
   // HTTP
+  headersTimeoutMs: 10_000, // from a connection's or a request's first moment
+  requestTimeoutMs: 30_000,
+  connectionIdleMs: 300_000, // while a request is answered: a reader that takes nothing
+  keepAliveTimeoutMs: 72_000, // longer than the usual balancer keeps a connection
+  connectionsCheckMs: 5000,
+  connectionsOfAddressPercent: 25,
+  adminConnectionsMax: 128,
   bodyBytesMax: 256 * 1024,
   batchBodyBytesMax: 1024 * 1024, // parsing 4 MiB of hostile JSON held up everybody for 0.4 s
   smallBodyBytesMax: 8 * 1024, // of a few names and ids
@@ -113,6 +120,7 @@ export const limits = {
   jwksStaleMaxMs: 3_600_000, // unless the issuer cannot be reached; past this nothing is accepted
   jwksRetryMs: 5000,
   jwksKeysMax: 64,
+  publishedKeysTenantsMax: 10_000, // remembered
   jwksSourcesMax: 20_000,
   rsaModulusBitsMin: 2048,
   rsaModulusBitsMax: 8192,
@@ -179,6 +187,7 @@ export const limits = {
   registrationsWritingMax: 2, // transactions of a tenant at once
 
   // Ledger
+  ledgerThrottledMs: 1000, // of a caller's requests that a rate limit refused, one is recorded
   ledgerTextBytesMax: 1024, // of a field; what is longer was refused, and is recorded cut
   ledgerGroupEntriesMax: 1000, // in one insert, unless one append alone has more
   ledgerCheckpointCharsMax: 2048,

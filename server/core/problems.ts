@@ -89,3 +89,10 @@ export const problem = defineProblems({
     when: 'State as new as Accord-Min-Revision asks did not arrive in time.',
   },
 });
+
+/** What Fastify says of a body that it did not read, as the problem that it is. */
+export function bodyProblem(error: unknown): Problem | undefined {
+  const { code } = error as { code?: unknown };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem('body_too_large');
+  return code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? problem('unsupported_media_type') : undefined;
+}

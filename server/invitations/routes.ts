@@ -41,7 +41,7 @@ function registerCreating(app: App, services: InvitationRouteServices): void {
     },
     handler: async (request, reply) => {
       const { result, revision } = await createInvitation(services, askingOf(request), request.body);
-      reply.header('accord-revision', revision).header('cache-control', 'no-store');
+      reply.header('accord-revision', revision);
       reply.header('location', `/${request.params.tenant}/sharing/invitations/${result.invitationId}`);
       return result;
     },
@@ -123,7 +123,7 @@ function registerChanging(app: App, services: InvitationRouteServices): void {
     },
     handler: async (request, reply) => {
       const { result, revision } = await resendInvitation(services, askingOf(request), request.params.id);
-      reply.header('accord-revision', revision).header('cache-control', 'no-store');
+      reply.header('accord-revision', revision);
       return result;
     },
   });

@@ -58,9 +58,6 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
       body: TokenBody,
       response: { 200: Preview },
     },
-    handler: async (request, reply) => {
-      reply.header('cache-control', 'no-store');
-      return previewInvitation(services, { ...request.params, ...request.body });
-    },
+    handler: async (request) => previewInvitation(services, { ...request.params, ...request.body }),
   });
 }

@@ -4,6 +4,7 @@
  */
 export { ensureKeys, type InstallationKey, invitationKey, lastingKey, openInstallationKey } from './actions.ts';
 export { type Minted, type MintServices, mintClientToken, mintUserToken } from './mint.ts';
+export { PublishedKeys } from './published.ts';
 export { type KeyRouteServices, registerKeyRoutes } from './routes.ts';
 export { ownIssuer, portalIssuer } from './rules.ts';
 export type { PublicKey, SigningKey } from './schema.ts';

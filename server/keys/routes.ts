@@ -5,15 +5,14 @@
 import { type Static, Type } from 'typebox';
 import type { TenantAuth } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Database } from '../core/db/database.ts';
 import { type App, TenantParams } from '../core/http.ts';
 import { tenantProblem } from '../tenants/index.ts';
-import { readPublishedKeys } from './store.ts';
+import type { PublishedKeys } from './published.ts';
 
 export type KeyRouteServices = {
   tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
   clock: Clock;
-  database: Database;
+  published: PublishedKeys;
 };
 
 const Jwk = Type.Object({
@@ -55,7 +54,7 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
   app.route({
     method: 'GET',
     url: '/:tenant/.well-known/jwks.json',
-    config: { access: { door: 'public', scarce: true } },
+    config: { access: { door: 'public' } },
     schema: {
       summary: "Public keys that verify the tenant's invitations (requestToken), receipts and checkpoints",
       tags: ['Invitations'],
@@ -65,10 +64,11 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
     handler: async (request, reply) => {
       const { tenant } = request.params;
       if (!services.tenantOf(tenant)?.active) throw tenantProblem('tenant_not_found');
-      const now = new Date(services.clock.now()).toISOString();
-      const keys = await services.database.read(tenant, (tx) => readPublishedKeys(tx, tenant, now));
+      const now = services.clock.now();
+      const keys = await services.published.of(tenant);
+      const live = keys.filter(({ retires_at: at }) => at === null || Date.parse(at) > now);
       reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
-      return { keys: keys.map((key) => key.public_jwk) } as Jwks;
+      return { keys: live.map((key) => key.public_jwk) } as Jwks;
     },
   });
 }

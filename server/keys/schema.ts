@@ -30,6 +30,8 @@ export const PublicKeyRow = Type.Object({
   retires_at: Nullable(Instant),
 });
 
+export type PublicKeyRow = Static<typeof PublicKeyRow>;
+
 /** A public access-token key for the snapshot. */
 export type PublicKey = OwnKey & { readonly tenant: string };
 

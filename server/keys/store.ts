@@ -142,12 +142,12 @@ export function readLastingPublicKey(
   );
 }
 
-/** Every public key of the tenant that verifies anything at \`now\` but access tokens, newest first. */
-export function readPublishedKeys(tx: Transaction, tenant: string, now: string): Promise<VerifyingKey[]> {
+/** Every public key of the tenant but those of access tokens, newest first, the retired ones too. */
+export function readPublishedKeys(tx: Transaction, tenant: string): Promise<PublicKeyRow[]> {
   return tx.many(
-    VerifyingKeyRow,
-    sql`select public_jwk from accord.signing_key where tenant = ${tenant} and purpose <> 'access'
-      and (retires_at is null or retires_at > ${now}) order by created_at desc, kid`,
+    PublicKeyRow,
+    sql`select tenant, public_jwk, retires_at from accord.signing_key
+      where tenant = ${tenant} and purpose <> 'access' order by created_at desc, kid`,
   );
 }
 

@@ -151,7 +151,7 @@ function registerVerification(app: App, services: LedgerRouteServices, errorHand
     schema: {
       summary: 'Verify the chain of sealed entries',
       description:
-        'Computes every hash anew, and names the first entry that was changed, removed, inserted, reordered or cut off. It takes seconds for a million entries.',
+        'Computes every hash anew, and names the first entry that was changed, removed, inserted, reordered or cut off. It takes seconds for a million entries. The verification is itself an entry.',
       tags,
       params: TenantParams,
       querystring: Type.Object(
@@ -178,7 +178,10 @@ function registerVerification(app: App, services: LedgerRouteServices, errorHand
       running.add(tenant);
       try {
         const earlier = checkpoint === undefined ? {} : { earlier: checkpoint };
-        return await verifyLedger(services, tenant, { ...earlier, signal: gone.signal });
+        const verified = await verifyLedger(services, tenant, { ...earlier, signal: gone.signal });
+        const read = { ...actedBy(request.caller as Caller), type: 'read', outcome: 'verification' } as const;
+        await services.ledger.append(tenant, [{ ...read, time: services.clock.now(), requestId: request.id }]);
+        return verified;
       } finally {
         running.delete(tenant);
       }

@@ -46,7 +46,6 @@ function registerRedeeming(app: App, services: PortalServices): void {
       response: { 200: Redeemed },
     },
     handler: async (request, reply) => {
-      reply.header('cache-control', 'no-store');
       const { result, revision } = await gate.run('', () => redeemInvitation(services, request.body.token, request.id));
       reply.header('accord-revision', revision);
       return result;
@@ -72,7 +71,7 @@ function registerInviting(app: App, services: PortalServices): void {
       const { tenant } = request.params;
       const by = { actor: `member:${memberOf(request).email}`, requestId: request.id, ...onceOf(request) };
       const { result, revision } = await inviteMember(services, tenant, request.body, by);
-      reply.header('cache-control', 'no-store').header('accord-revision', revision);
+      reply.header('accord-revision', revision);
       reply.header('location', `/tenants/${tenant}/members/invitations/${result.id}`);
       return reply.code(201).send(result);
     },

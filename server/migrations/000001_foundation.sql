@@ -140,6 +140,15 @@ create table accord.signing_key (
 create unique index signing_key_in_use on accord.signing_key (tenant, purpose) where retires_at is null;
 select accord.isolate('accord.signing_key');
 
+-- Servers hold public keys in memory. Keys come with what they first sign, without a revision of the tenant.
+create function accord.tell_of_key() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('accord_keys', coalesce(new.tenant, old.tenant));
+  return null;
+end $$;
+create trigger tell after insert or update or delete on accord.signing_key
+  for each row execute function accord.tell_of_key();
+
 create table accord.installation_key (
   kid text primary key,
   purpose text not null check (purpose in ('portal')),

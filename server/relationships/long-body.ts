@@ -30,7 +30,7 @@ export function allowLongBodies({ server }: Pick<App, 'server'>): (request: Inco
     request.once('close', () => {
       exempt.delete(socket);
       socket.removeListener('timeout', idle);
-      socket.setTimeout(0);
+      socket.setTimeout(server.timeout);
     });
   };
 }

@@ -21,6 +21,8 @@ export type SnapshotOptions = {
   maxStalenessMs: number;
   clock: Clock;
   observe: Observe;
+  /** Told when a tenant's keys have changed, or (without a tenant) when that may have been missed. */
+  keysChanged?: (tenant?: string) => void;
 };
 
 export class Snapshots {
@@ -56,8 +58,14 @@ export class Snapshots {
     await this.#acknowledge();
     this.#listener = listen({
       client: () => database.client(),
-      channels: { accord_config: (payload) => this.#notified(payload) },
-      onConnect: () => void this.#confirm(),
+      channels: {
+        accord_config: (payload) => this.#notified(payload),
+        accord_keys: (tenant) => this.#options.keysChanged?.(tenant),
+      },
+      onConnect: () => {
+        this.#options.keysChanged?.();
+        void this.#confirm();
+      },
       observe: this.#options.observe,
     });
     const everyMs = Math.max(500, this.#options.maxStalenessMs / 5);

@@ -18,6 +18,7 @@ import {
   ensureKeys,
   loadPublicKeys,
   openInstallationKey,
+  PublishedKeys,
   registerKeyRoutes,
 } from '../../server/keys/index.ts';
 import { authenticateMember, recordSupportUse, registerMemberRoutes } from '../../server/members/index.ts';
@@ -67,7 +68,7 @@ export async function createTestApp(
     observe,
     rates,
   });
-  registerKeyRoutes(app, { tenantOf: (tenant) => held.get(tenant), clock, database });
+  registerKeyRoutes(app, { tenantOf: (tenant) => held.get(tenant), clock, published: new PublishedKeys(database) });
   registerIssuerRoutes(app, { database, baseUrl, served });
   registerMemberRoutes(app, keyed);
   more(app);

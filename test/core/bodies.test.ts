@@ -77,6 +77,14 @@ describe('a body may be as large as its route says', () => {
     expect([refused.statusCode, refused.json().code]).toEqual([413, 'body_too_large']);
   });
 
+  test('of nobody is not read where a token is needed', async () => {
+    const payload = 'x'.repeat(limits.batchBodyBytesMax * 2);
+    for (const url of [`/authz/${tenant}/batch`, `/tenants/${tenant}/policies/x/test`]) {
+      const answer = await server.app.inject({ method: 'POST', url, headers: json, payload });
+      expect([answer.statusCode, answer.json().code]).toEqual([401, 'unauthenticated']);
+    }
+  });
+
   test('where nothing is read of it, it may be small', async () => {
     const url = `/${tenant}/consents/00000000-0000-0000-0000-000000000000`;
     for (const [bytes, status] of [

@@ -1,4 +1,5 @@
 /** What holds for every endpoint: request ids, security headers, strict queries, errors as problems, and nothing said about what failed inside. */
+import { type AddressInfo, connect } from 'node:net';
 import type { InjectOptions } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { asAdmin } from '../helpers/admin.ts';
@@ -160,5 +161,63 @@ describe('the rate limit', async () => {
     expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     expect(response.headers['ratelimit-limit']).toBe('5');
     expect(response.headers['ratelimit-remaining']).toBe('0');
+  });
+});
+
+describe('a header that must be single', async () => {
+  await server.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = server.app.server.address() as AddressInfo;
+  const raw = (lines: string[]) =>
+    new Promise<string>((done, failed) => {
+      const socket = connect(port, '127.0.0.1');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('end', () => done(text)).on('error', failed);
+      socket.write(`${[...lines, 'connection: close'].join('\r\n')}\r\n\r\n`);
+    });
+  const authorization = `authorization: Bearer ${backend}`;
+
+  test('Host or Authorization sent twice is refused, whoever asks and whatever for', async () => {
+    const post = [`POST /authz/${tenant} HTTP/1.1`, 'host: a', authorization];
+    expect(await raw(post)).toMatch(/^HTTP\/1.1 200/);
+    expect(await raw([...post, 'HOST: b'])).toMatch(/^HTTP\/1.1 400[\s\S]*more than one Host header/);
+    expect(await raw([...post, 'Authorization: Bearer x'])).toMatch(/^HTTP\/1.1 400[\s\S]*one Authorization header/);
+    const get = ['GET /openapi.json HTTP/1.1', 'host: a'];
+    expect(await raw(get)).toMatch(/^HTTP\/1.1 200/);
+    expect(await raw([...get, 'host: a'])).toMatch(/^HTTP\/1.1 400[\s\S]*more than one Host header/);
+  });
+});
+
+describe('Cache-Control', async () => {
+  const member = await server.member(tenant, 'security-admin');
+  const client = await server.client(tenant, 'pg:tenant:admin');
+  const get = (url: string, token?: string) =>
+    server.app.inject({ url, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
+
+  test('no answer about persons may be kept, nor a refusal', async () => {
+    expect((await ask()).headers['cache-control']).toBe('no-store');
+    expect((await ask({ payload: 'x' })).headers['cache-control']).toBe('no-store');
+    for (const [url, token, status] of [
+      [`/${tenant}/actors`, client, 404],
+      [`/${tenant}/consents`, client, 200],
+      [`/${tenant}/consents/events`, client, 200],
+      [`/${tenant}/consents/export`, client, 200],
+      [`/${tenant}/relationships/export`, client, 200],
+      [`/tenants/${tenant}/members`, member, 200],
+      [`/tenants/${tenant}/decisions`, member, 200],
+      [`/tenants/${tenant}/members`, undefined, 401],
+      ['/nowhere', undefined, 404],
+      ['/%ZZ', undefined, 400],
+    ] as const) {
+      const answer = await get(url, token);
+      expect([answer.statusCode, answer.headers['cache-control']], url).toEqual([status, 'no-store']);
+    }
+  });
+
+  test('keys and metadata may be', async () => {
+    for (const path of ['oidc/jwks', '.well-known/jwks.json'])
+      expect((await get(`/${tenant}/${path}`)).headers['cache-control'], path).toBe('public, max-age=300');
   });
 });

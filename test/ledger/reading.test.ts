@@ -222,16 +222,26 @@ describe('GET events/me', () => {
 });
 
 describe('GET events/verify', () => {
+  test('is an entry itself', async () => {
+    const tenant = await server.tenant();
+    const token = await server.client(tenant, 'consents:read');
+    await get(tenant, 'events/verify', token, { 'x-request-id': 'v1' });
+    expect(await logsOf(tenant)).toMatchObject([
+      { type: 'read', actor: { type: 'client', id: 'backend' }, outcome: 'verification', requestId: 'v1' },
+    ]);
+  });
+
   test('answers what it found, and compares with an earlier checkpoint', async () => {
     const tenant = await server.tenant();
     const token = await server.client(tenant, 'consents:read');
     expect((await get(tenant, 'events/verify', token)).json()).toEqual({ valid: true, entries: 0 });
     await sealed(server, tenant, [3]);
     const first = (await get(tenant, 'events/verify', token)).json();
-    expect(first).toEqual({ valid: true, entries: 3, checkpoint: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/) });
+    // With the verification before it.
+    expect(first).toEqual({ valid: true, entries: 4, checkpoint: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/) });
     await sealed(server, tenant, [2]);
     const again = await get(tenant, `events/verify?checkpoint=${first.checkpoint}`, token);
-    expect(again.json()).toMatchObject({ valid: true, entries: 5 });
+    expect(again.json()).toMatchObject({ valid: true, entries: 7 });
     const [row] = await entriesOf(server, tenant);
     await asAdmin(server.db.adminUrl, "update accord.ledger_entry set outcome = 'x' where id = $1", [row?.id]);
     const bad = await get(tenant, 'events/verify', token);
@@ -347,6 +357,15 @@ describe('GET export', () => {
         document: { version: '1', language: 'en' },
         requestId: 'r2',
       }),
+      entry({
+        time: T0,
+        userId: ' =1+1',
+        name: '\u00a0@SUM',
+        version: '\uff1d1',
+        requestId: 'r3',
+        outcome: '\u200b-1',
+      }),
+      entry({ time: T0 + 1, userId: 'a=b', name: '\uff0b1', version: '1-2', requestId: 'r4', outcome: '\u2212 1' }),
     ]);
     await sealWaiting(sealing);
     const reply = await get(tenant, 'export?format=csv&type=read', await server.client(tenant, 'consents:read'));
@@ -357,6 +376,8 @@ describe('GET export', () => {
         'id,sequence,time,type,actorType,actorId,userId,name,version,documentVersion,documentLanguage,outcome,requestId,clientId',
         `ID,1,${new Date(T0 - 2).toISOString()},read,user,"a""b,c\r\nd","a""b,c\r\nd",,,,,given,r1,`,
         `ID,2,${new Date(T0 - 1).toISOString()},read,user,alice,'=cmd(),'-1,,1,en,given,r2,`,
+        `ID,3,${new Date(T0).toISOString()},read,user,alice,' =1+1,'\u00a0@SUM,'\uff1d1,,,'\u200b-1,r3,`,
+        `ID,4,${new Date(T0 + 1).toISOString()},read,user,alice,a=b,'\uff0b1,1-2,,,'\u2212 1,r4,`,
         '',
       ].join('\r\n'),
     );

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /**
- * CIDR ranges separated by commas, as in ACCORD_OUTBOUND_ALLOW; a bare address is a range of one.
+ * CIDR ranges separated by commas, as in ACCORD_OUTBOUND_ALLOW and ACCORD_TRUST_PROXY; a bare address is a range of one.
  * @throws Error naming the range that cannot be read
  */
 export function parseCidrs(list: string): Cidr[] {
@@ -14,11 +14,11 @@ export function parseCidrs(list: string): Cidr[] {
     .map((text) => text.trim())
     .filter((text) => text !== '')
     .map((text) => {
-      const [base = '', length] = text.split('/', 2);
+      const [base = '', length, ...more] = text.split('/');
       const address = isIP(base) ? ipaddr.parse(base) : undefined;
       const most = address?.kind() === 'ipv4' ? 32 : 128;
       const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
-      if (address === undefined || !(bits <= most)) {
+      if (address === undefined || !(bits <= most) || more.length > 0) {
         throw new Error(`${text} is not a CIDR range such as 10.1.0.0/16 or fd00::/8`);
       }
       return [address, bits];
@@ -37,10 +37,17 @@ const globalUnicast: Cidr = [ipaddr.IPv6.parse('2000::'), 3];
 export function isAddressAllowed(address: string, allow: readonly Cidr[]): boolean {
   const parsed = parseAddress(address);
   if (parsed === undefined) return false;
-  const meant = unmapped(parsed);
-  if (allow.some(([range, bits]) => contains(range, bits, meant) || contains(range, bits, parsed))) return true;
+  if (isWithin(address, allow)) return true;
   if (parsed.range() !== 'unicast') return false;
   return parsed.kind() === 'ipv4' || contains(...globalUnicast, parsed);
+}
+
+/** Whether an address is in one of the ranges, also as the IPv4 address that it means. */
+export function isWithin(address: string, ranges: readonly Cidr[]): boolean {
+  const parsed = parseAddress(address);
+  if (parsed === undefined) return false;
+  const meant = unmapped(parsed);
+  return ranges.some(([range, bits]) => contains(range, bits, meant) || contains(range, bits, parsed));
 }
 
 /** 127.0.0.0/8, ::1, and the mapped forms. */

@@ -3,18 +3,25 @@
  * this server can reach. The address is judged at connect time, after the name was resolved, so that a name cannot
  * mean one thing to a check and another to the connection.
  */
+import { X509Certificate } from 'node:crypto';
 import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { Client } from 'undici';
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { Client, type Dispatcher } from 'undici';
 import { type Cidr, isAddressAllowed, isLoopback, isThisMachine, parseCidrs } from './addresses.ts';
 import { Lookups, type Resolve } from './lookups.ts';
+import { proxyOf, refusalOfName } from './proxy.ts';
 
 export type OutboundOptions = {
   /** ACCORD_OUTBOUND_ALLOW: ranges outside the public internet that may be reached. */
   allow: string;
   /** Where this process listens, asked at each request: these ports of this machine are refused whatever `allow` says. */
   ownListeners: () => readonly { port: number }[];
+  /** ACCORD_CA_BUNDLE as text (PEM): authorities that are trusted beside Node's own. */
+  ca?: string;
+  /** ACCORD_HTTPS_PROXY and ACCORD_NO_PROXY. */
+  proxy?: { url: string; except: string };
   /** How names are resolved; node:dns unless a test brings its own zone. */
   resolve?: Resolve;
 };
@@ -24,7 +31,7 @@ export type FetchBounds = { tenant: string; maxBytes: number; timeoutMs: number 
 
 export type Outbound = {
   /**
-   * GETs a JSON document. No redirects, no proxies, no cookies, a connection of its own.
+   * GETs a JSON document. No redirects, no cookies, a connection of its own.
    * @throws OutboundError when the address is refused, the answer is not a 200 with JSON, or a bound is exceeded
    */
   fetchJson(url: string, bounds: FetchBounds): Promise<unknown>;
@@ -40,6 +47,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const allow = parseCidrs(options.allow);
   const lookups = new Lookups(options.resolve ?? resolveName);
   const closing = new AbortController();
+  const tls = options.ca === undefined ? {} : { secureContext: trusting(options.ca) };
+  const proxy = options.proxy === undefined ? undefined : proxyOf(options.proxy);
   return {
     async fetchJson(text, bounds) {
       const url = parseUrl(text);
@@ -51,13 +60,17 @@ export function createOutbound(options: OutboundOptions): Outbound {
       // turned every other spelling (0x7f.1, 2130706433, 0177.0.0.1) into the usual one.
       const refused = isIP(literal) ? judge(literal) : undefined;
       if (refused) throw new OutboundError(`${text}: ${refused}`);
-      const client = new Client(url.origin, {
-        allowH2: false,
-        pipelining: 0, // no keep-alive: the next request resolves and judges again
-        connect: { timeout: bounds.timeoutMs, lookup: guardedLookup(find, judge) },
-        headersTimeout: 0, // the signal bounds the whole request
-        bodyTimeout: 0,
-      });
+      const common = { ...unbounded, pipelining: 0, allowH2: false }; // no keep-alive: the next request is judged again
+      const through = proxy?.isFor(url) ? proxy : undefined;
+      const name = isIP(literal) === 0 ? literal : undefined;
+      const internal = through && name !== undefined ? refusalOfName(name) : undefined;
+      if (internal) throw new OutboundError(`${text}: ${internal}`);
+      const client: Dispatcher = through
+        ? through.agent(common, tls, name)
+        : new Client(url.origin, {
+            ...common,
+            connect: { ...tls, timeout: bounds.timeoutMs, lookup: guardedLookup(find, judge) },
+          });
       try {
         return await getJson(client, url, bounds, signal);
       } catch (error) {
@@ -70,6 +83,19 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
     close: () => closing.abort(new Error('the server is shutting down')),
   };
+}
+
+/** The signal bounds the whole request. */
+const unbounded = { headersTimeout: 0, bodyTimeout: 0 };
+
+/** @throws Error for what holds no certificate, which Node would take without a word */
+function trusting(ca: string): SecureContext {
+  try {
+    new X509Certificate(ca);
+  } catch (cause) {
+    throw new Error(`ACCORD_CA_BUNDLE holds no certificate: ${(cause as Error).message}`, { cause });
+  }
+  return createSecureContext({ ca: [...getCACertificates('default'), ca] });
 }
 
 function parseUrl(text: string): URL {
@@ -129,9 +155,10 @@ function resolveName(hostname: string): Promise<LookupAddress[]> {
   });
 }
 
-async function getJson(client: Client, url: URL, bounds: FetchBounds, signal: AbortSignal): Promise<unknown> {
+async function getJson(client: Dispatcher, url: URL, bounds: FetchBounds, signal: AbortSignal): Promise<unknown> {
   const response = await client.request({
     method: 'GET',
+    origin: url.origin,
     path: url.pathname + url.search,
     headers: { accept: 'application/json' },
     signal,

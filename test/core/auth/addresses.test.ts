@@ -59,6 +59,8 @@ test('ranges allow what they contain and nothing beside it', () => {
 
 test('a range that cannot be read is named', () => {
   expect(() => parseCidrs('10.0.0.0/8,10.0.0.0/33')).toThrow('10.0.0.0/33 is not a CIDR range');
+  expect(() => parseCidrs('10.0.0.0/8/8')).toThrow('10.0.0.0/8/8 is not a CIDR range');
+  expect(() => parseCidrs('10.0.0.0/')).toThrow('10.0.0.0/ is not a CIDR range');
   expect(() => parseCidrs('localhost')).toThrow('localhost is not a CIDR range');
   expect(() => parseCidrs('010.0.0.0/8')).toThrow('010.0.0.0/8 is not a CIDR range');
   expect(parseCidrs(' ')).toEqual([]);
