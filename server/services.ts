@@ -116,10 +116,9 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const baseUrl = baseUrlOf(config);
     const maxStalenessMs = config.ACCORD_MAX_STALENESS * 1000;
     const published = new PublishedKeys(database);
-    const snapshots = new Snapshots({
-      ...{ database, baseUrl, server: randomUUID(), maxStalenessMs, clock, observe },
-      keysChanged: (tenant) => published.forget(tenant),
-    });
+    const keysChanged = (tenant?: string) => published.forget(tenant);
+    const following = { database, baseUrl, server: randomUUID(), maxStalenessMs, clock, observe, keysChanged };
+    const snapshots = new Snapshots(following);
     const outbound = createOutbound(await outboundOptions(config));
     const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer });
     const portal = { database, installationKey, clock, baseUrl };

@@ -79,6 +79,7 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
     method: 'POST',
     url: '/:tenant/relationships/import',
     config: backendWriters,
+    bodyLimit: limits.strayBodyBytesMax, // of JSON, which is refused; lines have importBytesMax
     schema: {
       summary: 'Import relationships, a JSON object a line, as the export writes them',
       description:

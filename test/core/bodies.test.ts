@@ -31,6 +31,7 @@ const bounds: Record<string, number> = {
   'POST /{tenant}/consents': bodyBytesMax,
   'POST /{tenant}/consents/invitations': smallBodyBytesMax,
   'POST /{tenant}/consents/refusals': smallBodyBytesMax,
+  'POST /{tenant}/relationships/import': limits.strayBodyBytesMax, // of JSON
   'POST /{tenant}/sharing/invitations': smallBodyBytesMax,
   'POST /{tenant}/sharing/invitations/accept': limits.acceptBodyBytesMax,
   'POST /{tenant}/sharing/invitations/decline': limits.tokenBodyBytesMax,
