@@ -114,11 +114,8 @@ export async function createServices(config: Config, options: ServiceOptions): P
     await database.assertConfined();
     const installationKey = await openInstallationKey({ database, sealer });
     const baseUrl = baseUrlOf(config);
-    const maxStalenessMs = config.ACCORD_MAX_STALENESS * 1000;
     const published = new PublishedKeys(database);
-    const keysChanged = (tenant?: string) => published.forget(tenant);
-    const following = { database, baseUrl, server: randomUUID(), maxStalenessMs, clock, observe, keysChanged };
-    const snapshots = new Snapshots(following);
+    const snapshots = snapshotsOf(config, { database, baseUrl, clock, observe }, published);
     const outbound = createOutbound(await outboundOptions(config));
     const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer });
     const portal = { database, installationKey, clock, baseUrl };
@@ -290,4 +287,12 @@ async function outboundOptions(config: Config): Promise<OutboundOptions> {
 
 function unreadable(error: Error): never {
   throw new ConfigError(`ACCORD_CA_BUNDLE: ${error.message}`);
+}
+
+type Following = Omit<ConstructorParameters<typeof Snapshots>[0], 'server' | 'maxStalenessMs' | 'keysChanged'>;
+
+function snapshotsOf(config: Config, following: Following, published: PublishedKeys): Snapshots {
+  const maxStalenessMs = config.ACCORD_MAX_STALENESS * 1000;
+  const keysChanged = (tenant?: string) => published.forget(tenant);
+  return new Snapshots({ ...following, server: randomUUID(), maxStalenessMs, keysChanged });
 }
