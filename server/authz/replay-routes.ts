@@ -43,6 +43,7 @@ export function registerReplay(app: App, services: ReplayRouteServices): void {
     method: 'POST',
     url: '/tenants/:tenant/policies/:policyName/replay',
     config: replayers,
+    bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'Replay logged decisions with a draft: which answers would change, and from what to what',
       description: 'Nothing is stored. The decision log must have recorded decisions by the policy of this name.',
@@ -62,7 +63,6 @@ export function registerReplay(app: App, services: ReplayRouteServices): void {
       }
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      reply.header('cache-control', 'no-store');
       running.add(tenant);
       try {
         // Postgres knows fewer offsets than RFC 3339.

@@ -21,6 +21,7 @@ const bounds: Record<string, number> = {
   'POST /authz/{tenant}/batch': limits.batchBodyBytesMax,
   'POST /portal/invitations/redeem': limits.redeemBodyBytesMax,
   'POST /tenants/{tenant}/members/invitations': smallBodyBytesMax,
+  'POST /tenants/{tenant}/policies/{policyName}/replay': bodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/test': bodyBytesMax,
   'POST /{tenant}/access/v1/evaluation': bodyBytesMax,
   'POST /{tenant}/access/v1/evaluations': limits.batchBodyBytesMax,
