@@ -61,6 +61,11 @@ and operators log in as, and is only a member of accord_app and accord_system, w
   mountPath: /etc/accord/database-ca
   readOnly: true
 {{- end }}
+{{- if .Values.caBundle.configMap }}
+- name: ca-bundle
+  mountPath: /etc/accord/ca-bundle
+  readOnly: true
+{{- end }}
 {{- end -}}
 
 {{- define "accord.volumes" -}}
@@ -74,5 +79,15 @@ and operators log in as, and is only a member of accord_app and accord_system, w
     items:
       - key: {{ ternary "ca.crt" $.Values.database.caKey $.Values.cloudnativePg.enabled | quote }}
         path: ca.crt
+{{- end }}
+{{- with .Values.caBundle }}
+{{- if .configMap }}
+- name: ca-bundle
+  configMap:
+    name: {{ .configMap | quote }}
+    items:
+      - key: {{ .key | quote }}
+        path: ca.crt
+{{- end }}
 {{- end }}
 {{- end -}}

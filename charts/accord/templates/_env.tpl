@@ -32,6 +32,14 @@
   value: {{ join "," $config.trustProxy | quote }}
 - name: ACCORD_RATE_LIMIT
   value: {{ int64 $config.rateLimit | quote }}
+- name: ACCORD_MAX_CONNECTIONS
+  value: {{ int64 $config.maxConnections | quote }}
+- name: ACCORD_HTTPS_PROXY
+  value: {{ $config.httpsProxy | quote }}
+- name: ACCORD_NO_PROXY
+  value: {{ join "," $config.noProxy | quote }}
+- name: ACCORD_CA_BUNDLE
+  value: {{ empty $root.Values.caBundle.configMap | ternary "" "/etc/accord/ca-bundle/ca.crt" | quote }}
 - name: ACCORD_LOG_LEVEL
   value: {{ $config.logLevel | quote }}
 - name: NODE_COMPILE_CACHE

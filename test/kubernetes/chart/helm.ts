@@ -24,7 +24,12 @@ export const databases = {
 /** All that is off by default, on. */
 export const everything: Values = {
   ...databases.own,
-  config: { trustProxy: ['10.244.0.0/16'] },
+  config: {
+    trustProxy: ['10.244.0.0/16'],
+    httpsProxy: 'http://proxy.example:3128',
+    noProxy: ['.internal', '10.0.0.0/8'],
+  },
+  caBundle: { configMap: 'our-authorities' },
   commonLabels: { 'example.com/cost': 'c7', 'app.kubernetes.io/name': 'not-ours' },
   commonAnnotations: { 'example.com/owner': 'platform' },
   imagePullSecrets: [{ name: 'registry' }],

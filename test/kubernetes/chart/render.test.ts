@@ -317,6 +317,13 @@ describe.skipIf(!hasHelm)('the chart', () => {
       expect(server.containers[0].env.at(-1)).toEqual({ name: 'TZ', value: 'UTC' });
       expect(server.volumes.at(-1)).toEqual({ name: 'extra', emptyDir: {} });
       expect(server.containers[0].volumeMounts.at(-1)).toEqual({ name: 'extra', mountPath: '/extra' });
+      expect(variables({ spec: server })).toMatchObject({
+        ACCORD_HTTPS_PROXY: 'http://proxy.example:3128',
+        ACCORD_NO_PROXY: '.internal,10.0.0.0/8',
+        ACCORD_CA_BUNDLE: '/etc/accord/ca-bundle/ca.crt',
+      });
+      const authorities = { name: 'our-authorities', items: [{ key: 'ca.crt', path: 'ca.crt' }] };
+      expect(server.volumes).toContainEqual({ name: 'ca-bundle', configMap: authorities });
       const { args } = pod('accord-operator').containers[0];
       expect(args.at(-1)).toBe('--adopt-cluster');
       expect(typeof parseCommandLine(args)).toBe('object');
