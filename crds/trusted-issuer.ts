@@ -18,7 +18,9 @@ export const TrustedIssuerSpec = strictObject(
       text(patterns.visible, bounds.urlCharsMax, 'Where the key set of the issuer is. Absent, discovery tells.'),
     ),
     audiences: Type.Optional(
-      Audiences("Values of aud that tokens of this issuer may have. Absent, the tenant's audiences."),
+      Audiences(
+        "Values of aud that tokens of this issuer may have, each of them one of the tenant's audiences. Absent, all of the tenant's audiences.",
+      ),
     ),
     algorithms: Type.Array(Type.Enum(['ES256', 'RS256'], { description: 'One signature algorithm.' }), {
       minItems: 1,
@@ -44,6 +46,11 @@ export const TrustedIssuerSpec = strictObject(
       description:
         'States that equal actor ids of this issuer and of the other ones are the same person. A second issuer needs this or actorIdPrefix.',
     }),
+    clients: Type.Enum(['auth0', 'rfc9068', 'keycloak', 'claim', 'none'], {
+      default: 'none',
+      description:
+        "What tells a client's own token (a back end's, by client_credentials) from a user's. auth0: gty is client-credentials, or sub is CLIENT@clients. rfc9068: sub is client_id. keycloak: preferred_username is service-account-AZP. claim: as clientMatch says. none: this issuer has no clients, and every token is a user's. Scopes count in a client's token only.",
+    }),
     clientMatch: Type.Optional(
       strictObject(
         {
@@ -56,7 +63,7 @@ export const TrustedIssuerSpec = strictObject(
         },
         {
           description:
-            "Tells a client's own token (a back end's) from a user's, where the usual marks are missing. Whoever can get a token with this value is a back end of the tenant.",
+            "The claim that marks a client's token, with clients: claim. Whoever can get a token with this value is a back end of the tenant.",
         },
       ),
     ),
@@ -76,6 +83,13 @@ const rules: readonly Rule[] = [
     message:
       'must not have both actorIdPrefix, which keeps the actors of issuers apart, and sharesActors: true, which makes them one',
     check: (self) => !(self.actorIdPrefix !== undefined && self.sharesActors),
+  }),
+  rule<{ clients: string; clientMatch?: object }>({
+    at: '/spec',
+    field: '/clientMatch',
+    cel: "(self.clients == 'claim') == has(self.clientMatch)",
+    message: 'must be there with clients: claim, and only with it',
+    check: (self) => (self.clients === 'claim') === (self.clientMatch !== undefined),
   }),
 ];
 

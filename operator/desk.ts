@@ -58,7 +58,7 @@ export class Desk {
   readonly held = new Map<string, Held>();
   /** Which version of each Tenant was accepted or refused last (versionOf). */
   readonly judged = new Map<string, string>();
-  /** What each tenant's allowedNamespaces and configAuthority were when its children were last looked at for them. */
+  /** What each tenant's allowedNamespaces, configAuthority and audiences were when its children were last looked at for them. */
   readonly allowances = new Map<string, string>();
   /** Whom each Tenant names was invited, in which version of it (versionOf), and what could not be handed over. */
   readonly welcomed = new Map<string, { version: string; trouble: string | undefined }>();

@@ -88,14 +88,14 @@ export async function keepOut(
 }
 
 /**
- * A Tenant was accepted: where it allows other namespaces than before, or another writer, all that names it is looked at
- * again.
+ * A Tenant was accepted: where it allows other namespaces than before, another writer, or other audiences, all that names
+ * it is looked at again.
  * @param changed whether the database said something else of it before
  */
 export function recall(desk: Desk, object: SourceObject, changed: boolean): void {
   if (!object.checked.ok) return;
-  const { allowedNamespaces, configAuthority } = object.checked.manifest.spec as TenantSpec;
-  const allowance = JSON.stringify([allowedNamespaces ?? null, configAuthority]);
+  const { allowedNamespaces, configAuthority, audiences } = object.checked.manifest.spec as TenantSpec;
+  const allowance = JSON.stringify([allowedNamespaces ?? null, configAuthority, audiences]);
   const before = desk.allowances.get(object.name);
   if (before === allowance) return;
   desk.allowances.set(object.name, allowance);

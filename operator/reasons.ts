@@ -15,6 +15,7 @@ const reasons: Record<string, { reason: string; dependsOnOthers?: true }> = {
   config_authority: { reason: 'OwnedByAPI', dependsOnOthers: true },
   duplicate_name: { reason: 'DuplicateName', dependsOnOthers: true },
   issuer_duplicate: { reason: 'DuplicateName', dependsOnOthers: true },
+  issuer_audience_unknown: { reason: 'Invalid', dependsOnOthers: true },
   issuer_mixes_actors: { reason: 'Invalid', dependsOnOthers: true },
   issuer_too_many: { reason: 'Invalid', dependsOnOthers: true },
   issuer_is_ours: { reason: 'Invalid' },

@@ -25,8 +25,8 @@ export type IssuerServices = {
 /**
  * Trusts an issuer, or changes how; unchanged, it does nothing.
  * @param given of a checked manifest or body (checkIssuerBody); what only a manifest has is left out
- * @throws Problem issuer_is_ours, issuer_duplicate, issuer_mixes_actors, issuer_too_many, precondition_failed,
- *   tenant_not_found, and those of ownership; nothing is changed then
+ * @throws Problem issuer_is_ours, issuer_audience_unknown, issuer_duplicate, issuer_mixes_actors, issuer_too_many,
+ *   precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
  */
 export async function putIssuer(
   services: IssuerServices,
@@ -45,6 +45,7 @@ export async function putIssuer(
     checkIssuer(
       spec,
       all.filter((issuer) => issuer !== row),
+      write.tenant.spec,
       services.baseUrl,
     );
     if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))

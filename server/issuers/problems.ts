@@ -11,6 +11,11 @@ export const issuerProblem = defineProblems({
     title: 'Issuer of this installation',
     when: "The portal's issuer, a tenant's own issuer and anything else at this installation's address cannot be a trusted issuer.",
   },
+  issuer_audience_unknown: {
+    status: 400,
+    title: "Not one of the tenant's audiences",
+    when: "An issuer's audiences may narrow the tenant's list. They never widen it.",
+  },
   issuer_mixes_actors: {
     status: 400,
     title: 'Issuer mixes actors',

@@ -4,7 +4,7 @@ import { algorithms, type IssuerConfig, type TenantAuth } from '../core/auth/sch
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { ownIssuer, type PublicKey } from '../keys/index.ts';
-import type { TenantRow } from '../tenants/index.ts';
+import type { TenantRow, TenantSpec } from '../tenants/index.ts';
 import { issuerProblem } from './problems.ts';
 import type { IssuerBody, IssuerRow, IssuerSpec } from './schema.ts';
 
@@ -36,6 +36,7 @@ export function issuerSpecOf(spec: IssuerSpec): IssuerSpec {
     tokenMapping,
     actorIdPrefix,
     sharesActors,
+    clients,
     clientMatch,
   } = spec;
   return {
@@ -46,17 +47,20 @@ export function issuerSpecOf(spec: IssuerSpec): IssuerSpec {
     ...(tokenMapping === undefined ? {} : { tokenMapping }),
     ...(actorIdPrefix === undefined ? {} : { actorIdPrefix }),
     sharesActors,
+    clients,
     ...(clientMatch === undefined ? {} : { clientMatch }),
   };
 }
 
 /**
  * Whether the issuer may be trusted beside the tenant's other ones.
- * @throws Problem issuer_is_ours, issuer_duplicate, issuer_mixes_actors, issuer_too_many
+ * @param tenant its audiences: an issuer's may narrow them, never widen them
+ * @throws Problem issuer_is_ours, issuer_audience_unknown, issuer_duplicate, issuer_mixes_actors, issuer_too_many
  */
 export function checkIssuer(
   spec: IssuerSpec,
   others: readonly Pick<IssuerRow, 'name' | 'spec'>[],
+  tenant: Pick<TenantSpec, 'audiences'>,
   baseUrl: string,
 ): void {
   for (const field of ['issuer', 'jwksUri'] as const) {
@@ -66,6 +70,12 @@ export function checkIssuer(
       errors: [{ pointer: `/${field}`, detail: `${url} is at this installation's address` }],
     });
   }
+  const foreign = (spec.audiences ?? []).flatMap((audience, index) =>
+    tenant.audiences.includes(audience)
+      ? []
+      : [{ pointer: `/audiences/${index}`, detail: `${audience} is not one of the tenant's audiences` }],
+  );
+  if (foreign.length > 0) throw issuerProblem('issuer_audience_unknown', { errors: foreign });
   if (others.length >= limits.trustedIssuersMax) {
     throw issuerProblem('issuer_too_many', { detail: `A tenant may trust ${limits.trustedIssuersMax} issuers.` });
   }
@@ -112,6 +122,7 @@ export function authOf(
     // The tokens that we make name the actor in sub, whatever the tenant's other issuers do.
     tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: spec.tokenMapping.defaultActorType },
     foreignPrefixes: [],
+    clients: 'rfc9068',
   };
   const configs = issuers.map((issuer) => configOf(issuer, issuers, row));
   return Object.freeze({
@@ -133,11 +144,13 @@ function configOf(
     name,
     issuer: spec.issuer,
     ...(spec.jwksUri === undefined ? {} : { jwksUri: spec.jwksUri }),
-    audiences: spec.audiences ?? row.spec.audiences,
+    // The tenant's list may have become shorter since the issuer's was accepted.
+    audiences: spec.audiences?.filter((audience) => row.spec.audiences.includes(audience)) ?? row.spec.audiences,
     algorithms: spec.algorithms,
     tokenMapping: spec.tokenMapping ?? row.spec.tokenMapping,
     ...(spec.actorIdPrefix === undefined ? {} : { actorIdPrefix: spec.actorIdPrefix }),
     foreignPrefixes: spec.sharesActors ? [] : prefixes.filter((prefix) => prefix !== spec.actorIdPrefix),
+    clients: spec.clients,
     ...(spec.clientMatch === undefined ? {} : { clientMatch: spec.clientMatch }),
   };
 }

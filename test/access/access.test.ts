@@ -52,7 +52,7 @@ await putIssuer(
   operator('idp'),
   'demo',
   'idp',
-  issuerSpec({ issuer: idp.issuer, jwksUri: idp.jwksUri }),
+  issuerSpec({ issuer: idp.issuer, jwksUri: idp.jwksUri, clients: 'auth0' }),
 );
 await server.served('demo');
 
@@ -84,6 +84,9 @@ const users = new Map<string, string>([
   ['own issuer', (await mintUserToken(keyed, 'demo', { userId: 'alice', ttlMs: 3_600_000 })).token],
   ['trusted issuer', await idp.sign(claims())],
   ['trusted issuer with every scope', await idp.sign(claims({ scope: allScopes, azp: 'app' }))],
+  // Marks of clients of other providers than this issuer is.
+  ['trusted issuer, sub is client_id', await idp.sign(claims({ scope: allScopes, sub: 'x', client_id: 'x' }))],
+  ['trusted issuer, sub is azp', await idp.sign(claims({ scope: allScopes, sub: 'x', azp: 'x' }))],
 ]);
 const wrong = new Map<string, string>([
   ['an invitation', await idp.sign(claims(), { typ: 'accord-invitation+jwt' })],

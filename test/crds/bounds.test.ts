@@ -190,7 +190,11 @@ const cases: [keyof typeof bounds, string, (many: number) => object][] = [
   ],
   ['urlCharsMax', '/spec/issuer', (n) => issuer({ issuer: `https://a/${text(n - 10)}` })],
   ['actorIdPrefixCharsMax', '/spec/actorIdPrefix', (n) => issuer({ actorIdPrefix: text(n) })],
-  ['claimValueCharsMax', '/spec/clientMatch/value', (n) => issuer({ clientMatch: { claim: 'a', value: text(n) } })],
+  [
+    'claimValueCharsMax',
+    '/spec/clientMatch/value',
+    (n) => issuer({ clients: 'claim', clientMatch: { claim: 'a', value: text(n) } }),
+  ],
 ];
 
 test.each(cases)('%s', (name, pointer, make) => {

@@ -41,7 +41,11 @@ describe('trusted issuers', () => {
     const put = await call(
       'PUT',
       'trusted-issuers/idp',
-      issuer('a', { audiences: ['x'], clientMatch: { claim: 'kind', value: 'm' } }),
+      issuer('a', {
+        audiences: ['https://api.demo.example'],
+        clients: 'claim',
+        clientMatch: { claim: 'kind', value: 'm' },
+      }),
     );
     expect(put).toMatchObject({ status: 200, body: {} });
     const revision = Number(String(put.headers['accord-revision']).slice(1));
@@ -52,9 +56,10 @@ describe('trusted issuers', () => {
     expect(got.body).toEqual({
       name: 'idp',
       issuer: 'https://a.example',
-      audiences: ['x'],
+      audiences: ['https://api.demo.example'],
       algorithms: ['ES256', 'RS256'],
       sharesActors: false,
+      clients: 'claim',
       clientMatch: { claim: 'kind', value: 'm' },
       revision,
       updatedAt: expect.any(String),
@@ -104,6 +109,10 @@ describe('trusted issuers', () => {
     [issuer('a', { algorithms: ['none'] }), '/algorithms/0'],
     [issuer('a', { sharesActors: 'true' }), '/sharesActors'],
     [issuer('a', { actorIdPrefix: 'a b' }), '/actorIdPrefix'],
+    [issuer('a', { audiences: ['https://api.demo.example', 'x'] }), '/audiences/1'],
+    [issuer('a', { clients: 'okta' }), '/clients'],
+    [issuer('a', { clients: 'claim' }), '/clientMatch'],
+    [issuer('a', { clientMatch: { claim: 'kind', value: 'm' } }), '/clientMatch'],
     [issuer('a', { tokenMapping: { actorId: 'sub' } }), '/tokenMapping/actorId'],
     [{ issuer: `${baseUrl}/portal` }, '/issuer'],
     [issuer('a', { jwksUri: `${baseUrl}/other/oidc/jwks` }), '/jwksUri'],

@@ -24,8 +24,10 @@ test('nothing at our own address can be trusted, however it is written', () => {
     'https://accord.example/x/../api/other/oidc',
     'https://accord.example/%61pi/other/oidc',
   ]) {
-    expect(() => checkIssuer(spec({ issuer }), [], base), issuer).toThrow(code('issuer_is_ours'));
-    expect(() => checkIssuer(spec({ jwksUri: issuer }), [], base), issuer).toThrow(code('issuer_is_ours'));
+    expect(() => checkIssuer(spec({ issuer }), [], tenantSpec(), base), issuer).toThrow(code('issuer_is_ours'));
+    expect(() => checkIssuer(spec({ jwksUri: issuer }), [], tenantSpec(), base), issuer).toThrow(
+      code('issuer_is_ours'),
+    );
   }
   for (const issuer of [
     'https://accord.example/apis',
@@ -33,37 +35,68 @@ test('nothing at our own address can be trusted, however it is written', () => {
     'https://accord.example.org/api',
     'https://accord.example/100%',
   ]) {
-    expect(() => checkIssuer(spec({ issuer }), [], base), issuer).not.toThrow();
+    expect(() => checkIssuer(spec({ issuer }), [], tenantSpec(), base), issuer).not.toThrow();
   }
 });
 
 test('a second issuer needs a prefix of its own or says that it shares actors', () => {
   const first = named('first');
-  expect(() => checkIssuer(spec(), [first], base)).toThrow(code('issuer_mixes_actors'));
-  expect(() => checkIssuer(spec({ actorIdPrefix: 'b-' }), [first], base)).not.toThrow();
-  expect(() => checkIssuer(spec({ sharesActors: true }), [first], base)).not.toThrow();
-  expect(() => checkIssuer(spec(), [named('prefixed', { actorIdPrefix: 'b-' })], base)).not.toThrow();
-  expect(() => checkIssuer(spec(), [named('sharing', { sharesActors: true })], base)).not.toThrow();
-  expect(() => checkIssuer(spec({ actorIdPrefix: 'b-' }), [named('prefixed', { actorIdPrefix: 'b-' })], base)).toThrow(
-    code('issuer_mixes_actors'),
-  );
+  expect(() => checkIssuer(spec(), [first], tenantSpec(), base)).toThrow(code('issuer_mixes_actors'));
+  expect(() => checkIssuer(spec({ actorIdPrefix: 'b-' }), [first], tenantSpec(), base)).not.toThrow();
+  expect(() => checkIssuer(spec({ sharesActors: true }), [first], tenantSpec(), base)).not.toThrow();
+  expect(() => checkIssuer(spec(), [named('prefixed', { actorIdPrefix: 'b-' })], tenantSpec(), base)).not.toThrow();
+  expect(() => checkIssuer(spec(), [named('sharing', { sharesActors: true })], tenantSpec(), base)).not.toThrow();
+  expect(() =>
+    checkIssuer(spec({ actorIdPrefix: 'b-' }), [named('prefixed', { actorIdPrefix: 'b-' })], tenantSpec(), base),
+  ).toThrow(code('issuer_mixes_actors'));
+});
+
+test("an issuer's audiences narrow the tenant's, and never widen them", () => {
+  const audiences = ['https://api.demo.example', 'b', 'c'];
+  const tenant = tenantSpec({ audiences });
+  const judged = (own: string[]) => () => checkIssuer(spec({ audiences: own }), [], tenant, base);
+  expect(judged(['b'])).not.toThrow();
+  expect(judged(audiences)).not.toThrow();
+  for (const [own, pointer] of [
+    [['x'], '/audiences/0'],
+    [['b', 'B'], '/audiences/1'],
+    [['b', 'https://api.demo.example/'], '/audiences/1'],
+  ] as const) {
+    expect(judged([...own]), own.join()).toThrow(
+      expect.objectContaining({ code: 'issuer_audience_unknown', errors: [expect.objectContaining({ pointer })] }),
+    );
+  }
+});
+
+test('an audience that the tenant has no longer is accepted from no issuer', () => {
+  const issuers = [named('two', { audiences: ['b', 'c'] }), named('one', { audiences: ['c'], actorIdPrefix: 'b-' })];
+  const served = (audiences: string[]) => {
+    const auth = authOf({ tenant: 'demo', spec: tenantSpec({ audiences }) }, issuers, [], base);
+    return [...auth.issuers.values()].map((issuer) => issuer.audiences);
+  };
+  expect(served(['a', 'b', 'c'])).toEqual([['b', 'c'], ['c']]);
+  expect(served(['a', 'b'])).toEqual([['b'], []]);
 });
 
 test('an issuer is trusted once', () => {
-  expect(() => checkIssuer(spec({ sharesActors: true }), [{ name: 'x', spec: spec() }], base)).toThrow(
+  expect(() => checkIssuer(spec({ sharesActors: true }), [{ name: 'x', spec: spec() }], tenantSpec(), base)).toThrow(
     code('issuer_duplicate'),
   );
 });
 
 test('a tenant trusts a bounded number of issuers', () => {
   const others = Array.from({ length: limits.trustedIssuersMax }, (_, i) => named(`i${i}`, { actorIdPrefix: `${i}-` }));
-  expect(() => checkIssuer(spec(), others.slice(1), base)).not.toThrow();
-  expect(() => checkIssuer(spec(), others, base)).toThrow(code('issuer_too_many'));
+  expect(() => checkIssuer(spec(), others.slice(1), tenantSpec(), base)).not.toThrow();
+  expect(() => checkIssuer(spec(), others, tenantSpec(), base)).toThrow(code('issuer_too_many'));
 });
 
 test('a body has the rules of manifests, with places in the body', () => {
   const body = { issuer: 'https://idp.example' };
-  expect(checkIssuerBody('demo', 'idp', body)).toMatchObject({ algorithms: ['ES256', 'RS256'], sharesActors: false });
+  expect(checkIssuerBody('demo', 'idp', body)).toMatchObject({
+    algorithms: ['ES256', 'RS256'],
+    sharesActors: false,
+    clients: 'none',
+  });
   const places = (name: string, more: object) => {
     try {
       checkIssuerBody('demo', name, { ...body, ...more });
@@ -83,12 +116,20 @@ test('a body has the rules of manifests, with places in the body', () => {
 test('what verification needs is complete, and made only of the tenant', () => {
   const issuers = [
     named('first'),
-    named('second', { actorIdPrefix: 'b-', audiences: ['b'], tokenMapping: { actorIdClaimPath: 'uid' } }),
+    named('second', {
+      actorIdPrefix: 'b-',
+      audiences: ['b'],
+      clients: 'auth0',
+      tokenMapping: { actorIdClaimPath: 'uid' },
+    }),
     named('third', { sharesActors: true }),
   ];
   const row = {
     tenant: 'demo',
-    spec: tenantSpec({ tokenMapping: { actorIdClaimPath: 'email', defaultActorType: 'patient' } }),
+    spec: tenantSpec({
+      audiences: ['https://api.demo.example', 'b'],
+      tokenMapping: { actorIdClaimPath: 'email', defaultActorType: 'patient' },
+    }),
   };
   const auth = authOf(row, issuers, [{ tenant: 'demo', jwk: { kty: 'EC', kid: 'k' }, retiresAtMs: 5 }], base);
   expect(auth.own).toMatchObject({
@@ -97,12 +138,14 @@ test('what verification needs is complete, and made only of the tenant', () => {
   });
   expect(auth.ownKeys).toEqual([{ jwk: { kty: 'EC', kid: 'k' }, retiresAtMs: 5 }]);
   expect(auth.issuers.get('https://first.example')).toMatchObject({
-    audiences: ['https://api.demo.example'],
+    audiences: ['https://api.demo.example', 'b'],
+    clients: 'none',
     tokenMapping: { actorIdClaimPath: 'email', defaultActorType: 'patient' },
     foreignPrefixes: ['b-'],
   });
   expect(auth.issuers.get('https://second.example')).toMatchObject({
     audiences: ['b'],
+    clients: 'auth0',
     tokenMapping: { actorIdClaimPath: 'uid', defaultActorType: 'user' },
     actorIdPrefix: 'b-',
     foreignPrefixes: [],

@@ -39,7 +39,7 @@ export async function verifyAccessToken(services: VerifyServices, token: string,
     throw invalidToken('no key of the issuer verifies it');
   });
   const claims = checkClaims(JSON.parse(new TextDecoder().decode(verified.payload)), issuer, services.clock.now());
-  const caller = callerOf(claims, auth.tenant, issuer, isOwn);
+  const caller = callerOf(claims, auth.tenant, issuer);
   return { caller, expiresAtMs: claims.exp * 1000, keys, keysVersion };
 }
 

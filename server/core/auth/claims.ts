@@ -34,8 +34,8 @@ export function checkClaims(payload: unknown, issuer: Pick<IssuerConfig, 'issuer
 }
 
 /** The caller that verified claims stand for. @throws Problem unauthenticated when they name no actor */
-export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig, own: boolean): Caller {
-  if (own ? isOwnClient(claims) : isClient(claims, issuer)) {
+export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig): Caller {
+  if (isClient(claims, issuer)) {
     const clientId = [claims.client_id, claims.azp, claims.sub].find((id) => typeof id === 'string') as string;
     if (clientId.length > limits.subjectCharsMax) throw invalidToken('the client id is too long');
     if (!isText(clientId)) throw invalidToken('the client id is no text');
@@ -44,16 +44,34 @@ export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig, o
   return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims };
 }
 
-/** RFC 9068 section 2.2: where no resource owner is involved, sub names the client. Our own issuer holds to that. */
-function isOwnClient(claims: Claims): boolean {
-  return claims.sub === claims.client_id;
+/**
+ * Whether a client got the token for itself. Only the mark that the issuer is said to make counts: in another issuer's
+ * tokens the same claim may hold what a user chose.
+ */
+function isClient(claims: Claims, { clients, clientMatch }: IssuerConfig): boolean {
+  switch (clients) {
+    case 'auth0':
+      // A user's sub is CONNECTION|ID, and in a connection with a database of its own users may choose the ID.
+      return claims.gty === 'client-credentials' || /^[^|]+@clients$/.test(claims.sub);
+    case 'rfc9068':
+      return claims.sub === claims.client_id; // RFC 9068 section 2.2
+    case 'keycloak':
+      return isServiceAccount(claims);
+    case 'claim':
+      return clientMatch !== undefined && claimAt(claims, clientMatch.claim) === clientMatch.value;
+    default:
+      return false;
+  }
 }
 
-function isClient(claims: Claims, issuer: IssuerConfig): boolean {
-  if (claims.gty === 'client-credentials' || claims.sub.endsWith('@clients')) return true; // Auth0
-  if (claims.sub === claims.client_id || claims.sub === claims.azp) return true; // RFC 9068, Zitadel, Okta
-  const match = issuer.clientMatch;
-  return match !== undefined && claimAt(claims, match.claim) === match.value;
+/**
+ * Keycloak gives a client that has service accounts the user service-account-CLIENT, in small letters. A user may register
+ * under that name of a client that has none; a user's token carries its session, unlike one of client_credentials, which
+ * carries client_id (clientId before Keycloak 22).
+ */
+function isServiceAccount({ azp, preferred_username, client_id, clientId, sid, session_state }: Claims): boolean {
+  if (typeof azp !== 'string' || preferred_username !== `service-account-${azp.toLowerCase()}`) return false;
+  return (client_id ?? clientId) === azp || (sid === undefined && session_state === undefined);
 }
 
 /** What a body is asked for at the door, too: Postgres fails at a NUL, with all questions that are read together. */

@@ -20,6 +20,10 @@ export type Scope = (typeof scopes)[number];
 export const algorithms = ['ES256', 'RS256'] as const;
 export type Algorithm = (typeof algorithms)[number];
 
+/** How an issuer marks the tokens that a client got for itself, and not for a user. */
+export const clientMarks = ['auth0', 'rfc9068', 'keycloak', 'claim', 'none'] as const;
+export type ClientMark = (typeof clientMarks)[number];
+
 export type Actor = { type: string; id: string };
 
 /** A verified caller. Every token has one kind, and no endpoint takes another's. */
@@ -50,6 +54,8 @@ export type IssuerConfig = {
   actorIdPrefix?: string;
   /** Prefixes that belong to other issuers of the tenant: an id of this one that begins so would be somebody else's. */
   foreignPrefixes: readonly string[];
+  clients: ClientMark;
+  /** With clients `claim`. */
   clientMatch?: { claim: string; value: string };
 };
 

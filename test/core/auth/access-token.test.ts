@@ -97,9 +97,17 @@ describe('a good token', () => {
     expect(await callerOf({ aud: ['other', audience] })).toMatchObject({ kind: 'user' });
   });
 
-  test("the issuer's audiences replace the tenant's", async () => {
-    expect(await callerOf({ aud: 'special' }, { audiences: ['special'] })).toMatchObject({ kind: 'user' });
-    expect(await refusal(await idp.sign(claims()), auth({ audiences: ['special'] }))).toContain('aud');
+  test("the issuer's audiences narrow the tenant's, and one that the tenant does not have counts for nothing", async () => {
+    const tenant = { tenant: 'demo', spec: tenantSpec({ audiences: [audience, 'special'] }) };
+    const narrowed = (audiences: string[]) => {
+      const spec = issuerSpec({ issuer: idp.issuer, jwksUri: idp.jwksUri, audiences });
+      return authOf(tenant, [{ name: 'idp', spec }], [], 'https://accord.example');
+    };
+    const special = await idp.sign(claims({ aud: 'special' }));
+    expect((await verifyAccessToken(services, special, narrowed(['special']))).caller.kind).toBe('user');
+    expect(await refusal(await idp.sign(claims()), narrowed(['special']))).toContain('aud');
+    // Accepted while the tenant had it.
+    expect(await refusal(special, auth({ audiences: ['special'] }))).toContain('aud');
   });
 
   test('RS256 is as good as ES256', async () => {
@@ -319,8 +327,10 @@ describe('a bad token is refused', () => {
 
   test('of a client whose id is longer than subjectCharsMax', async () => {
     const of = (chars: number) => idp.sign(claims({ gty: 'client-credentials', azp: 'a'.repeat(chars) }));
-    expect(await refusal(await of(limits.subjectCharsMax + 1))).toBe('the client id is too long');
-    const { caller } = await verifyAccessToken(services, await of(limits.subjectCharsMax), auth());
+    expect(await refusal(await of(limits.subjectCharsMax + 1), auth({ clients: 'auth0' }))).toBe(
+      'the client id is too long',
+    );
+    const { caller } = await verifyAccessToken(services, await of(limits.subjectCharsMax), auth({ clients: 'auth0' }));
     expect(caller.kind).toBe('backend');
   });
 
@@ -355,35 +365,70 @@ describe('whose token it is', () => {
   const scope = 'openid pg:tenant:admin authz:evaluate made:up';
   const known = new Set(['pg:tenant:admin', 'authz:evaluate']);
 
-  test.each([
-    ['gty', { gty: 'client-credentials', azp: 'robot' }, 'robot'],
-    ['sub ends in @clients', { sub: 'robot@clients' }, 'robot@clients'],
-    ['sub is client_id', { sub: 'robot', client_id: 'robot' }, 'robot'],
-    ['sub is azp', { sub: 'robot', azp: 'robot' }, 'robot'],
-  ])("a client's, because %s", async (_, marks, clientId) => {
-    expect(await callerOf({ ...marks, scope })).toEqual({
-      kind: 'backend',
-      tenant: 'demo',
-      clientId,
-      scopes: known,
-      issuer: idp.issuer,
-    });
+  const service = { azp: 'Robot', preferred_username: 'service-account-robot' };
+  /** What a token holds; by which setting of the issuer it is a client's, and whose. */
+  const marked: [string, JWTPayload, string, string][] = [
+    ['gty', { gty: 'client-credentials', azp: 'robot' }, 'auth0', 'robot'],
+    ['sub ends in @clients', { sub: 'robot@clients' }, 'auth0', 'robot@clients'],
+    ['sub is client_id', { sub: 'robot', client_id: 'robot' }, 'rfc9068', 'robot'],
+    ['a service account', { ...service, client_id: 'Robot' }, 'keycloak', 'Robot'],
+    ['a service account, as older ones say it', { ...service, clientId: 'Robot', sid: 's' }, 'keycloak', 'Robot'],
+    ['a service account, without the mapper of client_id', service, 'keycloak', 'Robot'],
+    ['a claim', { urn: { kind: 'machine' } }, 'claim', 'alice'],
+    ['a claim whose name has a dot', { 'urn.kind': 'machine' }, 'claim', 'alice'],
+  ];
+  const settings: Record<string, unknown>[] = [
+    { clients: 'auth0' },
+    { clients: 'rfc9068' },
+    { clients: 'keycloak' },
+    { clients: 'claim', clientMatch: { claim: 'urn.kind', value: 'machine' } },
+    { clients: 'none' },
+    {},
+  ];
+
+  test.each(marked)("a client's of an issuer that marks it so: %s", async (_, marks, clients, clientId) => {
+    for (const issuer of settings) {
+      const caller = await callerOf({ ...marks, scope }, issuer);
+      if (issuer.clients === clients) {
+        expect(caller).toEqual({ kind: 'backend', tenant: 'demo', clientId, scopes: known, issuer: idp.issuer });
+      } else {
+        expect(caller.kind, JSON.stringify(issuer)).toBe('user');
+        expect(caller).not.toHaveProperty('scopes');
+      }
+    }
   });
 
-  test("a client's, because the issuer's clientMatch holds, also nested", async () => {
-    const issuer = { clientMatch: { claim: 'urn.kind', value: 'machine' } };
-    expect(await callerOf({ urn: { kind: 'machine' } }, issuer)).toMatchObject({ kind: 'backend', clientId: 'alice' });
-    expect(await callerOf({ 'urn.kind': 'machine' }, issuer)).toMatchObject({ kind: 'backend' });
-    expect(await callerOf({ urn: { kind: 'person' } }, issuer)).toMatchObject({ kind: 'user' });
+  test.each<[string, JWTPayload]>([
+    ['auth0', { sub: 'custom|robot@clients', azp: 'app' }],
+    ['auth0', { sub: '@clients' }],
+    ['auth0', { sub: 'robot@clients.example' }],
+    ['auth0', { gty: ['client-credentials'] }],
+    ['rfc9068', { sub: 'robot', azp: 'robot' }],
+    ['rfc9068', { sub: 'robot', client_id: 'Robot' }],
+    ['keycloak', { azp: 'app', preferred_username: 'service-account-robot' }],
+    ['keycloak', { preferred_username: 'service-account-robot' }],
+    ['keycloak', { preferred_username: 'service-account-undefined' }],
+    ['keycloak', { ...service, sid: 'a session' }],
+    ['keycloak', { ...service, session_state: 'a session', client_id: 'other' }],
+  ])("a user's, though the issuer is %s: %j", async (clients, more) => {
+    expect(await callerOf({ ...more, scope }, { clients })).toMatchObject({ kind: 'user' });
+  });
+
+  test("a user's, where clientMatch does not hold", async () => {
+    const issuer = { clients: 'claim', clientMatch: { claim: 'urn.kind', value: 'machine' } };
+    for (const kind of ['person', true, ['machine']]) {
+      expect(await callerOf({ urn: { kind } }, issuer)).toMatchObject({ kind: 'user' });
+    }
   });
 
   test('scopes come from scope or scp', async () => {
     for (const more of [{ scp: ['authz:evaluate'] }, { scp: 'authz:evaluate x' }, { scope: 'authz:evaluate' }]) {
-      expect(await callerOf({ gty: 'client-credentials', ...more })).toMatchObject({
+      expect(await callerOf({ gty: 'client-credentials', ...more }, { clients: 'auth0' })).toMatchObject({
         scopes: new Set(['authz:evaluate']),
       });
     }
-    expect(await callerOf({ gty: 'client-credentials', scope: 7 })).toMatchObject({ scopes: new Set() });
+    const odd = await callerOf({ gty: 'client-credentials', scope: 7 }, { clients: 'auth0' });
+    expect(odd).toMatchObject({ scopes: new Set() });
   });
 
   test("a user's, whatever scopes it has", async () => {
