@@ -210,7 +210,10 @@ function utc(instant: string): string {
   return new Date(instant).toISOString();
 }
 
-/** Support sees what was decided, not about whom: ids and free attributes are left out. */
+/**
+ * Support sees what was decided, not about whom: ids and free attributes are left out, and an outcome that is an object is
+ * masked, because a policy may put anything into it.
+ */
 function decisionView(row: DecisionRow, role: Role) {
   const masked = role === 'support';
   return {
@@ -219,10 +222,14 @@ function decisionView(row: DecisionRow, role: Role) {
     caller: shownName(role, row.caller),
     ...(row.action === null ? {} : { action: row.action }),
     request: masked ? { action: row.action } : row.request,
-    answer: masked ? { outcome: row.answer.outcome } : row.answer,
+    answer: masked ? { outcome: shownOutcome(row.answer.outcome) } : row.answer,
     ...(row.policy_number === null ? {} : { policyRevision: row.policy_number }),
     revision: `c${row.revision}`,
     durationUs: row.duration_us,
     ...(row.request_id === null ? {} : { requestId: row.request_id }),
   };
+}
+
+function shownOutcome(outcome: unknown): string {
+  return outcome === 'allow' || outcome === 'deny' ? outcome : '***';
 }

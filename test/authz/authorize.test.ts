@@ -267,6 +267,23 @@ test('an answer that jsonb cannot hold costs no record, neither its own nor thos
   expect((await read('odd:answer'))[0].answer.outcome).toEqual({ nul: 'a\ufffdb', kept: '\\u0000' });
 });
 
+test('support sees of an outcome that is an object only that there was one, and no reason or obligation', async () => {
+  await put(
+    'object:answer',
+    'package a\noutcome := {"owner": "carol"}\nreason := "dave asked"\nobligations := ["tell erin"]',
+  );
+  expect((await ask({ action: 'object:answer' })).json().outcome).toEqual({ owner: 'carol' });
+  await server.services.authz.log.close();
+  const read = async (token: string) => {
+    const url = `/tenants/${tenant}/decisions?action=object:answer`;
+    const response = await server.app.inject({ url, headers: { authorization: `Bearer ${token}` } });
+    return response.json().decisions[0].answer;
+  };
+  const seen = { outcome: { owner: 'carol' }, reason: 'dave asked', obligations: ['tell erin'] };
+  expect(await read(editor)).toEqual(seen);
+  expect(await read(await server.member(tenant, 'support'))).toEqual({ outcome: '***' });
+});
+
 test('each use of the support role is audited before it is answered', async () => {
   const support = await server.member(tenant, 'support');
   const url = `/tenants/${tenant}/policies/car:unlock`;
