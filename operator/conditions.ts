@@ -5,6 +5,8 @@
 import { bounds } from '../crds/index.ts';
 import type { Condition, ConditionStatus, ResourceStatus } from './source.ts';
 
+export type ConditionLine = { type: string; status: ConditionStatus; reason: string; message: string };
+
 /** What became of a manifest. */
 export type Outcome = {
   generation: number;
@@ -16,7 +18,7 @@ export type Outcome = {
   /** What the status of this kind says besides. */
   details?: Partial<ResourceStatus> | undefined;
   /** More that is to be said, such as a sweep that is held. */
-  extra?: readonly { type: string; status: ConditionStatus; reason: string; message: string }[];
+  extra?: readonly ConditionLine[];
 };
 
 /** @param now RFC 3339 */

@@ -10,6 +10,7 @@ import type { Accepted } from './accept.ts';
 import { Breaker, type Held } from './breaker.ts';
 import { Claims } from './claims.ts';
 import { conditionOf, isReady } from './conditions.ts';
+import type { IssuerKeys } from './issuer-keys.ts';
 import type { Programmed } from './programmed.ts';
 import type { Queue } from './queue.ts';
 import type { Records, ResourceRecord } from './records.ts';
@@ -47,9 +48,10 @@ export class Desk {
   readonly observe: Observe;
   readonly breaker = new Breaker();
   readonly claims = new Claims();
-  // Both call back into the steps, which need the desk: index.ts sets them.
+  // They call back into the steps, which need the desk: index.ts sets them.
   queue!: Queue;
   programmed!: Programmed;
+  issuerKeys!: IssuerKeys;
   /** Accepted, and waiting for servers: the object as it was accepted and where it is held. */
   readonly accepted = new Map<Key, { object: SourceObject; accepted: Extract<Accepted, { ok: true }> }>();
   /** Rows deleted, waiting for servers: the revision without them. */

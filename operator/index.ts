@@ -9,6 +9,7 @@ import { limits } from '../server/core/limits.ts';
 import type { Observe } from '../server/core/observe.ts';
 import { conditionOf, isReady } from './conditions.ts';
 import { Desk, type StatusChange } from './desk.ts';
+import { IssuerKeys } from './issuer-keys.ts';
 import type { Leadership } from './leadership.ts';
 import { Programmed } from './programmed.ts';
 import { Queue, type Timers } from './queue.ts';
@@ -86,6 +87,7 @@ const CONCURRENCY = 8;
 const POLL_MS = 250;
 const RESYNC_MS = 600_000;
 const LATE_AFTER_MS = 1000;
+const ISSUER_KEYS_POLL_MS = 5000;
 
 /** Starts to follow the source and to reconcile, in the background. */
 export function startOperator(options: OperatorOptions): Operator {
@@ -100,6 +102,11 @@ export function startOperator(options: OperatorOptions): Operator {
     pollMs: Math.min(POLL_MS, options.maxStalenessMs / 5),
     lateAfterMs: LATE_AFTER_MS,
     look: (key) => desk.queue.add(key, 'settle'),
+  });
+  desk.issuerKeys = new IssuerKeys({
+    ...{ database, timers, observe, maxStalenessMs: options.maxStalenessMs },
+    pollMs: Math.min(ISSUER_KEYS_POLL_MS, options.maxStalenessMs),
+    changed: (tenant, name) => lookAtIssuer(desk, tenant, name),
   });
   desk.queue = new Queue({
     work: async (key) => {
@@ -169,7 +176,7 @@ export function startOperator(options: OperatorOptions): Operator {
       clearInterval(timer);
       await source.close();
       await desk.queue.close();
-      await Promise.all([leading.close(), listener.close(), desk.programmed.close()]);
+      await Promise.all([leading.close(), listener.close(), desk.programmed.close(), desk.issuerKeys.close()]);
     },
   };
 }
@@ -184,6 +191,13 @@ export function turnOf({ source, records }: Pick<Desk, 'source' | 'records'>, ke
   const isLetIn = record !== undefined && record.object !== '';
   if (source.namespaceLabels !== undefined && namespace !== '' && !isLetIn) return `namespace ${namespace}`;
   return `tenant ${(isLetIn ? record.tenant : (object?.claims?.tenant ?? record?.tenant)) ?? ''}`;
+}
+
+function lookAtIssuer({ records, queue }: Desk, tenant: string, name: string): void {
+  for (const key of records.keysOf(tenant)) {
+    const record = records.get(key);
+    if (record?.kind === 'TrustedIssuer' && record.name === name) queue.add(key, 'settle');
+  }
 }
 
 /**

@@ -104,10 +104,13 @@ async function judge(
   accepted: Exclude<Accepted, 'later'>,
 ): Promise<Outcome | 'waiting'> {
   const { generation, tenant, key } = record;
-  const extra = object.kind === 'Tenant' ? await tenantConditions(desk, object, accepted) : [];
   const before = activeOf(record.status);
   const isStored = accepted.ok ? accepted.revision !== undefined : before !== undefined && !lost.has(accepted.reason);
   const { claims } = object;
+  const extra = await moreConditions(desk, object, {
+    isStored,
+    isThere: accepted.ok && accepted.revision !== undefined,
+  });
   const details = isStored && claims ? await kindOf(object.kind).describe?.(desk.rooms, claims) : undefined;
   if (!accepted.ok) {
     desk.programmed.forget(key);
@@ -131,10 +134,15 @@ async function judge(
   return programmed === 'waiting' ? 'waiting' : { generation, extra, details, accepted: valid, active, programmed };
 }
 
-/** What a Tenant's status says besides: a sweep that is held, invitations that could not be handed over. */
-async function tenantConditions(desk: Desk, object: SourceObject, accepted: Exclude<Accepted, 'later'>) {
-  const isThere = accepted.ok && accepted.revision !== undefined;
-  return [...sweepConditions(desk, object.name), ...(isThere ? await welcome(desk, object) : [])];
+/**
+ * What a status says besides. A Tenant's: a sweep that is held, links of its first members, whether anybody can enter it. A
+ * TrustedIssuer's: whether servers have its keys.
+ */
+async function moreConditions(desk: Desk, object: SourceObject, is: { isStored: boolean; isThere: boolean }) {
+  const { kind, name, claims } = object;
+  if (kind === 'Tenant') return [...sweepConditions(desk, name), ...(is.isThere ? await welcome(desk, object) : [])];
+  if (kind !== 'TrustedIssuer' || !is.isStored || claims === undefined) return [];
+  return [await desk.issuerKeys.condition(claims.tenant, claims.name)];
 }
 
 const served = { status: 'True' as const, reason: 'Programmed', message: 'Every live server decides with it.' };

@@ -48,6 +48,7 @@ export async function startServer(
   const stopHousekeeping = keepHouse(services);
   const stopSweeping = keepSwept(services.idempotency);
   const stopSealing = keepSealing(services.sealing);
+  services.keyFindings.start();
   const close = async () => {
     const wasReady = ready;
     ready = false;

@@ -5,7 +5,7 @@ import type { AccessServices } from './access.ts';
 import { type AuthzRouteServices, Batches, DecisionLog, Explainer } from './authz/index.ts';
 import type { AuthzenServices } from './authzen/index.ts';
 import { type ConsentRouteServices, FactsWithConsents, PastConsents, Registrar, Throttled } from './consents/index.ts';
-import { JwksCache } from './core/auth/jwks.ts';
+import { JwksCache, type JwksOptions } from './core/auth/jwks.ts';
 import { createOutbound, type OutboundOptions } from './core/auth/outbound.ts';
 import { AccessTokens } from './core/auth/token-cache.ts';
 import { type Clock, systemClock } from './core/clock.ts';
@@ -21,7 +21,12 @@ import { FactsFromDatabase } from './facts/index.ts';
 import { askingPolicies, governedByPolicies } from './governing.ts';
 import type { IdempotencyServices } from './idempotency/index.ts';
 import { endInvitations, type InvitationRouteServices, pendingInvitationOf } from './invitations/index.ts';
-import type { IssuerRouteServices, IssuerServices } from './issuers/index.ts';
+import {
+  type IssuerRouteServices,
+  type IssuerServices,
+  KeyFindings,
+  type KeyFindingsOptions,
+} from './issuers/index.ts';
 import {
   createSealer,
   ensureKeys,
@@ -68,6 +73,7 @@ export type Services = {
   relationships: RelationshipRouteServices;
   sharing: InvitationRouteServices;
   issuers: IssuerRouteServices;
+  keyFindings: KeyFindings;
   members: MemberRouteServices;
   invitations: InvitationServices;
   keys: KeyRouteServices;
@@ -115,9 +121,11 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const installationKey = await openInstallationKey({ database, sealer });
     const baseUrl = baseUrlOf(config);
     const published = new PublishedKeys(database);
-    const snapshots = snapshotsOf(config, { database, baseUrl, clock, observe }, published);
+    const following = { server: randomUUID(), maxStalenessMs: config.ACCORD_MAX_STALENESS * 1000 };
+    const snapshots = snapshotsOf({ ...following, database, baseUrl, clock, observe }, published);
     const outbound = createOutbound(await outboundOptions(config));
-    const rooms = buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer });
+    const { jwks, keyFindings } = issuerKeys({ ...following, outbound, clock, observe, database });
+    const rooms = buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl, sealer });
     const portal = { database, installationKey, clock, baseUrl };
     const pageTokens = createSealer(sealer.digest(new Uint8Array(), ['key of page tokens']));
     const { policies, authz, types, definitions, consents, relationships, sharing } = rooms;
@@ -135,7 +143,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
     });
     attach(metrics);
     return {
-      ...{ config, clock, observe, metrics, baseUrl, database, snapshots, portal },
+      ...{ config, clock, observe, metrics, baseUrl, database, snapshots, portal, keyFindings },
       ...{ policies, authz, types, definitions, consents, relationships, sharing },
       prepareCompiler: () => rooms.compiler.prepare(),
       mint: { database, sealer, clock, baseUrl },
@@ -170,6 +178,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       },
       async close() {
         outbound.close();
+        await keyFindings.close();
         await log.close();
         await ledger.close();
         await rooms.compiler.close();
@@ -183,24 +192,34 @@ export async function createServices(config: Config, options: ServiceOptions): P
   }
 }
 
+type KeyParts = Pick<JwksOptions, 'outbound' | 'clock' | 'observe'> & Omit<KeyFindingsOptions, 'look'>;
+
+/** The keys of trusted issuers, and what is found when they are read. */
+function issuerKeys({ outbound, clock, observe, database, server, maxStalenessMs }: KeyParts) {
+  const jwks = new JwksCache({ outbound, clock, observe, found: (finding) => keyFindings.found(finding) });
+  const look: KeyFindingsOptions['look'] = (tenant, issuer) => jwks.look(tenant, issuer);
+  const keyFindings: KeyFindings = new KeyFindings({ database, server, look, maxStalenessMs, observe });
+  return { jwks, keyFindings };
+}
+
 type Parts = {
   config: Config;
   clock: Clock;
   observe: Observe;
   database: Database;
   snapshots: Snapshots;
-  outbound: ReturnType<typeof createOutbound>;
+  jwks: JwksCache;
   baseUrl: string;
   sealer: Sealer;
 };
 
-function buildRooms({ config, clock, observe, database, snapshots, outbound, baseUrl, sealer }: Parts) {
+function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl, sealer }: Parts) {
   const compiler = createCompiler({ workers: config.ACCORD_COMPILERS, observe });
   const artifacts = new Artifacts({ database, compiler, observe });
   const engine = new Engine({ fetch: (tenant, digest) => artifacts.fetch(tenant, digest), clock, observe });
   const explainer = new Explainer({ artifacts, engine, database });
   const log = new DecisionLog(database, observe);
-  const tokens = new AccessTokens({ jwks: new JwksCache({ outbound, clock, observe }), clock });
+  const tokens = new AccessTokens({ jwks, clock });
   /** A snapshot that may be answered from. @throws Problem stale */
   const tenantOf = (tenant: string): TenantSnapshot | undefined => {
     if (!snapshots.isFresh(tenant)) throw problem('stale');
@@ -289,10 +308,8 @@ function unreadable(error: Error): never {
   throw new ConfigError(`ACCORD_CA_BUNDLE: ${error.message}`);
 }
 
-type Following = Omit<ConstructorParameters<typeof Snapshots>[0], 'server' | 'maxStalenessMs' | 'keysChanged'>;
+type Following = Omit<ConstructorParameters<typeof Snapshots>[0], 'keysChanged'>;
 
-function snapshotsOf(config: Config, following: Following, published: PublishedKeys): Snapshots {
-  const maxStalenessMs = config.ACCORD_MAX_STALENESS * 1000;
-  const keysChanged = (tenant?: string) => published.forget(tenant);
-  return new Snapshots({ ...following, server: randomUUID(), maxStalenessMs, keysChanged });
+function snapshotsOf(following: Following, published: PublishedKeys): Snapshots {
+  return new Snapshots({ ...following, keysChanged: (tenant) => published.forget(tenant) });
 }

@@ -128,6 +128,9 @@ export const limits = {
   rsaExponentBytesMax: 4,
   jwksCooldownMs: 30_000,
   jwksResponseBytesMax: 512 * 1024,
+  issuerLooksMax: 50, // issuers whose keys a server reads in one round without a token
+  issuerLookRetryMs: 60_000, // of keys that could not be had, without a token
+  issuerErrorCharsMax: 1024, // why keys could not be had, as it is stored
   outboundTimeoutMs: 5000,
   dnsLookupsMax: 2, // of libuv's four threads, one of a tenant
   dnsThreadsMax: 3, // with those that nobody waits for any more

@@ -21,7 +21,7 @@ export type Observation =
   | { kind: 'decision_log_dropped'; tenant: string; count: number }
   | { kind: 'token_refused'; tenant?: string; reason: string }
   | { kind: 'jwks_fetched'; tenant: string; issuer: string; keys: number; ms: number }
-  | { kind: 'jwks_failed'; tenant: string; issuer: string; error: unknown }
+  | { kind: 'jwks_failed'; tenant: string; issuer: string; url: string; error: unknown }
   | { kind: 'request_failed'; requestId: string; route: string; error: unknown }
   | { kind: 'reconciled'; resource: string; ready: boolean; reason: string; message: string; ms: number }
   | { kind: 'reconcile_failed'; resource: string; error: unknown; retryInMs: number }

@@ -1,8 +1,9 @@
 /**
  * The issuers room: identity providers whose access tokens a tenant accepts, and which claims name the actor. Owns
- * accord.trusted_issuer. Emits revisions (`trusted_issuer`, and `tenant` for the token mapping).
+ * accord.trusted_issuer and accord.issuer_keys. Emits revisions (`trusted_issuer`, and `tenant` for the token mapping).
  */
 export { deleteIssuer, type IssuerServices, putIssuer, transferIssuer } from './actions.ts';
+export { KeyFindings, type KeyFindingsOptions } from './key-findings.ts';
 export { type IssuerRouteServices, registerIssuerRoutes } from './routes.ts';
 export { authOf } from './rules.ts';
 export { loadIssuers } from './store.ts';

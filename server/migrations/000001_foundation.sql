@@ -257,6 +257,24 @@ create table accord.server_revision (
 );
 select accord.reserve('accord.server_revision');
 
+-- What each server found when it last read the keys of a trusted issuer; the operator shows it as a condition. A finding is
+-- about the URLs that it names: when the issuer's are others, it says nothing any more.
+create table accord.issuer_keys (
+  server uuid not null references accord.server on delete cascade,
+  tenant text not null,
+  name text not null,
+  issuer text not null,
+  jwks_uri text not null,
+  -- Null: there are keys.
+  error text,
+  checked_at timestamptz not null default now(),
+  changed_at timestamptz not null default now(),
+  primary key (server, tenant, name),
+  foreign key (tenant, name) references accord.trusted_issuer on delete cascade
+);
+create index issuer_keys_of_issuer on accord.issuer_keys (tenant, name);
+select accord.isolate('accord.issuer_keys');
+
 -- What the operator knows of each manifest; in file mode this is the manifest's status.
 create table accord.resource (
   source text not null,

@@ -1,6 +1,9 @@
 /** What the operator says of TrustedIssuers: audiences that the tenant has, and keys that servers could read. */
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { sql } from '../../server/core/db/sql.ts';
+import { recordFindings } from '../../server/issuers/store.ts';
 import { conditionOf, createWorld, save, until } from './harness.ts';
 
 const world = await createWorld();
@@ -35,5 +38,58 @@ describe('the audiences of a TrustedIssuer', () => {
     await until(() => conditionOf(run, key, 'Accepted')?.status === 'False');
     expect(conditionOf(run, key, 'Accepted')?.message).toContain("b is not one of the tenant's audiences");
     expect(snapshots.get('acme')?.auth.issuers.get('https://idp.example')?.audiences).toEqual(['a']);
+  });
+});
+
+describe('the keys of a TrustedIssuer', () => {
+  const found = (server: string, error: string | null, uri = 'https://idp.example/keys') =>
+    world.database.system((tx) =>
+      recordFindings(tx, server, [{ tenant: 'acme', issuer: 'https://idp.example', jwksUri: uri, error }]),
+    );
+  const server = async () => {
+    const id = randomUUID();
+    await world.database.system((tx) => tx.run(sql`insert into accord.server (id) values (${id})`));
+    return id;
+  };
+
+  test('are said to be there, or why not, as servers find it, and Ready does not depend on them', async () => {
+    const directory = await world.directory();
+    await save(join(directory, 'tenant.yaml'), tenantYaml('[a]'));
+    await save(join(directory, 'issuer.yaml'), issuerYaml('jwksUri: "https://idp.example/keys"'));
+    await world.serve();
+    const run = world.operate(directory, { maxStalenessMs: 200_000 });
+    const keys = () => conditionOf(run, key, 'KeysAvailable');
+    await run.operator.settled();
+    expect(keys()).toMatchObject({ status: 'Unknown', reason: 'NotRead' });
+    const [one, two] = [await server(), await server()];
+    await found(one, null);
+    run.operator.resync();
+    await until(() => keys()?.status === 'True');
+    await found(two, 'https://idp.example/keys: answered 500');
+    run.operator.resync();
+    await until(() => keys()?.status === 'False');
+    expect(keys()).toMatchObject({
+      reason: 'FetchFailed',
+      message: expect.stringContaining('1 of 2 servers that tried could not read the keys'),
+    });
+    expect(keys()?.message).toContain('https://idp.example/keys: answered 500');
+    expect(conditionOf(run, key)?.status).toBe('True');
+    // What a server that is gone has found counts no longer.
+    await world.database.system((tx) => tx.run(sql`delete from accord.server where id = ${two}`));
+    run.operator.resync();
+    await until(() => keys()?.status === 'True');
+    await save(join(directory, 'issuer.yaml'), issuerYaml('jwksUri: "https://idp.example/others"'));
+    await until(() => keys()?.status === 'Unknown');
+  });
+
+  test('are looked at now and then without a resync', async () => {
+    const directory = await world.directory();
+    await save(join(directory, 'tenant.yaml'), tenantYaml('[a]'));
+    await save(join(directory, 'issuer.yaml'), issuerYaml('jwksUri: "https://idp.example/keys"'));
+    await world.serve();
+    const run = world.operate(directory);
+    await run.operator.settled();
+    await found(await server(), 'https://idp.example/keys: answered 404');
+    await until(() => conditionOf(run, key, 'KeysAvailable')?.message.includes('answered 404'));
   });
 });

@@ -12,7 +12,18 @@ import type { Outbound } from './outbound.ts';
 import { authProblem } from './problems.ts';
 import type { Algorithm, IssuerConfig } from './schema.ts';
 
-export type JwksOptions = { outbound: Pick<Outbound, 'fetchJson'>; clock: Clock; observe: Observe };
+export type JwksOptions = {
+  outbound: Pick<Outbound, 'fetchJson'>;
+  clock: Clock;
+  observe: Observe;
+  /** Is told of each reading; must not throw. */
+  found?: (finding: KeysFinding) => void;
+};
+
+type Issuer = Pick<IssuerConfig, 'issuer' | 'jwksUri'>;
+
+/** What a reading of an issuer's keys came to; `error` names the URL, and is null when there are keys that can be used. */
+export type KeysFinding = Issuer & { tenant: string; error: string | null };
 
 const bounds = { maxBytes: limits.jwksResponseBytesMax, timeoutMs: limits.outboundTimeoutMs };
 
@@ -25,7 +36,16 @@ export class JwksCache {
   }
 
   /** The keys of an issuer as one tenant configured it. Nothing is fetched before a token asks. */
-  source(tenant: string, issuer: Pick<IssuerConfig, 'issuer' | 'jwksUri'>): KeySource {
+  source(tenant: string, issuer: Issuer): KeySource {
+    return this.#sourceOf(tenant, issuer);
+  }
+
+  /** Reads the keys without a token, where that was not done lately, and tells `found` what came of it. */
+  look(tenant: string, issuer: Issuer): Promise<void> {
+    return this.#sourceOf(tenant, issuer).look();
+  }
+
+  #sourceOf(tenant: string, issuer: Issuer): JwksSource {
     const id = `${tenant} ${issuer.issuer} ${issuer.jwksUri ?? ''}`;
     let source = this.#sources.get(id);
     if (source === undefined) {
@@ -39,15 +59,17 @@ export class JwksCache {
 class JwksSource implements KeySource {
   version = 0;
   readonly #tenant: string;
-  readonly #issuer: Pick<IssuerConfig, 'issuer' | 'jwksUri'>;
+  readonly #issuer: Issuer;
   readonly #options: JwksOptions;
   #keys: KeySet | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #failedAt = Number.NEGATIVE_INFINITY;
   #soughtAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
+  /** Where the keys, or the document that says where they are, were asked for last. */
+  #url = '';
 
-  constructor(tenant: string, issuer: Pick<IssuerConfig, 'issuer' | 'jwksUri'>, options: JwksOptions) {
+  constructor(tenant: string, issuer: Issuer, options: JwksOptions) {
     this.#tenant = tenant;
     this.#issuer = issuer;
     this.#options = options;
@@ -73,6 +95,17 @@ class JwksSource implements KeySource {
     return this.#keys.pick(algorithm, kid);
   }
 
+  async look(): Promise<void> {
+    if (this.#keys !== undefined && this.#ageMs() < limits.jwksRefreshAfterMs) this.#tell(this.#keys);
+    else await this.#readUnlessJustFailed();
+  }
+
+  #tell(found: KeySet | Error): void {
+    const { issuer, jwksUri } = this.#issuer;
+    const about = { tenant: this.#tenant, issuer, ...(jwksUri === undefined ? {} : { jwksUri }) };
+    this.#options.found?.({ ...about, error: found instanceof Error ? found.message : emptiness(found, this.#url) });
+  }
+
   #ageMs(): number {
     return this.#options.clock.monotonic() - this.#readAt;
   }
@@ -93,24 +126,43 @@ class JwksSource implements KeySource {
     const { outbound, clock, observe } = this.#options;
     const askedAt = clock.monotonic();
     const about = { tenant: this.#tenant, issuer: this.#issuer.issuer };
+    this.#url = this.#issuer.jwksUri ?? discoveryUrl(this.#issuer.issuer);
     try {
-      const uri = this.#issuer.jwksUri ?? (await discover(outbound, this.#tenant, this.#issuer.issuer));
-      const keys = await importKeySet(await outbound.fetchJson(uri, { tenant: this.#tenant, ...bounds }));
+      this.#url = this.#issuer.jwksUri ?? (await discover(outbound, this.#tenant, this.#issuer.issuer));
+      const keys = await readKeySet(outbound, this.#tenant, this.#url);
       if (keys.digest !== this.#keys?.digest) this.version++;
       this.#keys = keys;
       this.#readAt = askedAt;
       this.#failedAt = Number.NEGATIVE_INFINITY;
       observe({ kind: 'jwks_fetched', ...about, keys: keys.size, ms: clock.monotonic() - askedAt });
+      this.#tell(keys);
     } catch (error) {
       this.#failedAt = clock.monotonic();
-      observe({ kind: 'jwks_failed', ...about, error });
+      observe({ kind: 'jwks_failed', ...about, url: this.#url, error });
+      this.#tell(error as Error);
     }
   }
 }
 
+/** Not a failure of the reading: the keys that were there before are gone as well. */
+function emptiness(keys: KeySet, url: string): string | null {
+  return keys.size > 0 ? null : `${url}: holds no key that can verify ES256 or RS256`;
+}
+
+async function readKeySet(outbound: JwksOptions['outbound'], tenant: string, url: string): Promise<KeySet> {
+  const document = await outbound.fetchJson(url, { tenant, ...bounds });
+  return importKeySet(document).catch((cause) => {
+    throw new Error(`${url}: ${(cause as Error).message}`, { cause });
+  });
+}
+
+function discoveryUrl(issuer: string): string {
+  return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+}
+
 /** OpenID Connect Discovery 1.0 section 4: the document must be about exactly the issuer that was asked for. */
 async function discover(outbound: JwksOptions['outbound'], tenant: string, issuer: string): Promise<string> {
-  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const url = discoveryUrl(issuer);
   const document = (await outbound.fetchJson(url, { tenant, ...bounds })) as {
     issuer?: unknown;
     jwks_uri?: unknown;

@@ -185,7 +185,9 @@ function redirected(status: number): string {
 }
 
 function describe(error: unknown, bounds: FetchBounds): string {
-  const { name, message, code } = error as Error & { code?: string };
+  const { name, message, code, errors } = error as Error & { code?: string; errors?: Error[] };
   const late = name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT';
-  return late ? `no complete answer within ${bounds.timeoutMs} ms` : message;
+  if (late) return `no complete answer within ${bounds.timeoutMs} ms`;
+  // A name with several addresses, none of which answered: the error itself says nothing.
+  return message || errors?.map((one) => one.message).join(', ') || code || name;
 }

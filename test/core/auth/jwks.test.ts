@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { JwksCache } from '../../../server/core/auth/jwks.ts';
+import { JwksCache, type KeysFinding } from '../../../server/core/auth/jwks.ts';
 import { importKeySet } from '../../../server/core/auth/key-set.ts';
 import { createOutbound } from '../../../server/core/auth/outbound.ts';
 import { limits } from '../../../server/core/limits.ts';
+import { createLogger, logObservation } from '../../../server/core/log.ts';
 import type { Observation } from '../../../server/core/observe.ts';
 import { startIdentityProvider } from './identity-provider.ts';
 import { TestClock } from './test-clock.ts';
@@ -231,4 +232,50 @@ test('no more issuers are kept in memory than the bound', () => {
   expect(source(0)).toBe(first);
   for (let i = 2; i < limits.jwksSourcesMax + 2; i++) source(i);
   expect(source(0)).not.toBe(first);
+});
+
+test('what came of each reading is told, with the URL and the cause; a look reads only what is not known', async () => {
+  const told: KeysFinding[] = [];
+  const outbound = createOutbound({ allow: '127.0.0.0/8', ownListeners: () => [] });
+  cache = new JwksCache({ outbound, clock, observe: () => {}, found: (finding) => told.push(finding) });
+  const issuer = { issuer: idp.issuer };
+  await cache.look('demo', issuer);
+  await cache.look('demo', issuer);
+  expect(told).toEqual([
+    { tenant: 'demo', ...issuer, error: null },
+    { tenant: 'demo', ...issuer, error: null },
+  ]);
+  expect(idp.reads).toBe(1);
+  const toldOf = async (change: () => void) => {
+    change();
+    clock.advance(limits.jwksMaxAgeMs);
+    await cache.look('demo', issuer);
+    idp.answer = undefined;
+    idp.statedIssuer = idp.issuer;
+    return told.at(-1)?.error;
+  };
+  const discovery = `${idp.issuer}/.well-known/openid-configuration`;
+  expect(await toldOf(failing)).toBe(`${discovery}: answered 500`);
+  expect(await toldOf(() => (idp.statedIssuer = 'https://x.example'))).toContain(`${discovery}: is about the issuer`);
+  const json = (value: unknown) => () => {
+    idp.answer = (request, response) =>
+      response.end(JSON.stringify(request.url === '/keys' ? value : { issuer: idp.issuer, jwks_uri: idp.jwksUri }));
+  };
+  expect(await toldOf(json({}))).toBe(`${idp.jwksUri}: not a JWK Set: it has no list of keys`);
+  expect(await toldOf(json({ keys: [{ kty: 'OKP' }] }))).toBe(
+    `${idp.jwksUri}: holds no key that can verify ES256 or RS256`,
+  );
+});
+
+test('the log names tenant, issuer, URL and cause', async () => {
+  const lines: string[] = [];
+  const logger = createLogger('warn', { write: (line: string) => void lines.push(line) });
+  const outbound = createOutbound({ allow: '127.0.0.0/8', ownListeners: () => [] });
+  cache = new JwksCache({ outbound, clock, observe: (observation) => logObservation(logger, observation) });
+  const issuer = { issuer: 'http://localhost:9', jwksUri: 'http://localhost:9/keys' };
+  await cache.look('demo', issuer);
+  expect(lines).toHaveLength(1);
+  const line = JSON.parse(lines[0] as string);
+  expect(line).toMatchObject({ msg: 'jwks_failed', tenant: 'demo', issuer: issuer.issuer, url: issuer.jwksUri });
+  expect(line.error.message).toContain('ECONNREFUSED');
 });

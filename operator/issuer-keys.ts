@@ -1,0 +1,78 @@
+/**
+ * Owns what a TrustedIssuer's status says of its keys. Servers read them, and may reach what the operator does not; they
+ * write down what they found in accord.issuer_keys, where the operator looks now and then. It is no part of Ready: an
+ * issuer that is away for a while is not a manifest that is wrong.
+ */
+import type { Database } from '../server/core/db/database.ts';
+import { limits } from '../server/core/limits.ts';
+import type { Observe } from '../server/core/observe.ts';
+import type { ConditionLine } from './conditions.ts';
+import type { Timers } from './queue.ts';
+import { type Findings, readChangedFindings, readFindings } from './store.ts';
+
+export type IssuerKeysOptions = {
+  database: Database;
+  maxStalenessMs: number;
+  pollMs: number;
+  timers: Timers;
+  observe: Observe;
+  /** A server found something else of this issuer's keys than before; told more than once. */
+  changed: (tenant: string, name: string) => void;
+};
+
+export class IssuerKeys {
+  readonly #options: IssuerKeysOptions;
+  #cancel: (() => void) | undefined;
+  #asking: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: IssuerKeysOptions) {
+    this.#options = options;
+    this.#next();
+  }
+
+  async condition(tenant: string, name: string): Promise<ConditionLine> {
+    const { database, maxStalenessMs } = this.#options;
+    return conditionOf(await database.systemAtOnce((tx) => readFindings(tx, tenant, name, maxStalenessMs)));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel?.();
+    await this.#asking;
+  }
+
+  #next(): void {
+    if (this.#closed) return;
+    this.#cancel = this.#options.timers.after(this.#options.pollMs, () => {
+      this.#asking = this.#ask().finally(() => this.#next());
+    });
+  }
+
+  async #ask(): Promise<void> {
+    const { database, pollMs, changed, observe } = this.#options;
+    try {
+      // Longer than since the last time: a change bears the time at which its transaction began.
+      const rows = await database.systemAtOnce((tx) => readChangedFindings(tx, pollMs * 3));
+      for (const { tenant, name } of rows) changed(tenant, name);
+    } catch (error) {
+      if (!this.#closed) observe({ kind: 'background_failed', task: 'issuer keys', error });
+    }
+  }
+}
+
+const MINUTES_KEPT = limits.jwksStaleMaxMs / 60_000;
+
+function conditionOf({ servers, failed, errors }: Findings): ConditionLine {
+  const type = 'KeysAvailable';
+  if (servers === 0) {
+    const message = 'No server has read the keys of this issuer yet.';
+    return { type, status: 'Unknown', reason: 'NotRead', message };
+  }
+  if (failed === 0)
+    return { type, status: 'True', reason: 'KeysRead', message: 'Servers have the keys of this issuer.' };
+  const message =
+    `${failed} of ${servers} servers that tried could not read the keys of this issuer:\n${errors.join('\n')}\n` +
+    `Its tokens are answered with 503 there, unless keys were read within the last ${MINUTES_KEPT} minutes.`;
+  return { type, status: 'False', reason: 'FetchFailed', message };
+}
