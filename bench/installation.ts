@@ -102,6 +102,7 @@ export async function createInstallation(options: { durable: boolean; first?: bo
 const tenantSpec: TenantSpec = {
   displayName: 'Bench',
   audiences: ['https://api.bench'],
+  supportDesk: { enabled: false },
   tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'user' },
   tokens: { signingAlgorithm: 'ES256', accessTokenTTL: 'PT1H' },
   decisionLog: { mode: 'off' },

@@ -1,7 +1,4 @@
-/**
- * Tenant: a customer of the installation. mail, limits, claims, consentAttributes and restore are part of the contract
- * from the start and act as the rooms that read them arrive.
- */
+/** Tenant: a customer of the installation. */
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
 import {
@@ -111,7 +108,10 @@ const Claims = strictObject(
       description: "Whether tokens of the tenant's own issuer carry the user's consents.",
     }),
   },
-  { description: "What tokens of the tenant's own issuer carry besides the standard claims." },
+  {
+    description:
+      "What tokens of the tenant's own issuer carry besides the standard claims.",
+  },
 );
 
 const Mail = strictObject(
@@ -197,11 +197,22 @@ export const TenantSpec = strictObject(
         description: 'People who are invited as Security Admins of the tenant.',
       }),
     ),
-    supportDesk: Type.Optional(
-      strictObject(
-        { email: Email('Address of the support desk account.') },
-        { description: 'The support desk of the tenant.' },
-      ),
+    supportDesk: strictObject(
+      {
+        email: Type.Optional(
+          Email('Address of the support desk account. Absent, support-desk@localhost, which no mail reaches.'),
+        ),
+        enabled: Type.Boolean({
+          default: true,
+          description:
+            'Whether the tenant has the account. Set to false, the account that this object made is removed, with its tokens.',
+        }),
+      },
+      {
+        default: {},
+        description:
+          'The support desk account of the tenant, which reads configuration and decisions with ids and contacts masked. It is handed over as a single-use link that expires, like those of securityAdmins: in a Secret named TENANT-support-desk in the secretNamespace, or in a file for its owner where there are no Secrets.',
+      },
     ),
     tokenMapping: strictObject(tokenMappingFields, {
       default: {},

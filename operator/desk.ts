@@ -63,7 +63,7 @@ export class Desk {
   /** What each tenant's allowedNamespaces, configAuthority and audiences were when its children were last looked at for them. */
   readonly allowances = new Map<string, string>();
   /** Whom each Tenant names was invited, in which version of it (versionOf), and what could not be handed over. */
-  readonly welcomed = new Map<string, { version: string; trouble: string | undefined }>();
+  readonly welcomed = new Map<string, { version: string; trouble: string | undefined; tries: number }>();
   readonly invitations: InvitationFiles | undefined;
   /** Keys that are looked at again because something that they waited for changed. */
   onUnblocked: (keys: Iterable<Key>) => void = () => {};

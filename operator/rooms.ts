@@ -9,7 +9,7 @@ import type {
 } from '../crds/index.ts';
 import type { Owner, Writer } from '../server/core/ownership.ts';
 import type { DefinitionState } from '../server/definitions/index.ts';
-import type { InvitationLink, Invited } from '../server/members/index.ts';
+import type { Entrance, InvitationLink, Invited } from '../server/members/index.ts';
 import type { TenantSecrets } from '../server/tenants/index.ts';
 import type { Peers, ThingKind } from '../server/types/index.ts';
 
@@ -31,6 +31,7 @@ export interface Rooms {
   inviteForManifest(tenant: string, wanted: readonly Invited[], actor: string): Promise<PendingInvitation[]>;
   makeInvitationLink(tenant: string, id: string): Promise<InvitationLink | undefined>;
   recordInvitationReported(tenant: string, id: string, by: { actor: string; to: string }): Promise<void>;
+  findEntrance(tenant: string): Promise<Entrance>;
   findPolicy(tenant: string, name: string): Promise<FoundObject | undefined>;
   /** `tests` are left out where the same ones have passed on the same source before. */
   putPolicy(

@@ -1,6 +1,6 @@
 /**
- * Owns how a tenant comes by its first members: when a Tenant is accepted, those whom it names as Security Admins and as
- * support desk are invited, once each, and the links are handed over in Secrets, or in a file where there are none. What
+ * Owns how a tenant comes by its first members: when a Tenant is accepted, its support desk and those whom it names as
+ * Security Admins are invited, once each, and the links are handed over in Secrets, or in a file where there are none. What
  * cannot be handed over now is tried again, with another secret and never beside the one before.
  */
 
@@ -9,6 +9,7 @@ import type { TenantSpec } from '../crds/index.ts';
 import { limits } from '../server/core/limits.ts';
 import type { InvitationLink } from '../server/members/index.ts';
 import { versionOf } from './accept.ts';
+import type { ConditionLine } from './conditions.ts';
 import type { Desk } from './desk.ts';
 import { writeInvitationFile } from './invitation-file.ts';
 import type { PendingInvitation } from './rooms.ts';
@@ -22,26 +23,60 @@ export type InvitationFiles = {
   written?: (tenant: string, link: InvitationLink, path: string) => void;
 };
 
+/** Of a support desk whose Tenant names no address: no mail reaches it. */
+const SUPPORT_ADDRESS = 'support-desk@localhost';
+
 const labels = { 'app.kubernetes.io/managed-by': 'accord' };
 
-/** What the Tenant's status says besides; nothing when everything was handed over, now or before. */
-export async function welcome(desk: Desk, object: SourceObject) {
+/** What the Tenant's status says besides: whether the first members' links were handed over, and where. */
+export async function welcome(desk: Desk, object: SourceObject): Promise<readonly ConditionLine[]> {
   const hand = handOf(desk, object);
-  if (hand === undefined || !object.checked.ok) return [];
+  if (hand === undefined) return [];
+  const trouble = await inviteOnce(desk, object, hand);
+  const { open, links } = await desk.rooms.findEntrance(object.name);
+  const where = desk.source.secrets ? 'Secrets' : 'files';
+  return [
+    ...(trouble === undefined
+      ? []
+      : [{ type: REPORTED, status: 'False' as const, reason: 'NotWritten', message: trouble }]),
+    ...(trouble !== undefined || links.length === 0
+      ? []
+      : [{ type: REPORTED, status: 'True' as const, reason: 'Reported', message: reported(where, links) }]),
+    ...(open
+      ? []
+      : [{ type: 'MemberAccess', status: 'False' as const, reason: 'NoMember', message: closed(object.name) }]),
+  ];
+}
+
+const REPORTED = 'InvitationsReported';
+
+const reported = (where: string, links: readonly string[]) =>
+  `Links that were not used yet are in the ${where} ${links.join(', ')}. Each makes one member, once.`;
+
+const closed = (tenant: string) =>
+  'Nobody can enter this tenant: no member has used an invitation, and there is none that can still be used. Name somebody ' +
+  'else in spec.securityAdmins, or make an invitation through the Config API with the token that ' +
+  `accord token --tenant ${tenant} --role security-admin makes on a server.`;
+
+/** @returns why some could not be handed over; nothing when everything was, now or before */
+async function inviteOnce(desk: Desk, object: SourceObject, hand: Hand): Promise<string | undefined> {
+  if (!object.checked.ok) return undefined;
   const spec = object.checked.manifest.spec as TenantSpec;
-  if (spec.managementPolicy === 'Observe') return [];
+  if (spec.managementPolicy === 'Observe') return undefined;
   const version = versionOf(object);
   const before = desk.welcomed.get(object.name);
-  if (before?.version === version && before.trouble === undefined) return [];
+  if (before?.version === version && before.trouble === undefined) return undefined;
   const trouble = await inviteAll(desk, object, spec, hand);
-  desk.welcomed.set(object.name, { version, trouble });
-  if (trouble === undefined) return [];
-  desk.queue.addLater(object.key, limits.reconcileRetryMsMax);
+  const tries = before?.version === version ? before.tries + 1 : 0;
+  desk.welcomed.set(object.name, { version, trouble, tries });
+  if (trouble === undefined) return undefined;
+  // Ever more seldom: where the operator has no right to Secrets, every Tenant comes here, and a resync looks again too.
+  desk.queue.addLater(object.key, limits.reconcileRetryMsMax * 2 ** Math.min(tries, 5));
   if (trouble !== before?.trouble) {
     const target = { ...object, generation: object.generation ?? 1 };
     desk.source.event(target, 'Warning', 'InvitationsNotReported', trouble);
   }
-  return [{ type: 'InvitationsReported', status: 'False' as const, reason: 'NotWritten', message: trouble }];
+  return trouble;
 }
 
 /** @returns why some could not be handed over */
@@ -50,7 +85,9 @@ async function inviteAll(desk: Desk, object: SourceObject, spec: TenantSpec, han
   const actor = `operator:${desk.source.name}/${tenant}`;
   const wanted = [
     ...(spec.securityAdmins ?? []).map((email) => ({ email, role: 'security-admin' as const })),
-    ...(spec.supportDesk ? [{ email: spec.supportDesk.email, role: 'support' as const }] : []),
+    ...(spec.supportDesk.enabled
+      ? [{ email: spec.supportDesk.email ?? SUPPORT_ADDRESS, role: 'support' as const }]
+      : []),
   ];
   const troubles: string[] = [];
   for (const pending of await desk.rooms.inviteForManifest(tenant, wanted, actor)) {

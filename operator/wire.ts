@@ -9,6 +9,7 @@ import {
 } from '../server/definitions/index.ts';
 import { deleteIssuer, type IssuerServices, loadIssuers, putIssuer, transferIssuer } from '../server/issuers/index.ts';
 import {
+  findEntrance,
   type InvitationServices,
   inviteForManifest,
   makeInvitationLink,
@@ -68,6 +69,7 @@ export function wireRooms({ tenants, policies, issuers, invitations, types, defi
     inviteForManifest: (tenant, wanted, actor) => inviteForManifest(invitations, tenant, wanted, actor),
     makeInvitationLink: (tenant, id) => makeInvitationLink(invitations, tenant, id),
     recordInvitationReported: (tenant, id, by) => recordInvitationReported(invitations, tenant, id, by),
+    findEntrance: (tenant) => findEntrance(invitations, tenant),
     findPolicy: (tenant, name) =>
       database.read(tenant, (tx) => requirePolicy(tx, tenant, name)).catch(undefinedFor('policy_not_found')),
     putPolicy: (writer, tenant, spec, options) => {

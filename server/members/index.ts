@@ -2,7 +2,9 @@
  * The members room: the people who run a tenant, the invitations by which they become that, and the portal tokens with
  * which they call the Config API. Owns accord.member, accord.member_invitation and accord.portal_token.
  */
+export type { Entrance } from './invitation-store.ts';
 export {
+  findEntrance,
   type InvitationLink,
   type InvitationServices,
   type Invited,

@@ -7,6 +7,7 @@ import { onceOf } from '../core/once.ts';
 import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../core/paging.ts';
 import { UUID } from '../core/uuid.ts';
 import { registerInvitationPage } from './invitation-page.ts';
+import { listInvitations } from './invitation-store.ts';
 import { inviteMember, redeemInvitation, withdraw } from './invitations.ts';
 import type { PortalServices } from './portal-token.ts';
 import {
@@ -17,7 +18,6 @@ import {
   RedeemBody,
   Redeemed,
 } from './schema.ts';
-import { listInvitations } from './store.ts';
 
 const tags = ['Members'];
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;

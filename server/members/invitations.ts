@@ -11,25 +11,28 @@ import { limits } from '../core/limits.ts';
 import type { Once } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
 import { readTenant, tenantProblem } from '../tenants/index.ts';
-import { hashOfInvitation, makeInvitationToken, tenantOfInvitation, urlOfInvitation } from './invitation-token.ts';
-import { listPortalToken, type PortalServices, signPortalToken } from './portal-token.ts';
-import { memberProblem } from './problems.ts';
-import type { InvitationRow } from './schema.ts';
+import { keepAnAdmin } from './actions.ts';
 import {
   countOpenInvitations,
   deleteUnwanted,
+  deleteUnwantedSupport,
+  type Entrance,
   insertInvitation,
-  insertMember,
   lockInvitation,
   markReported,
+  readEntrance,
   readKnownAddresses,
   readManifestInvitations,
   renewInvitation,
   spendInvitation,
-  upsertMember,
   withdrawExpired,
   withdrawInvitation,
-} from './store.ts';
+} from './invitation-store.ts';
+import { hashOfInvitation, makeInvitationToken, tenantOfInvitation, urlOfInvitation } from './invitation-token.ts';
+import { listPortalToken, type PortalServices, signPortalToken } from './portal-token.ts';
+import { memberProblem } from './problems.ts';
+import type { InvitationRow } from './schema.ts';
+import { insertMember, upsertMember } from './store.ts';
 
 export type InvitationServices = { database: Database; clock: Clock; baseUrl: string };
 export type Invited = { email: string; role: Role };
@@ -72,6 +75,10 @@ export async function inviteForManifest(
   const now = services.clock.now();
   const all = wanted.map(({ email, role }) => ({ email: email.toLowerCase(), role }));
   return services.database.tenant(tenant, async (tx) => {
+    const desks = all.filter(({ role }) => role === 'support').map(({ email }) => email);
+    for (const { id, email } of await deleteUnwantedSupport(tx, tenant, desks)) {
+      await recordAudit(tx, tenant, { actor, action: 'delete', kind: 'member', name: id, detail: { email } });
+    }
     // A link must not outlive the wish for it. Named again, somebody is invited again.
     for (const { id, email } of await deleteUnwanted(tx, tenant, all)) {
       await recordAudit(tx, tenant, {
@@ -119,7 +126,7 @@ export async function makeInvitationLink(
   return row && linkOf(services, row, token);
 }
 
-/** The link was handed over, and is not made again. @param to where, for the audit */
+/** The link was handed over, and is not made again. @param to where */
 export async function recordInvitationReported(
   services: InvitationServices,
   tenant: string,
@@ -127,16 +134,21 @@ export async function recordInvitationReported(
   { actor, to }: { actor: string; to: string },
 ): Promise<void> {
   await services.database.tenant(tenant, async (tx) => {
-    const row = await markReported(tx, tenant, id, timeOf(services.clock.now()));
+    const row = await markReported(tx, tenant, id, { now: timeOf(services.clock.now()), to });
     if (row === undefined) return;
     const detail = { email: row.email, to };
     await recordAudit(tx, tenant, { actor, action: 'report', kind: 'member_invitation', name: id, detail });
   });
 }
 
+/** Whether anybody can enter the tenant, and where the links are that the manifest's invitations were handed over in. */
+export function findEntrance(services: InvitationServices, tenant: string): Promise<Entrance> {
+  return services.database.read(tenant, (tx) => readEntrance(tx, tenant, timeOf(services.clock.now())));
+}
+
 /**
  * Uses an invitation: makes the member, or gives the one of that address the role, and a portal token. Exactly once.
- * @throws Problem invalid_request, tenant_not_found, invitation_gone
+ * @throws Problem invalid_request, tenant_not_found, invitation_gone, last_security_admin
  */
 export async function redeemInvitation(services: PortalServices, token: string, requestId: string) {
   const tenant = tenantOfInvitation(token);
@@ -151,6 +163,7 @@ export async function redeemInvitation(services: PortalServices, token: string, 
     const invitation = await spendInvitation(tx, tenant, hashOfInvitation(token), timeOf(now));
     if (invitation === undefined) throw memberProblem('invitation_gone');
     const { email, role, id } = invitation;
+    if (role !== 'security-admin') await keepAnAdmin(tx, tenant, email);
     const member = await upsertMember(tx, tenant, email, role);
     const actor = `member:${email}`;
     const entry = { actor, action: 'redeem', kind: 'member_invitation', name: id, requestId };

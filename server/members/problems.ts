@@ -6,6 +6,12 @@ export const memberProblem = defineProblems({
     title: 'Portal token not found',
     when: 'There is no such portal token, or it belongs to another member.',
   },
+  member_not_found: { status: 404, title: 'Member not found', when: 'The tenant has no such member.' },
+  last_security_admin: {
+    status: 409,
+    title: 'Last security admin',
+    when: "The tenant's last security-admin is neither removed nor given a lesser role.",
+  },
   invitation_not_found: {
     status: 404,
     title: 'Invitation not found',

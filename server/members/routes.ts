@@ -1,16 +1,18 @@
 /** The Config API of members and their portal tokens. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
+import { Empty } from '../core/config-api.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../core/paging.ts';
 import { UUID } from '../core/uuid.ts';
-import { revokeToken, seesAllTokens } from './actions.ts';
+import { removeMember, revokeToken, seesAllTokens } from './actions.ts';
 import { registerInvitationRoutes } from './invitation-routes.ts';
 import type { PortalServices } from './portal-token.ts';
 import { memberProblem } from './problems.ts';
 import { MemberView, type PortalTokenRow, PortalTokenView } from './schema.ts';
 import { listMembers, listPortalTokens } from './store.ts';
 
+const UuidText = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' });
 const Cursor = Type.Optional(Type.String());
 const tags = ['Members'];
 
@@ -21,6 +23,7 @@ export type MemberRouteServices = PortalServices;
 
 export function registerMemberRoutes(app: App, services: MemberRouteServices): void {
   registerMembers(app, services);
+  registerRemoval(app, services);
   registerTokenList(app, services);
   registerTokenChanges(app, services);
   registerInvitationRoutes(app, services);
@@ -48,6 +51,26 @@ function registerMembers(app: App, services: MemberRouteServices): void {
       );
       const members = shown.map(({ id, email, role, created_at }) => ({ id, email, role, createdAt: created_at }));
       return { members, ...onward };
+    },
+  });
+}
+
+function registerRemoval(app: App, services: MemberRouteServices): void {
+  app.route({
+    method: 'DELETE',
+    url: '/tenants/:tenant/members/:id',
+    config: admins,
+    schema: {
+      summary: 'Remove a member',
+      description:
+        "The member's portal tokens end with the next request, and open invitations of the address are withdrawn. The last security-admin stays (409).",
+      tags,
+      params: Type.Object({ tenant: Type.String(), id: UuidText }),
+      response: { 200: Empty },
+    },
+    handler: async (request) => {
+      await removeMember(services, memberOf(request), request.params.id, request.id);
+      return {};
     },
   });
 }
@@ -104,7 +127,7 @@ function registerTokenChanges(app: App, services: MemberRouteServices): void {
       tags,
       params: Type.Object({
         tenant: Type.String(),
-        jti: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
+        jti: UuidText,
       }),
       response: { 204: Type.Null() },
     },

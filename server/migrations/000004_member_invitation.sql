@@ -12,6 +12,8 @@ create table accord.member_invitation (
   expires_at timestamptz not null,
   -- When the link of one that a manifest asks for was handed over; until then each try makes another token.
   reported_at timestamptz,
+  -- Where it was handed over: NAMESPACE/NAME of a Secret, or the path of a file.
+  reported_to text,
   used_at timestamptz,
   withdrawn_at timestamptz,
   primary key (tenant, id)

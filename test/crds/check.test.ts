@@ -34,6 +34,7 @@ test('fills in every default and leaves the document as it was', () => {
   expect(accepted(doc).spec).toEqual({
     displayName: 'Cars',
     audiences: ['a'],
+    supportDesk: { enabled: true },
     tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'user' },
     tokens: { signingAlgorithm: 'ES256', accessTokenTTL: 'PT1H' },
     decisionLog: { mode: 'off' },

@@ -37,6 +37,7 @@ export const manifestWriter: Writer = {
 export const tenantSpec = (spec: Partial<TenantSpec> = {}): TenantSpec => ({
   displayName: 'Test',
   audiences: ['https://api.test'],
+  supportDesk: { enabled: true },
   tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'user' },
   tokens: { signingAlgorithm: 'ES256', accessTokenTTL: 'PT1H' },
   decisionLog: { mode: 'off' },

@@ -160,6 +160,17 @@ describe('an invitation', () => {
     ]);
   });
 
+  test('does not take the role from the last security-admin, and stays good', async () => {
+    const name = await tenant();
+    const { invite } = await admin(name);
+    const made = await invite('security-admin@localhost', 'config-viewer');
+    const refused = await redeem(secretOf(made.body.url));
+    expect(refused).toMatchObject({ status: 409, body: { code: 'last_security_admin' } });
+    const second = await invite('second@example.com', 'security-admin');
+    expect((await redeem(secretOf(second.body.url))).status).toBe(200);
+    expect((await redeem(secretOf(made.body.url))).body.role).toBe('config-viewer');
+  });
+
   test('is bounded: memberInvitationsMax open ones of a tenant', async () => {
     const name = await tenant();
     const { invite, list, withdraw } = await admin(name);

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Role } from '../../server/core/auth/schema.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
+import { removeMember } from '../../server/members/actions.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
 import { baseUrl, createTestApp, send } from '../access/test-app.ts';
 import { createTestDatabase } from '../helpers/database.ts';
@@ -221,5 +222,102 @@ describe('members', () => {
     const one = await ensureLocalMember(keyed, name, 'support');
     expect(await ensureLocalMember(keyed, name, 'support')).toEqual(one);
     await expect(ensureLocalMember(keyed, 'nobody', 'support')).rejects.toMatchObject({ code: 'tenant_not_found' });
+  });
+});
+
+describe('removing a member', () => {
+  const remove = (name: string, token: string, id: string) =>
+    send(app, 'DELETE', `/tenants/${name}/members/${id}`, { token });
+  const idOf = async (name: string, role: Role) => (await ensureLocalMember(keyed, name, role)).id;
+  const rolesOf = async (name: string, token: string) =>
+    (await send(app, 'GET', `/tenants/${name}/members`, { token })).body.members.map(
+      (one: { role: string }) => one.role,
+    );
+
+  test('ends every token of the member with the next request, and withdraws what would let it back in', async () => {
+    const name = await tenant();
+    const admin = await mint(name, 'security-admin');
+    const editors = [await mint(name, 'config-editor'), await mint(name, 'config-editor')];
+    for (const { token } of editors) expect((await list(name, token)).status).toBe(200);
+    const body = { email: 'config-editor@localhost', role: 'security-admin' };
+    const invited = await send(app, 'POST', `/tenants/${name}/members/invitations`, { token: admin.token, body });
+    const id = await idOf(name, 'config-editor');
+    expect(await remove(name, admin.token, id)).toMatchObject({ status: 200, body: {} });
+    for (const { token } of editors) {
+      const answer = await list(name, token);
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toContain('invalid_token');
+    }
+    const secret = invited.body.url.split('#')[1];
+    const again = await send(app, 'POST', '/portal/invitations/redeem', { body: { token: secret } });
+    expect(again).toMatchObject({ status: 410, body: { code: 'invitation_gone' } });
+    expect(await rolesOf(name, admin.token)).toEqual(['security-admin']);
+    expect(await remove(name, admin.token, id)).toMatchObject({ status: 404, body: { code: 'member_not_found' } });
+    const Entry = Type.Object({
+      actor: Type.String(),
+      action: Type.String(),
+      kind: Type.String(),
+      name: Type.String(),
+    });
+    const entries = await keyed.database.tenant(name, (tx) =>
+      tx.many(
+        Entry,
+        sql`select actor #>> '{}' as actor, action, object_kind as kind, object_name as name from accord.audit_entry
+          where action in ('delete', 'revoke') order by id`,
+      ),
+    );
+    const actor = 'member:security-admin@localhost';
+    expect(entries).toEqual([
+      { actor, action: 'revoke', kind: 'member_invitation', name: invited.body.id },
+      { actor, action: 'delete', kind: 'member', name: id },
+    ]);
+  });
+
+  test('leaves the last security-admin, also to itself', async () => {
+    const name = await tenant();
+    const { token } = await mint(name, 'security-admin');
+    await mint(name, 'support');
+    const own = await idOf(name, 'security-admin');
+    expect(await remove(name, token, own)).toMatchObject({ status: 409, body: { code: 'last_security_admin' } });
+    expect((await list(name, token)).status).toBe(200);
+    await keyed.database.tenant(name, (tx) =>
+      tx.run(
+        sql`insert into accord.member (tenant, email, role) values (${name}, 'second@example.com', 'security-admin')`,
+      ),
+    );
+    expect((await remove(name, token, own)).status).toBe(200);
+    expect((await list(name, token)).status).toBe(401);
+  });
+
+  test('leaves one of two security-admins who remove one another at the same time', async () => {
+    for (let round = 0; round < 5; round++) {
+      const name = await tenant();
+      const one = await mint(name, 'security-admin');
+      await keyed.database.tenant(name, (tx) =>
+        tx.run(
+          sql`insert into accord.member (tenant, email, role) values (${name}, 'b@example.com', 'security-admin')`,
+        ),
+      );
+      const ids = (await send(app, 'GET', `/tenants/${name}/members`, { token: one.token })).body.members.map(
+        (member: { id: string }) => member.id,
+      );
+      const by = { kind: 'member', tenant: name, id: 'x', email: 'x', role: 'security-admin', jti: 'x' } as const;
+      const done = await Promise.allSettled(ids.map((id: string) => removeMember(keyed, by, id, 'r')));
+      expect(done.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect(done.find((each) => each.status === 'rejected')?.reason).toMatchObject({ code: 'last_security_admin' });
+    }
+  });
+
+  test.each(['config-editor', 'config-viewer', 'support'] as const)('is not for a %s', async (role) => {
+    const name = await tenant();
+    const { token } = await mint(name, role);
+    expect((await remove(name, token, await idOf(name, role))).status).toBe(403);
+  });
+
+  test("finds nobody of another tenant's, and no id that is none", async () => {
+    const [name, other] = [await tenant(), await tenant()];
+    const { token } = await mint(name, 'security-admin');
+    expect((await remove(name, token, await idOf(other, 'support'))).status).toBe(404);
+    expect((await remove(name, token, 'x')).status).toBe(400);
   });
 });

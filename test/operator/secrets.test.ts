@@ -88,7 +88,9 @@ describe("a Tenant's Secret", () => {
     source.putSecret('vault', 'smtp', { username: 'u', password: 'p' });
     source.apply(tenantYaml('vaulted', mail('secretNamespace: vault')));
     await operate(source);
-    expect(acceptedOf(source, 'vaulted')?.status).toBe('True');
+    expect(acceptedOf(source, 'vaulted')).toMatchObject({
+      ...{ status: 'True', message: 'Valid and stored.' },
+    });
   });
 
   test('that may not be read says so; no answer is no refusal', async () => {
@@ -178,7 +180,7 @@ describe('the first members', () => {
     source.apply(tenantYaml('hello', 'securityAdmins: [boss@example.com, third@example.com]'));
     // Those whom it does not name any more are invited no longer.
     const emails = async () => (await invitations('hello')).map(({ email }) => email).join();
-    await until(async () => (await emails()) === 'boss@example.com,third@example.com');
+    await until(async () => (await emails()) === 'boss@example.com,third@example.com,support-desk@localhost');
     expect(source.secret('hello', 'hello-security-admin-invitation')?.data.email?.toString()).toBe('boss@example.com');
   });
 
@@ -198,7 +200,7 @@ describe('the first members', () => {
     expect(await invitations('shut')).toHaveLength(3);
     source.refusals.clear();
     run.operator.resync();
-    await until(() => tried(source, 'shut') === undefined);
+    await until(() => tried(source, 'shut')?.status === 'True');
     expect((await invitations('shut')).every(({ reported }) => reported)).toBe(true);
     expect(source.secret('shut', 'shut-support-desk')).toBeDefined();
   });
@@ -253,7 +255,105 @@ describe('the first members', () => {
     await save(join(directory, 't.yaml'), tenantYaml('paper', 'securityAdmins: [boss@example.com, new@example.com]'));
     const again = world.operate(directory, { invitations });
     await again.operator.settled();
-    await until(() => written.length === 4);
-    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject([{ email: 'new@example.com' }]);
+    await until(() => written.length === 5);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject([
+      { email: 'new@example.com' },
+      { email: 'support-desk@localhost' },
+    ]);
+  });
+});
+
+const Member = Type.Object({ email: Type.String(), role: Type.String() });
+const members = (tenant: string) =>
+  database.tenant(tenant, (tx) => tx.many(Member, sql`select email, role from accord.member order by email`));
+const access = (source: MemorySource, tenant: string) => source.condition(`Tenant//${tenant}`, 'MemberAccess');
+
+describe('the support desk', () => {
+  test('of every Tenant gets an account and a link, and the status says where', async () => {
+    const source = new MemorySource();
+    source.apply(tenantYaml('plain'));
+    await operate(source);
+    expect(await members('plain')).toEqual([{ email: 'support-desk@localhost', role: 'support' }]);
+    const secret = source.secret('plain', 'plain-support-desk');
+    expect(secret?.data.email?.toString()).toBe('support-desk@localhost');
+    expect(secret?.data.url?.toString()).toMatch(/\/portal\/invitations#plain\.[\w-]{43}$/);
+    const told = tried(source, 'plain');
+    expect(told).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('Secrets plain/plain-support-desk'),
+    });
+    expect(told?.message).not.toContain('@'); // every member of the tenant reads the status
+    expect(access(source, 'plain')).toBeUndefined();
+  });
+
+  test('may have an address, and is removed when it is not wanted any more; wanted again, it gets another link', async () => {
+    const source = new MemorySource();
+    source.apply(tenantYaml('desk', 'supportDesk: {email: desk@example.com}'));
+    const run = await operate(source);
+    expect(await members('desk')).toEqual([{ email: 'desk@example.com', role: 'support' }]);
+    const link = () => source.secret('desk', 'desk-support-desk')?.data.url?.toString();
+    const first = link();
+    source.apply(tenantYaml('desk', 'supportDesk: {enabled: false}'));
+    await until(async () => (await members('desk')).length === 0);
+    await until(() => run.operator.idle());
+    expect(await invitations('desk')).toEqual([]);
+    source.apply(tenantYaml('desk', 'supportDesk: {enabled: true, email: desk@example.com}'));
+    await until(async () => (await members('desk')).length === 1);
+    await until(() => link() !== first);
+  });
+
+  test('is not removed from whoever was given more since', async () => {
+    const source = new MemorySource();
+    source.apply(tenantYaml('grown', 'supportDesk: {email: desk@example.com}'));
+    const run = await operate(source);
+    await database.tenant('grown', (tx) => tx.run(sql`update accord.member set role = 'config-editor'`));
+    source.apply(tenantYaml('grown', 'supportDesk: {enabled: false}'));
+    await until(async () => (await invitations('grown')).length === 0);
+    await until(() => run.operator.idle());
+    expect(await members('grown')).toEqual([{ email: 'desk@example.com', role: 'config-editor' }]);
+  });
+});
+
+describe('a Tenant that nobody can enter', () => {
+  test('says so, until somebody can', async () => {
+    const source = new MemorySource();
+    source.apply(tenantYaml('closed', 'supportDesk: {enabled: false}'));
+    await operate(source);
+    expect(access(source, 'closed')).toMatchObject({
+      ...{ status: 'False', reason: 'NoMember' },
+      message: expect.stringContaining('accord token --tenant closed --role security-admin'),
+    });
+    expect(acceptedOf(source, 'closed')?.status).toBe('True');
+    source.apply(tenantYaml('closed', 'supportDesk: {enabled: false}\n  securityAdmins: [boss@example.com]'));
+    await until(() => access(source, 'closed') === undefined);
+  });
+
+  test('is one whose links have all expired, and not one where somebody came in before', async () => {
+    const source = new MemorySource();
+    source.apply(tenantYaml('late'));
+    source.apply(tenantYaml('lived'));
+    const run = await operate(source);
+    await database.tenant('lived', (tx) => tx.run(sql`update accord.member_invitation set used_at = now()`));
+    for (const tenant of ['late', 'lived']) {
+      expect(access(source, tenant)).toBeUndefined();
+      await database.tenant(tenant, (tx) =>
+        tx.run(sql`update accord.member_invitation set expires_at = now() - interval '1 second'`),
+      );
+    }
+    run.operator.resync();
+    await until(() => access(source, 'late')?.status === 'False');
+    await until(() => run.operator.idle());
+    expect(access(source, 'lived')).toBeUndefined();
+    // What the links were is not said any more.
+    expect(tried(source, 'late')).toBeUndefined();
+  });
+
+  test('is one whose links could not be handed over', async () => {
+    const source = new MemorySource();
+    source.refusals.set('walled', new Error('secrets is forbidden'));
+    source.apply(tenantYaml('walled'));
+    await operate(source);
+    expect(access(source, 'walled')?.status).toBe('False');
+    expect(tried(source, 'walled')?.status).toBe('False');
   });
 });

@@ -1,0 +1,202 @@
+/** The SQL of invitations of members. */
+import { type Static, Type } from 'typebox';
+import type { Role } from '../core/auth/schema.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { Count, Json } from '../core/db/rows.ts';
+import { sql } from '../core/db/sql.ts';
+import { InvitationRow } from './schema.ts';
+import { MemberId } from './store.ts';
+
+const invitationColumns = sql`id, email, role, of_manifest, created_at, created_by, expires_at, reported_at, used_at, withdrawn_at`;
+const open = sql`used_at is null and withdrawn_at is null`;
+
+export type NewInvitation = {
+  email: string;
+  role: Role;
+  tokenHash: Buffer;
+  ofManifest: boolean;
+  by: string;
+  now: string;
+  expiresAt: string;
+};
+
+/** @returns undefined when the address has an open invitation */
+export function insertInvitation(
+  tx: Transaction,
+  tenant: string,
+  { email, role, tokenHash, ofManifest, by, now, expiresAt }: NewInvitation,
+): Promise<InvitationRow | undefined> {
+  return tx.maybe(
+    InvitationRow,
+    sql`insert into accord.member_invitation (tenant, email, role, token_hash, of_manifest, created_at, created_by, expires_at)
+      values (${tenant}, ${email}, ${role}, ${tokenHash}, ${ofManifest}, ${now}, ${by}, ${expiresAt})
+      on conflict (tenant, email) where ${open} do nothing returning ${invitationColumns}`,
+  );
+}
+
+/** Closes what is open, so that the address does not come in by it. @returns what was closed */
+export function withdrawOpen(tx: Transaction, tenant: string, email: string, now: string): Promise<InvitationRow[]> {
+  return tx.many(
+    InvitationRow,
+    sql`update accord.member_invitation set withdrawn_at = ${now}
+      where tenant = ${tenant} and email = ${email} and ${open} returning ${invitationColumns}`,
+  );
+}
+
+/** Closes what is open and has expired, so that the address may be invited again. */
+export async function withdrawExpired(tx: Transaction, tenant: string, email: string, now: string): Promise<void> {
+  await tx.run(sql`update accord.member_invitation set withdrawn_at = expires_at
+    where tenant = ${tenant} and email = ${email} and ${open} and expires_at <= ${now}`);
+}
+
+/** Newest first. */
+export function listInvitations(
+  tx: Transaction,
+  tenant: string,
+  page: { before?: string; limit: number },
+): Promise<InvitationRow[]> {
+  return tx.many(
+    InvitationRow,
+    sql`select ${invitationColumns} from accord.member_invitation where tenant = ${tenant}
+      ${page.before === undefined ? sql`` : sql`and id < ${page.before}::uuid`}
+      order by id desc limit ${page.limit}`,
+  );
+}
+
+/** All that the Tenant's manifest ever asked for, oldest first. */
+export function readManifestInvitations(tx: Transaction, tenant: string): Promise<InvitationRow[]> {
+  return tx.many(
+    InvitationRow,
+    sql`select ${invitationColumns} from accord.member_invitation where tenant = ${tenant} and of_manifest order by id`,
+  );
+}
+
+/**
+ * Forgets those of a manifest's invitations that were handed over, may still be used, and are for none of these people.
+ * @returns what they were
+ */
+export function deleteUnwanted(
+  tx: Transaction,
+  tenant: string,
+  wanted: readonly { email: string; role: string }[],
+): Promise<InvitationRow[]> {
+  return tx.many(
+    InvitationRow,
+    sql`delete from accord.member_invitation
+      where tenant = ${tenant} and of_manifest and reported_at is not null and used_at is null and withdrawn_at is null
+        and (email, role) not in (
+          select w.email, w.role from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w (email text, role text))
+      returning ${invitationColumns}`,
+  );
+}
+
+/**
+ * Removes the support desk accounts that a manifest asked for and does not any more, and forgets their invitations: asked
+ * for again, they are made again.
+ * @returns what was removed
+ */
+export function deleteUnwantedSupport(tx: Transaction, tenant: string, wanted: readonly string[]) {
+  return tx.many(
+    MemberId,
+    sql`with unwanted as (
+        delete from accord.member_invitation
+        where tenant = ${tenant} and of_manifest and role = 'support' and email <> all (${wanted}) returning email)
+      delete from accord.member m using unwanted
+      where m.tenant = ${tenant} and m.role = 'support' and m.email = unwanted.email returning m.id, m.email`,
+  );
+}
+
+const Entrance = Type.Object({ open: Type.Boolean(), links: Json<string[]>() });
+export type Entrance = Static<typeof Entrance>;
+
+/**
+ * Whether anybody can enter the tenant: a member who used an invitation, or who holds one that can still be used. And where
+ * the links are that were handed over for the manifest and can still be used.
+ */
+export function readEntrance(tx: Transaction, tenant: string, now: string): Promise<Entrance> {
+  const usable = sql`i.tenant = ${tenant} and ${open} and i.expires_at > ${now}`;
+  return tx.one(
+    Entrance,
+    sql`select
+        exists (select from accord.member_invitation i join accord.member m on m.tenant = i.tenant and m.email = i.email
+          where i.tenant = ${tenant} and i.used_at is not null)
+        or exists (select from accord.member_invitation i
+          where ${usable} and (i.reported_at is not null or not i.of_manifest)) as open,
+        coalesce((select jsonb_agg(distinct i.reported_to) from accord.member_invitation i
+          where ${usable} and i.of_manifest and i.reported_to is not null), '[]') as links`,
+  );
+}
+
+const KnownAddress = Type.Object({ email: Type.String(), role: Type.String(), member: Type.Boolean() });
+
+/** Whether anybody of these addresses was invited before, or is a member. */
+export function readKnownAddresses(tx: Transaction, tenant: string, emails: readonly string[]) {
+  return tx.many(
+    KnownAddress,
+    sql`select email, role, true as member from accord.member where tenant = ${tenant} and email = any (${emails})
+      union all select email, role, false from accord.member_invitation
+      where tenant = ${tenant} and email = any (${emails})`,
+  );
+}
+
+export async function countOpenInvitations(tx: Transaction, tenant: string, now: string): Promise<number> {
+  const row = await tx.one(
+    Count,
+    sql`select count(*)::int as count from accord.member_invitation
+      where tenant = ${tenant} and ${open} and expires_at > ${now}`,
+  );
+  return row.count;
+}
+
+/** Gives an invitation whose link nobody has seen another token. @returns undefined when there is none to give */
+export function renewInvitation(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+  { tokenHash, expiresAt }: { tokenHash: Buffer; expiresAt: string },
+): Promise<InvitationRow | undefined> {
+  return tx.maybe(
+    InvitationRow,
+    sql`update accord.member_invitation set token_hash = ${tokenHash}, expires_at = ${expiresAt}
+      where tenant = ${tenant} and id = ${id} and reported_at is null and ${open} returning ${invitationColumns}`,
+  );
+}
+
+export function markReported(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+  { now, to }: { now: string; to: string },
+): Promise<InvitationRow | undefined> {
+  return tx.maybe(
+    InvitationRow,
+    sql`update accord.member_invitation set reported_at = ${now}, reported_to = ${to}
+      where tenant = ${tenant} and id = ${id} and reported_at is null returning ${invitationColumns}`,
+  );
+}
+
+/** Uses an invitation up; of many at once, one gets it. */
+export function spendInvitation(
+  tx: Transaction,
+  tenant: string,
+  tokenHash: Buffer,
+  now: string,
+): Promise<InvitationRow | undefined> {
+  return tx.maybe(
+    InvitationRow,
+    sql`update accord.member_invitation set used_at = ${now}
+      where tenant = ${tenant} and token_hash = ${tokenHash} and ${open} and expires_at > ${now} returning ${invitationColumns}`,
+  );
+}
+
+/** @returns undefined when there is no such invitation */
+export function lockInvitation(tx: Transaction, tenant: string, id: string): Promise<InvitationRow | undefined> {
+  return tx.maybe(
+    InvitationRow,
+    sql`select ${invitationColumns} from accord.member_invitation where tenant = ${tenant} and id = ${id} for update`,
+  );
+}
+
+export async function withdrawInvitation(tx: Transaction, tenant: string, id: string, now: string): Promise<void> {
+  await tx.run(sql`update accord.member_invitation set withdrawn_at = ${now} where tenant = ${tenant} and id = ${id}`);
+}
