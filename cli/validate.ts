@@ -3,9 +3,11 @@
  * given, Rego compiled, graphs converted, tests run. It ends with 0 when there is no error, with 1 when there is one, and
  * with 2 when the command line is wrong.
  */
+import { notesOn } from '../crds/index.ts';
+import type { FileObject } from '../operator/index.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { createProgress } from './output.ts';
-import { aboutLines, type Finding } from './validate/findings.ts';
+import { about, aboutLines, type Finding } from './validate/findings.ts';
 import { type Format, formats } from './validate/formats.ts';
 import { checkPolicies } from './validate/policies.ts';
 import { readAll } from './validate/read.ts';
@@ -24,13 +26,22 @@ export async function run({ positionals, values, flags }: Parsed): Promise<numbe
     );
     const policies = await checkPolicies(objects, ({ name }) => progress.step(`Policy ${name}`));
     const unknown = flags.has('partial') ? [] : unknownReferences(objects);
-    const findings = [...unread, ...refused, ...duplicates(objects), ...unknown, ...policies].sort(byPlace);
+    const findings = [...unread, ...refused, ...duplicates(objects), ...unknown, ...policies, ...notes(objects)].sort(
+      byPlace,
+    );
     progress.done();
     console.log(formats[format as Format]({ manifests: objects.length, objects, findings }));
     return findings.some(({ severity }) => severity === 'error') ? 1 : 0;
   } finally {
     progress.done();
   }
+}
+
+/** What a manifest says that has no effect yet. */
+function notes(objects: readonly FileObject[]): Finding[] {
+  return objects.flatMap((object) =>
+    object.checked.ok ? notesOn(object.checked.manifest).map((note) => about(object, 'no-effect', note, 'note')) : [],
+  );
 }
 
 function byPlace(a: Finding, b: Finding): number {

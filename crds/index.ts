@@ -19,6 +19,7 @@ export {
   type ResourceTypeManifest,
   type TenantManifest,
 } from './kinds.ts';
+export { noMailYet, notesOn } from './notes.ts';
 export { patterns } from './patterns.ts';
 export type { RelationshipTypeSpec } from './relationship-type.ts';
 export { unstorable } from './storable.ts';

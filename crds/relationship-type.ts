@@ -25,7 +25,11 @@ const Invitation = strictObject(
       description: 'How many may accept one invitation.',
     }),
     template: Type.Optional(
-      text(patterns.policyName, bounds.labelCharsMax, 'Name of the mail template. Absent, relationship-invitation.'),
+      text(
+        patterns.policyName,
+        bounds.labelCharsMax,
+        'Name of the mail template. Absent, relationship-invitation. It has no effect yet: no mail is sent.',
+      ),
     ),
     redirectUris: Type.Optional(
       Type.Array(text(patterns.visible, bounds.urlCharsMax, 'One address, compared exactly.'), {

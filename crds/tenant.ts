@@ -1,4 +1,4 @@
-/** Tenant: a customer of the installation. */
+/** Tenant: a customer of the installation. notes.ts says what of it has no effect yet. */
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
 import {
@@ -110,7 +110,7 @@ const Claims = strictObject(
   },
   {
     description:
-      "What tokens of the tenant's own issuer carry besides the standard claims.",
+      "What tokens of the tenant's own issuer carry besides the standard claims. It has no effect yet: no token carries these claims.",
   },
 );
 
@@ -137,7 +137,7 @@ const Mail = strictObject(
       { description: 'The mail server.' },
     ),
   },
-  { description: "How the tenant's mail is sent." },
+  { description: "How the tenant's mail is sent. It has no effect yet: no mail is sent." },
 );
 
 const DecisionLog = strictObject(

@@ -1,5 +1,5 @@
 /** Owns the first half of reconciling a manifest: whether it is accepted, and writing what it asks for. */
-import type { TenantSpec } from '../crds/index.ts';
+import { notesOn, type TenantSpec } from '../crds/index.ts';
 import { apiOwner, isSameManifest, type Writer } from '../server/core/ownership.ts';
 import type { Desk } from './desk.ts';
 import { kindOf } from './kinds/index.ts';
@@ -73,7 +73,8 @@ async function write(desk: Desk, { object, claim, manifest, fresh }: Wanted): Pr
     const kind = kindOf(object.kind);
     const options = { fresh, secrets: read?.secrets, peers: peersIn(desk, claim.tenant) };
     const { revision, changed } = await kind.put(desk.rooms, writer, claim, manifest, options);
-    return { ok: true, message: 'Valid and stored.', revision, changed, dependsOnOthers: false };
+    const message = ['Valid and stored.', ...notesOn(manifest)].join('\n');
+    return { ok: true, message, revision, changed, dependsOnOthers: false };
   } catch (error) {
     const refusal = refusalOf(error, object.locate);
     if (refusal === undefined) throw error;

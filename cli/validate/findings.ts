@@ -9,6 +9,7 @@ export const rules = {
   'unknown-reference': 'A manifest names a tenant or a type that no manifest given makes.',
   policy: 'A policy does not compile, or one of its tests fails.',
   'no-outcome': 'A policy can never say an outcome: it denies always.',
+  'no-effect': 'A manifest sets a field that has no effect yet.',
   empty: 'No manifest was found.',
   'foreign-kind': "A manifest is another program's, and is ignored.",
 } as const;
@@ -34,9 +35,14 @@ export function placeOf(place: string): Pick<Finding, 'file' | 'line' | 'column'
 }
 
 /** A finding about an object, where it begins. */
-export function about(object: FileObject, rule: RuleName, message: string): Finding {
+export function about(
+  object: FileObject,
+  rule: RuleName,
+  message: string,
+  severity: Finding['severity'] = 'error',
+): Finding {
   const { path: file, line, key } = object;
-  return { severity: 'error', rule, message, file, line, object: describeKey(key) };
+  return { severity, rule, message, file, line, object: describeKey(key) };
 }
 
 /** What was refused of an object: a line each, which begins with its place where there is one. */

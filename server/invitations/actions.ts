@@ -10,7 +10,18 @@ import { holdRelationshipTypes, loadTypesTouching } from '../types/index.ts';
 import { holdActive, holdInvitation, instant } from './found.ts';
 import { type Asking, creating, doing, governed, type InvitationServices, writerOf } from './governing.ts';
 import { invitationProblem } from './problems.ts';
-import { contactOf, ended, maskOf, type Offer, offerOf, resendPauseMs, statusOf, termsOf, viewOf } from './rules.ts';
+import {
+  contactOf,
+  ended,
+  maskOf,
+  noteOn,
+  type Offer,
+  offerOf,
+  resendPauseMs,
+  statusOf,
+  termsOf,
+  viewOf,
+} from './rules.ts';
 import type { Delivery, InvitationBody, InvitationRow, InvitationView, NewInvitation } from './schema.ts';
 import {
   endInvitation,
@@ -140,7 +151,7 @@ async function deliver(
   const { ms } = instant(services.clock);
   // Also when nobody is told it now: whoever delivers it finds a key, and one that is old is replaced in time.
   const key = await invitationKey(services, tx, tenant);
-  const view = viewOf(row, ms);
+  const view = { ...viewOf(row, ms), ...noteOn(row) };
   if (!mayTell) return view;
   return { ...view, requestToken: await signToken(key, partiesOf(services.baseUrl, tenant), row, ms) };
 }

@@ -1,5 +1,5 @@
 /** Owns the rules of invitations, pure: which type fits, how long and for whom, what a state allows, and what is shown. */
-import { durationSeconds, patterns } from '../../crds/index.ts';
+import { durationSeconds, noMailYet, patterns } from '../../crds/index.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type Problem, problem } from '../core/problems.ts';
@@ -166,6 +166,15 @@ export function relationshipFor(row: InvitationRow, acceptor: Thing): Relationsh
 /** What policies are told of an invitation. */
 export function factOf(row: InvitationRow, nowMs: number): InvitationFact {
   return { id: row.id, relationshipType: row.name, to: targetOf(row), status: statusOf(row, nowMs) };
+}
+
+/** What is said to whoever asks for a delivery that does not happen yet. */
+export function noteOn({ delivery }: Pick<InvitationRow, 'delivery'>): { note?: string } {
+  if (delivery === 'response') return {};
+  const what = delivery === 'mail' ? noMailYet : 'no event is sent yet';
+  return {
+    note: `delivery: ${delivery} has no effect: ${what}. It is recorded, and nobody gets the requestToken by it.`,
+  };
 }
 
 export function viewOf(row: InvitationRow, nowMs: number): InvitationView {

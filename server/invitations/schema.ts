@@ -55,7 +55,7 @@ export const InvitationBody = Type.Object(
       Type.Unsafe<Delivery>(
         Type.Enum(['mail', 'event', 'response'], {
           description:
-            'How the requestToken travels. Absent: in the response to whom it may be told, otherwise by mail.',
+            'How the requestToken travels. Absent: in the response to whom it may be told, otherwise by mail. mail and event have no effect yet: they are recorded, and nothing is sent.',
         }),
       ),
     ),
@@ -114,6 +114,11 @@ export const InvitationView = Type.Object({
   uses: Type.Integer({ description: 'How many have accepted.' }),
   requestToken: Type.Optional(
     Type.String({ description: 'Only for back ends, or when the policy has the obligation return-token.' }),
+  ),
+  note: Type.Optional(
+    Type.String({
+      description: 'What of the request has no effect yet, for people: a delivery that is only recorded.',
+    }),
   ),
 });
 export type InvitationView = Static<typeof InvitationView>;

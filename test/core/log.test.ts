@@ -47,7 +47,13 @@ test('the credentials of a URL are left out of messages and stacks', () => {
 test('and out of whatever else is told, such as an issuer', () => {
   const lines: string[] = [];
   const logger = createLogger('debug', { write: (line: string) => void lines.push(line) });
-  logObservation(logger, { kind: 'jwks_failed', tenant: 'aa', issuer: 'https://u:s3cret@x/', error: new Error('no') });
+  logObservation(logger, {
+    kind: 'jwks_failed',
+    tenant: 'aa',
+    issuer: 'https://u:s3cret@x/',
+    url: 'https://u:s3cret@x/keys',
+    error: new Error('no'),
+  });
   expect(lines.join('')).toMatch(/"issuer":"https:\/\/\*\*\*@x\/"/);
 });
 

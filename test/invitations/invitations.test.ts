@@ -187,6 +187,16 @@ describe('an invitation', () => {
     ]);
     expect(row).toEqual({ language: 'de-AT', redirect_uri: more.redirectUri, delivery: 'event' });
   });
+
+  test('says of a delivery that does not happen yet that it has no effect', async () => {
+    const made = async (delivery: string) => cars.invite({ to: { type: 'car', id: `by-${delivery}` }, delivery });
+    const mail = await made('mail');
+    expect(mail.note).toBe(
+      'delivery: mail has no effect: no mail is sent yet. It is recorded, and nobody gets the requestToken by it.',
+    );
+    expect((await made('event')).note).toContain('delivery: event has no effect');
+    expect(await made('response')).not.toHaveProperty('note');
+  });
 });
 
 describe('declining, revoking, sending again', () => {
