@@ -1,5 +1,5 @@
 /** Owns how the state of a manifest, and what is wrong with the source of manifests, is told to a person. */
-import type { SourceProblem, StatusChange } from '../operator/index.ts';
+import type { ResourceStatus, SourceProblem, StatusChange } from '../operator/index.ts';
 
 /** Kind, name, state, and what is to be done about it. */
 export function rowOf({ target, status }: StatusChange): string[] {
@@ -9,8 +9,16 @@ export function rowOf({ target, status }: StatusChange): string[] {
   const held = condition('DeletionHeld');
   if (held?.status === 'True') return [target.kind, name, held.type, held.message];
   const ready = condition('Ready');
-  if (ready?.status === 'True') return [target.kind, name, 'Ready', ''];
+  if (ready?.status === 'True') return [target.kind, name, 'Ready', concernOf(status)];
   return [target.kind, name, ready?.reason ?? 'Waiting', ready?.message ?? ''];
+}
+
+const concerns = ['KeysAvailable', 'InvitationsReported', 'MemberAccess'];
+
+/** What is wrong beside what is Ready: the log of `accord start` shows errors only. */
+function concernOf({ conditions = [] }: ResourceStatus): string {
+  const concern = conditions.find(({ type, status }) => concerns.includes(type) && status === 'False');
+  return concern === undefined ? '' : `${concern.type}=False: ${concern.message.replaceAll('\n', ' ')}`;
 }
 
 /** Prints a line for each change, once `isReporting` says so. */

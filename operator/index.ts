@@ -29,7 +29,7 @@ export type { Leadership } from './leadership.ts';
 export { leadByLock } from './lock.ts';
 export { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 export { refusalOf } from './reasons.ts';
-export type { Source, SourceProblem } from './source.ts';
+export type { ResourceStatus, Source, SourceProblem } from './source.ts';
 export { describeKey, kindNames } from './source.ts';
 export type { InvitationFiles } from './welcome.ts';
 export { wireRooms } from './wire.ts';
