@@ -129,8 +129,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const portal = { database, installationKey, clock, baseUrl };
     const pageTokens = createSealer(sealer.digest(new Uint8Array(), ['key of page tokens']));
     const { policies, authz, types, definitions, consents, relationships, sharing } = rooms;
-    const { engine, log } = authz;
-    const { ledger } = consents;
+    const [{ engine, log }, { ledger }] = [authz, consents];
     const tenantsOn = (on: Database): TenantServices => ({
       database: on,
       ensureKeys: (write) => ensureKeys({ sealer, clock }, write),

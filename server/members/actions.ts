@@ -48,10 +48,10 @@ export async function removeMember(
   by: Member,
   id: string,
   requestId: string,
-): Promise<void> {
+): Promise<RecordWritten<void>> {
   const { tenant } = by;
   const entry = { actor: `member:${by.email}`, requestId };
-  await services.database.tenant(tenant, async (tx) => {
+  return writeRecord(services.database, { tenant }, async (tx) => {
     const member = await readMember(tx, tenant, id);
     if (member === undefined) throw memberProblem('member_not_found');
     const { email } = member;

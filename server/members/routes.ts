@@ -68,8 +68,9 @@ function registerRemoval(app: App, services: MemberRouteServices): void {
       params: Type.Object({ tenant: Type.String(), id: UuidText }),
       response: { 200: Empty },
     },
-    handler: async (request) => {
-      await removeMember(services, memberOf(request), request.params.id, request.id);
+    handler: async (request, reply) => {
+      const { revision } = await removeMember(services, memberOf(request), request.params.id, request.id);
+      reply.header('accord-revision', revision);
       return {};
     },
   });
