@@ -40,9 +40,9 @@ export const written: Record<
     route: 'trusted-issuers',
     spec: (_, content) => issuerOf(content),
     body: issuerOf,
-    content: `spec #>> '{audiences,0}'`,
+    content: `spec ->> 'actorIdPrefix'`,
     table: 'trusted_issuer',
-    shown: ({ audiences }) => audiences[0],
+    shown: ({ actorIdPrefix }) => actorIdPrefix,
   },
 };
 
@@ -51,7 +51,7 @@ function regoOf(content: number): string {
 }
 
 function issuerOf(content: number) {
-  return { issuer: 'https://idp.test', algorithms: ['ES256'], audiences: [`a${content}`] };
+  return { issuer: 'https://idp.test', algorithms: ['ES256'], actorIdPrefix: `a${content}` };
 }
 
 /** As the database holds it and the API shows it. */

@@ -40,7 +40,7 @@ function textOf({ key, variant, flaw }: Doc): string {
   const { tenant, name: object } = wanted[key];
   const more = flaw === 'schema' ? 'nonsense: true' : undefined;
   if (kind === 'Tenant') return tenantYaml(tenant, more ?? `limits: {maxRelationships: ${variant + 1}}`);
-  if (kind === 'TrustedIssuer') return issuerYaml(tenant, name, more ?? `audiences: [a${variant}]`);
+  if (kind === 'TrustedIssuer') return issuerYaml(tenant, name, more ?? `actorIdPrefix: a${variant}`);
   const source = flaw === 'rego' ? 'package p\n\noutcome := (' : rego(answers[variant] as string);
   return policyYaml(tenant, name, { object, source, ...(more ? { more } : {}) });
 }
@@ -83,7 +83,7 @@ async function readDatabase() {
       Found,
       sql`select 'Tenant/' || tenant as key, owner, spec #>> '{limits,maxRelationships}' as content from accord.tenant where state = 'active'
         union all select 'Policy/' || tenant || '/' || name, owner, rego from accord.policy
-        union all select 'TrustedIssuer/' || tenant || '/' || name, owner, spec #>> '{audiences,0}' from accord.trusted_issuer`,
+        union all select 'TrustedIssuer/' || tenant || '/' || name, owner, spec ->> 'actorIdPrefix' from accord.trusted_issuer`,
     ),
   );
   const statuses = await database.system((tx) =>
