@@ -7,8 +7,8 @@ import { limits } from '../core/limits.ts';
 import { PolicyError } from './budget.ts';
 import { Host } from './host.ts';
 import { encodeInput } from './input.ts';
-import { nestsWithin } from './nesting.ts';
 import type { Program } from './program.ts';
+import { RESULT_TEXT_BYTES_MAX, readResult } from './result.ts';
 
 export { PolicyError, type PolicyErrorKind } from './budget.ts';
 export { loadProgram, type Program } from './program.ts';
@@ -76,8 +76,9 @@ export class Instance {
       host.fuel.fill(fuel);
       const length = this.#writeInput(text);
       const heap = align(this.#base + length);
-      const address = host.exports.opa_eval(0, 0, this.#data, this.#base, length, heap, 0);
-      const resultSet = decodeResultSet(host.readText(address, limits.evaluateResultBytesMax));
+      const address = host.exports.opa_eval(0, 0, this.#data, this.#base, length, heap, 1);
+      const resultSet = readResult(host.fuel, host.readText(address, RESULT_TEXT_BYTES_MAX));
+      host.fuel.settle();
       return { resultSet, fuelUsed: fuel - host.fuel.left };
     } catch (error) {
       this.#broken = true;
@@ -111,12 +112,4 @@ export class Instance {
 
 function align(address: number): number {
   return (address + 7) & ~7;
-}
-
-function decodeResultSet(text: string): Record<string, unknown>[] {
-  const resultSet = JSON.parse(text) as Record<string, unknown>[];
-  if (!nestsWithin(resultSet, limits.evaluateResultDepthMax + 2))
-    // the list and the bindings
-    throw new PolicyError('memory', `the result is nested deeper than ${limits.evaluateResultDepthMax} levels`);
-  return resultSet;
 }

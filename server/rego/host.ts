@@ -6,7 +6,7 @@
 import { limits } from '../core/limits.ts';
 import { Fuel, PolicyError } from './budget.ts';
 import { type Builtin, type BuiltinContext, boundResult } from './builtins/arguments.ts';
-import { hostBuiltins } from './builtins/index.ts';
+import { hostBuiltin } from './builtins/index.ts';
 import type { Program } from './program.ts';
 import { formatValue, parseValue, type Value } from './value.ts';
 
@@ -29,7 +29,8 @@ export type PolicyExports = {
     input: number,
     inputLength: number,
     heap: number,
-    format: 0,
+    /** Values as opa_value_dump writes them. */
+    format: 1,
   ): number;
 };
 
@@ -110,7 +111,7 @@ export class Host {
     const address = this.exports.opa_json_dump(this.exports.builtins());
     const needed = JSON.parse(this.readText(address, limits.builtinResultBytesMax)) as Record<string, number>;
     for (const [name, id] of Object.entries(needed)) {
-      const builtin = hostBuiltins.get(name);
+      const builtin = hostBuiltin(name);
       if (builtin === undefined)
         throw new PolicyError('internal', `the policy calls ${name}, which is not supplied here`);
       this.#builtins[id] = builtin;

@@ -13,9 +13,9 @@ import { readExpected, writeExpected } from './expected.ts';
 import { judge, type Verdict } from './judge.ts';
 import type { PlanVerdict } from './plan-path.ts';
 
-/** Beyond what an authorization policy may do here: the network, tokens, certificates, and GraphQL documents. */
+/** Beyond what an authorization policy may do here: the network, signing, certificates, and GraphQL documents. */
 const OUT_OF_SCOPE =
-  /^(?:http\.send|net\.lookup_ip_addr|io\.jwt\.|crypto\.x509\.|crypto\.parse_private_keys|graphql\.)/;
+  /^(?:http\.send|net\.lookup_ip_addr|io\.jwt\.encode_sign|crypto\.x509\.|crypto\.parse_private_keys|graphql\.)/;
 
 const { values: options } = parseArgs({
   options: { update: { type: 'boolean' }, plans: { type: 'boolean' }, show: { type: 'string' } },
@@ -91,7 +91,7 @@ function printTotals({ verdicts, folders }: Results): number {
   const passed = scoped.filter(passes).length;
   const share = (100 * passed) / scoped.length;
   console.log(
-    `${passed} of ${scoped.length} cases pass (${share.toFixed(1)} %) without those that need network, JWT, X.509 or GraphQL builtins`,
+    `${passed} of ${scoped.length} cases pass (${share.toFixed(1)} %) without those that need network, signing, X.509 or GraphQL builtins`,
   );
   return share;
 }

@@ -171,20 +171,21 @@ test('memory does not grow over evaluations', async () => {
   expect(instance.memoryBytes).toBeLessThanOrEqual(1024 * 1024);
 });
 
+// But for sets, which it writes by their hash, and json.marshal, which our host does: see order.test.ts.
 describe('opa-wasm gives the same', async () => {
   const policies = [
     'outcome := "allow" if input.a == input.b\nreason := "x" if not input.a',
     'default outcome := "deny"\noutcome := "allow" if input.list[_] == input.a',
     'obligations := [x | some x in input.list; is_string(x)]',
     'obligations := {k: v | some k, v in input.object; not is_null(v)}',
-    'obligations contains x if some x in input.list',
+    'obligations := sort({x | some x in input.list})',
     'obligations := count(input.list) + count(input.object)',
     'obligations := object.union(input.object, {"b": input.b})',
     'obligations := walked if walked := [p | walk(input, [p, v]); is_number(v)]',
     'obligations := concat(",", [s | s := input.list[_]; is_string(s)])',
     'obligations := sort(input.list)\nreason := upper(input.a)',
-    'obligations := json.marshal(input)',
-    'obligations := {"max": max(input.list), "k": object.keys(input.object), "r": regex.match("^[a-c]+$", input.a)}',
+    'obligations := json.remove(input, ["a", "list/0"])',
+    'obligations := {"max": max(input.list), "k": sort(object.keys(input.object)), "r": regex.match("^[a-c]+$", input.a)}',
   ];
   const leaf = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.integer(), fc.boolean(), fc.constant(null));
   const inputs = fc.record(

@@ -1,7 +1,7 @@
-/** Owns json.patch (RFC 6902 as OPA extends it to sets) and json.marshal_with_options. */
+/** Owns json.patch (RFC 6902 as OPA extends it to sets), json.marshal and json.marshal_with_options. */
 import type { Meter } from '../budget.ts';
-import { identity, sortedKeys, sortedValues } from '../compare.ts';
-import { formatValue, NumberText, type RegoObject, RegoSet, type Value } from '../value.ts';
+import { sortedKeys, sortedValues } from '../compare.ts';
+import { formatValue, type RegoObject, RegoSet, type Value } from '../value.ts';
 import {
   arrayOf,
   type BuiltinContext,
@@ -20,6 +20,7 @@ export const jsonBuiltins: BuiltinTable = {
     for (const operation of arrayOf(operations)) patch.apply(objectOf(operation));
     return patch.root;
   },
+  'json.marshal': (context, value) => jsonText(context, value!),
   'json.marshal_with_options': (context, value, options) => marshal(context, value!, objectOf(options)),
 };
 
@@ -29,48 +30,42 @@ function marshal(context: BuiltinContext, value: Value, options: RegoObject): st
   const layout = { prefix: text('prefix', ''), indent: text('indent', '\t') };
   const implied = options.has('prefix') || options.has('indent');
   const pretty = options.has('pretty') ? booleanOf(options.get('pretty')) : implied;
-  const writer = new JsonWriter(context, pretty ? layout : undefined);
-  writer.write(value, 0);
-  return (pretty ? layout.prefix : '') + writer.out.join('');
+  return pretty ? layout.prefix + jsonText(context, value, layout) : jsonText(context, value);
 }
+
+/** A value as Go's encoding/json writes it. */
+export function jsonText(meter: Meter, value: Value, layout?: Layout): string {
+  const writer = new JsonWriter(meter, layout);
+  writer.write(value, 0);
+  return writer.out.join('');
+}
+
+type Layout = { readonly prefix: string; readonly indent: string };
 
 /** Go's encoding/json: keys sorted, sets as arrays, and <, >, & and line separators escaped. */
 class JsonWriter {
   readonly out: string[] = [];
-  readonly #context: BuiltinContext;
-  readonly #layout: { prefix: string; indent: string } | undefined;
+  readonly #meter: Meter;
+  readonly #layout: Layout | undefined;
   #length = 0;
 
-  constructor(context: BuiltinContext, layout: { prefix: string; indent: string } | undefined) {
-    this.#context = context;
+  constructor(meter: Meter, layout: Layout | undefined) {
+    this.#meter = meter;
     this.#layout = layout;
   }
 
   write(value: Value, depth: number): void {
-    if (value instanceof RegoSet)
-      this.#list(
-        '[',
-        sortedValues(this.#context, value.items).map((item) => ['', item]),
-        ']',
-        depth,
-      );
-    else if (Array.isArray(value))
-      this.#list(
-        '[',
-        value.map((item) => ['', item]),
-        ']',
-        depth,
-      );
-    else if (value instanceof Map) this.#list('{', this.#members(value), '}', depth);
+    const items = value instanceof RegoSet ? sortedValues(this.#meter, value.items) : value;
+    if (Array.isArray(items)) {
+      const unlabelled = items.map((item): [string, Value] => ['', item]);
+      this.#list('[', unlabelled, ']', depth);
+    } else if (value instanceof Map) this.#list('{', this.#members(value), '}', depth);
     else this.#emit(typeof value === 'string' ? quoteJson(value) : formatValue(value));
   }
 
   #members(object: RegoObject): [string, Value][] {
     const colon = this.#layout === undefined ? ':' : ': ';
-    return sortedKeys(this.#context, object).map((key) => [
-      quoteJson(keyText(this.#context, key)) + colon,
-      object.get(key)!,
-    ]);
+    return namedMembers(this.#meter, object).map(([name, value]) => [quoteJson(name) + colon, value]);
   }
 
   #list(open: string, items: [string, Value][], close: string, depth: number): void {
@@ -95,16 +90,23 @@ class JsonWriter {
   #emit(text: string): void {
     this.#length += text.length;
     boundResult(this.#length);
-    this.#context.charge(1 + text.length / 8);
+    this.#meter.charge(1 + text.length / 8);
     this.out.push(text);
   }
 }
 
 /** An object key as JSON has it: a string, or the text of another value. */
 export function keyText(meter: Meter, key: Value): string {
-  if (typeof key === 'string') return key;
-  if (key instanceof NumberText || typeof key !== 'object') return formatValue(key);
-  return identity(meter, key);
+  return typeof key === 'string' ? key : jsonText(meter, key);
+}
+
+/** The members of an object by their names in JSON, in order; of two keys with one name the greater one stays. */
+export function namedMembers(meter: Meter, object: RegoObject): [string, Value][] {
+  const keys = sortedKeys(meter, object);
+  if (keys.every((key) => typeof key === 'string')) return keys.map((key) => [key, object.get(key) as Value]);
+  const named = new Map<Value, Value>();
+  for (const key of keys) named.set(keyText(meter, key), object.get(key) as Value);
+  return sortedKeys(meter, named).map((name) => [name as string, named.get(name) as Value]);
 }
 
 function quoteJson(text: string): string {

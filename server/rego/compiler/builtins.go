@@ -36,10 +36,11 @@ var native = nameSet(
 // compiledAway are replaced by literals or erased before linking.
 var compiledAway = nameSet(ast.RegoMetadataChain.Name, ast.RegoMetadataRule.Name, ast.Print.Name)
 
-// forbidden reach the network, the host, other modules or randomness. They stay out whatever the host allows.
+// forbidden reach the network, the host, other modules or randomness, or sign with keys that a policy would have to hold.
+// They stay out whatever the host allows.
 var forbidden = nameSet(
-	"http.send", "net.lookup_ip_addr", "opa.runtime", "rego.parse_module", "providers.aws.sign_req", "trace",
-	"rand.intn", "uuid.rfc4122",
+	"http.send", "net.lookup_ip_addr", "opa.runtime", "rego.parse_module", "providers.aws.sign_req", "rand.intn",
+	"uuid.rfc4122", "io.jwt.encode_sign", "io.jwt.encode_sign_raw",
 )
 
 // declared describes a builtin to the host's tests.

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"context"
 	"regexp"
 	"strings"
 
@@ -62,20 +61,16 @@ func (a *attempt) compile(q *request) *response {
 		a.errs = c.Errors
 		return nil
 	}
-	linked, err := rego.New(rego.Compiler(c), rego.ParsedQuery(entryQuery())).Compile(context.Background())
+	if errs := checkData(c, c.Modules[tenantFile]); len(errs) > 0 {
+		a.errs = errs
+		return nil
+	}
+	made, err := plan.Compile(q.Plan, rego.Compiler(c), rego.ParsedQuery(entryQuery()))
 	if err != nil {
 		a.errs = err
 		return nil
 	}
-	out := &response{OK: true, Package: packageName(a.module), Syntax: "v1", wasm: linked.Bytes}
-	if q.Plan {
-		text, err := plan.Of(rego.Compiler(c), rego.ParsedQuery(entryQuery()))
-		if err != nil {
-			a.errs = err
-			return nil
-		}
-		out.Plan = string(text)
-	}
+	out := &response{OK: true, Package: packageName(a.module), Syntax: "v1", Plan: string(made.Text), wasm: made.Wasm}
 	if a.version == ast.RegoV0 {
 		out.Syntax = "v0"
 	}

@@ -59,18 +59,8 @@ func entryModule(tenant *ast.Module, explain bool) (*ast.Module, error) {
 	return m, err
 }
 
-// packageName writes the package as a reference that parses back; OPA's own String does not escape quotes.
-func packageName(m *ast.Module) string {
-	name := "data"
-	for _, part := range m.Package.Path[1:] {
-		if s := string(part.Value.(ast.String)); ast.IsVarCompatibleString(s) {
-			name += "." + s
-		} else {
-			name += fmt.Sprintf("[%q]", s)
-		}
-	}
-	return name
-}
+// packageName writes the package as a reference that parses back.
+func packageName(m *ast.Module) string { return refName(m.Package.Path) }
 
 // ruleName is the first part of the rule's name: obligations for obligations["x"] and obligations.x.
 func ruleName(r *ast.Rule) string {

@@ -51,7 +51,7 @@ func toErrors(err error, caps *ast.Capabilities) []regoErr {
 }
 
 func toError(e *ast.Error, caps *ast.Capabilities) regoErr {
-	out := regoErr{Code: e.Code, Message: e.Message, Row: 1, Col: 1}
+	out := regoErr{Code: e.Code, Message: undefinedFunction(e.Message), Row: 1, Col: 1}
 	if e.Location != nil && e.Location.File == tenantFile {
 		out.Row, out.Col = max(e.Location.Row, 1), max(e.Location.Col, 1)
 	}

@@ -20,7 +20,8 @@ export function hostCall(builtin: Builtin): PlanBuiltin {
   };
 }
 
-function toHost(machine: Machine, value: PlanValue): Value {
+/** A value as host builtins see it. */
+export function toHost(machine: Machine, value: PlanValue): Value {
   machine.charge(VALUE_FUEL);
   switch (typeof value) {
     case 'string':

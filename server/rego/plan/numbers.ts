@@ -42,7 +42,6 @@ export function times(a: number | bigint, b: number | bigint): number | bigint {
 export function dividedBy(a: number | bigint, b: number | bigint): number | undefined {
   if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b)) throw new Inexact('a division of other than integers');
   const [x, y] = [a as number, b as number];
-  if (y === 0 && x === 0) throw new Inexact('zero by zero');
   if (y === 0) return undefined;
   if (x % y === 0) return x / y === 0 ? 0 : x / y;
   let [rest, exponent] = [BigInt(x), 0];

@@ -1,7 +1,8 @@
 /** Owns a plan's result as JSON values, within the bounds that hold for the Wasm's. */
 import { limits } from '../../core/limits.ts';
-import { PolicyError } from '../budget.ts';
-import { marshalled } from './builtins/json-text.ts';
+import { keyText } from '../builtins/json.ts';
+import { boundResultText, tooDeep } from '../result.ts';
+import { toHost } from './exchange.ts';
 import type { Machine } from './machine.ts';
 import { orderedItems, orderedPairs } from './order.ts';
 import { isArray, type JsonObject, PlanObject, PlanSet, type PlanValue } from './values.ts';
@@ -12,7 +13,7 @@ export function resultOf(machine: Machine): Record<string, unknown>[] {
   const bindings = distinct(machine);
   const result = bindings.map((one) => json.value(one, limits.evaluateResultDepthMax + 1));
   // Six bytes is the most that one unit of a string becomes.
-  if (json.weight > limits.evaluateResultBytesMax / 6) boundText(machine, bindings);
+  if (json.weight > limits.evaluateResultBytesMax / 6) boundResultText(result);
   return result as Record<string, unknown>[];
 }
 
@@ -28,11 +29,6 @@ function distinct(machine: Machine): readonly PlanValue[] {
 function hasNamesOnly(object: PlanObject): boolean {
   for (const { key } of object.entries.values()) if (typeof key !== 'string') return false;
   return true;
-}
-
-function boundText(machine: Machine, bindings: readonly PlanValue[]): void {
-  if (Buffer.byteLength(marshalled(machine, bindings)) > limits.evaluateResultBytesMax)
-    throw new PolicyError('memory', `a value of the policy exceeds ${limits.evaluateResultBytesMax} bytes`);
 }
 
 class Json {
@@ -60,8 +56,7 @@ class Json {
     }
     this.weight += 5;
     if (value === null) return null;
-    if (levels === 0)
-      throw new PolicyError('memory', `the result is nested deeper than ${limits.evaluateResultDepthMax} levels`);
+    if (levels === 0) throw tooDeep();
     const items = value instanceof PlanSet ? orderedItems(this.#machine, value) : value;
     if (isArray(items)) return items.map((item) => this.value(item, levels - 1));
     return this.#object(items as JsonObject | PlanObject, levels);
@@ -75,7 +70,7 @@ class Json {
       for (const { key, value: item } of value.entries.values()) this.#put(object, key as string, item, levels);
     } else {
       for (const [key, item] of orderedPairs(this.#machine, value)) {
-        this.#put(object, typeof key === 'string' ? key : marshalled(this.#machine, key), item, levels);
+        this.#put(object, keyText(this.#machine, toHost(this.#machine, key)), item, levels);
       }
     }
     return object;

@@ -26,17 +26,8 @@ export type Key = null | boolean | number | string;
 
 export type Entry = { readonly key: PlanValue; value: PlanValue };
 
-const BUCKETS_MIN = 8;
-const LOAD_FACTOR = 0.7;
 const ENTRY_BYTES = 64;
 const ENTRY_FUEL = 4; // 0.2 us in a large map
-
-/** How many buckets OPA's Wasm has for so many entries, made for `expected` of them: the order of iteration hangs on it. */
-export function bucketsFor(expected: number): number {
-  let buckets = BUCKETS_MIN;
-  while (expected > buckets * LOAD_FACTOR) buckets *= 2;
-  return buckets;
-}
 
 /** Most sets stay empty: making a Map takes longer than most statements. */
 const NO_ENTRIES: Map<Key, Entry> = new Map();
@@ -44,13 +35,8 @@ const NO_ENTRIES: Map<Key, Entry> = new Map();
 /** What has keys: shares the bookkeeping of an object and of a set, whose entries are their own values. */
 abstract class Keyed {
   entries: ReadonlyMap<Key, Entry> = NO_ENTRIES;
-  buckets: number;
   /** The entries in the order of iteration, once somebody asked and until the next one is added. */
   order: readonly Entry[] | undefined = undefined;
-
-  constructor(buckets: number = BUCKETS_MIN) {
-    this.buckets = buckets;
-  }
 
   get size(): number {
     return this.entries.size;
@@ -67,7 +53,6 @@ abstract class Keyed {
   protected put(machine: Machine, key: Key, entry: Entry): void {
     machine.charge(ENTRY_FUEL);
     machine.hold(ENTRY_BYTES + (typeof key === 'string' ? key.length : 0));
-    if (this.entries.size + 1 > this.buckets * LOAD_FACTOR) this.buckets *= 2;
     if (this.entries === NO_ENTRIES) this.entries = new Map();
     (this.entries as Map<Key, Entry>).set(key, entry);
     this.order = undefined;
@@ -85,7 +70,7 @@ export class PlanObject extends Keyed {
 
   /** A copy whose entries can be replaced without changing this one's. */
   copy(machine: Machine): PlanObject {
-    const copied = new PlanObject(this.buckets);
+    const copied = new PlanObject();
     for (const [id, { key, value }] of this.entries) copied.put(machine, id, { key, value });
     return copied;
   }

@@ -6,7 +6,7 @@ replace accord/server/rego/compiler => ../../../server/rego/compiler
 
 require accord/server/rego/compiler v0.0.0
 
-require github.com/open-policy-agent/opa v1.22.0
+require github.com/open-policy-agent/opa v1.22.2
 
 require (
 	github.com/agnivade/levenshtein v1.2.1 // indirect

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -113,10 +112,9 @@ func compile(tc cases.TestCase, version ast.RegoVersion) (wasm, text []byte, err
 	for i, module := range tc.Modules {
 		options = append(options, rego.Module(fmt.Sprintf("module-%d.rego", i), module))
 	}
-	result, err := rego.New(options...).Compile(context.Background())
+	made, err := plan.Compile(true, options...)
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err = plan.Of(options...)
-	return result.Bytes, text, err
+	return made.Wasm, made.Text, nil
 }

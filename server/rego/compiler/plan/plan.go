@@ -1,5 +1,6 @@
-// Package plan hands out what OPA's planner makes of a query: the IR that its Wasm target compiles, too. The planner is
-// internal to OPA; it is reached as a target plugin, which is given the IR of the query that it prepares.
+// Package plan hands out what OPA's planner makes of a query, for both evaluators: as text for ours, and as Wasm with
+// OPA's runtime. The planner is internal to OPA; it is reached as a target plugin, which is given the IR of the query
+// that it prepares.
 package plan
 
 import (
@@ -33,12 +34,26 @@ func (*catcher) Eval(context.Context, *rego.EvalContext, ast.Value) (ast.Value, 
 	panic("a plan is not evaluated here")
 }
 
-// Of returns the plan of a query in the text that server/rego/plan reads (encode.go), or nil when it has what that
-// cannot run.
-func Of(options ...func(*rego.Rego)) ([]byte, error) {
+// Compiled is a query for both evaluators. Text is what server/rego/plan reads (encode.go); it is nil when the plan has
+// what that cannot run, or was not asked for.
+type Compiled struct {
+	Wasm []byte
+	Text []byte
+}
+
+// Compile plans a query once.
+func Compile(text bool, options ...func(*rego.Rego)) (*Compiled, error) {
 	options = append(options, rego.Target(target))
 	if _, err := rego.New(options...).PrepareForEval(context.Background()); err != nil {
 		return nil, err
 	}
-	return encode(caught.policy), nil
+	wasm, err := linked(ordered(caught.policy))
+	if err != nil {
+		return nil, err
+	}
+	out := &Compiled{Wasm: wasm}
+	if text {
+		out.Text = encode(caught.policy)
+	}
+	return out, nil
 }

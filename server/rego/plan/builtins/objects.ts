@@ -4,16 +4,7 @@ import { keysOf } from '../compare.ts';
 import { Inexact, type Machine } from '../machine.ts';
 import { united } from '../merge.ts';
 import { chargeNames, orderedPairs } from '../order.ts';
-import {
-  bucketsFor,
-  isArray,
-  isObject,
-  type JsonObject,
-  lookUp,
-  PlanObject,
-  PlanSet,
-  type PlanValue,
-} from '../values.ts';
+import { isArray, isObject, type JsonObject, lookUp, PlanObject, PlanSet, type PlanValue } from '../values.ts';
 import { orderedItemsOf } from './aggregates.ts';
 import type { PlanBuiltins } from './table.ts';
 
@@ -32,7 +23,7 @@ export const objectBuiltins: PlanBuiltins = {
     if (!isObject(object)) return undefined;
     const keys = keysOf(object);
     chargeNames(machine, keys.length);
-    const set = new PlanSet(bucketsFor(keys.length));
+    const set = new PlanSet();
     for (const key of keys) set.add(machine, key);
     return set;
   },

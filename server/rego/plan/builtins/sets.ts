@@ -1,7 +1,7 @@
 /** Owns union, intersection and difference of sets. */
 import type { Machine } from '../machine.ts';
 import { orderedItems } from '../order.ts';
-import { bucketsFor, PlanSet, type PlanValue } from '../values.ts';
+import { PlanSet, type PlanValue } from '../values.ts';
 import type { PlanBuiltins } from './table.ts';
 
 export const setBuiltins: PlanBuiltins = {
@@ -33,9 +33,8 @@ function union(machine: Machine, sets: readonly PlanSet[]): PlanSet {
   return result;
 }
 
-/** Made for as many as the smaller one has: how the result is gone through hangs on it. */
 function intersection(machine: Machine, a: PlanSet, b: PlanSet): PlanSet {
-  const result = new PlanSet(bucketsFor(Math.min(a.size, b.size)));
+  const result = new PlanSet();
   const [fewer, more] = b.size < a.size ? [b, a] : [a, b];
   for (const { key } of fewer.entries.values()) {
     machine.charge(1);

@@ -1,9 +1,8 @@
 /** Owns builtins on strings. Positions and lengths count code points. */
 import { Inexact, type Machine } from '../machine.ts';
 import { integerOf, isInteger, numberOf } from '../numbers.ts';
-import { isNumber, PlanSet, type PlanValue } from '../values.ts';
+import { isNumber, type PlanValue } from '../values.ts';
 import { orderedItemsOf } from './aggregates.ts';
-import { dumped } from './json-text.ts';
 import { type PlanBuiltin, type PlanBuiltins, spendItems, spendText } from './table.ts';
 
 const NEEDLE_UNITS_LINEAR = 250;
@@ -43,13 +42,6 @@ export const stringBuiltins: PlanBuiltins = {
     return parts;
   },
   substring,
-  format_int: (_machine, value, base) => {
-    if (!isNumber(value) || !isNumber(base)) return undefined;
-    if (base !== 2 && base !== 8 && base !== 10 && base !== 16) return undefined;
-    const integer = Math.trunc(Number(value)) + 0;
-    if (integer !== (integer | 0)) throw new Inexact('an integer past 32 bits');
-    return integer.toString(base);
-  },
   'strings.reverse': (machine, text) => {
     if (typeof text !== 'string') return undefined;
     spendText(machine, text.length * 16);
@@ -60,17 +52,6 @@ export const stringBuiltins: PlanBuiltins = {
     if (typeof value === 'boolean') return Number(value);
     if (isNumber(value)) return value;
     return typeof value === 'string' ? parsed(machine, value) : undefined;
-  },
-  'internal.template_string': (machine, parts) => {
-    if (!Array.isArray(parts)) return undefined;
-    let text = '';
-    for (const part of parts) {
-      const shown = templatePart(machine, part);
-      if (shown === undefined) return undefined;
-      spendText(machine, shown.length);
-      text += shown;
-    }
-    return text;
   },
 };
 
@@ -137,15 +118,4 @@ function parsed(machine: Machine, text: string): PlanValue | undefined {
   const number = numberOf(text);
   if (number === undefined) throw new Inexact('a text of a number that is not the shortest');
   return number;
-}
-
-/** An expression in a template is a set of its values: one, or none when it is undefined. */
-function templatePart(machine: Machine, part: PlanValue): string | undefined {
-  let value = part;
-  if (value instanceof PlanSet) {
-    if (value.size === 0) return '<undefined>';
-    if (value.size > 1) return undefined;
-    value = (value.entries.values().next().value as { key: PlanValue }).key;
-  }
-  return typeof value === 'string' ? value : dumped(machine, value);
 }

@@ -1,0 +1,60 @@
+/** Random policies and inputs: plan, Wasm and OPA's own evaluator agree, to the order of items. Needs Go. */
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCompiler } from '../../../server/rego/compile.ts';
+import { hasGo, Opa, type OpaResult } from './opa.ts';
+import { type Given, Pair } from './oracle.ts';
+import { type Sample, samples } from './sample.ts';
+
+const POLICIES = 10;
+
+describe.skipIf(!hasGo)("OPA's own evaluator", () => {
+  const compiler = createCompiler();
+  let opa: Opa;
+  beforeAll(() => {
+    opa = new Opa();
+  }, 600_000);
+  afterAll(async () => {
+    opa?.close();
+    await compiler.close();
+  });
+
+  test('random policies and inputs', { timeout: 600_000 }, async () => {
+    const seed = Math.trunc(Math.random() * 2 ** 31);
+    process.stdout.write(`random policies against OPA: seed ${seed}\n`);
+    const counts = { same: 0, given_up: 0, other_first: 0 };
+    for await (const sample of samples(compiler, seed, POLICIES)) await compareAll(sample, counts);
+    process.stdout.write(`${JSON.stringify(counts)}\n`);
+    expect(counts.same).toBeGreaterThan(POLICIES * 100);
+    expect(counts.other_first * 100).toBeLessThan(counts.same);
+  });
+
+  async function compareAll({ source, compiled, cases }: Sample, counts: Record<ReturnType<typeof verdict>, number>) {
+    const pair = new Pair(compiled);
+    for (const { rule, inputs } of cases) {
+      const wanted = await opa.evaluate(source, inputs);
+      for (const [i, input] of inputs.entries()) {
+        for (const given of [pair.byPlan(input), pair.byWasm(input)])
+          counts[verdict(given, wanted[i] as OpaResult, `${rule}\ninput ${JSON.stringify(input)}`)]++;
+      }
+    }
+  }
+});
+
+/**
+ * `other_first`: one gives a conflict of rules and the other is undefined. OPA orders the expressions of a body otherwise
+ * than its planner, so that another may be undefined before the conflict is found.
+ */
+function verdict(given: Given, wanted: OpaResult, what: string): 'same' | 'given_up' | 'other_first' {
+  if ('inexact' in given) return 'given_up';
+  const result = 'result' in given ? (given.result as { obligations?: unknown }).obligations : undefined;
+  const isError = 'error' in given;
+  if (isError === (wanted.error !== undefined) && isDeepStrictEqual(asJson(result), wanted.value)) return 'same';
+  if (isError !== (wanted.error !== undefined) && result === undefined && wanted.value === undefined)
+    return 'other_first';
+  throw new Error(`${JSON.stringify(given)}, OPA ${JSON.stringify(wanted)}\n${what}`);
+}
+
+function asJson(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
