@@ -89,6 +89,13 @@ describe('PUT', () => {
     expect(body.errors[0]).toMatchObject({ detail: expect.stringContaining(name), line: 3, column: 8 });
   });
 
+  test('refuses data that is not there by its name and place', async () => {
+    const rego = 'package a\nimport data.users\noutcome := "allow" if users[input.subject.id].admin';
+    const { status, body } = await call('PUT', at('car:data'), { body: { rego } });
+    expect([status, body.code]).toEqual([400, 'policy_does_not_compile']);
+    expect(body.errors).toMatchObject([{ detail: expect.stringContaining('data.users'), line: 3, column: 23 }]);
+  });
+
   test('a graph that cannot be converted names the node', async () => {
     const graph = graphSaying('allow');
     graph.nodes.push({ id: 'lost', type: 'outcome', outcome: 'deny', reason: 'x' });
