@@ -5,7 +5,8 @@
  * is not exactly so counts as a use of all entries.
  */
 import { limits } from '../../core/limits.ts';
-import type { GraphTerm, GraphUse, Narrowing, Reads } from '../schema.ts';
+import type { GraphUse, Narrowing, Reads } from '../schema.ts';
+import { Conditions } from './conditions.ts';
 import { nameOf, type Origin, type Origins, originsOf, type Placed, placed, type Scan, type Side } from './origins.ts';
 import { partsOf, readCounts } from './parts.ts';
 import { type Block, Declined, type Operand, type PlanSource, readPlan, type Statement } from './source.ts';
@@ -41,6 +42,9 @@ function distinct(uses: readonly GraphUse[]): GraphUse[] {
   return [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
 }
 
+/** A body of a rule, and all bodies of that rule. */
+type Body = { block: Block; blocks: readonly Block[] };
+
 class Findings {
   readonly uses: Record<Side, GraphUse[]> = { subject: [], resource: [] };
   /** Sides that are used in another way than by such scans. */
@@ -51,10 +55,12 @@ class Findings {
   readonly #functions: ReadonlySet<string>;
   /** Worked out once for each: a tenant's block may have thousands of statements that ask. */
   readonly #readIn = new Map<Block, ReadonlyMap<number, number>>();
-  readonly #useOf = new Map<Scan, GraphUse>();
+  readonly #useOf = new Map<Scan['statement'], readonly GraphUse[]>();
+  readonly #conditions: Conditions;
 
   constructor(plan: PlanSource) {
     this.#plan = plan;
+    this.#conditions = new Conditions(plan);
     this.#functions = new Set(plan.functions.map(({ name }) => name));
     for (const { params, blocks } of plan.functions) this.#bodies(blocks, params);
     for (const blocks of plan.plans) this.#bodies(blocks, [0, 1]);
@@ -73,11 +79,11 @@ class Findings {
         for (const other of bodies)
           for (const origin of other.origins.get(local) ?? []) this.#escape(origin, other.statements);
       }
-      for (const one of statements) this.#look(one, block, origins, statements);
+      for (const one of statements) this.#look(one, { block, blocks }, origins, statements);
     }
   }
 
-  #look(one: Placed, block: Block, origins: Origins, statements: readonly Placed[]): void {
+  #look(one: Placed, body: Body, origins: Origins, statements: readonly Placed[]): void {
     const { statement, within, scan } = one;
     const of = (operand: Operand): readonly Origin[] =>
       typeof operand === 'number' ? [...(origins.get(operand) ?? [])] : [];
@@ -100,8 +106,8 @@ class Findings {
       }
     }
     const side = scan && sideOf(of(scan.statement[1]));
-    if (scan !== undefined && side !== undefined) this.uses[side].push(this.#use(scan, block, origins));
-    this.#tell(one, block, origins, of);
+    if (scan !== undefined && side !== undefined) this.uses[side].push(...this.#usesOf(scan, side, body, origins));
+    this.#tell(one, body, origins, of);
   }
 
   /** A rule, which is given the input as it is. */
@@ -148,56 +154,18 @@ class Findings {
     return known;
   }
 
-  #use(scan: Scan, block: Block, origins: Origins): GraphUse {
-    const known = this.#useOf.get(scan) ?? this.#comparedFirst(scan, block, origins);
-    this.#useOf.set(scan, known);
+  #usesOf({ number, statement }: Scan, side: Side, { block, blocks }: Body, origins: Origins): readonly GraphUse[] {
+    const known =
+      this.#useOf.get(statement) ??
+      this.#conditions.ofScan({ number, body: statement[4], side }, block, blocks, origins);
+    this.#useOf.set(statement, known);
     return known;
-  }
-
-  /** The comparisons at the begin of a scan's body that an entry has to pass before anything else can happen. */
-  #comparedFirst(scan: Scan, block: Block, origins: Origins): GraphUse {
-    const body = scan.statement[4];
-    const [inside, all] = [readCounts(body), this.#reads(block)];
-    const stays = (local: number) => (inside.get(local) ?? 0) === (all.get(local) ?? 0);
-    const use: { name?: string; type?: GraphTerm; id?: GraphTerm } = {};
-    for (const statement of body) {
-      if (!traceless.has(statement[0]) || !partsOf(statement).writes.every(stays)) break;
-      if (statement[0] === 'equal') this.#compare(scan, statement[1], statement[2], origins, use);
-    }
-    return use;
-  }
-
-  #compare(
-    scan: Scan,
-    a: Operand,
-    b: Operand,
-    origins: Origins,
-    use: { name?: string; type?: GraphTerm; id?: GraphTerm },
-  ) {
-    for (const [one, other] of [
-      [a, b],
-      [b, a],
-    ] as const) {
-      const [part, number] = (only(one, origins) ?? '').split('#');
-      if (number !== String(scan.number)) continue;
-      const term = this.#term(other, origins);
-      if (term === undefined) continue;
-      if (part === 'name' && 'literal' in term) use.name ??= term.literal;
-      if (part === 'type' || part === 'id') use[part] ??= term;
-    }
-  }
-
-  #term(operand: Operand, origins: Origins): GraphTerm | undefined {
-    const literal = nameOf(operand, this.#plan.strings);
-    if (literal !== undefined) return { literal };
-    const [kind, of, member] = (only(operand, origins) ?? '').split('.');
-    return kind === 'term' ? ({ of, member } as GraphTerm) : undefined;
   }
 
   /** Notes that an id is looked at where things without relationships come by, too. */
   #tell(
     { statement, within }: Placed,
-    block: Block,
+    body: Body,
     origins: Origins,
     of: (operand: Operand) => readonly Origin[],
   ): void {
@@ -207,19 +175,16 @@ class Findings {
       const isOwn = within.some((scan) => {
         const scanned = sideOf(of(scan.statement[1]));
         if (scanned === side) return true;
-        const { id } = scanned === undefined ? {} : this.#use(scan, block, origins);
-        return id !== undefined && 'of' in id && id.of === side && id.member === 'id';
+        const uses = scanned === undefined ? [] : this.#usesOf(scan, scanned, body, origins);
+        return (
+          uses.length > 0 &&
+          uses.every(({ id }) => id !== undefined && 'of' in id && id.of === side && id.member === 'id')
+        );
       });
       if (!isOwn) this.told.add(side);
     }
   }
 }
-
-/** Statements that change nothing but a local. */
-const traceless = new Set<Statement[0]>([
-  ...(['nop', 'dot', 'assign', 'equal', 'notEqual', 'isDefined', 'isUndefined'] as const),
-  ...(['isArray', 'isObject', 'isSet', 'null', 'integer', 'number', 'reset'] as const),
-]);
 
 const isSide = (origin: Origin): boolean => origin.startsWith('side.');
 
@@ -228,9 +193,4 @@ function sideOf(origins: readonly Origin[]): Side | undefined {
   const [origin, ...others] = origins;
   if (others.length > 0) return undefined;
   return sides.find((side) => origin === `side.${side}`);
-}
-
-function only(operand: Operand, origins: Origins): Origin | undefined {
-  const held = typeof operand === 'number' ? origins.get(operand) : undefined;
-  return held?.size === 1 ? [...held][0] : undefined;
 }

@@ -7,7 +7,7 @@ import { partsOf } from './parts.ts';
 import type { Block, Operand, Statement } from './source.ts';
 
 export type Side = 'subject' | 'resource';
-/** `#n`: of the entry that scan n is at. */
+/** `#n`: of the entry that scan n is at; `literal.n`: the plan's string n, where a function is given it. */
 export type Origin =
   | 'other'
   | 'input'
@@ -15,6 +15,7 @@ export type Origin =
   | `side.${Side}`
   | `thing.${Side}`
   | `term.${Side}.${'id' | 'type'}`
+  | `literal.${number}`
   | `${'key' | 'entry' | 'far' | 'name' | 'type' | 'id'}#${number}`;
 
 export type Scan = { number: number; statement: Extract<Statement, ['scan', ...unknown[]]> };
@@ -40,14 +41,16 @@ export function placed(block: Block): Placed[] {
 /**
  * The origins of the locals of a block.
  * @param params of its function: the input first
+ * @param given what the function is called with: by a scan of the side, which is at an entry
  */
 export function originsOf(
   statements: readonly Placed[],
   params: readonly number[],
   strings: readonly string[],
+  given?: { origins: readonly Origin[]; scan: number; side: Side },
 ): Origins {
   const origins = new Map<number, Set<Origin>>(
-    params.map((param, i) => [param, new Set([i === 0 ? 'input' : 'other'])]),
+    params.map((param, i) => [param, new Set([given?.origins[i] ?? (i === 0 ? 'input' : 'other')])]),
   );
   let changed = true;
   const add = (local: number, more: Iterable<Origin>): void => {
@@ -63,6 +66,7 @@ export function originsOf(
   const scanned = new Map(statements.flatMap(({ scan }) => (scan ? [[scan.number, scan.statement[1]]] : [])));
   // Which side a scan goes over is among the origins of what it goes over.
   const sideOf = (scan: number): readonly Side[] => {
+    if (scan === given?.scan) return [given.side];
     const at = scanned.get(scan);
     return (['subject', 'resource'] as const).filter(
       (side) => at !== undefined && origins.get(at)?.has(`side.${side}`),
@@ -89,7 +93,13 @@ export function originsOf(
   return origins;
 }
 
-/** The constant that a look-up names. */
+/** The only origin that an operand can have. */
+export function only(operand: Operand, origins: Origins): Origin | undefined {
+  const held = typeof operand === 'number' ? origins.get(operand) : undefined;
+  return held?.size === 1 ? [...held][0] : undefined;
+}
+
+/** The text of a constant string, such as a look-up's name. */
 export function nameOf(operand: Operand, strings: readonly string[]): string | undefined {
   return Array.isArray(operand) ? strings[operand[0]] : undefined;
 }

@@ -7,6 +7,7 @@ import type { Condition } from '../../../server/policies/graph/schema.ts';
 import { effectiveRego } from '../../../server/policies/index.ts';
 import { createCompiler, hostBuiltinNames, type Reads } from '../../../server/rego/index.ts';
 import { narrowingOf } from '../../../server/rego/plan/narrowing.ts';
+import type { GraphUse } from '../../../server/rego/schema.ts';
 import { oneTest } from '../../helpers/drawn.ts';
 
 const compiler = createCompiler();
@@ -78,11 +79,77 @@ describe('is found', () => {
       'outcome := "allow" if {some l in input.graph.subject; l.to.id == input.resource.id; l.to.color == "red"; startswith(l.type, "d")}\nreason := sprintf("%v", [x]) if x := [l | some l in input.graph.subject; l.type == "a"]',
       { subject: [{ id: toResource }, { name: 'a' }], resource: [], free: ['subject', 'resource'] },
     ],
+    [
+      'membership in a literal set or array',
+      `outcome := "allow" if {some l in input.graph.subject; l.type in {"owner", "admin"}; l.to.id == input.resource.id}
+       reason := "r" if {some l in input.graph.subject; l.to.type in ["car", "van"]}`,
+      {
+        subject: [
+          { id: toResource, name: 'owner' },
+          { id: toResource, name: 'admin' },
+          { type: { literal: 'car' } },
+          { type: { literal: 'van' } },
+        ],
+        resource: [],
+        free: ['subject', 'resource'],
+      },
+    ],
+    [
+      'membership in a set that is a rule or a variable',
+      `sharing := {"owner", "admin"}
+       driving contains "drives"
+       driving contains "may_use"
+       outcome := "allow" if {some l in input.graph.subject; l.type in sharing}
+       outcome := "allow" if {some l in input.graph.subject; driving[l.type]; l.to.id == input.resource.id}
+       outcome := "allow" if {kinds := {"car"}; some l in input.graph.subject; l.to.type in kinds}`,
+      {
+        subject: [
+          { name: 'owner' },
+          { name: 'admin' },
+          { id: toResource, name: 'drives' },
+          { id: toResource, name: 'may_use' },
+          { type: { literal: 'car' } },
+        ],
+        resource: [],
+        free: ['subject', 'resource'],
+      },
+    ],
+    [
+      'a comparison in a function, or in one that it calls',
+      `to_resource(l) if l.to.id == input.resource.id
+       named(l, name) if {to_resource(l); l.type == name}
+       either(l) if l.type == "owner"
+       either(l) if {l.type == "admin"; to_resource(l)}
+       outcome := "allow" if {some l in input.graph.subject; to_resource(l); l.type == "drives"}
+       outcome := "allow" if {some l in input.graph.subject; named(l, "rents")}
+       outcome := "allow" if {some l in input.graph.subject; either(l)}`,
+      {
+        subject: [
+          { name: 'drives', id: toResource },
+          { name: 'rents', id: toResource },
+          { name: 'owner' },
+          { id: toResource, name: 'admin' },
+        ],
+        resource: [],
+        free: ['subject'],
+      },
+    ],
+    [
+      'a set of ids that is asked for one',
+      `outcome := "allow" if input.resource.id in {l.to.id | some l in input.graph.subject; l.type == "owner"}
+       outcome := "allow" if "staff" in [l.to.id | some l in input.graph.subject]
+       reason := "r" if {ids := {l.to.id | some l in input.graph.subject; l.type == "drives"}; not input.resource.id in ids}`,
+      {
+        subject: [{ id: toResource, name: 'owner' }, { id: { literal: 'staff' } }, { id: toResource, name: 'drives' }],
+        resource: [],
+        free: ['subject'],
+      },
+    ],
   ])('%s', async (_, rego, expected) => {
     const found = await narrowing(rego);
-    expect(found?.subject?.map((use) => JSON.stringify(use)).sort()).toEqual(
-      (expected as { subject?: object[] }).subject?.map((use) => JSON.stringify(use)).sort(),
-    );
+    const texts = (uses?: readonly GraphUse[]) =>
+      uses?.map(({ name, type, id }) => JSON.stringify({ name, type, id })).sort();
+    expect(texts(found?.subject)).toEqual(texts((expected as { subject?: GraphUse[] }).subject));
     expect({ ...found, subject: 0 }).toEqual({ ...expected, subject: 0 });
   });
 
@@ -147,10 +214,43 @@ describe('is not found', () => {
       'f(x) := 1 if x\nf(x) := 2 if x\noutcome := "allow" if {some l in input.graph.subject; f(l.type) == 1; l.to.id == input.resource.id}',
     ],
     [
-      'a comparison in a function',
-      'same(l) if l.to.id == input.resource.id\noutcome := "allow" if {some l in input.graph.subject; same(l)}',
+      'a set of which something else is made, too',
+      'outcome := {"n": count(ids)} if { ids := {l.to.id | some l in input.graph.subject}; input.resource.id in ids }',
     ],
-    ['membership', 'outcome := "allow" if "admin" in {l.to.id | some l in input.graph.subject}'],
+    [
+      'a set that is asked for two things',
+      'outcome := "allow" if { ids := {l.to.id | some l in input.graph.subject}; input.resource.id in ids; "x" in ids }',
+    ],
+    [
+      'a set whose items are not ids',
+      'outcome := "allow" if input.resource.id in {x | some l in input.graph.subject; x := lower(l.to.id)}',
+    ],
+    [
+      'a set that may hold an item of the context',
+      'outcome := "allow" if {some l in input.graph.subject; l.type in {"owner", input.context.role}}',
+    ],
+    ['a set of numbers', 'outcome := "allow" if {some l in input.graph.subject; l.type in {"owner", 7}}'],
+    ['what is in no set', 'outcome := "allow" if {some l in input.graph.subject; not l.type in {"owner", "admin"}}'],
+    [
+      'a rule that is a set of the context',
+      'roles contains r if some r in input.context.roles\noutcome := "allow" if {some l in input.graph.subject; l.type in roles}',
+    ],
+    [
+      'a function of which one clause asks nothing',
+      'ok(l) if l.to.id == input.resource.id\nok(l) if l.to.color == "red"\noutcome := "allow" if {some l in input.graph.subject; ok(l)}',
+    ],
+    [
+      'a function with an answer for all others',
+      'default ok(_) := false\nok(l) if l.to.id == input.resource.id\noutcome := "allow" if {some l in input.graph.subject; not ok(l)}',
+    ],
+    [
+      'a function that may end in a conflict before it compares',
+      'f(x) := 1 if x\nf(x) := 2 if x\nok(l) if {f(l.type) == 1; l.to.id == input.resource.id}\noutcome := "allow" if {some l in input.graph.subject; ok(l)}',
+    ],
+    [
+      'a function that is denied',
+      'ok(l) if l.to.id == input.resource.id\noutcome := "allow" if {some l in input.graph.subject; not ok(l)}',
+    ],
     [
       'one use that compares and one that does not',
       'outcome := "allow" if input.graph.subject[_].to.id == input.resource.id\nreason := "r" if input.graph.subject[_].to.color == "red"',
