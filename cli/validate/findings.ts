@@ -10,6 +10,7 @@ export const rules = {
   policy: 'A policy does not compile, or one of its tests fails.',
   'no-outcome': 'A policy can never say an outcome: it denies always.',
   'no-effect': 'A manifest sets a field that has no effect yet.',
+  'reads-all': 'Each decision of a policy reads all relationships of a side.',
   empty: 'No manifest was found.',
   'foreign-kind': "A manifest is another program's, and is ignored.",
 } as const;

@@ -3,7 +3,7 @@ import type { PolicyManifest } from '../../crds/index.ts';
 import { type FileObject, refusalOf } from '../../operator/index.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import { checkPolicy, Engine } from '../../server/policies/index.ts';
-import { createCompiler, definesOutcome } from '../../server/rego/index.ts';
+import { createCompiler, definesOutcome, readsAllNote } from '../../server/rego/index.ts';
 import { about, aboutLines, type Finding } from './findings.ts';
 
 /** @param progress told whose turn it is */
@@ -36,7 +36,10 @@ async function check(
     const { rego, graph, tests } = spec;
     const body = { ...(rego === undefined ? {} : { rego }), ...(graph === undefined ? {} : { graph }) };
     const compiled = await checkPolicy(services, spec.name, body, tests ?? [], systemClock.now());
-    if (definesOutcome(compiled) !== false) return [];
+    if (definesOutcome(compiled) !== false) {
+      const note = readsAllNote(compiled.reads);
+      return note === undefined ? [] : [about(object, 'reads-all', note, 'note')];
+    }
     const what = graph ? 'no node of the graph is an outcome' : `the package ${compiled.package} has no rule outcome`;
     return [about(object, 'no-outcome', `${what}: the policy can never say one, and denies always`)];
   } catch (error) {

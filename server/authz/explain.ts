@@ -8,6 +8,7 @@ import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Facts } from '../facts/index.ts';
 import { type Artifacts, type Engine, type PolicyGraph, requirePolicy } from '../policies/index.ts';
+import { type RelationshipsRead, relationshipsRead } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import { type Decision, decisionOf } from './decide.ts';
 import type { PolicyInput } from './input.ts';
@@ -21,6 +22,8 @@ export type Explanation = {
   facts: Facts;
   /** The rules named outcome, reason or obligations that held: 1-based line and its text. */
   rules: { line: number; text: string }[];
+  /** How much of input.graph it reads; absent for a draft. */
+  relationships?: RelationshipsRead;
   /** For a drawn policy whose evaluation did not fail: the ids of the nodes from start to outcome. */
   path?: string[];
   /** Set when no rule of the policy said the answer. */
@@ -28,7 +31,7 @@ export type Explanation = {
   timeUs: number;
 };
 
-export type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph };
+export type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph; reads?: Reads };
 /** `reads`: of this very revision, which may be newer than the snapshot's. */
 export type StoredSource = Source & { reads: Reads };
 
@@ -65,7 +68,7 @@ export class Explainer {
     now: number,
   ): Promise<{ decision: Decision; explain: Explanation }> {
     const started = performance.now();
-    const { name, number, effectiveRego, graph } = source;
+    const { name, number, effectiveRego, graph, reads } = source;
     const key = `explain/${tenant}/${createHash('sha256').update(effectiveRego).digest('base64url')}`;
     let wasm = this.#compiled.get(key);
     if (wasm === undefined) {
@@ -79,6 +82,7 @@ export class Explainer {
       ...(number === undefined ? {} : { revision: number }),
       input,
       facts,
+      ...(reads === undefined ? {} : { relationships: relationshipsRead(reads) }),
       rules: run.ok ? heldRules(run.result, effectiveRego) : [],
       ...(run.ok && run.path ? { path: run.path } : {}),
       ...(decision.failure ? { failure: decision.failure } : {}),

@@ -6,6 +6,7 @@ import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
+import type { Reads } from '../rego/schema.ts';
 import { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from '../tenants/index.ts';
 import type { Artifacts, CompiledPolicy } from './artifacts.ts';
 import type { Engine } from './engine.ts';
@@ -37,7 +38,7 @@ export type PutPolicyOptions = {
 /**
  * Creates or replaces a policy: converted, compiled and tested first, so that what is stored can be served. Unchanged,
  * it does nothing.
- * @returns the policy's revision number and the tenant's revision
+ * @returns the policy's revision number, what it reads, and the tenant's revision
  * @throws Problem policy_name_invalid, policy_without_source, policy_graph_invalid, policy_does_not_compile,
  *   policy_tests_failed, policy_quota_reached, precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
  */
@@ -48,25 +49,26 @@ export async function putPolicy(
   name: string,
   body: PolicyBody,
   options: PutPolicyOptions = {},
-): Promise<ConfigWritten<{ number: number }>> {
+): Promise<ConfigWritten<{ number: number; reads: Reads }>> {
   checkPolicyName(name);
   const source = effectiveRego(body);
   const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego');
   await testFirst(services, tenant, compiled, options.tests ?? []);
+  const { reads } = compiled.about;
   const packed = compiled.code && services.artifacts.pack(compiled.code);
   const read = (tx: Transaction) => Promise.all([readPolicy(tx, tenant, name), nextNumber(tx, tenant, name)]);
   const replace = async (write: ConfigWrite, [row, number]: Awaited<ReturnType<typeof read>>) => {
     const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.number);
-    if (row && isSame(row, body, compiled, writer)) return { number: row.number };
+    if (row && isSame(row, body, compiled, writer)) return { number: row.number, reads };
     if (row === undefined) await checkQuota(write);
-    if (options.dryRun) return { number: row?.number ?? 0 };
+    if (options.dryRun) return { number: row?.number ?? 0, reads };
     const action = claimed === 'adopted' ? 'adopt' : (options.action ?? 'put');
     await Promise.all([
       packed && insertArtifact(write.tx, tenant, compiled.digest, { ...packed, about: compiled.about }),
       store(write, writer, { name, number, body, source, compiled, action }),
     ]);
-    return { number };
+    return { number, reads };
   };
   const written = await writeConfig(services.database, tenant, writer, replace, read);
   if (compiled.code && written.changed) services.engine.preload(tenant, compiled.digest, compiled.code);

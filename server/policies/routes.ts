@@ -16,6 +16,7 @@ import {
   pageOfRows,
   wholeQuery,
 } from '../core/paging.ts';
+import { RelationshipsRead, relationshipsRead } from '../rego/index.ts';
 import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
 import { policyProblem } from './problems.ts';
 import { PolicyBody, type PolicyRow, PolicyView, type RevisionRow } from './schema.ts';
@@ -112,14 +113,16 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
         { additionalProperties: false },
       ),
       body: PolicyBody,
-      response: { 200: Empty },
+      response: { 200: PolicyWritten },
     },
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
       const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
       const written = await putPolicy(services, writerOf(request), tenant, policyName, request.body, options);
-      const object = options.dryRun ? undefined : written.result.number;
-      return answerWritten(reply, services, tenant, { revision: written.revision, object });
+      const { number, reads } = written.result;
+      const object = options.dryRun ? undefined : number;
+      const answer = await answerWritten(reply, services, tenant, { revision: written.revision, object });
+      return options.dryRun ? { ...answer, relationships: relationshipsRead(reads) } : answer;
     },
   });
   app.route({
@@ -140,6 +143,9 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     },
   });
 }
+
+/** `{}` as for every write; a dry run says what is worth knowing before the policy is stored. */
+const PolicyWritten = Type.Object({ relationships: Type.Optional(RelationshipsRead) });
 
 const RevisionView = Type.Object({
   revision: Type.Integer(),
@@ -238,6 +244,7 @@ function view(row: PolicyRow, role: Role) {
     updatedAt: row.updated_at,
     updatedBy: shownName(role, row.updated_by),
     managedBy: describeOwner(row.owner),
+    relationships: relationshipsRead(row.reads),
   };
 }
 

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Bytes, Instant, Json, Nullable } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
+import { RelationshipsRead } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import { GraphSchema, type PolicyGraph } from './graph/index.ts';
 
@@ -47,6 +48,7 @@ export const PolicyView = Type.Object({
   updatedAt: Type.String({ format: 'date-time' }),
   updatedBy: Type.String(),
   managedBy: Type.String({ description: '`api`, or the manifest that owns the policy.' }),
+  relationships: RelationshipsRead,
 });
 export type PolicyView = Static<typeof PolicyView>;
 

@@ -9,4 +9,5 @@ export { Instance, loadProgram, PolicyError, type PolicyErrorKind, type Program 
 export { type Code, Evaluator } from './evaluator.ts';
 export { nestsWithin } from './nesting.ts';
 export { definesOutcome } from './outcome.ts';
+export { RelationshipsRead, readsAllNote, relationshipsRead } from './relationships-read.ts';
 export type { Compiled, Compiler, Reads, RegoError } from './schema.ts';

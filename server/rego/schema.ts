@@ -12,6 +12,9 @@ export type GraphTerm = { literal: string } | { of: 'subject' | 'resource'; memb
 /** What an entry must be for one use to see it; `type` and `id` are those of its far end. An entry that is nothing of it leaves no trace. */
 export type GraphUse = { readonly name?: string; readonly type?: GraphTerm; readonly id?: GraphTerm };
 
+/** A use of a side of input.graph that may see all of its entries; `row`: the first such place in the policy, 0 when it is not known. */
+export type WideUse = { readonly side: 'subject' | 'resource'; readonly row: number };
+
 /** What of relationships a policy can tell apart (plan/narrowing.ts). */
 export type Narrowing = {
   /** Every use of the side; absent when some use may see all entries. */
@@ -19,6 +22,8 @@ export type Narrowing = {
   readonly resource?: readonly GraphUse[];
   /** Of which of the two the policy looks only at type and, where an entry of input.graph is compared with it, id. */
   readonly free: readonly ('subject' | 'resource')[];
+  /** For each side that is absent, why. */
+  readonly wide: readonly WideUse[];
 };
 
 export type Compiled = {

@@ -44,7 +44,10 @@ describe('a snapshot that is held back', () => {
     expect((await explained(old, request)).answer).toEqual({ outcome: 'deny' });
     const { answer, explain } = await explained(old, { ...request, context: { blocked: false } });
     expect(answer).toEqual({ outcome: 'allow' });
-    expect(explain).toMatchObject({ revision: 2, input: { context: { blocked: false }, resource: {}, tenant } });
+    expect(explain).toMatchObject({
+      ...{ revision: 2, relationships: { subject: 'none', resource: 'none' } },
+      input: { context: { blocked: false }, resource: {}, tenant },
+    });
   });
 
   test('denies with policy_not_found what was deleted meanwhile, and it is logged', async () => {

@@ -148,6 +148,17 @@ test.each([
     expect(answer.lines[0]).toMatch(/^stdin:8: Policy default\/p: the package data\.p has no rule outcome/);
 });
 
+test('a policy whose decisions read all relationships is told of, with the line, and is good', async () => {
+  const source = 'package p\n\noutcome := "allow" if {\n  count(input.graph.subject) > 3\n}\n';
+  const answer = await validate(
+    await folderOf({}),
+    ['-'],
+    `${tenantYaml('aa')}---\n${policyYaml('aa', 'p', { source })}`,
+  );
+  expect(answer.code).toBe(0);
+  expect(answer.lines[0]).toMatch(/note: each decision reads all relationships of the subject \(line 4\)/);
+});
+
 describe('its formats', () => {
   const odd = 'a "b" <c> & \u0001 ]]>';
   const report: Report = {

@@ -107,7 +107,8 @@ describe('PUT', () => {
   test('dryRun checks everything and stores nothing', async () => {
     const dry = `${at('car:dry')}?dryRun=true`;
     const good = await call('PUT', dry, { body: { rego: says('allow') } });
-    expect([good.status, good.body, good.headers.etag]).toEqual([200, {}, undefined]);
+    const none = { relationships: { subject: 'none', resource: 'none' } };
+    expect([good.status, good.body, good.headers.etag]).toEqual([200, none, undefined]);
     expect((await call('PUT', dry, { body: { rego: 'package' } })).body.code).toBe('policy_does_not_compile');
     expect((await call('PUT', dry, { body: {} })).body.code).toBe('policy_without_source');
     expect((await call('PUT', dry, { body: { rego: says('allow') }, headers: { 'if-match': '"1"' } })).status).toBe(
@@ -116,6 +117,19 @@ describe('PUT', () => {
     expect((await call('PUT', `${at('car:dry')}?dryRun=maybe`, { body: { rego: says('allow') } })).status).toBe(400);
     expect((await call('GET', at('car:dry'))).status).toBe(404);
     expect((await call('GET', `${at('car:dry')}/revisions`)).status).toBe(404);
+  });
+
+  test('dryRun and GET say how much of relationships a decision reads, and which line makes it all', async () => {
+    const body = (condition: string) => ({
+      rego: `package p\nimport rego.v1\noutcome := "allow" if {\n  some held in input.graph.subject\n  ${condition}\n}`,
+    });
+    const dry = async (condition: string) =>
+      (await call('PUT', `${at('car:read-all')}?dryRun=true`, { body: body(condition) })).body.relationships;
+    expect(await dry('held.type in {"owner", "co_admin"}')).toEqual({ subject: 'matching', resource: 'none' });
+    expect(await dry('held.to.id != input.resource.id')).toEqual({ subject: 'all', resource: 'none', line: 4 });
+    expect(await dry('input.graph[input.resource.id]')).toEqual({ subject: 'all', resource: 'all', line: 4 });
+    expect((await call('PUT', at('car:read-all'), { body: body('startswith(held.type, "o")') })).body).toEqual({});
+    expect((await call('GET', at('car:read-all'))).body.relationships).toMatchObject({ subject: 'all', line: 4 });
   });
 
   test('If-Match is obeyed, in lists too, and never by a weak tag', async () => {
@@ -218,6 +232,7 @@ describe('GET and DELETE', () => {
       updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       updatedBy: expect.stringMatching(/^member:/),
       managedBy: 'api',
+      relationships: { subject: 'none', resource: 'none' },
     });
   });
 

@@ -5,7 +5,7 @@
  * is not exactly so counts as a use of all entries.
  */
 import { limits } from '../../core/limits.ts';
-import type { GraphUse, Narrowing, Reads } from '../schema.ts';
+import type { GraphUse, Narrowing, Reads, WideUse } from '../schema.ts';
 import { Conditions } from './conditions.ts';
 import { nameOf, type Origin, type Origins, originsOf, type Placed, placed, type Scan, type Side } from './origins.ts';
 import { partsOf, readCounts } from './parts.ts';
@@ -18,11 +18,15 @@ export function narrowingOf(planText: string, reads: Reads): Narrowing | undefin
   if (reads.all || planText.length > limits.narrowedPlanCharsMax) return undefined;
   const found = findingsOf(planText);
   if (found === undefined) return undefined;
-  const narrowing: { subject?: GraphUse[]; resource?: GraphUse[]; free: Side[] } = { free: [] };
+  const narrowing: { subject?: GraphUse[]; resource?: GraphUse[]; free: Side[]; wide: WideUse[] } = {
+    free: [],
+    wide: [],
+  };
   for (const side of sides) {
-    const uses = found.uses[side];
-    const isNarrow = !found.escaped.has(side) && uses.length <= limits.narrowedUsesMax;
-    if (isNarrow && uses.every((use) => Object.keys(use).length > 0)) narrowing[side] = distinct(uses);
+    const uses = distinct(found.uses[side]);
+    const [row] = [...found.wide[side]].sort((a, b) => a - b);
+    if (row === undefined && uses.length <= limits.narrowedUsesMax) narrowing[side] = uses;
+    else narrowing.wide.push({ side, row: row ?? found.firstScan[side] });
     const named = reads.paths.every(([top, name]) => top !== side || name === 'id' || name === 'type');
     if (named && !found.told.has(side)) narrowing.free.push(side);
   }
@@ -47,8 +51,9 @@ type Body = { block: Block; blocks: readonly Block[] };
 
 class Findings {
   readonly uses: Record<Side, GraphUse[]> = { subject: [], resource: [] };
-  /** Sides that are used in another way than by such scans. */
-  readonly escaped = new Set<Side>();
+  /** Where a side is used so that all of it may matter: rows of the policy, 0 where the plan says none. */
+  readonly wide: Record<Side, Set<number>> = { subject: new Set(), resource: new Set() };
+  readonly firstScan: Record<Side, number> = { subject: 0, resource: 0 };
   /** Whose id is looked at outside of scans of its own relationships. */
   readonly told = new Set<Side>();
   readonly #plan: PlanSource;
@@ -77,24 +82,25 @@ class Findings {
       for (const local of this.#reads(block).keys()) {
         if (written.has(local)) continue;
         for (const other of bodies)
-          for (const origin of other.origins.get(local) ?? []) this.#escape(origin, other.statements);
+          for (const origin of other.origins.get(local) ?? []) this.#escape(origin, rowIn(other.block));
       }
-      for (const one of statements) this.#look(one, { block, blocks }, origins, statements);
+      for (const one of statements) this.#look(one, { block, blocks }, origins);
     }
   }
 
-  #look(one: Placed, body: Body, origins: Origins, statements: readonly Placed[]): void {
+  #look(one: Placed, body: Body, origins: Origins): void {
     const { statement, within, scan } = one;
+    const row = () => rowOf(one) ?? rowIn(body.block);
     const of = (operand: Operand): readonly Origin[] =>
       typeof operand === 'number' ? [...(origins.get(operand) ?? [])] : [];
-    if (statement[0] === 'with') this.#escape('input', statements);
+    if (statement[0] === 'with') this.#escape('input', row());
     if (this.#isCall(statement)) {
       const input = statement[2][0];
-      if (input === undefined || of(input).join() !== 'input') this.#escape('input', statements);
+      if (input === undefined || of(input).join() !== 'input') this.#escape('input', row());
     }
     for (const operand of this.#seen(statement, of)) {
       for (const origin of of(operand)) {
-        if (!origin.includes('#') || origin.startsWith('key#')) this.#escape(origin, statements);
+        if (!origin.includes('#') || origin.startsWith('key#')) this.#escape(origin, row());
       }
     }
     for (const operand of partsOf(statement).reads) {
@@ -102,11 +108,11 @@ class Findings {
         const number = origin.split('#')[1];
         // An entry that is looked at after its iteration.
         if (number !== undefined && !within.some((outer) => outer.number === Number(number)))
-          this.#escape(origin, statements);
+          this.#escape(origin, row());
       }
     }
     const side = scan && sideOf(of(scan.statement[1]));
-    if (scan !== undefined && side !== undefined) this.uses[side].push(...this.#usesOf(scan, side, body, origins));
+    if (scan !== undefined && side !== undefined) this.#scanned(side, this.#usesOf(scan, side, body, origins), row());
     this.#tell(one, body, origins, of);
   }
 
@@ -140,12 +146,17 @@ class Findings {
     }
   }
 
-  #escape(origin: Origin, statements: readonly Placed[]): void {
-    if (origin === 'input' || origin === 'graph') for (const side of sides) this.escaped.add(side);
-    if (origin === 'input') for (const side of sides) this.told.add(side);
-    for (const side of sides) if (origin === `side.${side}`) this.escaped.add(side);
+  #scanned(side: Side, uses: readonly GraphUse[], row: number): void {
+    this.firstScan[side] ||= row;
+    if (uses.some((use) => Object.keys(use).length === 0)) this.wide[side].add(row);
+    else this.uses[side].push(...uses);
+  }
+
+  #escape(origin: Origin, row: number): void {
+    const isAll = origin === 'input' || origin === 'graph';
     // Which side the entry is of has its scan; it may be either when the plan is not what is expected.
-    if (origin.includes('#') && statements.length > 0) for (const side of sides) this.escaped.add(side);
+    for (const side of sides) if (isAll || origin === `side.${side}` || origin.includes('#')) this.wide[side].add(row);
+    if (origin === 'input') for (const side of sides) this.told.add(side);
   }
 
   #reads(block: Block): ReadonlyMap<number, number> {
@@ -193,4 +204,22 @@ function sideOf(origins: readonly Origin[]): Side | undefined {
   const [origin, ...others] = origins;
   if (others.length > 0) return undefined;
   return sides.find((side) => origin === `side.${side}`);
+}
+
+/** The row of a statement in the policy, or of the scan that it is in. */
+function rowOf({ statement, within }: Placed): number | undefined {
+  const scan = within.at(-1)?.statement;
+  return ownRow(statement) ?? (scan && ownRow(scan));
+}
+
+function ownRow(statement: Statement): number | undefined {
+  if (statement[0] === 'scan') return statement[5];
+  if (statement[0] === 'call') return statement[4];
+  return statement[0] === 'assignOnce' ? statement[4] : undefined;
+}
+
+/** The row of the rule that a body belongs to, 0 where the plan does not say it. */
+function rowIn(body: Block): number {
+  for (const { statement } of placed(body)) if (statement[0] === 'assignOnce') return statement[4];
+  return 0;
 }

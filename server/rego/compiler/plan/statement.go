@@ -47,13 +47,14 @@ func (e *encoder) statement(stmt ir.Stmt) {
 	case *ir.BreakStmt:
 		e.as("break", int64(s.Index))
 	case *ir.CallStmt:
-		e.as("call", s.Func, s.Args, s.Result)
+		// The row is for whoever is told which line reads all relationships (../../plan/narrowing.ts).
+		e.as("call", s.Func, s.Args, s.Result, s.Row)
 	case *ir.CallDynamicStmt:
 		e.as("dynamic", s.Path, s.Args, s.Result)
 	case *ir.WithStmt:
 		e.as("with", s.Local, s.Path, s.Value, s.Block)
 	case *ir.ScanStmt:
-		e.as("scan", s.Source, s.Key, s.Value, s.Block)
+		e.as("scan", s.Source, s.Key, s.Value, s.Block, s.Row)
 	case *ir.NotStmt:
 		e.as("not", s.Block)
 	case *ir.NopStmt:
