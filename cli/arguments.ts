@@ -86,6 +86,17 @@ export const commands = {
     options: { tenant: { type: 'string' }, checkpoint: { type: 'string' }, ...data },
     positionals: true,
   },
+  erase: {
+    summary: 'erase a person: all that a tenant holds of an actor; prints what was removed and what stays as JSON',
+    usage: 'accord erase --tenant T --actor TYPE:ID [--contact ADDRESS…] [--data DIR]',
+    options: {
+      tenant: { type: 'string' },
+      actor: { type: 'string' },
+      contact: { type: 'string', multiple: true },
+      ...data,
+    },
+    positionals: false,
+  },
 } as const satisfies Record<string, Command>;
 export type CommandName = keyof typeof commands;
 

@@ -17,6 +17,7 @@ const commands: Record<Parsed['command'], () => Promise<{ run: Run }>> = {
   validate: () => import('./validate.ts'),
   token: () => import('./token.ts'),
   audit: () => import('./audit.ts'),
+  erase: () => import('./erase.ts'),
 };
 
 async function main(): Promise<number> {

@@ -21,6 +21,7 @@ import { limits } from './core/limits.ts';
 import { problem } from './core/problems.ts';
 import { registerDefinitionRoutes } from './definitions/index.ts';
 import { registerDocs } from './docs.ts';
+import { registerErasureRoutes } from './erasure/index.ts';
 import { registerErrors, send } from './errors.ts';
 import { registerIdempotency } from './idempotency/index.ts';
 import { registerInvitationRoutes } from './invitations/index.ts';
@@ -107,6 +108,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   registerMemberRoutes(app, services.members);
   registerKeyRoutes(app, services.keys);
   registerLedgerRoutes(app, services.register, recorded(services.consents));
+  registerErasureRoutes(app, services.erasure);
   registerResourceRoutes(app, services);
   return app;
 }

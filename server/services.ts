@@ -2,9 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { AccessServices } from './access.ts';
-import { type AuthzRouteServices, Batches, DecisionLog, Explainer } from './authz/index.ts';
+import { erasingAudit } from './audit/index.ts';
+import { type AuthzRouteServices, Batches, DecisionLog, Explainer, erasingDecisions } from './authz/index.ts';
 import type { AuthzenServices } from './authzen/index.ts';
-import { type ConsentRouteServices, FactsWithConsents, PastConsents, Registrar, Throttled } from './consents/index.ts';
+import {
+  type ConsentRouteServices,
+  erasingConsents,
+  FactsWithConsents,
+  PastConsents,
+  Registrar,
+  Throttled,
+} from './consents/index.ts';
 import { JwksCache, type JwksOptions } from './core/auth/jwks.ts';
 import { createOutbound, type OutboundOptions } from './core/auth/outbound.ts';
 import { AccessTokens } from './core/auth/token-cache.ts';
@@ -17,10 +25,16 @@ import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
 import { problem } from './core/problems.ts';
 import type { DefinitionRouteServices, DefinitionServices } from './definitions/index.ts';
+import type { ErasureServices } from './erasure/index.ts';
 import { FactsFromDatabase } from './facts/index.ts';
 import { askingPolicies, governedByPolicies } from './governing.ts';
-import type { IdempotencyServices } from './idempotency/index.ts';
-import { endInvitations, type InvitationRouteServices, pendingInvitationOf } from './invitations/index.ts';
+import { erasingIdempotency, type IdempotencyServices } from './idempotency/index.ts';
+import {
+  endInvitations,
+  erasingInvitations,
+  type InvitationRouteServices,
+  pendingInvitationOf,
+} from './invitations/index.ts';
 import {
   type IssuerRouteServices,
   type IssuerServices,
@@ -36,7 +50,7 @@ import {
   PublishedKeys,
   type Sealer,
 } from './keys/index.ts';
-import { Ledger, type LedgerRouteServices, type SealServices } from './ledger/index.ts';
+import { erasingLedger, Ledger, type LedgerRouteServices, type SealServices } from './ledger/index.ts';
 import {
   authenticateMember,
   type InvitationServices,
@@ -46,7 +60,7 @@ import {
 } from './members/index.ts';
 import { Artifacts, Engine, type PolicyRouteServices, type PolicyServices } from './policies/index.ts';
 import { createCompiler } from './rego/index.ts';
-import type { RelationshipRouteServices } from './relationships/index.ts';
+import { erasingRelationships, type RelationshipRouteServices } from './relationships/index.ts';
 import { Snapshots, type TenantSnapshot } from './snapshot/index.ts';
 import { type TenantServices, tenantProblem } from './tenants/index.ts';
 import type { TypeRouteServices, TypeServices } from './types/index.ts';
@@ -82,6 +96,7 @@ export type Services = {
   register: LedgerRouteServices;
   sealing: SealServices;
   idempotency: IdempotencyServices;
+  erasure: ErasureServices;
   /** What writes configuration, each transaction of it bound to a term: for a writer that is not alone. */
   fenced(fence: FenceOptions): FencedServices;
   close(): Promise<void>;
@@ -162,6 +177,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       register: { database, clock, ledger, tenantOf: (tenant) => snapshots.get(tenant) },
       sealing: { database, sealer, clock, observe },
       idempotency: { database, sealer, clock, observe },
+      erasure: { database, clock, tagger: sealer, ledger, rooms: erasingRooms(sealer) },
       fenced(fence) {
         const on = database.fenced(fence);
         const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });
@@ -217,7 +233,9 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
   const artifacts = new Artifacts({ database, compiler, observe });
   const engine = new Engine({ fetch: (tenant, digest) => artifacts.fetch(tenant, digest), clock, observe });
   const explainer = new Explainer({ artifacts, engine, database });
-  const log = new DecisionLog(database, observe);
+  const log = new DecisionLog(database, observe, sealer);
+  const ledger = new Ledger(database, sealer);
+  const tagger = sealer;
   const tokens = new AccessTokens({ jwks, clock });
   /** A snapshot that may be answered from. @throws Problem stale */
   const tenantOf = (tenant: string): TenantSnapshot | undefined => {
@@ -257,19 +275,23 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
     types: { database, clock, served },
     definitions: { database, clock, served },
     consents: {
-      ...{ database, clock, sealer, baseUrl, snapshotOf },
-      ledger: new Ledger(database),
-      past,
+      ...{ database, clock, sealer, tagger, baseUrl, snapshotOf, ledger, past },
       throttled: new Throttled(clock),
-      registrar: new Registrar({ database, clock, snapshotOf }),
+      registrar: new Registrar({ database, clock, ledger, tagger, snapshotOf }),
     },
-    relationships: { database, clock, govern, endInvitations },
+    relationships: { database, clock, tagger, govern, endInvitations },
     sharing: {
-      ...{ database, clock, sealer, baseUrl, govern },
+      ...{ database, clock, sealer, tagger, baseUrl, govern },
       ask: askingPolicies(authz),
       hasPolicy: (tenant: string, name: string) => snapshotOf(tenant).policies.has(name),
     },
   };
+}
+
+/** The rooms with records of people: what makes records erases before what records them. */
+function erasingRooms(sealer: Sealer) {
+  const makers = [erasingInvitations(sealer), erasingRelationships, erasingConsents, erasingIdempotency(sealer)];
+  return [...makers, erasingDecisions, erasingLedger, erasingAudit];
 }
 
 /** Every observation goes to the log, the metrics, and whoever started us. */

@@ -25,6 +25,7 @@ const order = [
   ['server/embedded', 'server/rego', 'server/audit'],
   ['server/tenants', 'server/resources'],
   ['server/keys'],
+  ['server/pseudonyms'],
   ['server/ledger', 'server/idempotency'],
   ['server/issuers', 'server/members', 'server/policies', 'server/types', 'server/definitions'],
   ['server/facts', 'server/relationships'],
@@ -32,7 +33,7 @@ const order = [
   ['server/snapshot'],
   ['server/authz'],
   ['server/search', 'server/invitations'],
-  ['server/authzen'],
+  ['server/authzen', 'server/erasure'],
   ['server'], // app, services, main, access: the files directly in server/
   ['operator'],
   ['cli'],

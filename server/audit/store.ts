@@ -1,6 +1,10 @@
 /** All SQL of the audit room. */
+
+import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { sql } from '../core/db/sql.ts';
+import { Json, Nullable } from '../core/db/rows.ts';
+import { column, sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
 
 export type AuditEntry = {
   actor: string;
@@ -24,4 +28,50 @@ export async function recordAudit(tx: Transaction, tenant: string, entry: AuditE
 /** Makes the time partitions of this month and the next ones, of every partitioned table. */
 export async function ensurePartitions(tx: Transaction, monthsAhead: number): Promise<void> {
   await tx.run(sql`select accord.ensure_partitions(${monthsAhead})`);
+}
+
+const none = sql``;
+/** `at` as Postgres writes it, to the microsecond. */
+const ScannedRow = Type.Object({
+  at: Type.String(),
+  id: Type.String(),
+  actor: Json<unknown>(),
+  object_name: Type.String(),
+  detail: Nullable(Json<unknown>()),
+  named: Type.Boolean(),
+});
+export type ScannedRow = Static<typeof ScannedRow>;
+
+/**
+ * Looks through some entries after a position, by time.
+ * @returns those whose texts hold the text, and the last one looked at, as the position that comes next
+ */
+export function scanEntries(
+  tx: Transaction,
+  tenant: string,
+  { text, after }: { text: string; after: { at: string; id: string } | undefined },
+): Promise<ScannedRow[]> {
+  const beyond = after === undefined ? none : sql`and (at, id) > (${after.at}::timestamptz, ${after.id}::uuid)`;
+  const quoted = JSON.stringify(text).slice(1, -1);
+  return tx.many(
+    ScannedRow,
+    sql`with page as materialized (
+        select at, id, actor, object_name, detail from accord.audit_entry where tenant = ${tenant} ${beyond}
+        order by at, id limit ${limits.eraseScanItemsMax}),
+      marked as (
+        select page.*, position(${text} in object_name) > 0 or position(${quoted} in actor::text) > 0
+          or coalesce(position(${quoted} in detail::text) > 0, false) as named from page)
+      select at::text, id, actor, object_name, detail, named from marked
+      where named or (at, id) = (select at, id from page order by at desc, id desc limit 1) order by marked.at, id`,
+  );
+}
+
+/** Writes whom and what entries name anew. */
+export function rewriteEntries(tx: Transaction, tenant: string, rows: readonly ScannedRow[]): Promise<number> {
+  const text = (of: (row: ScannedRow) => unknown) =>
+    column.texts(rows, (row) => (of(row) === null ? null : JSON.stringify(of(row))));
+  return tx.run(sql`update accord.audit_entry a set actor = r.actor::jsonb, object_name = r.object_name, detail = r.detail::jsonb
+    from unnest(${column.instants(rows, (row) => row.at)}, ${column.uuids(rows, (row) => row.id)}, ${text((row) => row.actor)},
+      ${column.texts(rows, (row) => row.object_name)}, ${text((row) => row.detail)}) as r (at, id, actor, object_name, detail)
+    where a.tenant = ${tenant} and a.at = r.at and a.id = r.id`);
 }

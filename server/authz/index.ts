@@ -5,6 +5,7 @@
 export { type Asked, type AuthzServices, authorize, questionOf } from './actions.ts';
 export { allowAll, authorizeAll } from './batch.ts';
 export { Batches } from './batches.ts';
+export { erasingDecisions } from './erasing.ts';
 export { Explainer } from './explain.ts';
 export { DecisionLog } from './log.ts';
 export { type AuthzRouteServices, registerAuthzRoutes } from './routes.ts';

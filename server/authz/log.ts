@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
+import type { Tagger } from '../pseudonyms/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
+import { withoutErased } from './erasing.ts';
 import { answerText } from './schema.ts';
 import { Shares } from './shares.ts';
 import { type DecisionRecord, insertDecisions } from './store.ts';
@@ -19,6 +21,7 @@ const BATCH_CHARS = 4 * 1024 * 1024;
 export class DecisionLog {
   readonly #database: Database;
   readonly #observe: Observe;
+  readonly #tagger: Tagger;
   readonly #waiting = new Shares<DecisionRecord>({
     count: limits.decisionLogQueueMax,
     chars: limits.decisionLogQueueCharsMax,
@@ -27,9 +30,10 @@ export class DecisionLog {
   readonly #dropped = new Map<string, number>();
   #flushing: Promise<void> | undefined;
 
-  constructor(database: Database, observe: Observe) {
+  constructor(database: Database, observe: Observe, tagger: Tagger) {
     this.#database = database;
     this.#observe = observe;
+    this.#tagger = tagger;
   }
 
   /** Keeps the record if the tenant's setting says so. @param draw a number in [0, 1), for sampling */
@@ -53,7 +57,7 @@ export class DecisionLog {
       if (this.#waiting.count < BATCH) await sleep(FLUSH_MS);
       const batch = this.#waiting.take(BATCH, BATCH_CHARS);
       try {
-        await this.#database.system((tx) => insertDecisions(tx, batch));
+        await this.#database.system(async (tx) => insertDecisions(tx, await withoutErased(this.#tagger, tx, batch)));
       } catch (error) {
         this.#observe({ kind: 'background_failed', task: 'decision log', error });
         for (const { tenant } of batch) this.#drop(tenant, 1);

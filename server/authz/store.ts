@@ -2,7 +2,8 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { column, sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
 import type { Answer } from '../policies/index.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
@@ -88,4 +89,54 @@ export function listDecisions(
       ${filter.before === undefined ? none : sql`and (at, id) < (${filter.before.at}, ${filter.before.id})`}
       order by at desc, id desc limit ${filter.limit}`,
   );
+}
+
+const ScannedRow = Type.Object({
+  id: Type.String(),
+  at: Instant,
+  caller: Type.String(),
+  request: Json<AuthorizationRequest>(),
+  answer: Json<Answer>(),
+  named: Type.Boolean(),
+});
+export type ScannedRow = Static<typeof ScannedRow>;
+
+/**
+ * Looks through some records after a position, by time.
+ * @param texts JSON of the texts that are looked for
+ * @returns those that hold one of them, or are of the caller; and the last one looked at, as the position that comes next
+ */
+export function scanDecisions(
+  tx: Transaction,
+  tenant: string,
+  { texts, caller, after }: { texts: readonly string[]; caller: string; after: { at: string; id: string } | undefined },
+): Promise<ScannedRow[]> {
+  const beyond = after === undefined ? none : sql`and (at, id) > (${after.at}, ${after.id})`;
+  return tx.many(
+    ScannedRow,
+    sql`with page as materialized (
+        select id, at, caller, request, answer from accord.decision where tenant = ${tenant} ${beyond}
+        order by at, id limit ${limits.eraseScanItemsMax}),
+      marked as (
+        select page.*, caller = ${caller} or exists (select from unnest(${texts}::text[]) as t (text)
+          where position(text in request::text) > 0 or position(text in answer::text) > 0) as named from page)
+      select * from marked
+      where named or (at, id) = (select at, id from page order by at desc, id desc limit 1) order by at, id`,
+  );
+}
+
+export function deleteDecisions(tx: Transaction, tenant: string, rows: readonly ScannedRow[]): Promise<number> {
+  return tx.run(sql`delete from accord.decision d
+    using unnest(${column.instants(rows, (row) => row.at)}, ${column.uuids(rows, (row) => row.id)}) as r (at, id)
+    where d.tenant = ${tenant} and d.at = r.at and d.id = r.id`);
+}
+
+/** Writes requests and answers anew. */
+export function rewriteDecisions(tx: Transaction, tenant: string, rows: readonly ScannedRow[]): Promise<number> {
+  const [requests, answers] = [rows.map((row) => row.request), rows.map((row) => row.answer)];
+  return tx.run(sql`update accord.decision d set request = r.request::jsonb, answer = r.answer::jsonb
+    from unnest(${column.instants(rows, (row) => row.at)}, ${column.uuids(rows, (row) => row.id)},
+      ${column.texts(requests, (one) => JSON.stringify(one))}, ${column.texts(answers, (one) => JSON.stringify(one))})
+      as r (at, id, request, answer)
+    where d.tenant = ${tenant} and d.at = r.at and d.id = r.id`);
 }

@@ -1,7 +1,7 @@
 /** The other verbs that write: refusing, inviting, revoking, erasing. */
 import { problem } from '../core/problems.ts';
 import { definitionProblem, graceEnd, hasEnded, type JudgedVersion, judge, newestGiven } from '../definitions/index.ts';
-import { appendIn, eraseIn } from '../ledger/index.ts';
+import { eraseIn } from '../ledger/index.ts';
 import { type RecordWritten, writeRecords } from '../relationships/index.ts';
 import { tenantProblem } from '../tenants/index.ts';
 import { type Asking, type ConsentServices, concernedUser, entryOf, userOf } from './governing.ts';
@@ -23,7 +23,7 @@ export function refuseConsent(services: ConsentServices, asking: Asking, body: R
   const refusal = { userId, name, version, document };
   return writeRecords(services, writerOf(asking), async (tx) => {
     const entry = entryOf(asking, { ...refusal, type: 'refused', time: now, outcome: 'refused' });
-    await appendIn(tx, asking.tenant, [entry]);
+    await services.ledger.appendIn(tx, asking.tenant, [entry]);
     return { ...refusal, refusedAt: new Date(now).toISOString() };
   });
 }
@@ -59,7 +59,9 @@ export function inviteUser(
     const { version } = old;
     if (before === undefined) await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
     const outcome = before === undefined ? 'invited' : 'already_invited';
-    await appendIn(tx, tenant, [entryOf(asking, { userId, name, version, type: 'invited', time: now, outcome })]);
+    await services.ledger.appendIn(tx, tenant, [
+      entryOf(asking, { userId, name, version, type: 'invited', time: now, outcome }),
+    ]);
     const gracePeriodEnds = new Date(graceEnd(old.endOfLife, at)).toISOString();
     return { created: before === undefined, invited: { userId, name, version, invitedAt, gracePeriodEnds } };
   });
@@ -97,7 +99,7 @@ export async function revokeConsent(
       const about = { userId, name, version, document: { version: document, language } };
       return entryOf(asking, { ...about, type: 'revoked', time, outcome: 'revoked' });
     });
-    await appendIn(tx, tenant, entries);
+    await services.ledger.appendIn(tx, tenant, entries);
   });
 }
 
@@ -109,7 +111,9 @@ export function eraseUser(services: ConsentServices, asking: Asking, said: strin
     await removeUser(tx, tenant, userId);
     const { defaultActorType: type } = services.snapshotOf(tenant).spec.tokenMapping;
     await eraseIn(tx, tenant, { type, id: userId });
-    await appendIn(tx, tenant, [entryOf(asking, { type: 'erased', time: services.clock.now(), outcome: 'erased' })]);
+    await services.ledger.appendIn(tx, tenant, [
+      entryOf(asking, { type: 'erased', time: services.clock.now(), outcome: 'erased' }),
+    ]);
   });
 }
 

@@ -7,6 +7,7 @@ import { type Once, onceOf } from '../core/once.ts';
 import { bodyProblem, Problem, problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import { actedBy, type Ledger, type RegisterEntry } from '../ledger/index.ts';
+import type { Tagger } from '../pseudonyms/index.ts';
 import { wrongId } from '../relationships/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import type { PastConsents } from './past.ts';
@@ -16,6 +17,7 @@ export type ConsentServices = {
   database: Database;
   clock: Clock;
   ledger: Ledger;
+  tagger: Tagger;
   past: PastConsents;
   throttled: Throttled;
   /** What this server serves of a tenant. @throws Problem 404, 503 */

@@ -1,7 +1,8 @@
 /** The verbs that read: what is active, what is outstanding, and what was given. Each is in the ledger before its answer. */
 import { problem } from '../core/problems.ts';
 import { type Definition, definitionProblem, type Judgement, judge, judgeActive } from '../definitions/index.ts';
-import { appendIn, type RegisterEntry } from '../ledger/index.ts';
+import type { RegisterEntry } from '../ledger/index.ts';
+import { holdWrites } from '../pseudonyms/index.ts';
 import { tenantProblem } from '../tenants/index.ts';
 import { type Asking, type ConsentServices, concerned, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
@@ -116,7 +117,8 @@ async function invite(
 ): Promise<Judged[]> {
   const { tenant } = asking;
   return services.database.tenant(tenant, async (tx) => {
-    if (!(await holdUsers(tx, tenant, [userId]))) throw tenantProblem('tenant_not_found');
+    const [, held] = await Promise.all([holdWrites(tx, tenant), holdUsers(tx, tenant, [userId])]);
+    if (!held) throw tenantProblem('tenant_not_found');
     const now = services.clock.now();
     const all = Map.groupBy(await readPasts(tx, tenant, [{ n: 0, userId, name: null }]), (row) => row.definition);
     const entries: RegisterEntry[] = [];
@@ -142,7 +144,7 @@ async function invite(
     if (reading === 'outstanding') {
       entries.push(entryOf(asking, { userId, type: 'read', time: now, outcome: 'outstanding' }));
     }
-    await appendIn(tx, tenant, entries);
+    await services.ledger.appendIn(tx, tenant, entries);
     return judged;
   });
 }

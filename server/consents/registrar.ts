@@ -10,9 +10,10 @@ import { claimAll, type Once } from '../core/once.ts';
 import { Problem } from '../core/problems.ts';
 import { takeFitting } from '../core/together.ts';
 import type { Definitions } from '../definitions/index.ts';
-import { appendIn, type RegisterEntry } from '../ledger/index.ts';
+import type { Ledger, RegisterEntry } from '../ledger/index.ts';
+import { comeBack, type Tagger } from '../pseudonyms/index.ts';
 import { type RecordWritten, writeRecords } from '../relationships/index.ts';
-import { tenantProblem } from '../tenants/index.ts';
+import { type TenantSpec, tenantProblem } from '../tenants/index.ts';
 import { type Asking, entryOf } from './governing.ts';
 import { checkRegistrable, documentOf } from './rules.ts';
 import type { ConsentItem, ConsentRow } from './schema.ts';
@@ -38,7 +39,9 @@ type Lane = { waiting: Waiting[]; writing: number };
 type Services = {
   database: Database;
   clock: Clock;
-  snapshotOf: (tenant: string) => { readonly definitions: Definitions };
+  ledger: Ledger;
+  tagger: Tagger;
+  snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };
 };
 
 export class Registrar {
@@ -97,7 +100,7 @@ function registerAll(services: Services, tenant: string, registrations: readonly
     const all = registrations.flatMap((one) => one.wanted);
     const given = await hold(tx, tenant, all);
     const now = services.clock.now();
-    const { definitions } = services.snapshotOf(tenant);
+    const { definitions, spec } = services.snapshotOf(tenant);
     const added: NewConsent[] = [];
     const entries: RegisterEntry[] = [];
     const outcomes = registrations.map(({ wanted, refusals, batch }) => {
@@ -115,8 +118,12 @@ function registerAll(services: Services, tenant: string, registrations: readonly
         }
       });
     });
-    if (added.length > 0) await insertConsents(tx, tenant, added);
-    await appendIn(tx, tenant, entries);
+    if (added.length > 0) {
+      const type = spec.tokenMapping.defaultActorType;
+      const users = [...new Set(added.map((row) => row.user_id))].map((id) => ({ type, id }));
+      await Promise.all([comeBack(services.tagger, tx, tenant, users), insertConsents(tx, tenant, added)]);
+    }
+    await services.ledger.appendIn(tx, tenant, entries);
     return outcomes;
   });
 }

@@ -5,7 +5,6 @@
 import { Compile } from 'typebox/compile';
 import { instantMs } from '../core/instants.ts';
 import { Problem } from '../core/problems.ts';
-import { appendIn } from '../ledger/index.ts';
 import { tenantProblem } from '../tenants/index.ts';
 import type { ConsentServices } from './governing.ts';
 import { documentOf } from './rules.ts';
@@ -21,7 +20,7 @@ export type Refused = { line: number; detail: string };
  * @throws Problem tenant_not_found
  */
 export async function seedConsents(
-  { database, clock, snapshotOf }: Pick<ConsentServices, 'database' | 'clock' | 'snapshotOf'>,
+  { database, clock, ledger, snapshotOf }: Pick<ConsentServices, 'database' | 'clock' | 'ledger' | 'snapshotOf'>,
   tenant: string,
   lines: readonly string[],
 ): Promise<Refused[]> {
@@ -63,7 +62,7 @@ export async function seedConsents(
       const about = { userId, name, version, document };
       return { ...about, type: 'registered' as const, time: now, actor, outcome: 'brought_in', requestId: 'seed' };
     });
-    await appendIn(tx, tenant, entries);
+    await ledger.appendIn(tx, tenant, entries);
     return true;
   });
   return written ? refused : [];

@@ -138,8 +138,15 @@ export async function isUntouched(tx: Transaction, tenant: string): Promise<bool
   return untouched;
 }
 
-/** All that is kept of a user here. */
-export async function removeUser(tx: Transaction, tenant: string, userId: string): Promise<void> {
-  await tx.run(sql`delete from accord.user_consent where tenant = ${tenant} and user_id = ${userId}`);
-  await tx.run(sql`delete from accord.consent_invitation where tenant = ${tenant} and user_id = ${userId}`);
+/** All that is kept of a user here. @returns how much it was */
+export async function removeUser(
+  tx: Transaction,
+  tenant: string,
+  userId: string,
+): Promise<{ consents: number; consentInvitations: number }> {
+  const [consents, consentInvitations] = await Promise.all([
+    tx.run(sql`delete from accord.user_consent where tenant = ${tenant} and user_id = ${userId}`),
+    tx.run(sql`delete from accord.consent_invitation where tenant = ${tenant} and user_id = ${userId}`),
+  ]);
+  return { consents, consentInvitations };
 }

@@ -159,6 +159,11 @@ export const limits = {
   importErrorsMax: 1000, // told of one import; all are counted
   exportPageItemsMax: 5000,
   deletePageItemsMax: 20_000, // relationships in one statement
+  erasePageItemsMax: 2000, // ledger entries and invitations in one statement of erasing an actor
+  eraseScanItemsMax: 1000, // decisions and audit entries looked through in one statement
+  erasedTextsMax: 1000, // of a decision, compared with what was erased; of one that has more, only who, what and outcome are recorded
+  eraseContactsMax: 16, // addresses of the actor in one request
+  eraseRequestMs: 20_000, // past this the request answers how far it came, and is repeated
 
   // Idempotency-Key
   idempotencyKeyCharsMax: 255,

@@ -3,4 +3,5 @@
  * stands for, so that a crash neither forgets nor invents; its answer is added before it is sent. Owns accord.idempotency_key.
  */
 export { forgetActor, type IdempotencyServices, keepSwept, sweep } from './actions.ts';
+export { erasingIdempotency } from './erasing.ts';
 export { registerIdempotency } from './hooks.ts';

@@ -6,6 +6,7 @@ import type { Caller } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { recordRevision } from '../core/db/records.ts';
 import { problem } from '../core/problems.ts';
+import { comeBack } from '../pseudonyms/index.ts';
 import {
   attributesOfThing,
   auditRecord,
@@ -52,6 +53,7 @@ export async function acceptInvitation(
     await holdActive(tx, tenant);
     const held = await holdInvitation(tx, tenant, row.id);
     if (await isAcceptedBy(tx, tenant, held.id, acceptor)) return accepted(held, relationship);
+    await comeBack(services.tagger, tx, tenant, [relationship.from, relationship.to]);
     const { ms, now } = instant(services.clock);
     checkPending(held, tokenId, ms);
     const type = await typeOf(tx, tenant, held);

@@ -5,6 +5,7 @@ import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { invitationKey } from '../keys/index.ts';
+import { comeBack } from '../pseudonyms/index.ts';
 import { auditRecord, checkThing, type RecordWritten, type Thing, writeRecords } from '../relationships/index.ts';
 import { holdRelationshipTypes, loadTypesTouching } from '../types/index.ts';
 import { holdActive, holdInvitation, instant } from './found.ts';
@@ -53,6 +54,7 @@ export async function createInvitation(
   const delivery = deliveryFor(body.delivery, mayTell);
   return writeRecords(services, writerOf(asking), async (tx) => {
     await holdActive(tx, tenant);
+    await comeBack(services.tagger, tx, tenant, [invitor, body.to]);
     const held = offerOf(await offers(tx, tenant, body, offer), body);
     const one = await newInvitation(services, tx, tenant, { held, body, invitor, delivery });
     const row = await insertInvitation(tx, tenant, { ...one, by_tenant: asking.caller.kind === 'backend' });

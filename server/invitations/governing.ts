@@ -10,6 +10,7 @@ import { type Once, onceOf } from '../core/once.ts';
 import type { InvitationFact } from '../facts/index.ts';
 import type { Sealer } from '../keys/index.ts';
 import type { Answer } from '../policies/index.ts';
+import type { Tagger } from '../pseudonyms/index.ts';
 import type { RecordWriter, Thing } from '../relationships/index.ts';
 import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
@@ -30,6 +31,7 @@ export type InvitationServices = {
   database: Database;
   clock: Clock;
   sealer: Sealer;
+  tagger: Tagger;
   baseUrl: string;
   ask: Ask;
   govern: Govern;
@@ -46,7 +48,8 @@ export function askingOf(request: { caller: Caller | null; id: string; once?: On
 }
 
 export function writerOf({ tenant, caller, requestId, once }: Asking): RecordWriter {
-  return { tenant, actor: callerName(caller), requestId, ...(once ? { once } : {}) };
+  const user = caller.kind === 'user' ? { user: caller.actor } : {};
+  return { tenant, actor: callerName(caller), requestId, ...user, ...(once ? { once } : {}) };
 }
 
 type Terms = Pick<InvitationRow, 'from_type' | 'name' | 'to_type' | 'direction' | 'target_type' | 'target_id'>;

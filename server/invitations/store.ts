@@ -1,7 +1,8 @@
 /** All SQL of the invitations room. `now` is RFC 3339: a pending one whose expires_at is not after it has expired. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { sql } from '../core/db/sql.ts';
+import { type Sql, sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
 import type { Thing } from '../relationships/index.ts';
 import { DeliveryRow, InvitationRow, type NewInvitation, type Status } from './schema.ts';
 
@@ -170,4 +171,60 @@ export function wipeExpired(tx: Transaction, tenant: string, now: string, limit:
       select id from accord.invitation where tenant = ${tenant} and contact_sealed is not null and expires_at <= ${now}
       order by expires_at limit ${limit} for update skip locked)
     update accord.invitation i set contact_sealed = null from gone where i.tenant = ${tenant} and i.id = gone.id`);
+}
+
+/** `more`: there may be more of them. */
+type Some = { count: number; more: boolean };
+
+async function removeSome(tx: Transaction, tenant: string, those: Sql): Promise<Some> {
+  const most = limits.erasePageItemsMax;
+  const count = await tx.run(sql`delete from accord.invitation where tenant = ${tenant}
+    and id in (select id from accord.invitation where tenant = ${tenant} and ${those} limit ${most})`);
+  return { count, more: count === most };
+}
+
+/** Removes some of those that an actor made, or that lead to it. */
+export async function removeSent(tx: Transaction, tenant: string, { type, id }: Thing): Promise<Some> {
+  const made = await removeSome(tx, tenant, sql`invitor_type = ${type} and invitor_id = ${id}`);
+  const leading = await removeSome(tx, tenant, sql`target_type = ${type} and target_id = ${id}`);
+  return { count: made.count + leading.count, more: made.more || leading.more };
+}
+
+/** Removes some acceptances of an actor, and with them the invitations that were for one. */
+export async function removeAcceptances(tx: Transaction, tenant: string, { type, id }: Thing): Promise<Some> {
+  const most = limits.erasePageItemsMax;
+  const mine = sql`tenant = ${tenant} and acceptor_type = ${type} and acceptor_id = ${id}`;
+  const uses = await tx.many(UseRow, sql`select invitation from accord.invitation_use where ${mine} limit ${most}`);
+  const invitations = uses.map((use) => use.invitation);
+  await tx.run(sql`delete from accord.invitation_use where ${mine} and invitation = any (${invitations}::uuid[])`);
+  await tx.run(sql`delete from accord.invitation
+    where tenant = ${tenant} and max_uses = 1 and id = any (${invitations}::uuid[])`);
+  return { count: uses.length, more: uses.length === most };
+}
+
+const UseRow = Type.Object({ invitation: Type.String() });
+
+/** Removes some of those that somebody of this name declined. */
+export function removeEndedBy(tx: Transaction, tenant: string, name: string): Promise<Some> {
+  return removeSome(tx, tenant, sql`ended_by = ${name} and status = 'declined'`);
+}
+
+/** Some of those that are left and that somebody of this name ended get another name. */
+export async function renameEndedBy(tx: Transaction, tenant: string, name: string, other: string): Promise<Some> {
+  const most = limits.erasePageItemsMax;
+  const count = await tx.run(sql`update accord.invitation set ended_by = ${other} where tenant = ${tenant}
+    and id in (select id from accord.invitation where tenant = ${tenant} and ended_by = ${name} limit ${most})`);
+  return { count, more: count === most };
+}
+
+/** Removes some of those to addresses; of those that more than one may use, only the address. */
+export async function removeToContacts(tx: Transaction, tenant: string, digests: readonly string[]): Promise<Some> {
+  if (digests.length === 0) return { count: 0, more: false };
+  const most = limits.erasePageItemsMax;
+  const theirs = sql`contact_digest = any (${digests}::text[])`;
+  const removed = await removeSome(tx, tenant, sql`${theirs} and max_uses = 1`);
+  const wiped = await tx.run(sql`
+    update accord.invitation set contact_digest = '', contact_mask = '***', contact_sealed = null where tenant = ${tenant}
+      and id in (select id from accord.invitation where tenant = ${tenant} and ${theirs} and max_uses > 1 limit ${most})`);
+  return { count: removed.count + wiped, more: removed.more || wiped === most };
 }

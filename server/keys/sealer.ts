@@ -2,7 +2,7 @@
  * Owns sealing: secrets that lie in Postgres are encrypted with AES-256-GCM under ACCORD_MASTER_KEY, bound to the row
  * that holds them, so that a sealed value moved to another row or tenant does not open.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 
 /** A sealed value and the key at hand do not belong together. */
 export class MasterKeyError extends Error {}
@@ -27,7 +27,8 @@ const TAG_BYTES = 16;
 export function createSealer(masterKey: string): Sealer {
   const key = Buffer.from(masterKey, 'base64url');
   if (key.length !== 32) throw new MasterKeyError('ACCORD_MASTER_KEY must be 32 bytes, base64url');
-  const digestKey = Buffer.from(hkdfSync('sha256', key, '', 'accord digest of sealed values', 32));
+  // As a KeyObject: of bytes Node makes one for each digest, which takes 15 us instead of 2.4.
+  const digestKey = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'accord digest of sealed values', 32)));
   const bound = (place: readonly string[]) => Buffer.from(JSON.stringify([FORMAT, ...place]));
   return {
     seal(value, place) {

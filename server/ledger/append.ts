@@ -1,29 +1,36 @@
 /**
- * Owns appending: an entry is in the caller's transaction (appendIn) or in the next group's (Ledger). While one group is
- * being committed, what comes meanwhile gathers and goes together: one fsync for many requests.
+ * Owns appending: an entry is in the caller's transaction (appendIn) or in the next group's (append). While one group is
+ * being committed, what comes meanwhile gathers and goes together: one fsync for many requests. In either a keyed digest is
+ * written in the place of the id of an actor that was erased.
  */
 import { randomBytes } from 'node:crypto';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { takeFitting } from '../core/together.ts';
+import { holdLooks, type Tagger, tagOf } from '../pseudonyms/index.ts';
 import { personalDigest, SALT_BYTES, storable } from './digest.ts';
-import type { RegisterEntry } from './schema.ts';
-import { type InboxRow, insertEntries } from './store.ts';
-
-/** Writes entries in the caller's transaction: they are there exactly when what they tell of is. */
-export async function appendIn(tx: Transaction, tenant: string, entries: readonly RegisterEntry[]): Promise<void> {
-  if (entries.length > 0) await insertEntries(tx, rowsOf(tenant, entries));
-}
+import type { InboxRow, RegisterEntry } from './schema.ts';
+import { insertEntries } from './store.ts';
 
 type Waiting = { rows: InboxRow[]; done: () => void; failed: (error: unknown) => void };
 
 export class Ledger {
   readonly #database: Database;
+  readonly #tagger: Tagger;
   #waiting: Waiting[] = [];
   #committing: Promise<void> | undefined;
 
-  constructor(database: Database) {
+  constructor(database: Database, tagger: Tagger) {
     this.#database = database;
+    this.#tagger = tagger;
+  }
+
+  /**
+   * Writes entries in the caller's transaction: they are there exactly when what they tell of is.
+   * @param tx holds the writes of the tenant (holdWrites)
+   */
+  async appendIn(tx: Transaction, tenant: string, entries: readonly RegisterEntry[]): Promise<void> {
+    if (entries.length > 0) await insertEntries(tx, rowsOf(this.#tagger, tenant, entries));
   }
 
   /**
@@ -32,7 +39,7 @@ export class Ledger {
    */
   async append(tenant: string, entries: readonly RegisterEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    const rows = rowsOf(tenant, entries);
+    const rows = rowsOf(this.#tagger, tenant, entries);
     await new Promise<void>((done, failed) => {
       this.#waiting.push({ rows, done, failed });
       this.#committing ??= this.#commit().finally(() => {
@@ -54,7 +61,10 @@ export class Ledger {
       const group = takeFitting(this.#waiting, ({ rows }) => rows.length, limits.ledgerGroupEntriesMax);
       try {
         const rows = group.flatMap((one) => one.rows);
-        await this.#database.systemAtOnce((tx) => insertEntries(tx, rows));
+        const tenants = rows.map((row) => row.tenant);
+        await this.#database.systemAtOnce(async (tx) => {
+          await Promise.all([holdLooks(tx, tenants), insertEntries(tx, rows)]);
+        });
         for (const one of group) one.done();
       } catch (error) {
         for (const one of group) one.failed(error);
@@ -63,13 +73,24 @@ export class Ledger {
   }
 }
 
-function rowsOf(tenant: string, entries: readonly RegisterEntry[]): InboxRow[] {
+function rowsOf(tagger: Tagger, tenant: string, entries: readonly RegisterEntry[]): InboxRow[] {
   const salts = randomBytes(SALT_BYTES * entries.length).toString('hex');
-  return entries.map((entry, i) => rowOf(tenant, entry, salts.slice(2 * SALT_BYTES * i, 2 * SALT_BYTES * (i + 1))));
+  const tags = new Map<string, string>();
+  const tagged = (id: string): string => {
+    const tag = tags.get(id) ?? tagOf(tagger, tenant, id);
+    tags.set(id, tag);
+    return tag;
+  };
+  return entries.map((entry, i) => {
+    const salt = salts.slice(2 * SALT_BYTES * i, 2 * SALT_BYTES * (i + 1));
+    const actor_tag = tagged(entry.actor.id);
+    const user_tag = entry.userId === undefined ? null : tagged(entry.userId);
+    return { ...rowOf(tenant, entry, salt), actor_tag, user_tag };
+  });
 }
 
 /** @param salt hexadecimal digits */
-function rowOf(tenant: string, entry: RegisterEntry, salt: string): InboxRow {
+function rowOf(tenant: string, entry: RegisterEntry, salt: string): Omit<InboxRow, 'actor_tag' | 'user_tag'> {
   const optional = (text: string | undefined) => (text === undefined ? null : storable(text));
   const actor = { type: storable(entry.actor.type), id: storable(entry.actor.id) };
   const userId = optional(entry.userId);

@@ -5,7 +5,8 @@
  */
 export { actedBy } from './acting.ts';
 export { issueReceipt } from './actions.ts';
-export { appendIn, Ledger } from './append.ts';
+export { Ledger } from './append.ts';
+export { erasingLedger } from './erasing.ts';
 export { type LedgerRouteServices, registerLedgerRoutes } from './routes.ts';
 export type { RegisterEntry } from './schema.ts';
 export { keepSealing, type SealServices, sealWaiting } from './seal.ts';

@@ -37,6 +37,28 @@ export type RegisterEntry = {
 /** The fields that tell who it was. They are hashed apart, under a salt, and are wiped when the user is erased. */
 export type Personal = { actor: Actor; userId?: string };
 
+/** A new entry as JSON; bytes are `\x` and hexadecimal digits. */
+export type InboxRow = {
+  tenant: string;
+  time: string;
+  type: string;
+  name: string | null;
+  version: string | null;
+  document_version: string | null;
+  document_language: string | null;
+  outcome: string;
+  request_id: string;
+  client_id: string | null;
+  personal_digest: string;
+  salt: string;
+  actor_type: string;
+  actor_id: string;
+  user_id: string | null;
+  /** What is written in the place of the ids where they are erased actors'. */
+  actor_tag: string;
+  user_tag: string | null;
+};
+
 /** What the hashes of an entry are made from; personal fields and salt are all null once they are wiped. */
 export const HashedRow = Type.Object({
   id: Type.String(),

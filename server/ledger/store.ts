@@ -3,41 +3,35 @@ import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
-import { column, identifier, sql } from '../core/db/sql.ts';
+import { column, identifier, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
+import { erasedActor, erasedUser, STAND_IN } from '../pseudonyms/index.ts';
 import { storable } from './digest.ts';
 import type { SealedLine } from './line.ts';
-import { HashedRow, type RegisterEventType } from './schema.ts';
+import { HashedRow, type InboxRow, type RegisterEventType } from './schema.ts';
 
-/** A new entry as JSON; bytes are `\x` and hexadecimal digits. */
-export type InboxRow = {
-  tenant: string;
-  time: string;
-  type: string;
-  name: string | null;
-  version: string | null;
-  document_version: string | null;
-  document_language: string | null;
-  outcome: string;
-  request_id: string;
-  client_id: string | null;
-  personal_digest: string;
-  salt: string;
-  actor_type: string;
-  actor_id: string;
-  user_id: string | null;
-};
+const entryColumns = sql`tenant, time, type, name, version, document_version, document_language, outcome, request_id,
+  client_id`;
+const inboxColumns = sql`${entryColumns}, personal_digest, salt, actor_type, actor_id, user_id`;
 
-const inboxColumns = sql`tenant, time, type, name, version, document_version, document_language, outcome, request_id,
-  client_id, personal_digest, salt, actor_type, actor_id, user_id`;
-
-/** Writes entries of one tenant, or of many in a system transaction. */
+/**
+ * Writes entries of one tenant, or of many in a system transaction. Of an erased actor the tag is written, and the digest is
+ * of that: Postgres writes JSON as JSON.stringify does (line.ts).
+ */
 export async function insertEntries(tx: Transaction, rows: readonly InboxRow[]): Promise<void> {
   await tx.run(sql`
     insert into accord.ledger_inbox (${inboxColumns})
-    select ${inboxColumns} from json_to_recordset(${JSON.stringify(rows)}::json) as r (tenant text, time timestamptz, type text,
-      name text, version text, document_version text, document_language text, outcome text, request_id text, client_id text,
-      personal_digest bytea, salt bytea, actor_type text, actor_id text, user_id text)`);
+    select ${entryColumns}, case when actor_erased or user_erased
+        then sha256(convert_to(encode(salt, 'hex') || array_to_json(array[actor_type, actor, "user"])::text, 'UTF8'))
+        else personal_digest end, salt, actor_type, actor, "user"
+    from (select r.*, actor_erased, user_erased,
+        case when actor_erased then ${STAND_IN} || actor_tag else actor_id end as actor,
+        case when user_erased then ${STAND_IN} || user_tag else user_id end as "user"
+      from json_to_recordset(${JSON.stringify(rows)}::json) as r (tenant text, time timestamptz, type text,
+        name text, version text, document_version text, document_language text, outcome text, request_id text, client_id text,
+        personal_digest bytea, salt bytea, actor_type text, actor_id text, user_id text, actor_tag text, user_tag text),
+      lateral (select ${erasedActor(sql`r.tenant`, sql`r.actor_type`, sql`r.actor_tag`)} as actor_erased,
+        ${erasedUser(sql`r.tenant`, sql`r.user_tag`)} as user_erased) as e) as entry`);
 }
 
 /**
@@ -47,17 +41,39 @@ export async function insertEntries(tx: Transaction, rows: readonly InboxRow[]):
  * @returns how many entries
  */
 export async function eraseIn(tx: Transaction, tenant: string, user: Actor): Promise<number> {
-  const id = storable(user.id);
-  const acted = sql`actor_type = ${user.type} and actor_id = ${id}`;
+  for (let all = 0; ; ) {
+    const { wiped, more } = await wipeSome(tx, tenant, { ...user, isUser: true });
+    all += wiped;
+    if (!more) return all;
+  }
+}
+
+/**
+ * Wipes at most limits.erasePageItemsMax entries of each kind.
+ * @param who with isUser the entries about the user of this id too
+ */
+export async function wipeSome(
+  tx: Transaction,
+  tenant: string,
+  who: Actor & { isUser: boolean },
+): Promise<{ wiped: number; more: boolean }> {
+  const id = storable(who.id);
+  const acted = sql`actor_type = ${who.type} and actor_id = ${id}`;
+  const most = limits.erasePageItemsMax;
   // The sealer moves entries: one that it moves while this looks for it would be seen in neither place.
   await tx.run(sql`select pg_advisory_xact_lock(accord.ledger_lock(${tenant}))`);
-  const wiped = sql`set salt = null, actor_type = null, actor_id = null, user_id = null where tenant = ${tenant}`;
-  const counts = [
-    await tx.run(sql`update accord.ledger_inbox ${wiped} and (user_id = ${id} or (${acted}))`),
-    await tx.run(sql`update accord.ledger_entry ${wiped} and user_id = ${id}`),
-    await tx.run(sql`update accord.ledger_entry ${wiped} and ${acted} and actor_id is distinct from user_id`),
-  ];
-  return counts.reduce((sum, count) => sum + count, 0);
+  const wipe = (table: 'ledger_inbox' | 'ledger_entry', those: Sql) => {
+    const from = sql`accord.${identifier(table)}`;
+    return tx.run(sql`
+      update ${from} set salt = null, actor_type = null, actor_id = null, user_id = null
+      where (tenant, time, id) in (select tenant, time, id from ${from} where tenant = ${tenant} and ${those} limit ${most})`);
+  };
+  const counts = await Promise.all([
+    wipe('ledger_inbox', who.isUser ? sql`(user_id = ${id} or (${acted}))` : acted),
+    wipe('ledger_entry', who.isUser ? sql`user_id = ${id}` : sql`user_id = ${id} and ${acted}`),
+    wipe('ledger_entry', sql`${acted} and actor_id is distinct from user_id`),
+  ]);
+  return { wiped: counts.reduce((sum, count) => sum + count, 0), more: counts.includes(most) };
 }
 
 const Locked = Type.Object({ mine: Type.Boolean() });

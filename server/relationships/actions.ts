@@ -6,6 +6,7 @@ import { type RecordWritten, writeRecord } from '../core/db/records.ts';
 import { limits } from '../core/limits.ts';
 import type { Once } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
+import { comeBack, holdWrites, type Tagger } from '../pseudonyms/index.ts';
 import { holdRelationshipTypes, type RelationshipTypeRow, typeProblem } from '../types/index.ts';
 import { relationshipProblem } from './problems.ts';
 import { checkRoom } from './quota.ts';
@@ -21,21 +22,31 @@ import {
   upsertRelationship,
 } from './store.ts';
 
-export type RelationshipServices = { database: Database; clock: Clock };
+export type RelationshipServices = { database: Database; clock: Clock; tagger: Tagger };
 /** Ends what waits for a thing that is forgotten, in the transaction that forgets it. @returns how many */
 export type EndInvitations = (tx: Transaction, writer: RecordWriter, thing: Thing, now: string) => Promise<number>;
-/** Who writes records of which tenant: for the audit. */
-export type RecordWriter = { tenant: string; actor: string; requestId: string; once?: Once };
+/** Who writes records of which tenant: for the audit. `user`: where it is an end user, that actor. */
+export type RecordWriter = { tenant: string; actor: string; requestId: string; user?: Thing; once?: Once };
 export type { RecordWritten };
 
-/** One transaction of a record write; the revision is that of its records. */
+/**
+ * One transaction of a record write; the revision is that of its records. A user that was erased and writes is back.
+ * @throws Problem actor_being_erased
+ */
 export function writeRecords<T>(
   services: RelationshipServices,
   writer: RecordWriter,
   work: (tx: Transaction, now: string) => Promise<T>,
 ): Promise<RecordWritten<T>> {
   const now = new Date(services.clock.now()).toISOString();
-  return writeRecord(services.database, writer, (tx) => work(tx, now));
+  return writeRecord(services.database, writer, async (tx) => {
+    const [, , result] = await Promise.all([
+      holdWrites(tx, writer.tenant),
+      writer.user && comeBack(services.tagger, tx, writer.tenant, [writer.user]),
+      work(tx, now),
+    ]);
+    return result;
+  });
 }
 
 /** Audits a record write in its transaction. */
@@ -72,7 +83,10 @@ export function createRelationship(
 ): Promise<RecordWritten<'created' | 'updated'>> {
   return writeRecords(services, writer, async (tx, now) => {
     const { from, relationshipType: name, to } = relationship;
-    const [type] = await holdRelationshipTypes(tx, writer.tenant, [{ from: from.type, name, to: to.type }], 'all');
+    const [[type]] = await Promise.all([
+      holdRelationshipTypes(tx, writer.tenant, [{ from: from.type, name, to: to.type }], 'all'),
+      comeBack(services.tagger, tx, writer.tenant, [from, to]),
+    ]);
     if (type === undefined) {
       const detail = `There is no relationship type ${typeKeyText(relationship)}.`;
       throw typeProblem('type_unknown', { detail, errors: [{ pointer: '/relationshipType', detail }] });

@@ -30,7 +30,8 @@ export const backendWriters = { access: { door: 'management', scope: 'relationsh
 /** Who writes, for the audit. */
 export function recordWriterOf(request: Request): RecordWriter {
   const caller = request.caller as Caller;
-  return { tenant: caller.tenant, actor: callerName(caller), requestId: request.id, ...onceOf(request) };
+  const user = caller.kind === 'user' ? { user: caller.actor } : {};
+  return { tenant: caller.tenant, actor: callerName(caller), requestId: request.id, ...user, ...onceOf(request) };
 }
 
 /** Lets a back end pass, which has the scope; a user by the tenant's policy of that name. */

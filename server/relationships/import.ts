@@ -7,6 +7,7 @@ import { hash } from 'node:crypto';
 import type { Transaction } from '../core/db/database.ts';
 import { type RecordWritten, writeRecord } from '../core/db/records.ts';
 import { limits } from '../core/limits.ts';
+import { comeBack, hasErased, holdWrites } from '../pseudonyms/index.ts';
 import { holdRelationshipTypes, typeKeyOf } from '../types/index.ts';
 import { auditRecord, type RecordWriter, type RelationshipServices, typeKeyText } from './actions.ts';
 import { type NumberedLine, readLines } from './lines.ts';
@@ -123,7 +124,7 @@ async function writeBatch(
   { after, lines, digest, read, errors, count, now }: Batch,
 ): Promise<void> {
   await services.database.tenant(tenant, async (tx) => {
-    const row = await readImport(tx, tenant, id, true);
+    const [, row] = await Promise.all([holdWrites(tx, tenant), readImport(tx, tenant, id, true)]);
     if (row?.lines !== after) throw relationshipProblem('import_conflict');
     const typed = await withTypes(tx, tenant, read, errors);
     const each = merged(typed);
@@ -138,7 +139,17 @@ async function writeBatch(
       return `${line.maxPerTarget} relationships of the type ${typeKeyText(line)} may lead to one ${line.to.type}.`;
     });
     refuse(await linesWithoutRoom(tx, tenant, [...each.values()]), () => NO_ROOM);
-    const { created, updated } = await insertLines(tx, tenant, [...each.values()]);
+    const writing = [...each.values()];
+    // Digests of all ids would cost more than the import, and few tenants have erased anybody.
+    if (await hasErased(tx, tenant)) {
+      await comeBack(
+        services.tagger,
+        tx,
+        tenant,
+        writing.flatMap(({ from, to }) => [from, to]),
+      );
+    }
+    const { created, updated } = await insertLines(tx, tenant, writing);
     const unchanged = count - errors.length - created - updated;
     const kept = errors.sort((a, b) => a.line - b.line).slice(0, limits.importErrorsMax - row.errors.length);
     await advanceImport(tx, tenant, id, {

@@ -11,6 +11,7 @@ export {
   type RecordWritten,
   writeRecords,
 } from './actions.ts';
+export { erasingRelationships } from './erasing.ts';
 export type { RelationshipRouteServices } from './governing.ts';
 export { importRelationships } from './import.ts';
 export { registerRelationshipRoutes } from './routes.ts';

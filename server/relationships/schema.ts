@@ -91,3 +91,15 @@ export const ImportView = Type.Object({
   startedAt: Type.String({ format: 'date-time' }),
   finishedAt: Type.Optional(Type.String({ format: 'date-time' })),
 });
+
+export type Filter = { fromType?: string; fromId?: string; relationshipType?: string; toType?: string; toId?: string };
+
+export const Written = Type.Object({ was_there: Type.Boolean(), held: Type.Boolean() });
+
+export const Removed = Type.Object({ held: Type.Boolean() });
+
+export const LineNumber = Type.Object({ line: Type.Integer() });
+
+export const Inserted = Type.Object({ created: Type.Integer(), updated: Type.Integer() });
+
+export type Line = Relationship & { line: number; maxPerTarget?: number };

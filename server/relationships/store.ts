@@ -3,15 +3,10 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count, Nullable } from '../core/db/rows.ts';
 import { column, type Sql, sql } from '../core/db/sql.ts';
-import {
-  type Attributes,
-  ImportRow,
-  type LineError,
-  type Relationship,
-  RelationshipRow,
-  type Thing,
-  ThingRow,
-} from './schema.ts';
+import type { Attributes, Filter, Line, LineError, Relationship, Thing } from './schema.ts';
+import * as shapes from './schema.ts';
+
+export type { Filter, Line } from './schema.ts';
 
 const none = sql``;
 const columns = sql`from_type, from_id, name, to_type, to_id, expires_at`;
@@ -19,7 +14,7 @@ const holding = (now: string) => sql`(expires_at is null or expires_at > ${now})
 
 export async function readThing(tx: Transaction, tenant: string, { type, id }: Thing): Promise<Attributes | undefined> {
   const row = await tx.maybe(
-    ThingRow,
+    shapes.ThingRow,
     sql`select type, id, attributes from accord.thing where tenant = ${tenant} and type = ${type} and id = ${id}`,
   );
   return row?.attributes;
@@ -47,8 +42,8 @@ export function listRelationships(
   tenant: string,
   side: 'from' | 'to',
   { type, id }: Thing,
-  page: { after?: RelationshipRow; limit: number; now: string },
-): Promise<RelationshipRow[]> {
+  page: { after?: shapes.RelationshipRow; limit: number; now: string },
+): Promise<shapes.RelationshipRow[]> {
   const { after } = page;
   const [mine, order, beyond] =
     side === 'from'
@@ -63,7 +58,7 @@ export function listRelationships(
           after && sql`and (name, from_type, from_id) > (${after.name}, ${after.from_type}, ${after.from_id})`,
         ];
   return tx.many(
-    RelationshipRow,
+    shapes.RelationshipRow,
     sql`select ${columns} from accord.relationship where tenant = ${tenant} and ${mine} ${beyond ?? none}
       and ${holding(page.now)} order by ${order} limit ${page.limit}`,
   );
@@ -73,15 +68,15 @@ export function listRelationships(
 export function exportPage(
   tx: Transaction,
   tenant: string,
-  page: { after?: RelationshipRow; limit: number; now: string },
-): Promise<RelationshipRow[]> {
+  page: { after?: shapes.RelationshipRow; limit: number; now: string },
+): Promise<shapes.RelationshipRow[]> {
   const { after } = page;
   const beyond = after
     ? sql`and (from_type, from_id, name, to_type, to_id) >
         (${after.from_type}, ${after.from_id}, ${after.name}, ${after.to_type}, ${after.to_id})`
     : none;
   return tx.many(
-    RelationshipRow,
+    shapes.RelationshipRow,
     sql`select ${columns} from accord.relationship where tenant = ${tenant} ${beyond} and ${holding(page.now)}
       order by from_type, from_id, name, to_type, to_id limit ${page.limit}`,
   );
@@ -131,8 +126,6 @@ export async function holdQuota(tx: Transaction, tenant: string): Promise<void> 
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`accord.relationships.${tenant}`}, 0))`);
 }
 
-const Written = Type.Object({ was_there: Type.Boolean(), held: Type.Boolean() });
-
 /**
  * Makes a relationship, or gives one that is there another expiry.
  * @param expiry `replace`: the one that is given; `later`: that or the one it has, whichever is later
@@ -150,7 +143,7 @@ export async function upsertRelationship(
       ? sql`excluded.expires_at`
       : sql`nullif(greatest(coalesce(r.expires_at, ${never}), coalesce(excluded.expires_at, ${never})), ${never})`;
   const row = await tx.one(
-    Written,
+    shapes.Written,
     sql`insert into accord.relationship as r (tenant, from_type, from_id, name, to_type, to_id, expires_at)
       values (${tenant}, ${from.type}, ${from.id}, ${relationshipType}, ${to.type}, ${to.id}, ${expiresAt ?? null})
       on conflict (tenant, from_type, from_id, name, to_type, to_id) do update set expires_at = ${kept}
@@ -158,8 +151,6 @@ export async function upsertRelationship(
   );
   return row.was_there && row.held ? 'updated' : 'created';
 }
-
-const Removed = Type.Object({ held: Type.Boolean() });
 
 /** @returns whether it was there and held */
 export async function removeRelationship(
@@ -169,15 +160,13 @@ export async function removeRelationship(
   now: string,
 ): Promise<boolean> {
   const rows = await tx.many(
-    Removed,
+    shapes.Removed,
     sql`delete from accord.relationship where tenant = ${tenant} and from_type = ${from.type} and from_id = ${from.id}
       and name = ${relationshipType} and to_type = ${to.type} and to_id = ${to.id}
       returning ${holding(now)} as held`,
   );
   return rows[0]?.held ?? false;
 }
-
-export type Filter = { fromType?: string; fromId?: string; relationshipType?: string; toType?: string; toId?: string };
 
 /** Removes at most `limit` that the filter names; how many. */
 export function removeMatching(tx: Transaction, tenant: string, filter: Filter, limit: number): Promise<number> {
@@ -188,8 +177,6 @@ export function removeMatching(tx: Transaction, tenant: string, filter: Filter, 
       ${is(sql`to_type`, filter.toType)} ${is(sql`to_id`, filter.toId)} limit ${limit})`);
 }
 
-export type Line = Relationship & { line: number; maxPerTarget?: number };
-
 function arrays(lines: readonly Line[]) {
   const texts = (read: (line: Line) => string) => column.texts(lines, read);
   return sql`unnest(${column.bigints(lines, (one) => one.line)}, ${texts((one) => one.from.type)}, ${texts((one) => one.from.id)},
@@ -197,8 +184,6 @@ function arrays(lines: readonly Line[]) {
     ${column.instants(lines, (one) => one.expiresAt ?? null)}, ${column.integers(lines, (one) => one.maxPerTarget ?? null)})
     as l (line, from_type, from_id, name, to_type, to_id, expires_at, most)`;
 }
-
-const LineNumber = Type.Object({ line: Type.Integer() });
 
 /** Lines that would lead more relationships to a target than its type allows; those that are there already do not count. */
 export async function linesPastLimit(
@@ -208,7 +193,7 @@ export async function linesPastLimit(
   now: string,
 ): Promise<Set<number>> {
   const rows = await tx.many(
-    LineNumber,
+    shapes.LineNumber,
     sql`with fresh as (select l.* from ${arrays(lines)} where not exists (select from accord.relationship r
           where r.tenant = ${tenant} and r.from_type = l.from_type and r.from_id = l.from_id and r.name = l.name
             and r.to_type = l.to_type and r.to_id = l.to_id and (r.expires_at is null or r.expires_at > ${now}))),
@@ -224,15 +209,13 @@ export async function linesPastLimit(
 /** Lines whose relationships have no row yet, not even an expired one; in their order. */
 export async function linesToAdd(tx: Transaction, tenant: string, lines: readonly Line[]): Promise<number[]> {
   const rows = await tx.many(
-    LineNumber,
+    shapes.LineNumber,
     sql`select l.line from ${arrays(lines)} where not exists (select from accord.relationship r
         where r.tenant = ${tenant} and r.from_type = l.from_type and r.from_id = l.from_id and r.name = l.name
           and r.to_type = l.to_type and r.to_id = l.to_id) order by l.line`,
   );
   return rows.map((row) => row.line);
 }
-
-const Inserted = Type.Object({ created: Type.Integer(), updated: Type.Integer() });
 
 /** Writes lines, each relationship at most once among them. */
 export function insertLines(
@@ -241,7 +224,7 @@ export function insertLines(
   lines: readonly Line[],
 ): Promise<{ created: number; updated: number }> {
   return tx.one(
-    Inserted,
+    shapes.Inserted,
     sql`with put as (
         insert into accord.relationship as r (tenant, ${columns})
         select ${tenant}, ${columns} from ${arrays(lines)} order by from_type, from_id, name, to_type, to_id
@@ -264,9 +247,14 @@ export async function beginImport(tx: Transaction, tenant: string, id: string): 
 }
 
 /** @param hold nobody else writes it until the end of the transaction */
-export function readImport(tx: Transaction, tenant: string, id: string, hold = false): Promise<ImportRow | undefined> {
+export function readImport(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+  hold = false,
+): Promise<shapes.ImportRow | undefined> {
   return tx.maybe(
-    ImportRow,
+    shapes.ImportRow,
     sql`select ${importColumns} from accord.relationship_import where tenant = ${tenant} and id = ${id}
       ${hold ? sql`for update` : none}`,
   );
@@ -297,4 +285,11 @@ export async function advanceImport(
 export async function finishImport(tx: Transaction, tenant: string, id: string): Promise<void> {
   await tx.run(sql`update accord.relationship_import set finished_at = now()
     where tenant = ${tenant} and id = ${id} and finished_at is null`);
+}
+
+/** Forgets what imports said of lines that name an id. @returns of how many imports */
+export function removeImportErrors(tx: Transaction, tenant: string, id: string): Promise<number> {
+  const those = sql`from jsonb_array_elements(errors) e where position(${id} in e ->> 'detail')`;
+  return tx.run(sql`update accord.relationship_import set errors = (select coalesce(jsonb_agg(e), '[]') ${those} = 0)
+    where tenant = ${tenant} and exists (select ${those} > 0)`);
 }

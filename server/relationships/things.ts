@@ -1,4 +1,5 @@
 /** The verbs on things, the actors and resources: their attributes, which only a tenant's back end writes. */
+import { comeBack } from '../pseudonyms/index.ts';
 import { readThingType, type ThingKind, type ThingTypeSpec, typeProblem } from '../types/index.ts';
 import {
   auditRecord,
@@ -52,6 +53,7 @@ export function putThing(
       throw typeProblem('type_unknown', { detail, errors: [{ pointer: '/params/type', detail }] });
     }
     const attributes = attributesOf(thing, type.spec, body);
+    await comeBack(services.tagger, tx, writer.tenant, [thing]);
     await upsertThing(tx, writer.tenant, thing, attributes);
     // Values may be personal; the audit says which were written.
     const detail = { attributes: Object.keys(attributes) };

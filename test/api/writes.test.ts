@@ -108,6 +108,8 @@ async function relate(): Promise<void> {
   await write('POST /{tenant}/relationships/import', 'client', `${M}/relationships/import`, line);
   await write('DELETE /{tenant}/relationships', 'client', `${M}/relationships?fromType=user&fromId=bob`);
   await write(`DELETE ${actor}`, 'client', `${M}/actors/user/alice`);
+  await write(`POST ${actor}/erase`, 'client', `${M}/actors/user/alice/erase`);
+  await write(`POST /tenants${actor}/erase`, 'member', `${C}/actors/user/alice/erase`);
   await write('DELETE /{tenant}/resources/{type}/{id}', 'client', `${M}/resources/car/1`);
 }
 

@@ -4,7 +4,8 @@ import { DecisionLog } from '../../server/authz/index.ts';
 import { Shares } from '../../server/authz/shares.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
-import { createTestServer } from '../helpers/server.ts';
+import { createSealer } from '../../server/keys/index.ts';
+import { createTestServer, masterKey } from '../helpers/server.ts';
 
 const server = await createTestServer();
 
@@ -51,7 +52,7 @@ describe('shares', () => {
 test('a tenant that floods the queue makes no other lose a record', async () => {
   const [flooding, other] = [await server.tenant(), await server.tenant()];
   const observations: Observation[] = [];
-  const log = new DecisionLog(server.db.database, (one) => observations.push(one));
+  const log = new DecisionLog(server.db.database, (one) => observations.push(one), createSealer(masterKey));
   const add = (tenant: string, index: number) =>
     log.add(
       { mode: 'all' },

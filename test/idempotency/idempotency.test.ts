@@ -157,7 +157,9 @@ describe('every POST that creates', () => {
     const others = posts.filter((one) => !hasKey(one)).map(([path]) => path);
     expect(others.filter((path) => !reads.test(path)).sort()).toEqual([
       '/portal/invitations/redeem', // exactly once by its token
+      '/tenants/{tenant}/actors/{type}/{id}/erase', // repeated, it goes on, or erases what came since
       '/tenants/{tenant}/portal-tokens', // refuses everybody
+      '/{tenant}/actors/{type}/{id}/erase',
     ]);
   });
 

@@ -4,14 +4,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
+import { createSealer } from '../../server/keys/index.ts';
 import { personalDigest } from '../../server/ledger/digest.ts';
-import { appendIn, eraseIn, Ledger } from '../../server/ledger/index.ts';
+import { eraseIn, Ledger } from '../../server/ledger/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { masterKey } from '../helpers/server.ts';
 import { entry, T0 } from './chain.ts';
 
 const { database, adminUrl } = await createTestDatabase();
-const ledger = new Ledger(database);
+const ledger = new Ledger(database, createSealer(masterKey));
 const tenantCode = () => `t${randomUUID().slice(0, 8)}`;
 
 type Row = Record<string, string | Buffer | Date | null>;
@@ -46,9 +48,9 @@ describe('appending', () => {
 
   test('in a transaction is part of it', async () => {
     const tenant = tenantCode();
-    await database.tenant(tenant, (tx) => appendIn(tx, tenant, [entry(), entry()]));
+    await database.tenant(tenant, (tx) => ledger.appendIn(tx, tenant, [entry(), entry()]));
     const failing = database.tenant(tenant, async (tx) => {
-      await appendIn(tx, tenant, [entry()]);
+      await ledger.appendIn(tx, tenant, [entry()]);
       throw new Error('undone');
     });
     await expect(failing).rejects.toThrow('undone');
@@ -58,7 +60,7 @@ describe('appending', () => {
   test('nothing is nothing, and resolves', async () => {
     const tenant = tenantCode();
     await ledger.append(tenant, []);
-    await database.tenant(tenant, (tx) => appendIn(tx, tenant, []));
+    await database.tenant(tenant, (tx) => ledger.appendIn(tx, tenant, []));
     expect(await inboxOf(tenant)).toEqual([]);
   });
 

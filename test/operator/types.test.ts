@@ -4,14 +4,16 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { conditionOf } from '../../operator/conditions.ts';
 import { systemClock } from '../../server/core/clock.ts';
+import { createSealer } from '../../server/keys/index.ts';
 import { createRelationship, deleteRelationship } from '../../server/relationships/index.ts';
 import { loadRelationshipTypes } from '../../server/types/index.ts';
+import { masterKey } from '../helpers/server.ts';
 import { createWorld, save, until } from './harness.ts';
 import { tenantYaml } from './manifests.ts';
 
 const world = await createWorld();
 const { database, rooms } = world;
-const records = { database, clock: systemClock };
+const records = { database, clock: systemClock, tagger: createSealer(masterKey) };
 
 const yaml = (kind: string, tenant: string, name: string, spec: string) => `apiVersion: accord.dev/v1alpha1
 kind: ${kind}

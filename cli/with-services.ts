@@ -1,0 +1,33 @@
+/**
+ * Owns giving a command the services of an installation: of the one that ACCORD_DATABASE_URL names, or of the local one that
+ * runs on a directory.
+ */
+import { readConfig } from '../server/core/config.ts';
+import { createServices, type Services } from '../server/services.ts';
+import { UsageError } from './arguments.ts';
+import { attachLocal } from './local.ts';
+
+/** @throws UsageError when nothing runs on the directory */
+export async function withServices<T>(
+  command: string,
+  directory: string,
+  use: (services: Services) => Promise<T>,
+): Promise<T> {
+  const given = readConfig();
+  const config = given.ACCORD_DATABASE_URL === undefined ? { ...given, ...(await localConfig()) } : given;
+  const services = await createServices({ ...config, ACCORD_LOG_LEVEL: 'error' }, { applicationName: command });
+  try {
+    return await use(services);
+  } finally {
+    await services.close();
+  }
+
+  async function localConfig() {
+    const local = await attachLocal(directory);
+    if (local === undefined) {
+      throw new UsageError(`accord ${command}: nothing runs on ${directory}; begin with accord start`);
+    }
+    const baseUrl = given.ACCORD_BASE_URL ?? local.baseUrl;
+    return { ...local.environment, ...(baseUrl === undefined ? {} : { ACCORD_BASE_URL: baseUrl }) };
+  }
+}

@@ -1,0 +1,35 @@
+/** Owns taking a person's id out of an audit entry, pure. Entries name actors and resources as `type/id`, callers as `user:type:id`. */
+
+type Person = { type: string; id: string; standIn: string };
+export type Names = { actor: unknown; object_name: string; detail: unknown };
+
+/** The entry with the stand-in for the person's id; the same object when it does not name the person. */
+export function withoutPerson<T extends Names>(entry: T, person: Person): T {
+  const actor = replaced(entry.actor, person);
+  const object_name = nameWithout(entry.object_name, person);
+  const detail = replaced(entry.detail, person);
+  const same = actor === entry.actor && object_name === entry.object_name && detail === entry.detail;
+  return same ? entry : { ...entry, actor, object_name, detail };
+}
+
+/** `user/alice`, or a relationship: `user/alice is_owner_of car/1`. */
+function nameWithout(name: string, { type, id, standIn }: Person): string {
+  const [named, instead] = [`${type}/${id}`, `${type}/${standIn}`];
+  if (name === named) return instead;
+  let other = name;
+  if (other.startsWith(`${named} `)) other = instead + other.slice(named.length);
+  if (other.endsWith(` ${named}`)) other = other.slice(0, -named.length) + instead;
+  return other;
+}
+
+function replaced(value: unknown, person: Person): unknown {
+  const { type, id, standIn } = person;
+  if (typeof value === 'string') {
+    if (value === id) return standIn;
+    return value === `user:${type}:${id}` ? `user:${type}:${standIn}` : nameWithout(value, person);
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, member]): [string, unknown] => [name, replaced(member, person)]);
+  if (entries.every(([name, member]) => member === (value as Record<string, unknown>)[name])) return value;
+  return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
+}

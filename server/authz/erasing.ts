@@ -1,0 +1,151 @@
+/**
+ * Owns erasing a person from the decision log: records of decisions that it asked for or that were about it go; in those about
+ * others its id is replaced. Records that are still to be written get the same replacement (withoutErased).
+ */
+import type { Transaction } from '../core/db/database.ts';
+import type { Erasing, RoomErasing } from '../core/erasing.ts';
+import { limits } from '../core/limits.ts';
+import {
+  holdLooks,
+  readErased,
+  replaceTexts,
+  STAND_IN,
+  type StandIn,
+  type Tagger,
+  tagOf,
+  tenantsWithErased,
+  textsOf,
+} from '../pseudonyms/index.ts';
+import { type DecisionRecord, deleteDecisions, rewriteDecisions, type ScannedRow, scanDecisions } from './store.ts';
+
+export const erasingDecisions: RoomErasing = {
+  room: 'authz',
+  async eraseSome(tx, person, position) {
+    const { tenant, id, contacts } = person;
+    const [at, last] = position?.split(' ') ?? [];
+    const rows = await scanDecisions(tx, tenant, {
+      texts: [id, ...contacts].map((text) => JSON.stringify(text)),
+      caller: callerOf(person),
+      after: at === undefined || last === undefined ? undefined : { at, id: last },
+    });
+    const named = rows.filter((row) => row.named);
+    const own = named.filter((row) => isAbout(row, person));
+    const others = named.filter((row) => !own.includes(row)).map((row) => rewritten(row, person));
+    const decisions = own.length === 0 ? 0 : await deleteDecisions(tx, tenant, own);
+    const decisionsRewritten = others.length === 0 ? 0 : await rewriteDecisions(tx, tenant, others);
+    const end = rows.at(-1);
+    return { removed: { decisions, decisionsRewritten }, ...(end ? { next: `${end.at} ${end.id}` } : {}) };
+  },
+  keeps: [
+    {
+      what: 'records of decisions about others in which the id is part of a longer text, such as a path',
+      why: 'Texts that equal the id are replaced; whether a part of a text is the id cannot be told.',
+      until: 'the partitions of their months are dropped (docs/operations.md)',
+    },
+  ],
+};
+
+function callerOf({ type, id }: Erasing): string {
+  return `user:${type}:${id}`;
+}
+
+/** A subject without a type has the default one. */
+function isAbout({ caller, request }: ScannedRow, person: Erasing): boolean {
+  const { subject } = request;
+  if (caller === callerOf(person)) return true;
+  return subject?.id === person.id && (subject.type === undefined ? person.isUser : subject.type === person.type);
+}
+
+function rewritten(row: ScannedRow, { id, type, contacts, standIn }: Erasing): ScannedRow {
+  const replace: StandIn = (text, of) => {
+    if (text === id && (of === undefined || of === type)) return standIn;
+    return contacts.includes(text) ? STAND_IN : undefined;
+  };
+  return { ...row, request: replaceTexts(row.request, replace), answer: replaceTexts(row.answer, replace) };
+}
+
+/**
+ * The records as they may be written: with stand-ins for the ids of actors that were erased. The transaction that writes them
+ * holds off erasing from here on.
+ */
+export async function withoutErased(
+  tagger: Tagger,
+  tx: Transaction,
+  records: readonly DecisionRecord[],
+): Promise<readonly DecisionRecord[]> {
+  const tenants = records.map((record) => record.tenant);
+  const [, erasing] = await Promise.all([holdLooks(tx, tenants), tenantsWithErased(tx, tenants)]);
+  if (erasing.size === 0) return records;
+  const bounded = records.map((record) => (erasing.has(record.tenant) ? withinBounds(record) : record));
+  const concerned = bounded.filter((record) => erasing.has(record.tenant));
+  const tags = await tagsOf(tagger, concerned);
+  const types = Map.groupBy(
+    await readErased(
+      tx,
+      [...tags.values()].flatMap((one) => [...one.values()]),
+    ),
+    keyOf,
+  );
+  if (types.size === 0) return bounded;
+  return bounded.map((record) => {
+    const of = tags.get(record.tenant);
+    if (of === undefined) return record;
+    const standIn: StandIn = (text, type) => {
+      const tagged = of.get(text);
+      const erased = tagged && types.get(keyOf(tagged));
+      const is = erased?.some((one) => type === undefined || one.type === type);
+      return tagged && is ? STAND_IN + tagged.tag : undefined;
+    };
+    const { request, answer, caller } = record;
+    const [, type, id] = CALLER.exec(caller) ?? [];
+    const name = id === undefined ? undefined : standIn(id, type);
+    return {
+      ...record,
+      caller: name === undefined ? caller : `user:${type}:${name}`,
+      request: replaceTexts(request, standIn),
+      answer: replaceTexts(answer, standIn),
+    };
+  });
+}
+
+/** A record that is quickly looked through: of one with very many texts only who, what and outcome. */
+function withinBounds(record: DecisionRecord): DecisionRecord {
+  const { request, answer } = record;
+  if (textsOf([request, answer], limits.erasedTextsMax).size <= limits.erasedTextsMax) return record;
+  const named = (thing: Record<string, unknown> | undefined) => ({
+    ...(typeof thing?.id === 'string' ? { id: thing.id } : {}),
+    ...(typeof thing?.type === 'string' ? { type: thing.type } : {}),
+  });
+  const { action, subject, resource } = request;
+  const outcome = typeof answer.outcome === 'string' ? answer.outcome : {};
+  return {
+    ...record,
+    request: { ...(action === undefined ? {} : { action }), subject: named(subject), resource: named(resource) },
+    answer: { outcome },
+  };
+}
+
+/** core/auth/name.ts */
+const CALLER = /^user:([^:]*):(.*)$/s;
+
+type Tagged = { tenant: string; tag: string };
+const keyOf = ({ tenant, tag }: Tagged) => `${tenant} ${tag}`;
+
+/** The tag of each text that may be an id, by tenant and text; some at a time, because others wait meanwhile. */
+async function tagsOf(tagger: Tagger, records: readonly DecisionRecord[]): Promise<Map<string, Map<string, Tagged>>> {
+  const tags = new Map<string, Map<string, Tagged>>();
+  let count = 0;
+  for (const { tenant, request, answer, caller } of records) {
+    const of = tags.get(tenant) ?? new Map<string, Tagged>();
+    tags.set(tenant, of);
+    const texts = textsOf([request, answer], limits.erasedTextsMax);
+    const [, , id] = CALLER.exec(caller) ?? [];
+    if (id !== undefined) texts.add(id);
+    for (const text of texts) {
+      if (of.has(text) || text === '' || text.length > limits.thingIdBytesMax) continue;
+      of.set(text, { tenant, tag: tagOf(tagger, tenant, text) });
+      if (++count % limits.eraseScanItemsMax === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  return tags;
+}

@@ -1,0 +1,39 @@
+/**
+ * Owns erasing a person from invitations: those that it sent or that lead to it, those that it accepted or declined, and those
+ * to its addresses. Of an invitation that others may use too, only what tells of the person goes.
+ */
+
+import type { RoomErasing } from '../core/erasing.ts';
+import type { Sealer } from '../keys/index.ts';
+import { contactPlace } from './actions.ts';
+import { removeAcceptances, removeEndedBy, removeSent, removeToContacts, renameEndedBy } from './store.ts';
+
+export function erasingInvitations(sealer: Pick<Sealer, 'digest'>): RoomErasing {
+  return {
+    room: 'invitations',
+    async eraseSome(tx, { tenant, type, id, contacts, standIn }) {
+      const person = { type, id };
+      const [name, replaced] = [`user:${type}:${id}`, `user:${type}:${standIn}`];
+      const digests = contacts.map((contact) => sealer.digest(Buffer.from(contact), contactPlace(tenant)));
+      const sent = await removeSent(tx, tenant, person);
+      const accepted = await removeAcceptances(tx, tenant, person);
+      const declined = await removeEndedBy(tx, tenant, name);
+      const renamed = await renameEndedBy(tx, tenant, name, replaced);
+      const addressed = await removeToContacts(tx, tenant, digests);
+      const parts = [sent, accepted, declined, renamed, addressed];
+      const removed = {
+        invitationsSent: sent.count,
+        invitationsReceived: accepted.count + declined.count + addressed.count,
+        invitationsRewritten: renamed.count,
+      };
+      return { removed, ...(parts.some((part) => part.more) ? { next: '' } : {}) };
+    },
+    keeps: [
+      {
+        what: 'invitations to addresses that the request does not name: a keyed digest of the address, and a mask of it',
+        why: 'An address is known as its digest only, so nobody can tell whose it is. Name the addresses in contacts.',
+        until: 'the erasure is repeated with the addresses, or the tenant is erased',
+      },
+    ],
+  };
+}

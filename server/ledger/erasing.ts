@@ -1,0 +1,28 @@
+/** Owns erasing a person from the ledger: whom an entry names is wiped, and the entry stays in the chain. */
+import type { RoomErasing } from '../core/erasing.ts';
+import { wipeSome } from './store.ts';
+
+export const erasingLedger: RoomErasing = {
+  room: 'ledger',
+  async eraseSome(tx, { tenant, type, id, isUser }) {
+    const { wiped, more } = await wipeSome(tx, tenant, { type, id, isUser });
+    return { removed: { ledgerEntries: wiped }, ...(more ? { next: '' } : {}) };
+  },
+  keeps: [
+    {
+      what: 'ledger entries without actor and user, with a digest whose salt is gone',
+      why: 'Without them the chain of the tenant would not verify. They name nobody.',
+      until: 'the tenant is erased',
+    },
+    {
+      what: 'requestId and clientId of ledger entries, decisions and audit entries',
+      why: 'They name a request and a program. Whoever puts ids of people into X-Request-ID keeps them here.',
+      until: 'the tenant is erased',
+    },
+    {
+      what: 'receipts, exports and tokens that were handed out',
+      why: 'They are where they were sent to.',
+      until: 'their holders delete them',
+    },
+  ],
+};

@@ -1,0 +1,31 @@
+-- Actors that were erased. The id is nowhere: a keyed digest of it stands here, and stands for it in what is recorded when
+-- somebody asks about the id afterwards. The row goes when the actor comes back.
+create table accord.erased_actor (
+  tenant text collate "C" not null references accord.tenant on delete cascade,
+  -- HMAC-SHA-256 of the id under a key that the database does not hold, base64url.
+  tag text collate "C" not null check (length(tag) = 43),
+  type text collate "C" not null,
+  -- The type was the tenant's default: the user of consents was erased too.
+  is_user boolean not null,
+  erased_at timestamptz(3) not null,
+  -- How far the erasing has come; null once nothing is left to erase.
+  progress jsonb,
+  primary key (tenant, tag, type)
+);
+select accord.isolate('accord.erased_actor');
+
+-- Whoever writes records holds the first one shared, whoever records what was asked the second; erasing takes both, so that
+-- what began before it is there to be erased, and what begins after it knows of it. The second one is held by transactions
+-- that span tenants, so nobody may hold it for long.
+create function accord.erasing_write_lock(of_tenant text) returns bigint language sql immutable parallel safe
+set search_path = pg_catalog
+return hashtextextended('accord.erasing.write.' || of_tenant, 0);
+create function accord.erasing_look_lock(of_tenant text) returns bigint language sql immutable parallel safe
+set search_path = pg_catalog
+return hashtextextended('accord.erasing.look.' || of_tenant, 0);
+revoke execute on function accord.erasing_write_lock(text), accord.erasing_look_lock(text) from public;
+grant execute on function accord.erasing_write_lock(text), accord.erasing_look_lock(text) to accord_app, accord_system;
+
+-- Erasing finds by these what a person accepted, and what it ended.
+create index invitation_use_acceptor on accord.invitation_use (tenant, acceptor_type, acceptor_id);
+create index invitation_ended_by on accord.invitation (tenant, ended_by) where ended_by is not null;

@@ -1,0 +1,37 @@
+/** Owns tags, the keyed digests of ids, and what happens when somebody who was erased is written about again. */
+import type { Transaction } from '../core/db/database.ts';
+import type { Sealer } from '../keys/index.ts';
+import { pseudonymProblem } from './problems.ts';
+import { readTagged, removeErased, STAND_IN } from './store.ts';
+
+/** Has the key. */
+export type Tagger = Pick<Sealer, 'digest'>;
+
+/** The keyed digest of an id of a tenant: whoever has no key cannot tell whose it is. */
+export function tagOf(tagger: Tagger, tenant: string, id: string): string {
+  return tagger.digest(Buffer.from(id), ['erased', tenant]);
+}
+
+/** What stands for an erased id in records. */
+export function standInOf(tagger: Tagger, tenant: string, id: string): string {
+  return STAND_IN + tagOf(tagger, tenant, id);
+}
+
+/**
+ * Records are being written about these actors or resources: those that were erased are known again from here on. The
+ * transaction holds the writes of the tenant (holdWrites).
+ * @throws Problem actor_being_erased
+ */
+export async function comeBack(
+  tagger: Tagger,
+  tx: Transaction,
+  tenant: string,
+  things: readonly { type: string; id: string }[],
+): Promise<void> {
+  const tagged = things.map(({ type, id }) => ({ type, tag: tagOf(tagger, tenant, id) }));
+  const found = await readTagged(tx, tenant, tagged);
+  if (found.length === 0) return;
+  if (found.some((one) => one.under_way))
+    throw pseudonymProblem('actor_being_erased', { headers: { 'retry-after': '5' } });
+  await removeErased(tx, tenant, found);
+}

@@ -1,0 +1,43 @@
+/** Owns replacing texts inside JSON values, pure. */
+
+/** What stands for a text. @param type of the actor or resource whose id the text is, where that is said */
+export type StandIn = (text: string, type: string | undefined) => string | undefined;
+
+/** Texts of a value that may be ids: members' names and values. It ends soon after there are more than `most`. */
+export function textsOf(value: unknown, most: number, into: Set<string> = new Set()): Set<string> {
+  if (typeof value === 'string') into.add(value);
+  else if (isObject(value)) {
+    const isList = Array.isArray(value);
+    for (const [name, member] of Object.entries(value)) {
+      if (into.size > most) return into;
+      if (!isList) into.add(name);
+      textsOf(member, most, into);
+    }
+  }
+  return into;
+}
+
+/** The value with what stands for its texts; the same object when none is replaced. */
+export function replaceTexts<T>(value: T, standIn: StandIn, type?: string): T {
+  if (typeof value === 'string') return (standIn(value, type) ?? value) as T;
+  if (Array.isArray(value)) {
+    const replaced = value.map((one) => replaceTexts(one, standIn));
+    return replaced.some((one, i) => one !== value[i]) ? (replaced as T) : value;
+  }
+  if (!isObject(value)) return value;
+  const own = typeof value.type === 'string' ? value.type : undefined;
+  let changed = false;
+  const members = Object.entries(value).map(([name, member]): [string, unknown] => {
+    const replaced: [string, unknown] = [
+      standIn(name, undefined) ?? name,
+      replaceTexts(member, standIn, name === 'id' ? own : undefined),
+    ];
+    changed ||= replaced[0] !== name || replaced[1] !== member;
+    return replaced;
+  });
+  return changed ? (Object.fromEntries(members) as T) : value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,356 @@
+/** Erasures that are interrupted, repeated, asked for by those who may not, or met by others at work; and who comes back. */
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
+import { type ErasureServices, eraseActor } from '../../server/erasure/index.ts';
+import { sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
+import { createTestServer } from '../helpers/server.ts';
+import { WallClock } from '../invitations/inviting.ts';
+import { configClient } from '../policies/config-client.ts';
+import { livingTenant, search } from './living.ts';
+
+const clock = new WallClock();
+const server = await createTestServer({}, undefined, clock);
+const { erasure, authz, ledger } = server.services;
+const admin = <Row extends object>(text: string, values: unknown[] = []) =>
+  asAdmin<Row>(server.db.adminUrl, text, values);
+const traces = async (text: string) => {
+  await authz.log.close();
+  await ledger.close();
+  return search(server.db.adminUrl, [text]);
+};
+const by = { actor: { type: 'cli', id: 'test' }, name: 'cli', requestId: 'test' };
+const erase = (tenant: string, id: string, services: ErasureServices = erasure, forMs?: number) =>
+  eraseActor(services, tenant, by, { type: 'user', id, contacts: [] }, forMs);
+const item = { name: 'terms', version: '1', document: { version: 'a', language: 'en' } };
+
+describe('whoever was erased and comes back', () => {
+  test('is recorded by name from then on, and can be erased again', async () => {
+    const living = await livingTenant(server, clock);
+    const { tenant, backend } = living;
+    await living.live('carol', 'c@example.com', 'dan');
+    await erase(tenant, 'carol');
+    await living.look('carol');
+    expect(await traces('carol')).toEqual([]);
+    const carol = await living.user('carol');
+    expect((await carol('POST', `/${tenant}/consents`, item)).status).toBe(201);
+    expect((await carol('GET', `/${tenant}/consents/me`)).body.consents).toHaveLength(1);
+    const { logs } = (await carol('GET', `/${tenant}/consents/events/me`)).body;
+    expect(logs.map((one: { type: string; userId?: string }) => [one.type, one.userId])).toEqual([
+      ['read', 'carol'],
+      ['registered', 'carol'],
+    ]);
+    expect(await admin('select * from accord.erased_actor where tenant = $1', [tenant])).toEqual([]);
+    const url = `/${tenant}/actors/user/carol/erase`;
+    expect((await backend('POST', url)).body.removed).toMatchObject({ consents: 1, actors: 0 });
+    expect(await traces('carol')).toEqual([]);
+  });
+
+  test.each(['an actor', 'a relationship', 'an import', 'an invitation'])('by %s', async (what) => {
+    const { tenant, backend } = await livingTenant(server, clock);
+    const relationship = { relationshipType: 'drives', to: { type: 'car', id: '1' } };
+    const line = JSON.stringify({ from: { type: 'user', id: 'eve' }, ...relationship });
+    const invitation = {
+      ...relationship,
+      invitor: { type: 'user', id: 'eve' },
+      invitee: { contact: { type: 'email', value: 'x@y.z' } },
+    };
+    const write = {
+      'an actor': () => backend('PUT', `/${tenant}/actors/user/eve`, {}),
+      'a relationship': () => backend('POST', `/${tenant}/actors/user/eve/relationships`, relationship),
+      'an import': () =>
+        backend('POST', `/${tenant}/relationships/import`, line, { 'content-type': 'application/x-ndjson' }),
+      'an invitation': () => backend('POST', `/${tenant}/sharing/invitations`, invitation),
+    }[what] as () => ReturnType<typeof backend>;
+    await erase(tenant, 'eve');
+    expect((await write()).status).toBeLessThan(300);
+    expect(await admin('select * from accord.erased_actor where tenant = $1', [tenant])).toEqual([]);
+    await erase(tenant, 'eve');
+    expect((await traces('eve')).filter((row) => row.includes(tenant))).toEqual([]);
+  });
+});
+
+describe('an erasure that is interrupted', () => {
+  /** Its second room fails at its first portion. */
+  const failing = (): ErasureServices => {
+    const [first, second, ...others] = erasure.rooms as [ErasureServices['rooms'][0], ErasureServices['rooms'][0]];
+    let calls = 0;
+    const fails: typeof second = {
+      ...second,
+      eraseSome: async (tx, person, position) => {
+        const made = await second.eraseSome(tx, person, position);
+        if (calls++ === 0) throw new Error('the connection is cut');
+        return made;
+      },
+    };
+    return { ...erasure, rooms: [first, fails, ...others] };
+  };
+
+  test('keeps others from writing about the person, and goes on where it was', async () => {
+    const living = await livingTenant(server, clock);
+    const { tenant, backend } = living;
+    await living.live('fred', 'f@example.com', 'gina');
+    const services = failing();
+    await expect(erase(tenant, 'fred', services)).rejects.toThrow('the connection is cut');
+    const relationship = { relationshipType: 'drives', to: { type: 'car', id: '1' } };
+    const line = JSON.stringify({ from: { type: 'user', id: 'fred' }, ...relationship });
+    const fred = await living.user('fred');
+    const refused = [
+      await backend('PUT', `/${tenant}/actors/user/fred`, {}),
+      await backend('POST', `/${tenant}/actors/user/fred/relationships`, relationship),
+      await backend('POST', `/${tenant}/relationships/import`, line, { 'content-type': 'application/x-ndjson' }),
+      await fred('POST', `/${tenant}/consents`, { ...item, userId: 'fred' }),
+    ];
+    // Given before and not erased yet: answered as before.
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual([
+      ...Array(3).fill([409, 'actor_being_erased']),
+      [200, undefined],
+    ]);
+    const { status, removed } = await erase(tenant, 'fred', services);
+    expect(status).toBe('erased');
+    expect(removed).toMatchObject({
+      relationships: 4,
+      actors: 1,
+      consents: 1,
+      invitationsSent: 1,
+      invitationsReceived: 3,
+    });
+    expect(await traces('fred')).toEqual([]);
+    expect((await backend('PUT', `/${tenant}/actors/user/fred`, {})).status).toBe(200);
+  });
+
+  test('answers 202 while more is left than fits into a request, and counts everything once', async () => {
+    const { tenant } = await livingTenant(server, clock);
+    const count = limits.deletePageItemsMax + 1;
+    await admin(
+      `insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id)
+       select $1, 'user', 'holly', 'drives', 'car', n::text from generate_series(1, $2::int) n`,
+      [tenant, count],
+    );
+    const portions: number[] = [];
+    for (;;) {
+      const { status, removed } = await erase(tenant, 'holly', erasure, 0);
+      portions.push(removed.relationships ?? 0);
+      if (status === 'erased') break;
+    }
+    expect(portions.slice(1, 3)).toEqual([limits.deletePageItemsMax, count]);
+    expect(portions.at(-1)).toBe(count);
+  });
+
+  test('begun again with more addresses, it looks for those too', async () => {
+    const living = await livingTenant(server, clock);
+    const { tenant } = living;
+    await living.live('ian', 'i.n@example.com', 'jane');
+    const wanted = (...contacts: string[]) => ({ type: 'user', id: 'ian', contacts });
+    let running = true;
+    // The invitations are done, the rest is not.
+    while (
+      running &&
+      (
+        await admin<{ step: number }>(
+          "select (progress ->> 'step')::int as step from accord.erased_actor where tenant = $1",
+          [tenant],
+        )
+      )[0]?.step !== 1
+    )
+      running = (await eraseActor(erasure, tenant, by, wanted(), 0)).status === 'running';
+    expect(running).toBe(true);
+    const { removed } = await eraseActor(erasure, tenant, by, wanted('I.N@example.com'));
+    expect(removed).toMatchObject({ invitationsSent: 1, invitationsReceived: 4 });
+    expect(await traces('i***@example.com')).toEqual([]);
+  });
+});
+
+describe('bounds', () => {
+  test.each([limits.erasePageItemsMax, limits.erasePageItemsMax + 1])(
+    '%i invitations and ledger entries',
+    async (count) => {
+      const { tenant } = await livingTenant(server, clock);
+      await admin(
+        `insert into accord.invitation (tenant, id, status, from_type, name, to_type, direction, target_type, target_id, invitor_type,
+        invitor_id, by_tenant, contact_type, contact_digest, contact_mask, delivery, delivered_at, token_id, max_uses, expires_at, created_at)
+       select $1, uuidv7(), 'pending', 'user', 'drives', 'car', 'acceptor_to_target', 'car', '1', 'user', 'kim', true, 'email', 'd', 'm',
+        'mail', now(), uuidv7(), 1, now(), now() from generate_series(1, $2::int)`,
+        [tenant, count],
+      );
+      await ledger.append(
+        tenant,
+        Array.from({ length: count }, () => ({
+          type: 'read' as const,
+          time: clock.now(),
+          actor: { type: 'client', id: 'b' },
+          userId: 'kim',
+          outcome: 'given',
+          requestId: 'r',
+        })),
+      );
+      const { removed } = await erase(tenant, 'kim');
+      expect(removed).toMatchObject({ invitationsSent: count, ledgerEntries: count });
+      while (
+        (
+          await admin<{ n: number }>('select count(*)::int as n from accord.ledger_inbox where tenant = $1', [tenant])
+        )[0]?.n
+      )
+        await sealWaiting(server.services.sealing);
+      expect(await verifyLedger(server.services, tenant)).toMatchObject({ valid: true, entries: count + 2 });
+    },
+  );
+
+  test.each([limits.eraseScanItemsMax, limits.eraseScanItemsMax + 1])(
+    '%i decisions and audit entries',
+    async (count) => {
+      const { tenant } = await livingTenant(server, clock);
+      await admin(
+        `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us)
+       select $1, '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n), 'client:b', 'a', '{"subject": {"id": "leonora", "type": "user"}}', '{"outcome": "deny"}', 1, 1
+       from generate_series(1, $2::int) n`,
+        [tenant, count],
+      );
+      await admin(
+        `insert into accord.audit_entry (tenant, actor, action, object_kind, object_name, detail)
+       select $1, '"user:user:leonora"', 'put', 'actor', 'user/leonora', '{"acceptor": "user/leonora"}' from generate_series(1, $2::int) n`,
+        [tenant, count],
+      );
+      const { removed } = await erase(tenant, 'leonora');
+      expect(removed).toMatchObject({ decisions: count, auditEntries: count });
+      expect(await traces('leonora')).toEqual([]);
+    },
+  );
+
+  test.each([
+    [limits.erasedTextsMax, true],
+    [limits.erasedTextsMax + 1, false],
+  ])('a decision of %i texts, recorded after an erasure', async (count, whole) => {
+    const { tenant, backend } = await livingTenant(server, clock);
+    await erase(tenant, 'mirabel');
+    const question = {
+      subject: { type: 'user', id: 'mirabel' },
+      action: 'car:none',
+      resource: { type: 'car', id: 'c' },
+    };
+    const known = [
+      'subject',
+      'type',
+      'user',
+      'id',
+      'mirabel',
+      'action',
+      'car:none',
+      'resource',
+      'car',
+      'c',
+      'context',
+      'list',
+    ];
+    const answer = ['outcome', 'deny', 'reason', 'policy_not_found'];
+    const list = Array.from({ length: count - known.length - answer.length }, (_, i) => `text ${i}`);
+    expect((await backend('POST', `/authz/${tenant}`, { ...question, context: { list } })).body.outcome).toBe('deny');
+    expect(await traces('mirabel')).toEqual([]);
+    const [row] = await admin<{ request: object }>('select request from accord.decision where tenant = $1', [tenant]);
+    expect(row?.request).toMatchObject({ subject: { id: expect.stringMatching(/^erased:/) } });
+    expect('context' in (row?.request ?? {})).toBe(whole);
+  });
+
+  test('as many addresses as a request may name', async () => {
+    const { tenant, backend } = await livingTenant(server, clock);
+    const contacts = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({ type: 'email', value: `a${i}@b.c` }));
+    const url = `/${tenant}/actors/user/max/erase`;
+    expect((await backend('POST', url, { contacts: contacts(limits.eraseContactsMax) })).status).toBe(200);
+    expect((await backend('POST', url, { contacts: contacts(limits.eraseContactsMax + 1) })).status).toBe(400);
+  });
+
+  test.each([
+    [limits.eraseRequestMs - 1, 200, 'erased'],
+    [limits.eraseRequestMs, 202, 'running'],
+  ])('a request that has worked for %i ms is answered %i', async (ms, code, status) => {
+    const { tenant, backend } = await livingTenant(server, clock);
+    const url = `/${tenant}/actors/user/ned/erase`;
+    let asked = 0;
+    erasure.clock = { now: clock.now, monotonic: () => (asked++ === 0 ? 0 : ms) };
+    try {
+      const answer = await backend('POST', url);
+      expect([answer.status, answer.body.status]).toEqual([code, status]);
+    } finally {
+      erasure.clock = clock;
+    }
+    expect((await backend('POST', url)).body.status).toBe('erased');
+  });
+});
+
+test('whoever looks while the person is erased writes nothing back', async () => {
+  const living = await livingTenant(server, clock);
+  const { tenant, backend } = living;
+  await living.live('olga', 'olga@example.com', 'paul');
+  const question = { subject: { type: 'user', id: 'olga' }, action: 'car:drive', resource: { type: 'car', id: '1' } };
+  let over = false;
+  const looking = Array.from({ length: 8 }, async () => {
+    let count = 0;
+    while (!over || count < 5) {
+      const answers = await Promise.all([
+        backend('POST', `/authz/${tenant}`, question),
+        backend('GET', `/${tenant}/consents?userId=olga`),
+        backend('GET', `/${tenant}/consents/events?userId=olga&limit=1`),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      count++;
+    }
+    return count;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const sealing = sealWaiting(server.services.sealing);
+  const { status } = await eraseActor(erasure, tenant, by, {
+    type: 'user',
+    id: 'olga',
+    contacts: ['olga@example.com'],
+  });
+  over = true;
+  expect(status).toBe('erased');
+  await Promise.all([...looking, sealing]);
+  expect(await traces('olga')).toEqual([]);
+  await sealWaiting(server.services.sealing);
+  expect(await verifyLedger(server.services, tenant)).toMatchObject({ valid: true });
+});
+
+describe('who may', () => {
+  test('back ends with pg:tenant:admin and security-admins only', async () => {
+    const { tenant } = await livingTenant(server, clock);
+    const send = async (token: string, url: string) => {
+      const response = await server.app.inject({ method: 'POST', url, headers: { authorization: `Bearer ${token}` } });
+      return response.statusCode;
+    };
+    const path = '/actors/user/quinn/erase';
+    const narrow = await server.client(tenant, 'relationships:write', 'consents:write');
+    expect(await send(narrow, `/${tenant}${path}`)).toBe(403);
+    expect(await send(await server.user(tenant, 'quinn'), `/${tenant}${path}`)).toBe(403);
+    expect(await send(await server.client(tenant, 'pg:tenant:admin'), `/${tenant}${path}`)).toBe(200);
+    const roles = ['config-editor', 'config-viewer', 'support', 'security-admin'] as const;
+    const answers = await Promise.all(
+      roles.map(async (role) => send(await server.member(tenant, role), `/tenants/${tenant}${path}`)),
+    );
+    expect(answers).toEqual([403, 403, 403, 200]);
+  });
+
+  test('of another tenant nothing is erased, nor an actor of another type with the same id', async () => {
+    const [one, two] = [await livingTenant(server, clock), await livingTenant(server, clock)];
+    for (const { backend, tenant } of [one, two])
+      await backend('PUT', `/${tenant}/actors/user/ray`, { email: 'r@example.com' });
+    const config = await configClient(server, one.tenant);
+    await config('PUT', '/actor-types/robot', { body: {} });
+    await one.backend('PUT', `/${one.tenant}/actors/robot/ray`, {});
+    await erase(one.tenant, 'ray');
+    expect((await two.backend('GET', `/${two.tenant}/actors/user/ray`)).status).toBe(200);
+    expect((await one.backend('GET', `/${one.tenant}/actors/robot/ray`)).status).toBe(200);
+    expect((await one.backend('GET', `/${one.tenant}/actors/user/ray`)).status).toBe(404);
+  });
+
+  test('a resource is no person, and an unknown tenant has none', async () => {
+    const { tenant, backend } = await livingTenant(server, clock);
+    expect((await backend('POST', `/${tenant}/actors/car/1/erase`)).body).toMatchObject({
+      status: 400,
+      errors: [{ pointer: '/params/type' }],
+    });
+    expect((await backend('POST', `/${tenant}/actors/nothing/1/erase`)).status).toBe(200);
+    await expect(erase('nobody', 'x')).rejects.toMatchObject({ code: 'tenant_not_found' });
+  });
+});
