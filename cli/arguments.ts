@@ -97,6 +97,18 @@ export const commands = {
     },
     positionals: false,
   },
+  export: {
+    summary: "write a tenant's objects as manifests: those that belong to the API, or all",
+    usage: 'accord export --tenant T [--all] [--allow-past-dates] [--output DIR] [--data DIR]',
+    options: {
+      tenant: { type: 'string' },
+      all: { type: 'boolean' },
+      'allow-past-dates': { type: 'boolean' },
+      output: { type: 'string' },
+      ...data,
+    },
+    positionals: false,
+  },
 } as const satisfies Record<string, Command>;
 export type CommandName = keyof typeof commands;
 

@@ -18,6 +18,7 @@ const commands: Record<Parsed['command'], () => Promise<{ run: Run }>> = {
   token: () => import('./token.ts'),
   audit: () => import('./audit.ts'),
   erase: () => import('./erase.ts'),
+  export: () => import('./export.ts'),
 };
 
 async function main(): Promise<number> {

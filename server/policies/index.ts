@@ -21,5 +21,5 @@ export { policyProblem } from './problems.ts';
 export { type PolicyRouteServices, registerPolicyRoutes } from './routes.ts';
 export { checkPolicyName, effectiveRego, instantOf } from './rules.ts';
 export { type PolicyEntry, PolicyTestBody } from './schema.ts';
-export { loadPolicies, sweepArtifacts } from './store.ts';
+export { loadPolicies, loadPolicySources, sweepArtifacts } from './store.ts';
 export { checkPolicy } from './tests.ts';

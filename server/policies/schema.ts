@@ -67,6 +67,14 @@ export const PolicyRow = Type.Object({
 });
 export type PolicyRow = Static<typeof PolicyRow>;
 
+/** What a manifest of it holds. */
+export const SourceRow = Type.Object({
+  name: PolicyRow.properties.name,
+  rego: PolicyRow.properties.rego,
+  graph: PolicyRow.properties.graph,
+  owner: PolicyRow.properties.owner,
+});
+
 export const RevisionRow = Type.Object({
   number: Type.Integer(),
   action: Type.String(),

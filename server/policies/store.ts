@@ -6,7 +6,7 @@ import { sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { PolicyGraph } from './graph/index.ts';
-import { type ArtifactAbout, ArtifactRow, EntryRow, PolicyRow, RevisionRow } from './schema.ts';
+import { type ArtifactAbout, ArtifactRow, EntryRow, PolicyRow, RevisionRow, SourceRow } from './schema.ts';
 
 const columns = sql`name, number, rego, graph, effective_rego, artifact, reads, revision, owner, updated_at, updated_by`;
 const none = sql``;
@@ -44,6 +44,14 @@ export function loadPolicies(tx: Transaction, tenant?: string, names?: string[])
     sql`select tenant, name, number, artifact, revision, reads from accord.policy
       ${tenant === undefined ? none : sql`where tenant = ${tenant}`}
       ${names === undefined ? none : sql`and name = any(${names}::text[])`}`,
+  );
+}
+
+/** The sources of a tenant's policies, by name in byte order. */
+export function loadPolicySources(tx: Transaction, tenant: string): Promise<Static<typeof SourceRow>[]> {
+  return tx.many(
+    SourceRow,
+    sql`select name, rego, graph, owner from accord.policy where tenant = ${tenant} order by name collate "C"`,
   );
 }
 

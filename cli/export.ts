@@ -1,0 +1,42 @@
+/**
+ * `accord export`: writes a tenant's objects as manifests, which `accord validate` and `accord start --manifests` take. Secrets are
+ * not in it: a Tenant and an issuer name theirs.
+ */
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kinds } from '../crds/index.ts';
+import { tenantProblem } from '../server/tenants/index.ts';
+import { commands, type Parsed, UsageError } from './arguments.ts';
+import { exportedText, manifestsOf, readExported } from './manifests.ts';
+import { withServices } from './with-services.ts';
+
+export async function run({ values, flags }: Parsed): Promise<number> {
+  const { tenant, output } = values;
+  const wrong = (why: string) => new UsageError(`accord export: ${why}\nusage: ${commands.export.usage}`);
+  if (tenant === undefined) throw wrong('--tenant is missing');
+  if (output !== undefined && (await entriesOf(output)).length > 0) throw wrong(`${output} is not empty`);
+  const rows = await withServices('export', values.data as string, ({ database }) =>
+    database.tenant(tenant, (tx) => readExported(tx, tenant)),
+  );
+  if (rows === undefined) throw tenantProblem('tenant_not_found');
+  const options = { all: flags.has('all'), allowPastDates: flags.has('allow-past-dates'), now: Date.now() };
+  const { manifests, notes } = manifestsOf(rows, options);
+  if (output === undefined) process.stdout.write(manifests.map((one) => exportedText(one)).join('---\n'));
+  else {
+    for (const one of manifests) {
+      const { plural } = kinds.find(({ kind }) => kind === one.manifest.kind) as (typeof kinds)[number];
+      await mkdir(join(output, plural), { recursive: true });
+      await writeFile(join(output, plural, `${one.manifest.metadata.name}.yaml`), exportedText(one));
+    }
+  }
+  for (const note of notes) console.error(`accord: ${note}`);
+  console.error(`accord: ${manifests.length} manifests of ${tenant}`);
+  return 0;
+}
+
+async function entriesOf(directory: string): Promise<string[]> {
+  return readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}

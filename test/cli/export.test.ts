@@ -1,0 +1,237 @@
+/** `accord export`: what it writes makes the same tenant on an empty database, and `accord validate` takes it. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { exportedText, manifestsOf, readExported } from '../../cli/manifests.ts';
+import { conditionOf as conditionIn } from '../../operator/conditions.ts';
+import { accord } from '../e2e/accord.ts';
+import { createTestServer, masterKey } from '../helpers/server.ts';
+import { WallClock } from '../invitations/inviting.ts';
+import { createWorld, until } from '../operator/harness.ts';
+import { configClient } from '../policies/config-client.ts';
+
+const clock = new WallClock();
+const server = await createTestServer({}, undefined, clock);
+const world = await createWorld(clock);
+const folder = await mkdtemp(join(tmpdir(), 'accord-export-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+const variables = { ACCORD_DATABASE_URL: server.db.url, ACCORD_MASTER_KEY: masterKey };
+const run = async (...args: string[]) => {
+  try {
+    return { code: 0, ...(await accord(args, variables)) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, stdout, stderr };
+  }
+};
+
+const graph = {
+  nodes: [
+    { id: 'start', type: 'start' },
+    { id: 'on', type: 'condition', conditions: [{ type: 'consent', name: 'terms' }] },
+    { id: 'yes', type: 'outcome', outcome: 'allow' },
+    { id: 'no', type: 'outcome', outcome: 'deny' },
+  ],
+  edges: [
+    { from: 'start', to: 'on' },
+    { from: 'on', to: 'yes', on: 'true' },
+    { from: 'on', to: 'no', on: 'false' },
+  ],
+};
+const rego = 'package p\n\n# "quoted", \\back: #\noutcome := "allow" if {\n\tinput.subject.id == "yes"\n}\n';
+
+/** A tenant whose objects are the API's, of every kind and with odd names. */
+async function tenantOfTheApi() {
+  const tenant = await server.tenant({
+    displayName: 'off: "x"',
+    consentAttributes: [{ object: 'document', name: 'url', type: 'string', required: false }],
+  });
+  const at = (days: number) => new Date(clock.now() + days * 86_400_000).toISOString();
+  const direct = { optInConfig: { type: 'direct' } };
+  const written: [path: string, body: object][] = [
+    ['/actor-types/user', { attributes: { email: { type: 'string', required: true }, n: { type: 'number' } } }],
+    ['/actor-types/group', {}],
+    ['/resource-types/car', { attributes: { color: { type: 'string' } } }],
+    ['/relationship-types/user:member_of:group', {}],
+    ['/relationship-types/group:owns:car', { maxPerTarget: 1 }],
+    [
+      '/relationship-types/user:drives:car',
+      {
+        invitation: { enabled: true, ttl: 'P3D', redirectUris: ['https://app.example/done'] },
+        inheritedThrough: [{ relationship: 'user:member_of:group', from: 'group:owns:car' }],
+      },
+    ],
+    ['/policies/car:drive', { rego }],
+    ['/policies/car-drive', { rego: rego.replace('yes', 'no') }],
+    ['/policies/%C3%9Cmlaut%20und%20mehr', { graph }],
+    ['/consent-definitions/terms', {}],
+    ['/consent-definitions/terms/versions/1', direct],
+    [
+      '/consent-definitions/terms/versions/1/documents/de-AT/a',
+      { effectiveDate: at(1), url: 'https://x.example/?a=b#c' },
+    ],
+    ['/consent-definitions/terms/versions/1/documents/en/y', { effectiveDate: at(1) }],
+    ['/consent-definitions/terms/versions/2', direct],
+    ['/consent-definitions/terms/versions/2/documents/en/1_000', { effectiveDate: at(10) }],
+    ['/consent-definitions/terms/versions/1/end-of-life', { startDate: at(12), endDate: at(40), gracePeriod: 'P14D' }],
+  ];
+  const config = await configClient(server, tenant);
+  for (const [path, body] of written) {
+    const answer = await config('PUT', path, { body });
+    expect([path, answer.status, answer.body]).toEqual([path, 200, {}]);
+  }
+  const admin = await configClient(server, tenant, 'security-admin');
+  const issuer = { issuer: 'https://id.example/', audiences: ['https://api.test'], actorIdPrefix: 'id|' };
+  expect((await admin('PUT', '/trusted-issuers/id.example', { body: issuer })).status).toBe(200);
+  return tenant;
+}
+
+let tenant: string;
+beforeAll(async () => {
+  tenant = await tenantOfTheApi();
+});
+
+const documentsIn = (text: string) => parseAllDocuments(text).map((one) => one.toJS());
+type Read = Parameters<Parameters<typeof server.db.database.tenant>[1]>[0];
+const exportedFrom = async (database: typeof server.db.database) => {
+  const rows = await database.tenant(tenant, (tx: Read) => readExported(tx, tenant));
+  if (rows === undefined) throw new Error('there is no tenant');
+  return manifestsOf(rows, { all: true, allowPastDates: false, now: clock.now() }).manifests;
+};
+
+describe('accord export', () => {
+  test('writes what belongs to the API; the Tenant, which a manifest owns, with --all', async () => {
+    const own = await run('export', '--tenant', tenant);
+    expect(own.code, own.stderr).toBe(0);
+    const kinds = documentsIn(own.stdout).map((one) => `${one.kind} ${one.metadata.name}`);
+    expect(kinds).toEqual([
+      'TrustedIssuer id.example',
+      'ActorType group',
+      'ActorType user',
+      'ResourceType car',
+      'RelationshipType group-owns-car',
+      'RelationshipType user-drives-car',
+      'RelationshipType user-member-of-group',
+      'ConsentDefinition terms',
+      expect.stringMatching(/^Policy car-drive-[0-9a-f]{8}$/),
+      expect.stringMatching(/^Policy car-drive-[0-9a-f]{8}$/),
+      'Policy mlaut-und-mehr',
+    ]);
+    expect(own.stderr).toBe(`accord: 11 manifests of ${tenant}\n`);
+    expect((await run('export', '--tenant', tenant)).stdout).toBe(own.stdout);
+    const all = await run('export', '--tenant', tenant, '--all');
+    expect(documentsIn(all.stdout)).toEqual([expect.objectContaining({ kind: 'Tenant' }), ...documentsIn(own.stdout)]);
+    expect(`${all.stdout}${all.stderr}`).not.toContain(masterKey);
+  });
+
+  test('writes a file for each object, which accord validate takes, and overwrites nothing', async () => {
+    const output = join(folder, 'files');
+    const made = await run('export', '--tenant', tenant, '--all', '--output', output);
+    expect(made).toMatchObject({ code: 0, stdout: '' });
+    expect((await readdir(output)).sort()).toEqual([
+      ...[
+        'actortypes',
+        'consentdefinitions',
+        'policies',
+        'relationshiptypes',
+        'resourcetypes',
+        'tenants',
+        'trustedissuers',
+      ],
+    ]);
+    const valid = await run('validate', output);
+    expect([valid.code, valid.stdout]).toEqual([0, '12 manifests are good.\n']);
+    const again = await run('export', '--tenant', tenant, '--output', output);
+    expect(again).toMatchObject({ code: 2, stdout: '' });
+    expect(again.stderr).toContain('is not empty');
+  });
+
+  test('makes the same tenant on an empty database', async () => {
+    const before = await exportedFrom(server.db.database);
+    const directory = await world.directory();
+    await writeFile(join(directory, 'all.yaml'), before.map(exportedText).join('---\n'));
+    await world.serve();
+    const { operator } = world.operate(directory);
+    // What others name may come after them: then they are tried again.
+    await until(async () => {
+      const { resources } = await operator.settled();
+      return resources.every(({ status }) => conditionIn(status ?? {}, 'Accepted')?.status === 'True');
+    });
+    const after = await until(async () => {
+      const found = await exportedFrom(world.database).catch(() => []);
+      return found.length === before.length ? found : undefined;
+    });
+    expect(after.map((one) => one.manifest)).toEqual(before.map((one) => one.manifest));
+  });
+
+  test('says what dates of the past need, and writes it when asked', async () => {
+    clock.advance(2 * 86_400_000);
+    const rows = await server.db.database.tenant(tenant, (tx: Read) => readExported(tx, tenant));
+    if (rows === undefined) throw new Error('there is no tenant');
+    const of = (allowPastDates: boolean) => {
+      const { manifests } = manifestsOf(rows, { all: true, allowPastDates, now: clock.now() });
+      return manifests.map(exportedText).join('---\n');
+    };
+    expect(of(false)).toContain('# spec.restore.allowPastDates: true only');
+    expect(of(true)).not.toContain('# spec.restore');
+    expect(documentsIn(of(true))[0].spec.restore).toEqual({ allowPastDates: true });
+  });
+
+  test('leaves out what is archived or retired, and says so', async () => {
+    const rows = await server.db.database.tenant(tenant, (tx: Read) => readExported(tx, tenant));
+    if (rows === undefined) throw new Error('there is no tenant');
+    const gone = {
+      ...rows,
+      definitions: rows.definitions.map((one) => ({ ...one, archived: true })),
+      relationships: rows.relationships.map((one) => ({ ...one, retired: one.name === 'drives' })),
+    };
+    const { manifests, notes } = manifestsOf(gone, { all: false, allowPastDates: false, now: clock.now() });
+    expect(notes).toEqual([
+      'the relationship type user:drives:car is retired and left out',
+      'the consent definition terms is archived and left out',
+    ]);
+    expect(manifests.map(({ manifest }) => manifest.metadata.name)).not.toContain('terms');
+  });
+
+  test.each([
+    [['export'], 2, /--tenant is missing/],
+    [['export', '--tenant', 'nobody'], 1, /tenant/],
+    [['erase', '--tenant', 'x'], 2, /--actor is a type and an id/],
+    [['erase', '--tenant', 'x', '--actor', 'alice'], 2, /--actor is a type and an id/],
+    [['erase', '--tenant', 'nobody', '--actor', 'user:alice'], 1, /tenant/],
+  ])('accord %j is refused', async (args, code, why) => {
+    const refused = await run(...args);
+    expect(refused).toMatchObject({ code, stdout: '' });
+    expect(refused.stderr).toMatch(why);
+  });
+});
+
+test('accord erase prints the report, and erases what the addresses lead to', async () => {
+  const client = await server.client(tenant, 'pg:tenant:admin');
+  const send = (method: 'PUT' | 'GET', url: string, payload?: object) =>
+    server.app.inject({ method, url, headers: { authorization: `Bearer ${client}` }, ...(payload ? { payload } : {}) });
+  const actor = `/${tenant}/actors/user/${encodeURIComponent('a:b|c')}`;
+  expect((await send('PUT', actor, { email: 'a@b.c' })).statusCode).toBe(200);
+  const erased = await run(
+    'erase',
+    '--tenant',
+    tenant,
+    '--actor',
+    'user:a:b|c',
+    '--contact',
+    'a@b.c',
+    '--contact',
+    'd@e.f',
+  );
+  expect(erased).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(erased.stdout)).toMatchObject({
+    status: 'erased',
+    removed: { actors: 1 },
+    kept: expect.any(Array),
+  });
+  expect((await send('GET', actor)).statusCode).toBe(404);
+  expect(await readFile(join(folder, 'files', 'actortypes', 'user.yaml'), 'utf8')).toContain('kind: ActorType');
+});
