@@ -50,6 +50,7 @@ export function registerErasureRoutes(app: App, services: ErasureServices): void
       method: 'POST',
       url,
       config: { access },
+      bodyLimit: limits.smallBodyBytesMax,
       schema: {
         summary: 'Erase a person: all that the tenant holds of an actor',
         description:

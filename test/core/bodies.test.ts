@@ -28,6 +28,8 @@ const bounds: Record<string, number> = {
   'POST /{tenant}/access/v1/search/action': bodyBytesMax,
   'POST /{tenant}/access/v1/search/resource': bodyBytesMax,
   'POST /{tenant}/access/v1/search/subject': bodyBytesMax,
+  'POST /tenants/{tenant}/actors/{type}/{id}/erase': smallBodyBytesMax,
+  'POST /{tenant}/actors/{type}/{id}/erase': smallBodyBytesMax,
   'POST /{tenant}/actors/{type}/{id}/relationships': smallBodyBytesMax,
   'POST /{tenant}/consents': bodyBytesMax,
   'POST /{tenant}/consents/invitations': smallBodyBytesMax,
