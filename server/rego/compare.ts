@@ -101,8 +101,17 @@ function compareNumbers(meter: Meter, a: number | bigint | NumberText, b: number
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+/** Characters of equal texts compared per unit of fuel: V8 takes 0.1 ns for each. */
+const EQUAL_CHARS_PER_UNIT = 128;
+
+/** For finding out that two texts of this length are equal, or are not. */
+export function chargeEqual(meter: Meter, chars: number): void {
+  if (chars > EQUAL_CHARS_PER_UNIT) meter.charge(chars / EQUAL_CHARS_PER_UNIT);
+}
+
 /** UTF-16 order differs from code point order only where a surrogate meets a unit from U+E000 up. */
 export function compareStrings(meter: Meter, a: string, b: string): number {
+  if (a.length === b.length) chargeEqual(meter, a.length);
   if (a === b) return 0;
   const shared = Math.min(a.length, b.length);
   let at = 0;

@@ -1,5 +1,5 @@
 /** Owns equality and order of values, as OPA's Wasm has them: undefined < null < boolean < number < string < array < object < set. */
-import { compareStrings } from '../compare.ts';
+import { chargeEqual, compareStrings } from '../compare.ts';
 import type { Machine } from './machine.ts';
 import { isArray, isNumber, type JsonObject, lookUp, PlanObject, PlanSet, type PlanValue } from './values.ts';
 
@@ -7,7 +7,7 @@ import { isArray, isNumber, type JsonObject, lookUp, PlanObject, PlanSet, type P
 export function equal(machine: Machine, a: PlanValue | undefined, b: PlanValue | undefined): boolean {
   if (typeof a === 'string') {
     if (typeof b !== 'string' || a.length !== b.length) return false;
-    if (a.length > 256) machine.charge(a.length / 256);
+    chargeEqual(machine, a.length);
     return a === b;
   }
   if (a === b) return true;
@@ -17,11 +17,11 @@ export function equal(machine: Machine, a: PlanValue | undefined, b: PlanValue |
 
 /** Negative, zero or positive. */
 export function compare(machine: Machine, a: PlanValue | undefined, b: PlanValue | undefined): number {
+  if (typeof a === 'string' && typeof b === 'string') return compareStrings(machine, a, b);
   if (a === b) return 0;
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0) return rank;
   if (isNumber(a)) return compareNumbers(a, b as number | bigint);
-  if (typeof a === 'string') return compareStrings(machine, a, b as string);
   if (typeof a === 'boolean') return Number(a) - Number(b);
   if (a === null || a === undefined) return 0;
   machine.charge(2);

@@ -1,4 +1,5 @@
-/** Owns what two equal values share: themselves when they are scalars, else a text that no string of Rego is. */
+/** Owns what two equal values share: themselves when they are scalars and short, else a text that no string of Rego is. */
+import { hash } from 'node:crypto';
 import { sortedTexts } from '../compare.ts';
 import type { Machine } from './machine.ts';
 import { isNumber, type Key, PlanObject, PlanSet, type PlanValue } from './values.ts';
@@ -6,6 +7,13 @@ import { isNumber, type Key, PlanObject, PlanSet, type PlanValue } from './value
 /** Strings are well-formed here, so none begins with half of a surrogate pair. */
 const COMPOSITE = '\ud800';
 const NUMBER = '\ud801';
+const DIGEST = '\ud802';
+/**
+ * V8 hashes no text that is longer than 16,383 units but takes its length for the hash: a thousand of one length in a set
+ * would be compared each with each. Their digests are their keys.
+ */
+export const HASHED_CHARS_MAX = 16_000;
+const HASHED_CHARS_PER_UNIT = 32;
 /**
  * Whole numbers below this are their own keys. V8 hashes numbers without a seed, so that a caller can choose many of one
  * hash (6000 such in an array made a set of them take ten times as long, and that grows with the square); it hashes text with one.
@@ -18,14 +26,20 @@ const VALUE_FUEL = 4; // 0.2-0.4 us for each part of a composite
 
 export function keyOf(machine: Machine, value: PlanValue): Key {
   if (typeof value === 'string') {
-    if (value.length > 256) machine.charge(value.length / 256); // hashing, once for each copy
-    return value;
+    if (value.length > 256) machine.charge(value.length / HASHED_CHARS_PER_UNIT);
+    return value.length > HASHED_CHARS_MAX ? DIGEST + digest(value) : value;
   }
   if (isNumber(value)) return numberKey(machine, value);
   if (typeof value !== 'object' || value === null) return value;
-  const text = COMPOSITE + textOf(machine, value);
+  const text = textOf(machine, value);
+  if (text.length > HASHED_CHARS_MAX) return COMPOSITE + digest(text);
   machine.hold(text.length);
-  return text;
+  return COMPOSITE + text;
+}
+
+/** Its beginning is no text of a composite's, which begins with a bracket. */
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url');
 }
 
 /** A double past 2^53 stands for its decimal text, which a bigint may be as well: the text is the key of both. */

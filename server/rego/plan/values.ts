@@ -6,7 +6,7 @@
  * is a bigint, within 64 bits; there are no other numbers here.
  */
 
-import { keyOf } from './keys.ts';
+import { HASHED_CHARS_MAX, keyOf } from './keys.ts';
 import type { Machine } from './machine.ts';
 
 export type JsonObject = { readonly [key: string]: PlanValue };
@@ -107,5 +107,17 @@ export function lookUp(machine: Machine, container: PlanValue | undefined, key: 
     return typeof key === 'number' && Number.isInteger(key) && key >= 0 ? container[key] : undefined;
   }
   if (container instanceof Keyed) return container.get(machine, key);
-  return typeof key === 'string' && Object.hasOwn(container, key) ? (container as JsonObject)[key] : undefined;
+  if (typeof key !== 'string') return undefined;
+  if (key.length > 256) return longMember(machine, container as JsonObject, key);
+  return Object.hasOwn(container, key) ? (container as JsonObject)[key] : undefined;
+}
+
+/** V8 looks a long name up by its hash, and a very long one by its length among all texts that were ever names. */
+function longMember(machine: Machine, object: JsonObject, key: string): PlanValue | undefined {
+  machine.charge(key.length / 32);
+  if (key.length <= HASHED_CHARS_MAX) return Object.hasOwn(object, key) ? object[key] : undefined;
+  const names = Object.keys(object);
+  machine.charge(names.length * 4);
+  const name = names.find((one) => one.length === key.length && one === key);
+  return name === undefined ? undefined : object[name];
 }
