@@ -31,6 +31,18 @@ const own: Attack[] = [
     { a: `${long}x`, b: `${long}y` },
     ends,
   ],
+  [
+    'equality of lists of long equal texts',
+    'count([1 | some i in numbers.range(1, 6000); input.a == input.b])',
+    { a: [long], b: [`${long}x`.slice(0, -1)] },
+    ends,
+  ],
+  [
+    'sorting of long texts that begin alike',
+    'count([x | some i in numbers.range(1, 200); x := sort(input)])',
+    Array.from({ length: 40 }, (_, i) => `${long.slice(0, 20_000)}${i}`),
+    ends,
+  ],
   ['membership in a large array', 'count([1 | some i in numbers.range(1, 5000); i in input])', wide, ends],
   ['sorting many times', 'count([x | some i in numbers.range(1, 1000); x := sort(input)])', wide, ends],
   [
