@@ -36,6 +36,7 @@ import { registerRelationshipRoutes } from './relationships/index.ts';
 import { registerResourceRoutes } from './resources/index.ts';
 import { registerRevisions } from './revisions.ts';
 import type { Services } from './services.ts';
+import { registerTurns, takeTurns } from './turns.ts';
 import { registerTypeRoutes } from './types/index.ts';
 import { createValidatorCompiler } from './validation.ts';
 
@@ -70,7 +71,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   app.setValidatorCompiler(createValidatorCompiler({ AuthorizationRequest }) as never);
   registerErrors(app, observe);
   const rates = config.ACCORD_RATE_LIMIT > 0 ? new RateLimit(config.ACCORD_RATE_LIMIT, services.clock) : undefined;
-  readJsonBodies(app, (request, count) => rates?.charge(request, count));
+  readJsonBodies(app, (request, count) => rates?.charge(request, count), takeTurns(services.authz.turns));
   app.addHook('onRequest', (request, reply, done) => {
     // All that protects JSON, which no browser shows as a page or takes with cookies: pages get more (docs.ts). A header
     // costs 0.4 us to check and to write, Helmet's eleven 11 % of a decision's CPU.
@@ -90,6 +91,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   });
   registerIdempotency(app, services.idempotency);
   const countTenant = registerQuotas(app, services);
+  registerTurns(app, admit);
   registerRevisions(app, services.snapshots);
   registerPolicyRoutes(app, services.policies);
   const countMore: CountMore = (request, count) => {

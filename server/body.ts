@@ -14,20 +14,27 @@ const NOT_TEXT = 'The text holds a NUL character or half a surrogate pair.';
 /** Counts a body as so many more requests of whoever sent it. */
 export type Charge = (request: FastifyRequest, count: number) => void;
 
+/** Goes on with a request when it is its tenant's turn; all that follows at once is part of the turn. */
+export type Admit = (request: FastifyRequest, goOn: () => void) => void;
+
 /**
  * Reads application/json; any other content type is 415. A JSON Content-Type without a body is fine where a body is
  * optional: clients send it on GET and DELETE too. To be called before the routes, each of which states how large its
  * body may be.
  */
-export function readJsonBodies(app: App, charge: Charge): void {
+export function readJsonBodies(app: App, charge: Charge, admit: Admit): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, request.body); // what the route takes in its place, if anything
-    try {
-      done(null, readJson(request, body as string, charge));
-    } catch (error) {
-      done(error as Error);
-    }
+    admit(request, () => {
+      let value: unknown;
+      try {
+        value = readJson(request, body as string, charge);
+      } catch (error) {
+        return done(error as Error);
+      }
+      done(null, value);
+    });
   });
   app.addHook('onRoute', ({ method, url, schema, bodyLimit }) => {
     if (schema?.body !== undefined && bodyLimit === undefined)

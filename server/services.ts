@@ -20,6 +20,7 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { type Config, ConfigError, parseListen, requireVariable } from './core/config.ts';
 import { Database } from './core/db/database.ts';
 import type { FenceOptions } from './core/db/fence.ts';
+import { FairQueue } from './core/fair-queue.ts';
 import { createLogger, logObservation } from './core/log.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
@@ -231,7 +232,12 @@ type Parts = {
 function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl, sealer }: Parts) {
   const compiler = createCompiler({ workers: config.ACCORD_COMPILERS, observe });
   const artifacts = new Artifacts({ database, compiler, observe });
-  const engine = new Engine({ fetch: (tenant, digest) => artifacts.fetch(tenant, digest), clock, observe });
+  const turns = new FairQueue(clock);
+  const engine = new Engine({
+    ...{ clock, observe, turns },
+    fetch: (tenant, digest) => artifacts.fetch(tenant, digest),
+    fetchPacked: (tenant, digest) => artifacts.fetchPacked(tenant, digest),
+  });
   const explainer = new Explainer({ artifacts, engine, database });
   const log = new DecisionLog(database, observe, sealer);
   const ledger = new Ledger(database, sealer);
@@ -253,7 +259,8 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
   const past = new PastConsents(database);
   const authz = {
     engine,
-    facts: new FactsWithConsents(new FactsFromDatabase(database), past),
+    turns,
+    facts: new FactsWithConsents(new FactsFromDatabase(database, turns), past),
     log,
     clock,
     observe,

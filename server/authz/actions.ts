@@ -4,6 +4,7 @@ import { subjectFor } from '../core/auth/admit.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
+import type { FairQueue } from '../core/fair-queue.ts';
 import type { Observe } from '../core/observe.ts';
 import { Problem } from '../core/problems.ts';
 import {
@@ -25,6 +26,8 @@ import type { AuthorizationRequest } from './schema.ts';
 
 export type AuthzServices = {
   engine: Engine;
+  /** Turns of the main thread. */
+  turns: FairQueue;
   facts: FactsSource;
   log: DecisionLog;
   clock: Clock;
@@ -95,7 +98,11 @@ export function answerPrepared(
     const decision = decide(services.engine, policy, gathered, question);
     return decision instanceof Promise ? decision.then(record) : record(decision);
   };
-  return facts instanceof Promise ? facts.then(decided) : decided(facts);
+  if (!(facts instanceof Promise)) return decided(facts);
+  const { tenant } = question;
+  return facts.then((gathered) =>
+    services.turns.isShared ? services.turns.turn(tenant).then(() => decided(gathered)) : decided(gathered),
+  );
 }
 
 /** Denies a request without evaluating anything for it. @throws Problem forbidden */

@@ -14,7 +14,7 @@ import {
 import { type Decision, decide } from './decide.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
-/** A thousand evaluations in a row would hold up everybody else's; a part's facts are read in few queries. */
+/** A part's facts are read in few queries. */
 const PART = 50;
 
 /** A request that cannot be asked is undefined: its place is answered as a deny. */
@@ -39,12 +39,14 @@ export async function authorizeAll(
 ): Promise<string[]> {
   for (const one of requests) if (one) questionOf(asked, one, 0); // all or nothing: nobody else's question among them
   const answers = new Answers(textOf);
+  const pace = services.turns.pace(asked.snapshot.tenant);
   for (let at = 0; at < requests.length; at += PART) {
-    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
     const part = requests.slice(at, at + PART);
     const prepared = part.map((one) => (one && !answers.full ? prepare(services, asked, one) : undefined));
     const facts = await Promise.all(prepared.map((one) => one?.facts));
     for (const [index, request] of part.entries()) {
+      const turn = pace();
+      if (turn) await turn;
       const whole = prepared[index] && { ...prepared[index], facts: facts[index] ?? noFacts };
       const answer = await answerOne(services, asked, answers, request, whole);
       if (ends(answer)) return answers.texts;
@@ -116,8 +118,10 @@ export async function allowAll(
   const prepared = requests.map((one) => prepare(services, asked, one, undefined, now));
   const facts = await Promise.all(prepared.map((one) => one.facts));
   const allowed: boolean[] = [];
+  const pace = services.turns.pace(asked.snapshot.tenant);
   for (const [index, { policy, question }] of prepared.entries()) {
-    if (index > 0 && index % PART === 0) await new Promise((resolve) => setImmediate(resolve));
+    const turn = pace();
+    if (turn) await turn;
     const { answer } = await decide(services.engine, policy, facts[index] ?? noFacts, question);
     allowed.push(answer.outcome === 'allow');
   }

@@ -73,7 +73,8 @@ export const limits = {
   evaluateFuelCostly: 500_000, // past this an evaluation counts like an exhausted one
   evaluateLongMs: 50, // of CPU: past this too, whatever its fuel, because all others wait meanwhile
   isolatedTimeoutMs: 2000,
-  isolatedPatientPerTenantMax: 64, // tests, drafts and explained decisions that wait for the worker
+  isolatedPatientPerTenantMax: 64, // slow evaluations, tests, drafts and explained decisions that wait for the worker
+  isolatedProgramBytesMax: 32 * 1024 * 1024, // of stored policies that the worker keeps
   explainingWasmBytesMax: 32 * 1024 * 1024, // of programs that are not served, in each of the two places that keep them
   evaluateMemoryPages: 256, // 16 MiB
   evaluateInputBytesMax: 1024 * 1024,
@@ -98,6 +99,16 @@ export const limits = {
   suspendConflicts: 20, // evaluations that end in a conflict of rules
   suspendedAnswerDelayMs: 200, // of a suspended policy's failure, and of a denial for a full queue
   evaluatePromptMs: 0.5, // past this a policy's next evaluation waits for its turn
+  evaluateSlowMs: 1, // of CPU: past this the worker has the policy's evaluations while other tenants want the main thread
+  evaluateSlowForMs: 10_000, // since its last slow evaluation
+  stallBurstMs: 200, // of loading programs and slow evaluations of a tenant on the main thread while others want it
+  stallPercent: 2, // of the time; past this and the burst the worker loads and evaluates what is not loaded
+
+  // Turns of the main thread
+  turnMs: 0.25, // of work in a turn of the event loop, or one piece that takes longer
+  turnPiecesMax: 16, // of work in a turn
+  turnAwaitedMs: 1, // for which long work waits for a tenant that had less
+  turnMemoryMs: 10_000, // since a tenant's last request, until the others' no longer take turns with it
   strikeKeysMax: 10_000,
   suspendWindowMs: 60_000,
 
@@ -214,6 +225,7 @@ export const limits = {
   factsPointersMax: 32, // relationships that are asked for one by one, a side; with more of them all are fetched
   factsQuestionsMax: 32, // in one query; with all that wait in one, this process and Postgres wait for each other in turn
   factsQueriesPerTenantMax: 2, // at once
+  factsRowsTogetherMax: 1000, // of a tenant's next query, going by its last one; 32 questions of 200 in one took 10 ms to parse
 
   // Search
   searchTokenCharsMax: 8192,

@@ -16,6 +16,8 @@ export type TogetherOptions<Question, Answer> = {
   read: (tenant: string, questions: readonly Question[]) => Promise<readonly Answer[]>;
   /** Whether a question may go with the first one of a reading; absent: all may. */
   alike?: (first: Question, other: Question) => boolean;
+  /** How many of a tenant's questions go in one reading; absent: limits.factsQuestionsMax. */
+  mostOf?: (tenant: string) => number;
 };
 
 export class Together<Question, Answer> {
@@ -49,7 +51,7 @@ export class Together<Question, Answer> {
   }
 
   async #read(tenant: string, lane: Lane<Question, Answer>): Promise<void> {
-    const batch = lane.waiting.splice(0, this.#fitting(lane.waiting));
+    const batch = lane.waiting.splice(0, this.#fitting(tenant, lane.waiting));
     lane.readings++;
     if (lane.waiting.length > 0) this.#schedule(tenant, lane);
     try {
@@ -68,11 +70,11 @@ export class Together<Question, Answer> {
   }
 
   /** How many of the first ones go together. */
-  #fitting(waiting: readonly Waiting<Question, Answer>[]): number {
-    const { alike } = this.#options;
+  #fitting(tenant: string, waiting: readonly Waiting<Question, Answer>[]): number {
+    const { alike, mostOf } = this.#options;
     const [first] = waiting;
     const other = first && alike ? waiting.findIndex(({ question }) => !alike(first.question, question)) : -1;
-    return Math.min(limits.factsQuestionsMax, other < 0 ? waiting.length : other);
+    return Math.min(mostOf?.(tenant) ?? limits.factsQuestionsMax, other < 0 ? waiting.length : other);
   }
 }
 

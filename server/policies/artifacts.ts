@@ -77,9 +77,14 @@ export class Artifacts {
     return { wasm: packArtifact(wasm), plan: plan === undefined ? null : packPlan(plan) };
   }
 
-  /** The code of a stored artifact; undefined when it is gone (the policy was replaced meanwhile). */
+  /** A stored artifact as it is stored; undefined when it is gone (the policy was replaced meanwhile). */
+  fetchPacked(tenant: string, digest: string): Promise<PackedCode | undefined> {
+    return this.#services.database.read(tenant, (tx) => readArtifact(tx, tenant, digest));
+  }
+
+  /** The code of a stored artifact; undefined when it is gone. */
   async fetch(tenant: string, digest: string): Promise<Code | undefined> {
-    const row = await this.#services.database.read(tenant, (tx) => readArtifact(tx, tenant, digest));
+    const row = await this.fetchPacked(tenant, digest);
     if (row === undefined) return undefined;
     const plan = row.plan === null ? undefined : unpackPlan(row.plan);
     return { wasm: unpackArtifact(row.wasm), ...(plan === undefined ? {} : { plan }) };

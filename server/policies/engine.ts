@@ -4,17 +4,20 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, threadCpuMs } from '../core/clock.ts';
+import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
 import { type Code, Evaluator, PolicyError, type PolicyErrorKind } from '../rego/index.ts';
 import type { Failure } from './answer.ts';
+import { type FetchCode, StoredEvaluator } from './apart.ts';
 import type { PolicyGraph } from './graph/index.ts';
 import { type Evaluation, IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated.ts';
 import { policyProblem } from './problems.ts';
 import { Programs } from './programs.ts';
-import { Strikes } from './strikes.ts';
-import { Turns } from './turns.ts';
+import { Slowness } from './slowness.ts';
+import { Stalls } from './stalls.ts';
+import { Suspensions } from './suspensions.ts';
 
 /** `path`: of a drawn policy, when it was asked for: the ids of its nodes from start to outcome. */
 export type Run =
@@ -23,8 +26,12 @@ export type Run =
 
 export type EngineOptions = {
   fetch: (tenant: string, digest: string) => Promise<Code | undefined>;
+  /** For the worker; absent: `fetch`. */
+  fetchPacked?: FetchCode;
   clock: Clock;
   observe: Observe;
+  /** Turns of the main thread; of its own unless given. */
+  turns?: FairQueue;
   /** Where what may take long is evaluated; a worker of its own unless given. */
   isolated?: IsolatedEvaluator;
   /** CPU time of the thread, ms. */
@@ -34,68 +41,73 @@ export type EngineOptions = {
 /** An evaluation of Wasm that is not (yet) a policy's. `now`: the instant of the request, ms. */
 export type Apart = { key: string; wasm: Uint8Array; input: unknown; now: number; graph?: PolicyGraph };
 
+type PolicyRef = { name: string; artifact: string };
+
 type Loaded = {
   /** Tenant and artifact, for strikes. */
   key: string;
   evaluator: Evaluator;
-  /** Whether the last evaluation took so long that the next waits for its turn. */
-  slow: boolean;
-  /** How many evaluations are still measured by CPU time, because one took long by the clock. */
-  watched: number;
+  slowness: Slowness;
 };
 
-/** Evaluations that are measured after one that took long by the clock. */
-const WATCHED = 100;
-
-const failureOf: Record<PolicyErrorKind | 'lost', Failure> = {
+const failureOf: Record<PolicyErrorKind | 'lost' | 'absent', Failure> = {
   budget: 'policy_budget_exhausted',
   memory: 'policy_memory_exhausted',
   conflict: 'policy_conflict',
   input: 'input_too_large',
   internal: 'policy_failed',
   lost: 'policy_failed',
+  absent: 'policy_failed',
 };
+
+const GONE: Run = { ok: false, failure: 'policy_failed', detail: 'the artifact is gone' };
 
 export class Engine {
   readonly #options: EngineOptions;
   readonly #loaded = new Programs<Loaded>(limits.instancesMax);
   readonly #loading = new Map<string, Promise<Loaded | undefined>>();
   readonly #isolated: IsolatedEvaluator;
-  readonly #policyStrikes = new Strikes(limits.suspendStrikes, limits.suspendWindowMs, limits.strikeKeysMax);
-  readonly #tenantStrikes = new Strikes(limits.suspendTenantStrikes, limits.suspendWindowMs, limits.strikeKeysMax);
-  readonly #conflicts = new Strikes(limits.suspendConflicts, limits.suspendWindowMs, limits.strikeKeysMax);
-  readonly #turns = new Turns();
+  readonly #stored: StoredEvaluator;
+  readonly #stalls = new Stalls();
+  readonly #suspensions: Suspensions;
+  readonly #turns: FairQueue;
   readonly #cpuMs: () => number;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#cpuMs = options.cpuMs ?? threadCpuMs;
     this.#isolated = options.isolated ?? new IsolatedEvaluator();
+    this.#suspensions = new Suspensions(options.observe);
+    this.#stored = new StoredEvaluator(this.#isolated, options.fetchPacked ?? options.fetch);
+    this.#turns = options.turns ?? new FairQueue(options.clock);
   }
 
   /**
    * Evaluates a policy. Synchronous when its program is at hand and it behaves: the usual case.
    * @param now the instant of the request, ms
    */
-  run(tenant: string, policy: { name: string; artifact: string }, input: unknown, now: number): Run | Promise<Run> {
+  run(tenant: string, policy: PolicyRef, input: unknown, now: number): Run | Promise<Run> {
     const loaded = this.#loaded.get(tenant, policy.artifact);
     if (loaded === undefined) return this.#runLater(tenant, policy, input, now);
     const started = this.#options.clock.monotonic();
-    if (this.#isSuspended(tenant, loaded.key, started))
+    if (this.#suspensions.isSuspended(tenant, loaded.key, started))
       return this.#runIsolated(tenant, loaded.key, loaded, input, now);
-    if (!loaded.slow) return this.#runHere(tenant, policy.name, loaded, input, now, started);
+    const { slowness } = loaded;
+    if (slowness.apartUntil > started && this.#turns.isShared) return this.#runStored(tenant, policy, input, now);
+    if (!slowness.lastWasLong) return this.#runHere(tenant, policy.name, loaded, input, now, started);
+    if (slowness.isSlow && this.#isConfined(tenant)) return this.#runStored(tenant, policy, input, now);
     return this.#turns.run(tenant, () => {
       // Those before it in the queue may have exhausted what the policy or the tenant had.
       const begun = this.#options.clock.monotonic();
-      if (this.#isSuspended(tenant, loaded.key, begun))
+      if (this.#suspensions.isSuspended(tenant, loaded.key, begun))
         return this.#runIsolated(tenant, loaded.key, loaded, input, now);
       return this.#runHere(tenant, policy.name, loaded, input, now, begun);
     });
   }
 
   #runHere(tenant: string, policy: string, loaded: Loaded, input: unknown, now: number, started: number): Run {
-    const { key } = loaded;
-    const cpuBefore = loaded.watched > 0 ? this.#cpuMs() : undefined;
+    const { key, slowness } = loaded;
+    const cpuBefore = slowness.begin();
     let costly = false;
     try {
       const { result, fuelUsed } = loaded.evaluator.evaluate(input, { now: nanoseconds(now) });
@@ -105,24 +117,14 @@ export class Engine {
       if (!(error instanceof PolicyError)) throw error;
       // Internal ones too: burning most of the fuel and then overflowing the stack is no cheaper.
       costly = error.kind === 'budget' || error.kind === 'memory' || error.kind === 'internal';
-      if (error.kind === 'conflict') this.#conflict(tenant, policy, key);
+      if (error.kind === 'conflict') this.#suspensions.conflict({ tenant, policy, key }, started);
       return { ok: false, failure: failureOf[error.kind], detail: error.message };
     } finally {
-      const ms = this.#options.clock.monotonic() - started;
-      loaded.slow = ms > limits.evaluatePromptMs;
-      if (this.#isLong(loaded, ms, cpuBefore) || costly) this.#strike(tenant, policy, key);
+      const ended = this.#options.clock.monotonic();
+      const spentMs = slowness.end(ended - started, cpuBefore, ended);
+      if (spentMs > limits.evaluateSlowMs && slowness.isSlow) this.#stalls.add(tenant, spentMs, ended);
+      if (spentMs > limits.evaluateLongMs || costly) this.#suspensions.strike({ tenant, policy, key }, ended);
     }
-  }
-
-  /**
-   * Whether the evaluation itself was long. By the clock alone it may have been the machine, which had other work or was
-   * throttled: that only has the next evaluations measured by CPU time, which costs a microsecond each.
-   */
-  #isLong(loaded: Loaded, ms: number, cpuBefore: number | undefined): boolean {
-    const isSuspect = ms > limits.evaluateLongMs;
-    if (isSuspect) loaded.watched = WATCHED;
-    else if (loaded.watched > 0) loaded.watched--;
-    return isSuspect && cpuBefore !== undefined && this.#cpuMs() - cpuBefore > limits.evaluateLongMs;
   }
 
   /**
@@ -136,26 +138,35 @@ export class Engine {
       now: nanoseconds(now),
       ...(graph ? { graph } : {}),
     };
-    let reply = await this.#evaluatePatiently(tenant, evaluation);
-    if (!reply.ok && reply.kind === 'lost') reply = await this.#evaluatePatiently(tenant, evaluation);
-    if (!reply.ok && reply.kind === 'lost') {
-      const detail = 'The evaluator did not answer; try again.';
-      throw problem('not_ready', { detail, cause: new Error(reply.message) });
-    }
-    return this.#read(reply);
+    return this.#read(await this.#patiently(() => this.#isolated.evaluate(tenant, evaluation, true)));
   }
 
-  #evaluatePatiently(tenant: string, evaluation: Evaluation): Promise<IsolatedReply> {
-    return this.#isolated.evaluate(tenant, evaluation, true).catch((error) => {
-      if (!(error instanceof QueueFull)) throw error;
-      throw policyProblem('evaluator_busy', { headers: { 'retry-after': '1' } });
-    });
+  /** The worker's reply, asked for once again when it was lost. */
+  async #patiently<R extends IsolatedReply | undefined>(ask: () => Promise<R>): Promise<R> {
+    const reply = await ask().catch(busy);
+    if (!isLost(reply)) return reply;
+    const again = await ask().catch(busy);
+    if (!isLost(again)) return again;
+    const detail = 'The evaluator did not answer; try again.';
+    throw problem('not_ready', { detail, cause: new Error(again.message) });
   }
 
   /** Makes a program ready: the first decision after a PUT does not wait for Postgres. */
   preload(tenant: string, artifact: string, code: Code): void {
+    if (!this.#isConfined(tenant)) this.#keep(tenant, artifact, code);
+  }
+
+  #keep(tenant: string, artifact: string, code: Code): void {
+    const started = this.#options.clock.monotonic();
     const key = `${tenant}/${artifact}`;
-    this.#loaded.set(tenant, artifact, { key, evaluator: new Evaluator(code), slow: false, watched: 0 });
+    this.#loaded.set(tenant, artifact, { key, evaluator: new Evaluator(code), slowness: new Slowness(this.#cpuMs) });
+    const ended = this.#options.clock.monotonic();
+    this.#stalls.add(tenant, ended - started, ended);
+  }
+
+  /** Whether a tenant has held up the main thread for as long as it may while others want it. */
+  #isConfined(tenant: string): boolean {
+    return this.#turns.isShared && this.#stalls.isOver(tenant, this.#options.clock.monotonic());
   }
 
   /** How many programs are in memory. */
@@ -167,12 +178,8 @@ export class Engine {
     return this.#isolated.close();
   }
 
-  async #runLater(
-    tenant: string,
-    policy: { name: string; artifact: string },
-    input: unknown,
-    now: number,
-  ): Promise<Run> {
+  async #runLater(tenant: string, policy: PolicyRef, input: unknown, now: number): Promise<Run> {
+    if (this.#isConfined(tenant)) return this.#runStored(tenant, policy, input, now);
     const key = `${tenant}/${policy.artifact}`;
     let loading = this.#loading.get(key);
     if (loading === undefined) {
@@ -180,7 +187,7 @@ export class Engine {
       this.#loading.set(key, loading);
     }
     try {
-      if ((await loading) === undefined) return { ok: false, failure: 'policy_failed', detail: 'the artifact is gone' };
+      if ((await loading) === undefined) return GONE;
     } catch (error) {
       if (!(error instanceof PolicyError)) throw error; // the database is away
       return { ok: false, failure: 'policy_failed', detail: error.message };
@@ -192,17 +199,18 @@ export class Engine {
     const code = await this.#options.fetch(tenant, artifact);
     if (code === undefined) return undefined;
     // Milliseconds each: whoever asks for many at once has them one by one.
-    await this.#turns.run(tenant, () => this.preload(tenant, artifact, code));
+    await this.#turns.run(tenant, () => this.#keep(tenant, artifact, code));
     return this.#loaded.get(tenant, artifact);
   }
 
   async #runIsolated(tenant: string, key: string, loaded: Loaded, input: unknown, now: number): Promise<Run> {
     try {
       const evaluation = { program: loaded.evaluator.program, input, now: nanoseconds(now) };
-      const run = this.#read(await this.#isolated.evaluate(tenant, evaluation));
-      const costly = run.ok ? run.fuelUsed > limits.evaluateFuelCostly : run.failure !== 'policy_conflict';
-      if (costly) this.#policyStrikes.add(key, this.#options.clock.monotonic());
-      else if (!run.ok) this.#conflicts.add(key, this.#options.clock.monotonic());
+      const reply = await this.#isolated.evaluate(tenant, evaluation);
+      const run = this.#read(reply);
+      const ended = this.#options.clock.monotonic();
+      if (isCostly(run) || reply.cpuMs > limits.evaluateLongMs) this.#suspensions.again(key, 'costly', ended);
+      else if (!run.ok) this.#suspensions.again(key, 'conflict', ended);
       // What fails cheaply (a conflict takes a millisecond, and megabytes of garbage) must not come at the worker's pace.
       if (!run.ok) await tarpit();
       return run;
@@ -213,36 +221,46 @@ export class Engine {
     }
   }
 
+  /**
+   * Evaluates in the worker what is slow, and allowed: it waits patiently, and is answered as on the main thread.
+   * @throws Problem evaluator_busy; not_ready when the worker was lost twice
+   */
+  async #runStored(tenant: string, policy: PolicyRef, input: unknown, now: number): Promise<Run> {
+    const { name, artifact } = policy;
+    const key = `${tenant}/${artifact}`;
+    const asked = { input, now: nanoseconds(now) };
+    const reply = await this.#patiently(() => this.#stored.evaluate(tenant, artifact, asked));
+    if (reply === undefined) return GONE;
+    const ended = this.#options.clock.monotonic();
+    const loaded = this.#loaded.peek(tenant, artifact);
+    if (reply.cpuMs > limits.evaluateSlowMs) loaded?.slowness.apart(ended);
+    const run = this.#read(reply);
+    const suspect = { tenant, policy: name, key };
+    if (!run.ok && run.failure === 'policy_conflict') this.#suspensions.conflict(suspect, ended);
+    else if (reply.cpuMs > limits.evaluateLongMs || isCostly(run)) this.#suspensions.strike(suspect, ended);
+    return run;
+  }
+
   #read(reply: IsolatedReply): Run {
     if (reply.ok) {
-      const { id: _, ...run } = reply;
+      const { id: _, cpuMs: __, ...run } = reply;
       return run;
     }
     return { ok: false, failure: failureOf[reply.kind], detail: reply.message };
   }
+}
 
-  #isSuspended(tenant: string, key: string, now: number): boolean {
-    return (
-      this.#policyStrikes.isOut(key, now) || this.#tenantStrikes.isOut(tenant, now) || this.#conflicts.isOut(key, now)
-    );
-  }
+const isLost = (reply?: IsolatedReply): reply is Extract<IsolatedReply, { ok: false }> =>
+  reply?.ok === false && reply.kind === 'lost';
 
-  #strike(tenant: string, policy: string, key: string): void {
-    this.#count(this.#policyStrikes, tenant, policy, key);
-    this.#tenantStrikes.add(tenant, this.#options.clock.monotonic());
-  }
+function busy(error: unknown): never {
+  if (!(error instanceof QueueFull)) throw error;
+  throw policyProblem('evaluator_busy', { headers: { 'retry-after': '1' } });
+}
 
-  /** A conflict is cheap on a plan, but it costs a Wasm instance: making the next took 0.1 to 3 ms, with garbage of megabytes. */
-  #conflict(tenant: string, policy: string, key: string): void {
-    this.#count(this.#conflicts, tenant, policy, key);
-  }
-
-  #count(strikes: Strikes, tenant: string, policy: string, key: string): void {
-    const now = this.#options.clock.monotonic();
-    const before = strikes.isOut(key, now);
-    strikes.add(key, now);
-    if (!before && strikes.isOut(key, now)) this.#options.observe({ kind: 'policy_suspended', tenant, policy });
-  }
+/** Whether a run in the worker spent what counts as exhausting the budget. */
+function isCostly(run: Run): boolean {
+  return run.ok ? run.fuelUsed > limits.evaluateFuelCostly : run.failure !== 'policy_conflict';
 }
 
 /**

@@ -1,15 +1,19 @@
 /**
- * Owns evaluation off the main thread: for policies that exhaust their budget again and again, for the tests of a
- * policy, and for trying one out. One evaluation at a time for a tenant, tenants in turn, a short queue each.
+ * Owns evaluation off the main thread: for policies that exhaust their budget again and again, for slow ones while others
+ * want the main thread, for the tests of a policy, and for trying one out. One evaluation at a time for a tenant, tenants in turn, a short queue each.
  */
 import { Worker } from 'node:worker_threads';
 import { limits } from '../core/limits.ts';
-import type { PolicyErrorKind, Program } from '../rego/index.ts';
+import type { Code, PolicyErrorKind, Program } from '../rego/index.ts';
 import type { PolicyGraph } from './graph/index.ts';
+import type { PackedCode } from './store.ts';
 
 export type Evaluation = {
-  /** Compiled already (a module is passed by reference, not copied), or bytes that the worker compiles and keeps by key. */
-  program: Program | { key: string; wasm: Uint8Array };
+  /**
+   * Compiled already (a module is passed by reference, not copied); bytes that the worker compiles and keeps by key; or a
+   * stored policy, run on its plan, which the worker keeps by key once it was given its code.
+   */
+  program: Program | { key: string; wasm: Uint8Array } | { key: string; code?: Code | PackedCode };
   input: unknown;
   /** Nanoseconds since the Unix epoch. */
   now: bigint;
@@ -17,10 +21,13 @@ export type Evaluation = {
   graph?: PolicyGraph;
 };
 export type IsolatedRequest = Evaluation & { id: number };
-/** `lost`: the worker did not start, died or was replaced, which need not be the policy's fault. */
+/**
+ * `lost`: the worker did not start, died or was replaced, which need not be the policy's fault. `absent`: it has not the
+ * stored policy's code. `cpuMs`: CPU time of the evaluation.
+ */
 export type IsolatedReply =
-  | { id: number; ok: true; result: unknown; fuelUsed: number; path?: string[] }
-  | { id: number; ok: false; kind: PolicyErrorKind | 'lost'; message: string };
+  | { id: number; ok: true; result: unknown; fuelUsed: number; path?: string[]; cpuMs: number }
+  | { id: number; ok: false; kind: PolicyErrorKind | 'lost' | 'absent'; message: string; cpuMs: number };
 /** `started` comes when the tenant's code is about to run, after our own loading. */
 export type FromWorker = { id: number; started: true } | IsolatedReply;
 
@@ -46,7 +53,7 @@ export class IsolatedEvaluator {
 
   /**
    * Evaluates in the worker.
-   * @param patient whether it may wait in the longer queue: tests of a policy, trying one out
+   * @param patient whether it may wait in the longer queue: slow policies, tests of a policy, trying one out
    * @throws QueueFull past the tenant's queue
    */
   evaluate(tenant: string, evaluation: Evaluation, patient = false): Promise<IsolatedReply> {
@@ -140,5 +147,5 @@ export class IsolatedEvaluator {
 }
 
 function lost({ id }: IsolatedRequest, message: string): IsolatedReply {
-  return { id, ok: false, kind: 'lost', message };
+  return { id, ok: false, kind: 'lost', message, cpuMs: 0 };
 }

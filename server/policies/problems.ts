@@ -45,6 +45,6 @@ export const policyProblem = defineProblems({
   evaluator_busy: {
     status: 429,
     title: 'Evaluator busy',
-    when: 'Too many explained evaluations and tests of policies of this tenant wait.',
+    when: 'Too many slow or explained evaluations and tests of policies of this tenant wait.',
   },
 });

@@ -24,6 +24,11 @@ export class Programs<Loaded> {
     return held.loaded;
   }
 
+  /** As get, but it does not count as a use. */
+  peek(tenant: string, artifact: string): Loaded | undefined {
+    return this.#ofTenant.get(tenant)?.get(artifact)?.loaded;
+  }
+
   set(tenant: string, artifact: string, loaded: Loaded): void {
     const own = this.#ofTenant.get(tenant) ?? new Map<string, { loaded: Loaded; usedAt: number }>();
     if (!own.has(artifact)) this.#size++;

@@ -162,6 +162,40 @@ describe('the walk', () => {
     expect(answers.map(({ graph }) => graph.resource[0]?.from.id)).toEqual(edges.map(({ from }) => from.id));
   });
 
+  test('fewer are asked together where each brings much (factsRowsTogetherMax)', async () => {
+    const per = limits.factsRowsTogetherMax / 4;
+    const edges = Array.from({ length: per + 1 }, (_, i) => ({
+      from: { type: 'user', id: i < per ? 'fitting' : 'more' },
+      name: 'owns',
+      to: { type: 'doc', id: `d${i}` },
+    }));
+    const more = edges.slice(0, per).map((edge) => ({ ...edge, from: { type: 'user', id: 'more' } }));
+    await store(database, 'much', [...edges, ...more]);
+    const types = typesFor(edges, []);
+    for (const [id, queries] of [
+      ['fitting', 2], // four together
+      ['more', 3], // three
+    ] as const) {
+      let reads = 0;
+      const counting = new FactsFromDatabase({
+        read: (tenant, work) => {
+          reads++;
+          return database.read(tenant, work);
+        },
+      });
+      const ask = () =>
+        counting.gather({
+          ...question('much', types, { type: 'user', id }, { type: 'doc', id: 'none' }),
+          needed: { ...needed, resource: false },
+        });
+      await ask();
+      reads = 0;
+      const answers = await Promise.all(Array.from({ length: 8 }, ask));
+      expect(answers.map(({ graph }) => graph.subject.length)).toEqual(Array(8).fill(per + (id === 'more' ? 1 : 0)));
+      expect(reads).toBe(queries);
+    }
+  });
+
   test('ids may have whatever SQL and arrays are written with', async () => {
     const ids = ['"', '\\', '\\"', '","', '{}', '{a,b}', 'NULL', "'; --", ' ', '$1', 'ä\u{1f511}'];
     const edges = ids.map((id, i) => ({
