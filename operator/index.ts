@@ -162,12 +162,7 @@ export function startOperator(options: OperatorOptions): Operator {
   return {
     async settled() {
       await first.done;
-      const resources = [...records.all()].map((record) => ({
-        target: record,
-        tenant: record.tenant,
-        status: record.status,
-      }));
-      return { resources, problems: source.problems() };
+      return { resources: statesOf(records), problems: source.problems() };
     },
     resync,
     idle: () => desk.queue.idle,
@@ -191,6 +186,10 @@ export function turnOf({ source, records }: Pick<Desk, 'source' | 'records'>, ke
   const isLetIn = record !== undefined && record.object !== '';
   if (source.namespaceLabels !== undefined && namespace !== '' && !isLetIn) return `namespace ${namespace}`;
   return `tenant ${(isLetIn ? record.tenant : (object?.claims?.tenant ?? record?.tenant)) ?? ''}`;
+}
+
+function statesOf(records: Records) {
+  return [...records.all()].map((record) => ({ target: record, tenant: record.tenant, status: record.status }));
 }
 
 function lookAtIssuer({ records, queue }: Desk, tenant: string, name: string): void {

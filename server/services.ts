@@ -1,6 +1,5 @@
 /** Owns putting the rooms together: one object that app.ts, the operator and the CLI take what they need from. */
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { AccessServices } from './access.ts';
 import { erasingAudit } from './audit/index.ts';
 import { type AuthzRouteServices, Batches, DecisionLog, Explainer, erasingDecisions } from './authz/index.ts';
@@ -13,15 +12,14 @@ import {
   Registrar,
   Throttled,
 } from './consents/index.ts';
-import { JwksCache, type JwksOptions } from './core/auth/jwks.ts';
-import { createOutbound, type OutboundOptions } from './core/auth/outbound.ts';
+import type { JwksCache } from './core/auth/jwks.ts';
+import { createOutbound } from './core/auth/outbound.ts';
 import { AccessTokens } from './core/auth/token-cache.ts';
 import { type Clock, systemClock } from './core/clock.ts';
-import { type Config, ConfigError, parseListen, requireVariable } from './core/config.ts';
+import { type Config, requireVariable } from './core/config.ts';
 import { Database } from './core/db/database.ts';
 import type { FenceOptions } from './core/db/fence.ts';
 import { FairQueue } from './core/fair-queue.ts';
-import { createLogger, logObservation } from './core/log.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
 import { problem } from './core/problems.ts';
@@ -36,12 +34,7 @@ import {
   type InvitationRouteServices,
   pendingInvitationOf,
 } from './invitations/index.ts';
-import {
-  type IssuerRouteServices,
-  type IssuerServices,
-  KeyFindings,
-  type KeyFindingsOptions,
-} from './issuers/index.ts';
+import type { IssuerRouteServices, IssuerServices, KeyFindings } from './issuers/index.ts';
 import {
   createSealer,
   ensureKeys,
@@ -59,6 +52,8 @@ import {
   type PortalServices,
   recordSupportUse,
 } from './members/index.ts';
+import { observers } from './observers.ts';
+import { issuerKeys, outboundOptions } from './outside.ts';
 import { Artifacts, Engine, type PolicyRouteServices, type PolicyServices } from './policies/index.ts';
 import { createCompiler } from './rego/index.ts';
 import { erasingRelationships, type RelationshipRouteServices } from './relationships/index.ts';
@@ -151,11 +146,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       ensureKeys: (write) => ensureKeys({ sealer, clock }, write),
       sealer,
     });
-    const metrics = createMetrics({
-      tenants: () => snapshots.size,
-      programs: () => engine.size,
-      fresh: () => snapshots.isFresh(),
-    });
+    const metrics = metricsOf(snapshots, engine);
     attach(metrics);
     return {
       ...{ config, clock, observe, metrics, baseUrl, database, snapshots, portal, keyFindings },
@@ -206,16 +197,6 @@ export async function createServices(config: Config, options: ServiceOptions): P
     await database.close();
     throw error;
   }
-}
-
-type KeyParts = Pick<JwksOptions, 'outbound' | 'clock' | 'observe'> & Omit<KeyFindingsOptions, 'look'>;
-
-/** The keys of trusted issuers, and what is found when they are read. */
-function issuerKeys({ outbound, clock, observe, database, server, maxStalenessMs }: KeyParts) {
-  const jwks = new JwksCache({ outbound, clock, observe, found: (finding) => keyFindings.found(finding) });
-  const look: KeyFindingsOptions['look'] = (tenant, issuer) => jwks.look(tenant, issuer);
-  const keyFindings: KeyFindings = new KeyFindings({ database, server, look, maxStalenessMs, observe });
-  return { jwks, keyFindings };
 }
 
 type Parts = {
@@ -301,39 +282,9 @@ function erasingRooms(sealer: Sealer) {
   return [...makers, erasingDecisions, erasingLedger, erasingAudit];
 }
 
-/** Every observation goes to the log, the metrics, and whoever started us. */
-function observers(config: Config, also: Observe | undefined) {
-  const logger = createLogger(config.ACCORD_LOG_LEVEL);
-  let metrics: Metrics | undefined;
-  const observe: Observe = (observation) => {
-    metrics?.record(observation);
-    logObservation(logger, observation);
-    also?.(observation);
-  };
-  const attach = (made: Metrics) => {
-    metrics = made;
-  };
-  return { observe, attach };
-}
-
-function ownListeners(config: Config): { port: number }[] {
-  return [parseListen(config.ACCORD_LISTEN), parseListen(config.ACCORD_ADMIN_LISTEN)];
-}
-
-/** @throws ConfigError when the file of ACCORD_CA_BUNDLE cannot be read */
-async function outboundOptions(config: Config): Promise<OutboundOptions> {
-  const { ACCORD_CA_BUNDLE: file, ACCORD_HTTPS_PROXY: url, ACCORD_NO_PROXY: except } = config;
-  const ca = file === undefined ? undefined : await readFile(file, 'utf8').catch(unreadable);
-  return {
-    allow: config.ACCORD_OUTBOUND_ALLOW,
-    ownListeners: () => ownListeners(config),
-    ...(ca === undefined ? {} : { ca }),
-    ...(url === undefined ? {} : { proxy: { url, except } }),
-  };
-}
-
-function unreadable(error: Error): never {
-  throw new ConfigError(`ACCORD_CA_BUNDLE: ${error.message}`);
+function metricsOf(snapshots: Snapshots, engine: Engine): Metrics {
+  const [tenants, programs] = [() => snapshots.size, () => engine.size];
+  return createMetrics({ tenants, programs, fresh: () => snapshots.isFresh() });
 }
 
 type Following = Omit<ConstructorParameters<typeof Snapshots>[0], 'keysChanged'>;

@@ -137,6 +137,9 @@ async function enrol(): Promise<void> {
   await write('POST /portal/invitations/redeem', 'nobody', '/portal/invitations/redeem', { token });
   await write(`DELETE ${path}/{id}`, 'member', `${url}/${(await invite('b@example.org')).id}`);
   await server.member(tenant, 'support');
+  const removed = await server.member(tenant, 'config-viewer');
+  const { sub } = JSON.parse(Buffer.from(removed.split('.')[1] as string, 'base64url').toString());
+  await write('DELETE /tenants/{tenant}/members/{id}', 'member', `${C}/members/${sub}`);
   const config = await configClient(server, tenant, 'security-admin');
   const { body } = await config('GET', '/portal-tokens');
   const other = body.portalTokens.find((one: { current: boolean }) => !one.current);
