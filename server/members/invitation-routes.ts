@@ -1,5 +1,6 @@
 /** Inviting members through the Config API, and the one door that is open to whoever holds a link. */
 import { Type } from 'typebox';
+import { Empty } from '../core/config-api.ts';
 import { Gate } from '../core/db/gate.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
@@ -87,13 +88,14 @@ function registerInviting(app: App, services: PortalServices): void {
         tenant: Type.String(),
         id: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
       }),
-      response: { 204: Type.Null() },
+      response: { 200: Empty },
     },
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
       const by = { actor: `member:${memberOf(request).email}`, requestId: request.id };
       const { revision } = await withdraw(services, tenant, id, by);
-      return reply.code(204).header('accord-revision', revision).send(null);
+      reply.header('accord-revision', revision);
+      return {};
     },
   });
 }

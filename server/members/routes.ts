@@ -130,11 +130,12 @@ function registerTokenChanges(app: App, services: MemberRouteServices): void {
         tenant: Type.String(),
         jti: UuidText,
       }),
-      response: { 204: Type.Null() },
+      response: { 200: Empty },
     },
     handler: async (request, reply) => {
       const { revision } = await revokeToken(services, memberOf(request), request.params.jti, request.id);
-      return reply.code(204).header('accord-revision', revision).send(null);
+      reply.header('accord-revision', revision);
+      return {};
     },
   });
 }
