@@ -266,13 +266,19 @@ test('evaluations are recorded and counted as requests of POST /authz are', asyn
 const bomb = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
 test.each([
-  ['evaluation', '/access/v1/evaluation', { subject, action, ...car('a'), context: 'BOMB' }],
-  ['evaluations', '/access/v1/evaluations', { subject, action, evaluations: [{ ...car('a'), context: 'BOMB' }] }],
-  ['search', '/access/v1/search/resource', { subject, action, resource: { type: 'car', properties: 'BOMB' } }],
-  ['a relationship', '/actors/user/deep/relationships', { relationshipType: 'drives', to: 'BOMB' }],
-  ['an invitation', '/sharing/invitations', { relationshipType: 'drives', to: 'BOMB' }],
-])('a depth bomb in %s is a 400 with its place', async (_, path, body) => {
-  const raw = JSON.stringify(body).replace('"BOMB"', bomb(30_000));
+  [30_000, 'evaluation', '/access/v1/evaluation', { subject, action, ...car('a'), context: 'BOMB' }],
+  [
+    30_000,
+    'evaluations',
+    '/access/v1/evaluations',
+    { subject, action, evaluations: [{ ...car('a'), context: 'BOMB' }] },
+  ],
+  [30_000, 'search', '/access/v1/search/resource', { subject, action, resource: { type: 'car', properties: 'BOMB' } }],
+  // As deep as their bodies may be large.
+  [1000, 'a relationship', '/actors/user/deep/relationships', { relationshipType: 'drives', to: 'BOMB' }],
+  [1000, 'an invitation', '/sharing/invitations', { relationshipType: 'drives', to: 'BOMB' }],
+])('a bomb of %i levels in %s is a 400 with its place', async (levels, _, path, body) => {
+  const raw = JSON.stringify(body).replace('"BOMB"', bomb(levels));
   const { status, body: answer } = await backend('POST', path, { raw, type: 'application/json' });
   expect([status, answer.code]).toEqual([400, 'invalid_request']);
   expect(answer.detail).toContain(`more than ${limits.inputDepthMax} levels`);
