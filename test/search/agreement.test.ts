@@ -106,7 +106,7 @@ describe('search finds what check allows', () => {
   });
 
   test('a page ends when searchPageMsMax have passed, with a token and at least some candidates checked', async () => {
-    const { asked, idsOf } = await world(0);
+    const { asked, idsOf } = await world(1002);
     const policy = asked.snapshot.policies.get('p');
     const reads: Reads = { all: true }; // so that all things are candidates
     const snapshot = { ...asked.snapshot, policies: new Map([['p', { ...policy, reads }]]) } as TenantSnapshot;
