@@ -33,7 +33,7 @@ type Place = { n: number; part: Part; asked?: Pointed };
 type Read = { from: Edge[]; to: Edge[]; subject?: Attributes; resource?: Attributes; tooMany: ('from' | 'to')[] };
 type Attributes = Record<string, unknown> | null;
 
-/** Of the main thread, for a row on its way from the socket; measured: 1.5 us. */
+/** What pg takes of the main thread for a row that it parses: an estimate, because it is done where nobody measures. */
 const ROW_MS = 0.0015;
 /** What more than so many rows are made into waits for its turn. */
 const ROWS_PROMPT = 100;
