@@ -77,7 +77,7 @@ describe('a draft', () => {
       ],
       edges: [{ from: 'start', to: 'c0' }, ...ids.map((id, n) => ({ from: id, to: ids[n + 1] ?? 'end', on: 'false' }))],
     };
-    const input = { graph: { subject: Array(60_000).fill({}), resource: [] } };
+    const input = { graph: { subject: Array(45_000).fill(0), resource: [] } };
     const { status, body } = await call('POST', '/policies/t%3Anew/test', { body: { graph, input } });
     expect([status, body.outcome, body.reason]).toEqual([200, 'deny', 'policy_budget_exhausted']);
     expect(body.explain).not.toHaveProperty('path');
