@@ -39,8 +39,10 @@ export function checkStructure(text: string): number {
       for (i++; i < length; i++) {
         const inner = text.charCodeAt(i);
         if (inner === QUOTE) break;
-        if (inner === BACKSLASH) i++;
         if (named) hash = Math.imul(hash ^ inner, PRIME);
+        if (inner !== BACKSLASH) continue;
+        i++;
+        if (named) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME);
       }
       if (!named) continue;
       named = false;

@@ -22,6 +22,9 @@ function nameWithout(name: string, { type, id, standIn }: Person): string {
   return other;
 }
 
+/** Members whose values are the service's own words, which an id may happen to be. */
+const words = new Set(['role', 'type', 'kind', 'action', 'source', 'outcome']);
+
 function replaced(value: unknown, person: Person): unknown {
   const { type, id, standIn } = person;
   if (typeof value === 'string') {
@@ -29,7 +32,10 @@ function replaced(value: unknown, person: Person): unknown {
     return value === `user:${type}:${id}` ? `user:${type}:${standIn}` : nameWithout(value, person);
   }
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, member]): [string, unknown] => [name, replaced(member, person)]);
+  const entries = Object.entries(value).map(([name, member]): [string, unknown] => [
+    name,
+    words.has(name) ? member : replaced(member, person),
+  ]);
   if (entries.every(([name, member]) => member === (value as Record<string, unknown>)[name])) return value;
   return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
 }

@@ -8,7 +8,6 @@ import { limits } from '../core/limits.ts';
 import {
   holdLooks,
   readErased,
-  replaceTexts,
   STAND_IN,
   type StandIn,
   type Tagger,
@@ -16,6 +15,7 @@ import {
   tenantsWithErased,
   textsOf,
 } from '../pseudonyms/index.ts';
+import { withStandIns } from './erased-texts.ts';
 import { type DecisionRecord, deleteDecisions, rewriteDecisions, type ScannedRow, scanDecisions } from './store.ts';
 
 export const erasingDecisions: RoomErasing = {
@@ -61,7 +61,7 @@ function rewritten(row: ScannedRow, { id, type, contacts, standIn }: Erasing): S
     if (text === id && (of === undefined || of === type)) return standIn;
     return contacts.includes(text) ? STAND_IN : undefined;
   };
-  return { ...row, request: replaceTexts(row.request, replace), answer: replaceTexts(row.answer, replace) };
+  return { ...row, ...withStandIns(row, replace) };
 }
 
 /**
@@ -96,14 +96,13 @@ export async function withoutErased(
       const is = erased?.some((one) => type === undefined || one.type === type);
       return tagged && is ? STAND_IN + tagged.tag : undefined;
     };
-    const { request, answer, caller } = record;
+    const { caller } = record;
     const [, type, id] = CALLER.exec(caller) ?? [];
     const name = id === undefined ? undefined : standIn(id, type);
     return {
       ...record,
       caller: name === undefined ? caller : `user:${type}:${name}`,
-      request: replaceTexts(request, standIn),
-      answer: replaceTexts(answer, standIn),
+      ...withStandIns(record, standIn),
     };
   });
 }

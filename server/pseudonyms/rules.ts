@@ -28,8 +28,10 @@ export function replaceTexts<T>(value: T, standIn: StandIn, type?: string): T {
   const own = typeof value.type === 'string' ? value.type : undefined;
   let changed = false;
   const members = Object.entries(value).map(([name, member]): [string, unknown] => {
+    // The words of our own objects, which an id may happen to be.
+    if (name === 'type' || name === 'relationshipType') return [name, member];
     const replaced: [string, unknown] = [
-      standIn(name, undefined) ?? name,
+      name === 'id' ? name : (standIn(name, undefined) ?? name),
       replaceTexts(member, standIn, name === 'id' ? own : undefined),
     ];
     changed ||= replaced[0] !== name || replaced[1] !== member;

@@ -129,6 +129,9 @@ describe('the structure of a body', () => {
     expect(await ask(list(limits.bodyShapesMax - around + 1, own))).toEqual([400, expect.stringContaining('members')]);
     const ordered = (n: number) => `{"a${n % 100}":0,"b${n / 100}":0}`; // few names, in many orders
     expect((await ask(list(limits.bodyShapesMax, ordered)))[0]).toBe(400);
+    const escaped = (n: number) =>
+      [...n.toString(8).padStart(5, '0')].map((digit) => `\\${'btnfr"/\\'[Number(digit)]}`).join('');
+    expect((await ask(list(limits.bodyShapesMax + 1, (n) => `{"${escaped(n)}":0}`)))[0]).toBe(400);
     const one = Array.from({ length: limits.bodyShapesMax }, (_, n) => `"k${n}":0`);
     expect((await ask(`{${one}}`))[0]).toBe(400);
   });

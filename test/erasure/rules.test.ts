@@ -1,7 +1,8 @@
 /** What is taken for the name of a person in a record, and what is left as it is. */
 import { describe, expect, test } from 'vitest';
 import { withoutPerson } from '../../server/audit/rules.ts';
-import { replaceTexts, textsOf } from '../../server/pseudonyms/index.ts';
+import { withStandIns } from '../../server/authz/erased-texts.ts';
+import { replaceTexts, type StandIn, textsOf } from '../../server/pseudonyms/index.ts';
 
 describe('texts of a decision', () => {
   const standIn = (text: string, type: string | undefined) =>
@@ -68,5 +69,39 @@ describe('an audit entry', () => {
     [entry('malice', 'user:robot:alice', { acceptor: 'user/alice2', of: ['al'] })],
   ])('%j names somebody else, and is the same object', (before) => {
     expect(withoutPerson(before, person)).toBe(before);
+  });
+});
+
+describe('ids that are words of the service', () => {
+  const erased =
+    (...ids: string[]): StandIn =>
+    (text) =>
+      ids.includes(text) ? `erased:${text}` : undefined;
+  const record = {
+    request: {
+      subject: { id: 'user', type: 'user', owner: 'car' },
+      action: 'car:read',
+      resource: { id: 'bob', type: 'car' },
+      context: { subject: 'user', by: { type: 'user', id: 'user' } },
+    },
+    answer: { outcome: 'deny', reason: 'deny', obligations: ['user', 'call'] },
+  } as Parameters<typeof withStandIns>[0];
+
+  test('take no type, action, outcome or name of a member with them', () => {
+    expect(withStandIns(record, erased('user', 'car', 'deny', 'subject', 'car:read', 'outcome', 'id'))).toEqual({
+      request: {
+        subject: { id: 'erased:user', type: 'user', owner: 'erased:car' },
+        action: 'car:read',
+        resource: { id: 'bob', type: 'car' },
+        context: { 'erased:subject': 'erased:user', by: { type: 'user', id: 'erased:user' } },
+      },
+      answer: { outcome: 'deny', reason: 'erased:deny', obligations: ['erased:user', 'call'] },
+    });
+  });
+
+  test('leave the role in an audit entry', () => {
+    const entry = { actor: 'member:a@b.c', object_name: 'x', detail: { role: 'security-admin', id: 'security-admin' } };
+    const person = { type: 'user', id: 'security-admin', standIn: 'erased:x' };
+    expect(withoutPerson(entry, person).detail).toEqual({ role: 'security-admin', id: 'erased:x' });
   });
 });

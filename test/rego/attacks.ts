@@ -73,6 +73,12 @@ export const attacks: Attack[] = [
   ],
   ['deep text', 'json.unmarshal(input)', '['.repeat(100_000), ['budget', 'internal', 'memory']],
   ['graph of all paths', 'count(graph.reachable_paths(input, ["0"]))', graph, ['budget']],
+  [
+    'jwt in a jwt, of quotes',
+    'io.jwt.decode(input)',
+    `${[{ cty: 'JWT', alg: 'none' }].map((header) => Buffer.from(JSON.stringify(header)).toString('base64url'))}.${Buffer.from(`x${'"'.repeat(100_000)}x`).toString('base64url')}.`,
+    ['undefined', 'budget'],
+  ],
   ['yaml aliases', 'yaml.unmarshal(input)', `${bomb}e: [*d,*d,*d,*d,*d,*d,*d,*d]`, ['undefined', 'budget']],
   ['yaml keys', 'yaml.unmarshal(input)', Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join('\n'), ['budget']],
   [

@@ -35,8 +35,17 @@ function decode(context: BuiltinContext, text: string): Value {
       if (header.has('cty')) stringOf(header.get('cty'));
       return [header, jsonObject(context, payload), decodePart(token.signature).toString('hex')];
     }
-    inner = payload.replace(/^["']+|["']+$/g, '');
+    inner = unquoted(payload);
   }
+}
+
+/** Without the quotes around it. A regular expression for both ends takes the square of the quotes inside. */
+function unquoted(text: string): string {
+  const isQuote = (at: number) => text[at] === '"' || text[at] === "'";
+  let [from, to] = [0, text.length];
+  while (from < to && isQuote(from)) from++;
+  while (to > from && isQuote(to - 1)) to--;
+  return text.slice(from, to);
 }
 
 function verifier(algorithm: string): Builtin {

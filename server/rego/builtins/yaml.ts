@@ -29,7 +29,13 @@ function parseYaml(context: BuiltinContext, text: string): Value {
   // each alias that is merged copies a map's keys: up to 20 us in a text of 10 kB
   if (text.includes('<<')) context.charge((text.split('*').length - 1) * (text.length / 16));
   if (deepest(text) > DEPTH_MAX) refuse();
-  const documents = parseAllDocuments(text, { uniqueKeys: false, merge: true, intAsBigInt: true, logLevel: 'silent' });
+  const documents = parseAllDocuments(text, {
+    uniqueKeys: false,
+    merge: true,
+    intAsBigInt: true,
+    logLevel: 'silent',
+    prettyErrors: false,
+  });
   if (documents.some(({ errors }) => errors.length > 0)) refuse();
   return documents[0] === undefined ? null : fromPlain(expand(documents[0]), context);
 }
