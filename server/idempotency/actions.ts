@@ -63,6 +63,11 @@ function sinceOf(now: number): string {
   return new Date(now - limits.idempotencyKeptMs).toISOString();
 }
 
+/** Whose key it is: clients of two issuers may have one name. */
+function keyHolder(caller: Caller): string {
+  return caller.kind === 'backend' ? `${caller.issuer} ${callerName(caller)}` : callerName(caller);
+}
+
 /** One request's key. */
 export class Claim implements Once {
   readonly place: KeyPlace;
@@ -75,7 +80,7 @@ export class Claim implements Once {
     const { tenant } = caller;
     const digest = (what: string, value: string) => sealer.digest(Buffer.from(value), [ROOM, tenant, what]);
     const id = digest('key', JSON.stringify([route, key]));
-    this.place = { tenant, caller: callerDigest(sealer, tenant, callerName(caller)), id };
+    this.place = { tenant, caller: callerDigest(sealer, tenant, keyHolder(caller)), id };
     this.request = digest('request', target);
     this.#services = services;
     this.#now = new Date(clock.now()).toISOString();
