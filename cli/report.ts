@@ -42,6 +42,8 @@ export function reportProblems(isReporting: () => boolean): (problems: readonly 
     known = now;
     if (!isReporting()) return;
     for (const one of fresh) console.log(one);
+    if (fresh.length > 0 && problems.some(({ severity }) => severity === undefined))
+      console.log('Until every manifest can be read, none that is missing counts as deleted.');
     if (isMended) console.log('Every manifest can be read again.');
   };
 }

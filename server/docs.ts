@@ -70,7 +70,10 @@ export async function registerDocs(app: App, version: string): Promise<void> {
     url: '/openapi.json',
     config: { access: { door: 'public' } },
     schema: { hide: true },
-    handler: async () => app.swagger(),
+    handler: async (_request, reply) => {
+      reply.header('cache-control', 'no-cache'); // kept, and asked for again
+      return app.swagger();
+    },
   });
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {

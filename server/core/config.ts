@@ -4,6 +4,7 @@
  */
 import { type Static, type TProperties, Type } from 'typebox';
 import { Check } from 'typebox/value';
+import { parseCidrs } from './auth/addresses.ts';
 
 export const ConfigSchema = Type.Object({
   ACCORD_DATABASE_URL: Type.Optional(
@@ -123,7 +124,10 @@ export const ConfigSchema = Type.Object({
   }),
   ACCORD_LOG_LEVEL: Type.Union(
     [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error'), Type.Literal('silent')],
-    { default: 'info', description: 'What is logged, and what is more important.' },
+    {
+      default: 'info',
+      description: 'What is logged, and what is more important. `accord start` logs errors only unless this is set.',
+    },
   ),
 });
 export type Config = Readonly<Static<typeof ConfigSchema>>;
@@ -151,11 +155,23 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       continue;
     }
     const value = schema.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
-    if (Check(schema as never, value)) config[name] = value;
-    else wrong.push(`${name}: ${expectation(schema)}`);
+    const fault = Check(schema as never, value) ? faultOf(name, text) : expectation(schema);
+    if (fault === undefined) config[name] = value;
+    else wrong.push(`${name}: ${fault}`);
   }
   if (wrong.length > 0) throw new ConfigError(wrong.join('\n'));
   return Object.freeze(config) as Config;
+}
+
+/** What a schema cannot say. */
+function faultOf(name: string, text: string): string | undefined {
+  if (name !== 'ACCORD_OUTBOUND_ALLOW' && name !== 'ACCORD_TRUST_PROXY') return undefined;
+  try {
+    parseCidrs(text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return undefined;
 }
 
 /** HOST:PORT taken apart; an IPv6 host stands in brackets. */
