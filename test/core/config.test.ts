@@ -15,7 +15,7 @@ describe('configuration', () => {
       ACCORD_LOG_LEVEL: 'loud',
       ACCORD_DATABASE_URL: 'mysql://x',
       ACCORD_OUTBOUND_ALLOW: '10.0.0.0/8/8',
-      ACCORD_TRUST_PROXY: '10.0.0.1',
+      ACCORD_TRUST_PROXY: 'loopback',
     };
     const read = () => readConfig(environment);
     expect(read).toThrow(ConfigError);
@@ -24,7 +24,7 @@ describe('configuration', () => {
     expect(read).toThrow(/ACCORD_LOG_LEVEL: must be one of debug, info, warn, error, silent/);
     expect(read).toThrow(/ACCORD_DATABASE_URL: must be text that matches/);
     expect(read).toThrow(/ACCORD_OUTBOUND_ALLOW: 10\.0\.0\.0\/8\/8 is not a CIDR range/);
-    expect(read).toThrow(/ACCORD_TRUST_PROXY: 10\.0\.0\.1 is not a CIDR range/);
+    expect(read).toThrow(/ACCORD_TRUST_PROXY: loopback is not a CIDR range/);
   });
   test('a missing variable is named with what needs it', () => {
     expect(() => requireVariable(readConfig({}), 'ACCORD_MASTER_KEY', 'serve')).toThrow(
