@@ -61,6 +61,8 @@ create table accord.relationship (
   primary key (tenant, from_type, from_id, name, to_type, to_id)
 );
 create index relationship_to on accord.relationship (tenant, to_type, to_id, name, from_type, from_id);
+-- Whether a type is in use is read from one entry, the one that expires last; nulls never expire.
+create index relationship_of_type on accord.relationship (tenant, from_type, name, to_type, expires_at);
 select accord.isolate('accord.relationship');
 
 -- How many relationships a tenant has is the sum of these. A statement that makes or removes some adds one row, so that no

@@ -8,7 +8,7 @@ import type { ConfigWrite } from '../tenants/index.ts';
 import { typeProblem } from './problems.ts';
 import { parseTypeKey, typeKeyOf } from './rules.ts';
 import type { RelationshipTypeRow, RelationshipTypeSpec, TypeKey } from './schema.ts';
-import { hasRelationships, loadRelationshipTypes, readRelationshipType, readThingType } from './store.ts';
+import { loadRelationshipTypes, readRelationshipType, readThingType, withRelationships } from './store.ts';
 
 /** A relationship type that is not stored and may be written with one that names it, as its own writer says. */
 export type Peer = { writer: Writer; spec: RelationshipTypeSpec };
@@ -84,45 +84,53 @@ export async function usesOfRelationshipType(
   now: string,
 ): Promise<{ use: string } | { use: undefined; with: TypeKey[] }> {
   const name = typeKeyOf(key);
-  if (await hasRelationships(tx, tenant, key, now)) return { use: `relationships of the type ${name}` };
-  const rows = new Map((await loadRelationshipTypes(tx, tenant)).map((row) => [typeKeyOf(keyOf(row)), row]));
-  const going = tiedTo(name, rows);
-  for (const other of going) {
-    if (other !== name && (await hasRelationships(tx, tenant, parseTypeKey(other), now))) going.delete(other);
-  }
+  const ties = tiesOf(await loadRelationshipTypes(tx, tenant));
+  const going = tiedTo(name, ties);
+  const used = await withRelationships(tx, tenant, [...going].map(parseTypeKey), now);
+  for (const one of used) going.delete(typeKeyOf(one));
+  if (!going.has(name)) return { use: `relationships of the type ${name}` };
   // What one that stays is inherited through stays as well, and so on.
-  for (let heir = heirOf(going, rows); heir !== undefined; heir = heirOf(going, rows)) {
-    if (heir.of === name) return { use: `${heir.name}, which is inherited through it` };
-    going.delete(heir.of);
+  const staying = [...ties.names.keys()].filter((one) => !going.has(one));
+  for (const heir of staying) {
+    for (const of of ties.names.get(heir) ?? []) {
+      if (of === name) return { use: `${heir}, which is inherited through it` };
+      // `staying` grows while it is read.
+      if (going.delete(of)) staying.push(of);
+    }
   }
   going.delete(name);
   return { use: undefined, with: [...going].map(parseTypeKey) };
 }
 
-type Rows = ReadonlyMap<string, RelationshipTypeRow>;
+/** What each relationship type is inherited through, the reverse of it, and which types are retired. */
+type Ties = { names: Map<string, string[]>; heirs: Map<string, string[]>; retired: Set<string> };
+
+function tiesOf(rows: readonly RelationshipTypeRow[]): Ties {
+  const ties: Ties = { names: new Map(), heirs: new Map(), retired: new Set() };
+  for (const row of rows) {
+    const name = typeKeyOf(keyOf(row));
+    const named = (row.spec.inheritedThrough ?? []).flatMap(({ relationship, from }) => [relationship, from]);
+    ties.names.set(name, named);
+    if (row.retired) ties.retired.add(name);
+    for (const one of named) {
+      const heirs = ties.heirs.get(one);
+      if (heirs) heirs.push(name);
+      else ties.heirs.set(one, [name]);
+    }
+  }
+  return ties;
+}
 
 /** The type and the retired ones that it is tied to by inheritance, in either direction, directly or not. */
-function tiedTo(name: string, rows: Rows): Set<string> {
+function tiedTo(name: string, { names, heirs, retired }: Ties): Set<string> {
   const tied = new Set([name]);
+  // `tied` grows while it is read.
   for (const one of tied) {
-    for (const [other, row] of rows) {
-      if (row.retired && (namedBy(row).includes(one) || namedBy(rows.get(one)).includes(other))) tied.add(other);
+    for (const other of [...(names.get(one) ?? []), ...(heirs.get(one) ?? [])]) {
+      if (retired.has(other)) tied.add(other);
     }
   }
   return tied;
-}
-
-/** One that stays and is inherited through one of those that would go. */
-function heirOf(going: ReadonlySet<string>, rows: Rows): { name: string; of: string } | undefined {
-  for (const [name, row] of rows) {
-    const of = going.has(name) ? undefined : namedBy(row).find((one) => going.has(one));
-    if (of !== undefined) return { name, of };
-  }
-  return undefined;
-}
-
-function namedBy(row: RelationshipTypeRow | undefined): string[] {
-  return (row?.spec.inheritedThrough ?? []).flatMap(({ relationship, from }) => [relationship, from]);
 }
 
 function keyOf(row: RelationshipTypeRow): TypeKey {

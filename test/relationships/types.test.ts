@@ -1,8 +1,10 @@
 /** The Config API of types. */
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { deleteRelationshipType, putRelationshipType, relationshipTypeSpec } from '../../server/types/index.ts';
+import { withRelationships } from '../../server/types/store.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
 import { configClient } from '../policies/config-client.ts';
 import { sharingTenant } from './sharing.ts';
@@ -313,4 +315,27 @@ test('a tenant has typesMax types of each table, and not one more', async () => 
     expect((await other.config('PUT', past, { body: {} })).body.code).toBe('type_quota_reached');
     expect((await other.config('PUT', last, { body: {} })).status).toBe(200);
   }
+});
+
+test('whether types are in use is read from one relationship of each, also where a type has none', async () => {
+  const tenant = 'many-relationships';
+  const { database } = server.services;
+  const rows = 5000;
+  await database.system((tx) =>
+    tx.run(sql`insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id, expires_at)
+      select ${tenant}, 'user', 'u' || n, case when n % 2 = 0 then 'owns' else 'expired' end, 'car', 'c' || n,
+        case when n % 2 = 0 then null else timestamptz '2020-01-01' end
+      from generate_series(1, ${rows}::int) n`),
+  );
+  const keys = ['owns', 'expired', 'none'].map((name) => ({ from: 'user', name, to: 'car' }));
+  const Read = Type.Object({ read: Type.Integer() });
+  await database.system(async (tx) => {
+    expect(await withRelationships(tx, tenant, keys, '2026-01-01T00:00:00Z')).toEqual([keys[0]]);
+    const { read } = await tx.one(
+      Read,
+      sql`select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_all_tables
+        where relid = 'accord.relationship'::regclass`,
+    );
+    expect(read).toBeLessThanOrEqual(keys.length);
+  });
 });
