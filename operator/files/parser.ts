@@ -93,7 +93,7 @@ function ask(worker: Worker, file: ToParseWorker, cpuMsMax: number): Promise<Par
   worker.postMessage(file);
   return answer.promise.finally(() => {
     clearInterval(looking);
-    worker.off('message', receive).off('exit', ended);
+    worker.off('message', receive).off('error', answer.reject).off('exit', ended);
     worker.unref();
   });
 }

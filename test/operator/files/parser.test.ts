@@ -37,6 +37,18 @@ test.each([
   },
 );
 
+test('fifteen large files of one scan leave no listeners behind', async () => {
+  const warnings: string[] = [];
+  const warned = (warning: Error) => void warnings.push(warning.name);
+  process.on('warning', warned);
+  const parser = parserWith();
+  const text = fileOf(limits.manifestParsedHereCharsMax + 1);
+  for (let n = 0; n < 15; n++) expect((await parser.parse(`${n}.yaml`, text)).objects).toHaveLength(3);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', warned);
+  expect(warnings).toEqual([]);
+});
+
 test('the process goes on while a large file is read', async () => {
   let [turns, done] = [0, false];
   const turn = () => {
