@@ -18,7 +18,7 @@ export class Batches {
 
   /**
    * Runs `work` in its tenant's turn; its place is given up when the response was taken or its connection has ended.
-   * @throws Problem too_many_batches
+   * @throws Problem too_many_batches; client_closed_request when the connection ended before its turn
    */
   run<T>(tenant: string, response: ServerResponse, work: () => Promise<T>): Promise<T> {
     if (this.#gate.waiting(tenant) >= limits.batchesWaitingPerTenantMax) {
@@ -27,7 +27,7 @@ export class Batches {
     return new Promise((resolve, reject) => {
       const taken = new Promise<void>((done) => response.once('close', done));
       void this.#gate.run(tenant, async () => {
-        if (response.closed) return reject(new Error('the client is gone')); // nobody reads it
+        if (response.closed) return reject(authzProblem('client_closed_request')); // nobody reads it
         try {
           resolve(await work());
         } catch (error) {

@@ -1,6 +1,11 @@
 import { defineProblems } from '../core/problems.ts';
 
 export const authzProblem = defineProblems({
+  client_closed_request: {
+    status: 499,
+    title: 'Client closed request',
+    when: 'The client closed the connection before its batch began. Nobody reads this answer.',
+  },
   too_many_batches: {
     status: 429,
     title: 'Too many batches',
