@@ -143,10 +143,12 @@ export function startOperator(options: OperatorOptions): Operator {
       await desk.queue.quiet();
       first.begin(await desk.begin());
       isLeading = true;
+      desk.issuerKeys.start();
       desk.queue.resume();
     },
     lost: () => {
       isLeading = false;
+      desk.issuerKeys.stop();
       desk.queue.pause();
     },
     waiting: (message) => options.onWaiting?.(message),

@@ -24,11 +24,23 @@ export class IssuerKeys {
   readonly #options: IssuerKeysOptions;
   #cancel: (() => void) | undefined;
   #asking: Promise<void> | undefined;
-  #closed = false;
+  #polling = false;
 
   constructor(options: IssuerKeysOptions) {
     this.#options = options;
+  }
+
+  /** Begins to look for changes: only whoever leads does. */
+  start(): void {
+    if (this.#polling) return;
+    this.#polling = true;
     this.#next();
+  }
+
+  stop(): void {
+    this.#polling = false;
+    this.#cancel?.();
+    this.#cancel = undefined;
   }
 
   async condition(tenant: string, name: string): Promise<ConditionLine> {
@@ -37,15 +49,18 @@ export class IssuerKeys {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancel?.();
+    this.stop();
     await this.#asking;
   }
 
   #next(): void {
-    if (this.#closed) return;
+    // A poll that was under way over a stop and a start does not begin a second chain.
+    if (!this.#polling || this.#cancel) return;
     this.#cancel = this.#options.timers.after(this.#options.pollMs, () => {
-      this.#asking = this.#ask().finally(() => this.#next());
+      this.#asking = this.#ask().finally(() => {
+        this.#cancel = undefined;
+        this.#next();
+      });
     });
   }
 
@@ -56,7 +71,7 @@ export class IssuerKeys {
       const rows = await database.systemAtOnce((tx) => readChangedFindings(tx, pollMs * 3));
       for (const { tenant, name } of rows) changed(tenant, name);
     } catch (error) {
-      if (!this.#closed) observe({ kind: 'background_failed', task: 'issuer keys', error });
+      if (this.#polling) observe({ kind: 'background_failed', task: 'issuer keys', error });
     }
   }
 }

@@ -21,6 +21,8 @@ export type KeyFindingsOptions = {
 
 const RECORD_MS = 1000;
 const LOOK_MS = 5000;
+/** Between looks when the last ones found nothing: each of them reads all issuers. */
+const LOOK_MS_MAX = 30_000;
 /** The look-ups of names, of which few go on at a time, are for tokens first. */
 const LOOKS_AT_ONCE = 2;
 
@@ -28,7 +30,8 @@ export class KeyFindings {
   readonly #options: KeyFindingsOptions;
   /** The last one of each issuer: no more than tenants trust. */
   #pending = new Map<string, KeysFinding>();
-  #timers: NodeJS.Timeout[] = [];
+  #recording: NodeJS.Timeout | undefined;
+  #nextLook: NodeJS.Timeout | undefined;
   #working = new Set<Promise<void>>();
   #looking = false;
   #closed = false;
@@ -40,15 +43,12 @@ export class KeyFindings {
   /** From now on findings are written down, and keys that nobody read are looked at. */
   start(timing: { recordMs?: number; lookMs?: number } = {}): void {
     const { recordMs = RECORD_MS, lookMs = LOOK_MS } = timing;
-    this.#timers = [
-      setInterval(() => this.#background(() => this.record()), recordMs),
-      setInterval(() => this.#background(() => this.look()), lookMs),
-    ];
-    for (const timer of this.#timers) timer.unref();
+    this.#recording = setInterval(() => this.#background(() => this.record()), recordMs).unref();
+    this.#lookAfter(lookMs, lookMs);
   }
 
   found(finding: KeysFinding): void {
-    if (this.#timers.length === 0 || this.#closed) return;
+    if (this.#recording === undefined || this.#closed) return;
     this.#pending.set(`${finding.tenant} ${finding.issuer}`, { ...finding, error: storable(finding.error) });
   }
 
@@ -60,14 +60,18 @@ export class KeyFindings {
     await this.#options.database.system((tx) => recordFindings(tx, this.#options.server, findings));
   }
 
-  /** Reads keys that no live server has read, and again those that this one could not have. */
-  async look(): Promise<void> {
-    if (this.#looking) return;
+  /**
+   * Reads keys that no live server has read, and again those that this one could not have.
+   * @returns how many issuers it looked at
+   */
+  async look(): Promise<number> {
+    if (this.#looking) return 0;
     this.#looking = true;
     try {
       const { database, server, maxStalenessMs, look } = this.#options;
       const bounds = { maxStalenessMs, retryMs: limits.issuerLookRetryMs, limit: limits.issuerLooksMax };
       const issuers = await database.system((tx) => readUnchecked(tx, server, bounds));
+      const found = issuers.length;
       const turns = Array.from({ length: LOOKS_AT_ONCE }, async () => {
         for (let one = issuers.pop(); one !== undefined && !this.#closed; one = issuers.pop()) {
           const { tenant, issuer, jwks_uri } = one;
@@ -75,6 +79,7 @@ export class KeyFindings {
         }
       });
       await Promise.all(turns);
+      return found;
     } finally {
       this.#looking = false;
     }
@@ -83,8 +88,23 @@ export class KeyFindings {
   /** Ends what is going on; requests to issuers are ended by whoever makes them. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#recording);
+    clearTimeout(this.#nextLook);
     await Promise.all(this.#working);
+  }
+
+  #lookAfter(ms: number, msMin: number): void {
+    if (this.#closed) return;
+    this.#nextLook = setTimeout(() => {
+      this.#background(async () => {
+        let found = 0;
+        try {
+          found = await this.look();
+        } finally {
+          this.#lookAfter(nextLookMs(found, ms, msMin), msMin);
+        }
+      });
+    }, ms).unref();
   }
 
   #background(work: () => Promise<void>): void {
@@ -93,6 +113,11 @@ export class KeyFindings {
       .finally(() => this.#working.delete(done));
     this.#working.add(done);
   }
+}
+
+/** Twice as long after each look that found nothing, up to LOOK_MS_MAX. */
+export function nextLookMs(found: number, ms: number, msMin: number): number {
+  return found > 0 ? msMin : Math.max(msMin, Math.min(ms * 2, LOOK_MS_MAX));
 }
 
 /** No longer than it may be, and of characters that Postgres holds: what an issuer answers may be quoted. */

@@ -273,6 +273,7 @@ create table accord.issuer_keys (
   foreign key (tenant, name) references accord.trusted_issuer on delete cascade
 );
 create index issuer_keys_of_issuer on accord.issuer_keys (tenant, name);
+create index issuer_keys_changed on accord.issuer_keys (changed_at);
 select accord.isolate('accord.issuer_keys');
 
 -- What the operator knows of each manifest; in file mode this is the manifest's status.

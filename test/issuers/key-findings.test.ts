@@ -8,6 +8,7 @@ import { Nullable } from '../../server/core/db/rows.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { deleteIssuer, KeyFindings, putIssuer } from '../../server/issuers/index.ts';
+import { nextLookMs } from '../../server/issuers/key-findings.ts';
 import { baseUrl, createTestApp, operator } from '../access/test-app.ts';
 import { startIdentityProvider } from '../core/auth/identity-provider.ts';
 import { issuerSpec } from '../core/auth/tenant-auth.ts';
@@ -136,6 +137,19 @@ test('issuerLooksMax are looked at in one round, and the next one in the next', 
   expect(asked).toHaveLength(limits.issuerLooksMax);
   await lookAndRecord();
   expect(new Set(asked).size).toBe(limits.issuerLooksMax + 1);
+});
+
+test('looks that find nothing come more and more slowly, and the next one that finds something ends that', async () => {
+  expect([nextLookMs(0, 5000, 5000), nextLookMs(0, 20_000, 5000), nextLookMs(0, 30_000, 5000)]).toEqual([
+    10_000, 30_000, 30_000,
+  ]);
+  expect(nextLookMs(1, 30_000, 5000)).toBe(5000);
+  expect(nextLookMs(0, 3_600_000, 3_600_000)).toBe(3_600_000);
+  await trust('idp', { issuer: idp.issuer });
+  const { findings } = await serve();
+  expect(await findings.look()).toBe(1);
+  await findings.record();
+  expect(await findings.look()).toBe(0);
 });
 
 test('a finding goes with the issuer, and one about an issuer that nobody trusts is not stored', async () => {

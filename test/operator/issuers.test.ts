@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { IssuerKeys } from '../../operator/issuer-keys.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { recordFindings } from '../../server/issuers/store.ts';
 import { conditionOf, createWorld, save, until } from './harness.ts';
@@ -80,6 +81,43 @@ describe('the keys of a TrustedIssuer', () => {
     await until(() => keys()?.status === 'True');
     await save(join(directory, 'issuer.yaml'), issuerYaml('jwksUri: "https://idp.example/others"'));
     await until(() => keys()?.status === 'Unknown');
+  });
+
+  test('are looked at only between start and stop', async () => {
+    const waiting = new Set<() => void>();
+    const told: string[] = [];
+    const timers = {
+      monotonic: () => 0,
+      after(_: number, call: () => void) {
+        waiting.add(call);
+        return () => void waiting.delete(call);
+      },
+    };
+    const keys = new IssuerKeys({
+      ...{ database: world.database, maxStalenessMs: 15_000, pollMs: 5000, timers, observe: () => {} },
+      changed: (_, name) => told.push(name),
+    });
+    expect(waiting.size).toBe(0);
+    const directory = await world.directory();
+    await save(join(directory, 'tenant.yaml'), tenantYaml('[a]'));
+    await save(join(directory, 'issuer.yaml'), issuerYaml('jwksUri: "https://idp.example/keys"'));
+    await world.serve();
+    await world.operate(directory).operator.settled();
+    await found(await server(), null);
+    keys.start();
+    keys.start();
+    expect(waiting.size).toBe(1);
+    const [poll] = waiting;
+    waiting.clear();
+    poll?.();
+    await until(() => waiting.size === 1);
+    expect(told).toEqual(['idp']);
+    keys.stop();
+    expect(waiting.size).toBe(0);
+    keys.start();
+    expect(waiting.size).toBe(1);
+    await keys.close();
+    expect(waiting.size).toBe(0);
   });
 
   test('are looked at now and then without a resync', async () => {
