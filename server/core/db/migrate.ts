@@ -101,7 +101,12 @@ function compare(migrations: Migration[], rows: Applied[]): Migration[] {
       throw new SchemaMismatch(`the database has migration ${row.name}, which this version of accord is too old for`);
     }
     if (migration !== undefined && migration.digest !== row.digest) {
-      throw new SchemaMismatch(`migration ${row.name} in the database differs from the file of that name`);
+      throw new SchemaMismatch(
+        `migration ${row.name} in the database differs from the file of that name: another version of accord made the ` +
+          'database. Before 0.1.0 migrations are rewritten in place, and a database cannot be moved from one commit to ' +
+          'another. Start with an empty database: for accord start, delete its data folder (.accord, or what --data ' +
+          'names). To keep a tenant, first run accord export with the version that made the database.',
+      );
     }
   }
   const done = new Set(rows.map((row) => row.id));
