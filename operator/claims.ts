@@ -37,7 +37,7 @@ export class Claims {
     return oldest === undefined || oldest.key === object.key ? undefined : oldest;
   }
 
-  /** Who claim a name. */
+  /** The manifests that claim a name. */
   of(kind: KindName, claims: Claim): Iterable<SourceObject> {
     return this.#claimants.get(claimId({ kind, claims }))?.values() ?? [];
   }

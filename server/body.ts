@@ -12,7 +12,7 @@ import { checkStructure, TOO_DEEP } from './structure.ts';
 const NOT_TEXT = 'The text holds a NUL character or half a surrogate pair.';
 
 /** Counts a body as so many more requests of whoever sent it. */
-export type Charge = (request: FastifyRequest, count: number) => void;
+type Charge = (request: FastifyRequest, count: number) => void;
 
 /** Goes on with a request when it is its tenant's turn; all that follows at once is part of the turn. */
 export type Admit = (request: FastifyRequest, goOn: () => void) => void;

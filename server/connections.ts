@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
 import { isLoopback, networkOf } from './core/auth/addresses.ts';
 import { limits } from './core/limits.ts';
 
-export type ConnectionTimes = {
+type ConnectionTimes = {
   headersMs: number;
   requestMs: number;
   idleMs: number;

@@ -3,12 +3,12 @@ import { describeKey, type FileObject, type SourceProblem } from '../../operator
 
 /** By which rule something was found; stable, for those who filter. */
 export const rules = {
-  unreadable: 'A file or directory cannot be read, or holds what is no manifest.',
+  unreadable: 'A file or directory cannot be read, or holds something that is not a manifest.',
   invalid: 'A manifest is not as its schema and its rules ask for.',
   duplicate: 'Two manifests have the same name, or claim the same object of a tenant.',
   'unknown-reference': 'A manifest names a tenant or a type that no manifest given makes.',
   policy: 'A policy does not compile, or one of its tests fails.',
-  'no-outcome': 'A policy can never say an outcome: it denies always.',
+  'no-outcome': 'A policy never produces an outcome, so it always denies.',
   'no-effect': 'A manifest sets a field that has no effect yet.',
   'reads-all': 'Each decision of a policy reads all relationships of a side.',
   empty: 'No manifest was found.',

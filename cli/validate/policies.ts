@@ -41,7 +41,7 @@ async function check(
       return note === undefined ? [] : [about(object, 'reads-all', note, 'note')];
     }
     const what = graph ? 'no node of the graph is an outcome' : `the package ${compiled.package} has no rule outcome`;
-    return [about(object, 'no-outcome', `${what}: the policy can never say one, and denies always`)];
+    return [about(object, 'no-outcome', `${what}: the policy never produces an outcome, so it always denies`)];
   } catch (error) {
     const refusal = refusalOf(error, object.locate);
     if (refusal === undefined) throw error;

@@ -274,7 +274,7 @@ export class Reflector {
 function pageOf({ kind, metadata, items }: List): { objects: RawObject[]; version: string; next: string | undefined } {
   const version = metadata?.resourceVersion;
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items) || typeof version !== 'string') {
-    throw new TypeError('The API server answered with something that is no list.');
+    throw new TypeError('The API server answered with something that is not a list.');
   }
   const token = metadata?.continue;
   return { objects: items, version, next: typeof token === 'string' && token !== '' ? token : undefined };

@@ -8,7 +8,8 @@ import { limits } from '../core/limits.ts';
 
 export type AuditEntry = {
   actor: string;
-  /** `put`, `delete`, `restore`, `adopt`, `transfer`, `create`, `accept`, `decline`, `resend`, `report`, `redeem`, `revoke`, `disable`, `erase` */
+  /** `put`, `delete`, `restore`, `adopt`, `transfer`, `create`, `accept`, `decline`, `resend`, `report`, `redeem`, `revoke`, `disable`, `erase`,
+   *  `import`, `archive`, `retire`, `read` */
   action: string;
   kind: string;
   name: string;

@@ -33,7 +33,7 @@ export type Explanation = {
 
 export type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph; reads?: Reads };
 /** `reads`: of this very revision, which may be newer than the snapshot's. */
-export type StoredSource = Source & { reads: Reads };
+type StoredSource = Source & { reads: Reads };
 
 /** Explaining programs by key, as many as there is room for. */
 export function explainingPrograms(): LRUCache<string, Uint8Array> {

@@ -53,7 +53,7 @@ export type EvaluationsRequest = Static<typeof EvaluationsRequest>;
 const decisionContext = Type.Object({
   reason: Type.Optional(Type.String()),
   obligations: Type.Optional(Type.Array(Type.String())),
-  outcome: Type.Optional(free('The outcome, when the policy made an object: that is no permission.')),
+  outcome: Type.Optional(free('The outcome, when the policy produced an object, which is not a permission.')),
   error: Type.Optional(
     Type.Object(
       { status: Type.Integer(), message: Type.String() },

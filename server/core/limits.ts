@@ -94,6 +94,8 @@ export const limits = {
   regexInstructionsMax: 10_000, // of one compiled; each takes 0.2-2 us and 300 bytes
   instancesMax: 128,
   suspendedQueuePerTenantMax: 16,
+  strikeKeysMax: 10_000,
+  suspendWindowMs: 60_000,
   suspendStrikes: 2,
   suspendTenantStrikes: 6,
   suspendConflicts: 20, // evaluations that end in a conflict of rules
@@ -109,8 +111,6 @@ export const limits = {
   turnPiecesMax: 16, // of work in a turn
   turnAwaitedMs: 1, // for which long work waits for a tenant that had less
   turnMemoryMs: 10_000, // since a tenant's last request, until the others' no longer take turns with it
-  strikeKeysMax: 10_000,
-  suspendWindowMs: 60_000,
 
   // Tokens
   tokenBytesMax: 16 * 1024,

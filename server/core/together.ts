@@ -11,7 +11,7 @@ type Waiting<Question, Answer> = {
 };
 type Lane<Question, Answer> = { waiting: Waiting<Question, Answer>[]; readings: number; scheduled: boolean };
 
-export type TogetherOptions<Question, Answer> = {
+type TogetherOptions<Question, Answer> = {
   /** One reading; an answer for each question, in their order. When it fails, so does each of them. */
   read: (tenant: string, questions: readonly Question[]) => Promise<readonly Answer[]>;
   /** Whether a question may go with the first one of a reading; absent: all may. */

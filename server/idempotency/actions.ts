@@ -15,7 +15,7 @@ import { countKeys, insertKey, readKey, removeCaller, removeOld, setAnswer } fro
 export type IdempotencyServices = { database: Database; sealer: Sealer; clock: Clock; observe: Observe };
 
 /** A request with a key. `target`: its address and its body, which a repeated one must equal. */
-export type KeyedRequest = { caller: Caller; route: string; key: string; target: string };
+type KeyedRequest = { caller: Caller; route: string; key: string; target: string };
 
 const ROOM = 'idempotency';
 const SWEEP_MS = 3_600_000;

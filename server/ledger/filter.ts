@@ -50,7 +50,7 @@ function instantOf(field: string, given: string | undefined): string | undefined
   if (given === undefined) return undefined;
   const ms = Date.parse(given);
   if (Number.isNaN(ms) || ms < YEAR_1 || ms >= YEAR_10000)
-    throw wrong(field, 'This is no instant of the years 1 to 9999.');
+    throw wrong(field, 'This is not an instant of the years 1 to 9999.');
   return new Date(ms).toISOString();
 }
 

@@ -206,7 +206,7 @@ function registerExport(app: App, services: LedgerRouteServices, errorHandler: E
     schema: {
       summary: 'Export what was requested and done with consents, oldest first',
       description:
-        "A RegisterEvent a line as JSON, or CSV with a header. In CSV a text that a spreadsheet would take for a formula begins with '. The export is itself an entry. A cut connection is no end.",
+        "A RegisterEvent a line as JSON, or CSV with a header. In CSV a text that a spreadsheet would take for a formula begins with '. The export is itself an entry. A connection that was cut does not count as the end.",
       tags,
       params: TenantParams,
       produces: Object.values(contentTypes),

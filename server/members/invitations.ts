@@ -153,8 +153,8 @@ export function findEntrance(services: InvitationServices, tenant: string): Prom
 export async function redeemInvitation(services: PortalServices, token: string, requestId: string) {
   const tenant = tenantOfInvitation(token);
   if (tenant === undefined) {
-    const errors = [{ pointer: '/token', detail: 'This is no token of an invitation.' }];
-    throw problem('invalid_request', { detail: '/token: This is no token of an invitation.', errors });
+    const errors = [{ pointer: '/token', detail: 'This is not the token of an invitation.' }];
+    throw problem('invalid_request', { detail: '/token: This is not the token of an invitation.', errors });
   }
   const now = services.clock.now();
   const { result, revision } = await writeRecord(services.database, { tenant }, async (tx) => {

@@ -113,7 +113,7 @@ async function verify(services: PortalServices, token: string, tenant: string): 
   try {
     if (!isCompactJws(token) || decodeProtectedHeader(token).typ !== TYPE) throw new Error('another kind of token');
   } catch {
-    throw invalidToken('this is no portal token');
+    throw invalidToken('this is not a portal token');
   }
   const { payload } = await jwtVerify(token, key.publicKey, {
     algorithms: [key.algorithm],

@@ -83,7 +83,7 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
     schema: {
       summary: 'Import relationships, a JSON object a line, as the export writes them',
       description:
-        'Lines that are wrong are refused and told; all others are in. Interrupted, send the same lines with the same importId again, or those that are missing with firstLine. Other lines under an importId that is taken are refused (409).',
+        'Lines that are wrong are refused and reported; all others are in. Interrupted, send the same lines with the same importId again, or those that are missing with firstLine. Other lines under an importId that is taken are refused (409).',
       tags,
       params: TenantParams,
       consumes: [ndjson],
@@ -160,7 +160,8 @@ function registerExport(app: App, services: RelationshipRouteServices): void {
     config: backendReaders,
     schema: {
       summary: 'Export all relationships, a JSON object a line',
-      description: 'Those that are there from its begin to its end are in it exactly once. A cut connection is no end.',
+      description:
+        'Those that are there from its begin to its end are in it exactly once. A connection that was cut does not count as the end.',
       tags,
       params: TenantParams,
       produces: [ndjson],

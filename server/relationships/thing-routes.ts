@@ -87,7 +87,7 @@ function registerMe(app: App, services: RelationshipRouteServices): void {
     serializerCompiler: plainJson,
     handler: async (request) => {
       const { caller } = request;
-      if (caller?.kind !== 'user') throw problem('forbidden', { detail: 'A back end is no actor.' });
+      if (caller?.kind !== 'user') throw problem('forbidden', { detail: 'A back end is not an actor.' });
       const attributes = await attributesOfThing(services, caller.tenant, 'actor', caller.actor);
       return { ...attributes, ...caller.actor };
     },

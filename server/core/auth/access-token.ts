@@ -26,7 +26,7 @@ const types = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
  */
 export async function verifyAccessToken(services: VerifyServices, token: string, auth: TenantAuth): Promise<Verified> {
   const { header, payload } = decode(token);
-  if (!isAccessTokenType(header.typ)) throw invalidToken('this is no access token');
+  if (!isAccessTokenType(header.typ)) throw invalidToken('this is not an access token');
   const isOwn = payload.iss === auth.own.issuer;
   const issuer = isOwn ? auth.own : typeof payload.iss === 'string' ? auth.issuers.get(payload.iss) : undefined;
   if (issuer === undefined) throw invalidToken('the issuer is not trusted here');

@@ -38,7 +38,7 @@ export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig): 
   if (isClient(claims, issuer)) {
     const clientId = [claims.client_id, claims.azp, claims.sub].find((id) => typeof id === 'string') as string;
     if (clientId.length > limits.subjectCharsMax) throw invalidToken('the client id is too long');
-    if (!isText(clientId)) throw invalidToken('the client id is no text');
+    if (!isText(clientId)) throw invalidToken('the client id is not valid text');
     return { kind: 'backend', tenant, clientId, scopes: scopesOf(claims), issuer: issuer.issuer };
   }
   return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims };

@@ -26,7 +26,8 @@ export function refusalOfName(hostname: string): string | undefined {
  */
 export function proxyOf({ url: text, except }: { url: string; except: string }) {
   const uri = URL.parse(text);
-  if (uri === null || !/^https?:$/.test(uri.protocol)) throw new Error('ACCORD_HTTPS_PROXY is no http or https URL');
+  if (uri === null || !/^https?:$/.test(uri.protocol))
+    throw new Error('ACCORD_HTTPS_PROXY is not an http or https URL');
   const isExcepted = exceptionsOf(except);
   return {
     /** Plain http is for this machine only, and never goes through a proxy. */

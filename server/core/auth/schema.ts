@@ -21,8 +21,8 @@ export const algorithms = ['ES256', 'RS256'] as const;
 export type Algorithm = (typeof algorithms)[number];
 
 /** How an issuer marks the tokens that a client got for itself, and not for a user. */
-export const clientMarks = ['auth0', 'rfc9068', 'keycloak', 'claim', 'none'] as const;
-export type ClientMark = (typeof clientMarks)[number];
+const clientMarks = ['auth0', 'rfc9068', 'keycloak', 'claim', 'none'] as const;
+type ClientMark = (typeof clientMarks)[number];
 
 export type Actor = { type: string; id: string };
 

@@ -34,7 +34,7 @@ function marshal(context: BuiltinContext, value: Value, options: RegoObject): st
 }
 
 /** A value as Go's encoding/json writes it. */
-export function jsonText(meter: Meter, value: Value, layout?: Layout): string {
+function jsonText(meter: Meter, value: Value, layout?: Layout): string {
   const writer = new JsonWriter(meter, layout);
   writer.write(value, 0);
   return writer.out.join('');

@@ -16,7 +16,7 @@ export type VerificationKey = {
   readonly kid: string;
 };
 
-export const ALGORITHMS: ReadonlySet<string> = new Set([
+const ALGORITHMS: ReadonlySet<string> = new Set([
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'],
   ...['HS256', 'HS384', 'HS512', 'EdDSA'],
 ]);

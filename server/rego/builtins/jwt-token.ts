@@ -6,7 +6,7 @@ import type { Signed } from './jwt-signature.ts';
 
 export type Token = { readonly header: string; readonly payload: string; readonly signature: string };
 
-export type TokenHeader = { alg: string; kid: string; cty: string; isUnderstood: boolean };
+type TokenHeader = { alg: string; kid: string; cty: string; isUnderstood: boolean };
 
 const CHARS_PER_UNIT = 16;
 
@@ -66,7 +66,7 @@ function criticalNames(value: Value): string[] {
   return names.length > 0 ? names : refuse();
 }
 
-export function stringOr(value: Value | undefined, absent: string): string {
+function stringOr(value: Value | undefined, absent: string): string {
   if (value === undefined) return absent;
   return typeof value === 'string' ? value : refuse();
 }

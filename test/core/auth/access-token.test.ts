@@ -245,14 +245,14 @@ describe('a bad token is refused', () => {
   test.each(['accord-portal+jwt', 'accord-invitation+jwt', 'logout+jwt', 'dpop+jwt', 'secevent+jwt', ''])(
     'of type %j',
     async (typ) => {
-      expect(await refusal(await idp.sign(claims(), { typ }))).toBe('this is no access token');
+      expect(await refusal(await idp.sign(claims(), { typ }))).toBe('this is not an access token');
     },
   );
 
   test.each([1, null, true, ['at+jwt'], { at: 'jwt' }])('of a type that is no text: %j', async (typ) => {
     const [, payload, signature] = (await idp.sign(claims())).split('.');
     const header = base64url.encode(JSON.stringify({ alg: 'ES256', kid: 'one', typ }));
-    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('this is no access token');
+    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('this is not an access token');
   });
 
   test('with critical headers that are not understood', async () => {
