@@ -27,12 +27,13 @@ export class StoredEvaluator {
     tenant: string,
     artifact: string,
     asked: Pick<Evaluation, 'input' | 'now'>,
+    patient = true,
   ): Promise<IsolatedReply | undefined> {
     const key = `${tenant}/${artifact}`;
-    const reply = await this.#isolated.evaluate(tenant, { ...asked, program: { key } }, true);
+    const reply = await this.#isolated.evaluate(tenant, { ...asked, program: { key } }, patient);
     if (reply.ok || reply.kind !== 'absent') return reply;
     const code = await this.#fetched(key, tenant, artifact);
-    return code && this.#isolated.evaluate(tenant, { ...asked, program: { key, code } }, true);
+    return code && this.#isolated.evaluate(tenant, { ...asked, program: { key, code } }, patient);
   }
 
   #fetched(key: string, tenant: string, artifact: string): ReturnType<FetchCode> {

@@ -17,7 +17,7 @@ import { policyProblem } from './problems.ts';
 import { Programs } from './programs.ts';
 import { Slowness } from './slowness.ts';
 import { Stalls } from './stalls.ts';
-import { Suspensions } from './suspensions.ts';
+import { type Suspect, Suspensions } from './suspensions.ts';
 
 /** `path`: of a drawn policy, when it was asked for: the ids of its nodes from start to outcome. */
 export type Run =
@@ -141,12 +141,13 @@ export class Engine {
     return this.#read(await this.#patiently(() => this.#isolated.evaluate(tenant, evaluation, true)));
   }
 
-  /** The worker's reply, asked for once again when it was lost. */
-  async #patiently<R extends IsolatedReply | undefined>(ask: () => Promise<R>): Promise<R> {
+  /** The worker's reply, asked for once again when it was lost. `suspect`: who is blamed when it is lost in both evaluations. */
+  async #patiently<R extends IsolatedReply | undefined>(ask: () => Promise<R>, suspect?: Suspect): Promise<R> {
     const reply = await ask().catch(busy);
     if (!isLost(reply)) return reply;
     const again = await ask().catch(busy);
     if (!isLost(again)) return again;
+    if (suspect && reply.started && again.started) this.#suspensions.strike(suspect, this.#options.clock.monotonic());
     const detail = 'The evaluator did not answer; try again.';
     throw problem('not_ready', { detail, cause: new Error(again.message) });
   }
@@ -203,10 +204,15 @@ export class Engine {
     return this.#loaded.get(tenant, artifact);
   }
 
-  async #runIsolated(tenant: string, key: string, loaded: Loaded, input: unknown, now: number): Promise<Run> {
+  #runIsolated(tenant: string, key: string, loaded: Loaded, input: unknown, now: number): Promise<Run> {
+    const evaluation = { program: loaded.evaluator.program, input, now: nanoseconds(now) };
+    return this.#runSuspended(key, () => this.#isolated.evaluate(tenant, evaluation));
+  }
+
+  async #runSuspended(key: string, ask: () => Promise<IsolatedReply | undefined>): Promise<Run> {
     try {
-      const evaluation = { program: loaded.evaluator.program, input, now: nanoseconds(now) };
-      const reply = await this.#isolated.evaluate(tenant, evaluation);
+      const reply = await ask();
+      if (reply === undefined) return GONE;
       const run = this.#read(reply);
       const ended = this.#options.clock.monotonic();
       if (isCostly(run) || reply.cpuMs > limits.evaluateLongMs) this.#suspensions.again(key, 'costly', ended);
@@ -229,13 +235,15 @@ export class Engine {
     const { name, artifact } = policy;
     const key = `${tenant}/${artifact}`;
     const asked = { input, now: nanoseconds(now) };
-    const reply = await this.#patiently(() => this.#stored.evaluate(tenant, artifact, asked));
+    const suspect = { tenant, policy: name, key };
+    if (this.#suspensions.isSuspended(tenant, key, this.#options.clock.monotonic()))
+      return this.#runSuspended(key, () => this.#stored.evaluate(tenant, artifact, asked, false));
+    const reply = await this.#patiently(() => this.#stored.evaluate(tenant, artifact, asked), suspect);
     if (reply === undefined) return GONE;
     const ended = this.#options.clock.monotonic();
     const loaded = this.#loaded.peek(tenant, artifact);
     if (reply.cpuMs > limits.evaluateSlowMs) loaded?.slowness.apart(ended);
     const run = this.#read(reply);
-    const suspect = { tenant, policy: name, key };
     if (!run.ok && run.failure === 'policy_conflict') this.#suspensions.conflict(suspect, ended);
     else if (reply.cpuMs > limits.evaluateLongMs || isCostly(run)) this.#suspensions.strike(suspect, ended);
     return run;
@@ -250,7 +258,7 @@ export class Engine {
   }
 }
 
-const isLost = (reply?: IsolatedReply): reply is Extract<IsolatedReply, { ok: false }> =>
+const isLost = (reply?: IsolatedReply): reply is Extract<IsolatedReply, { kind: 'lost' }> =>
   reply?.ok === false && reply.kind === 'lost';
 
 function busy(error: unknown): never {

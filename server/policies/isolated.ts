@@ -22,12 +22,13 @@ export type Evaluation = {
 };
 export type IsolatedRequest = Evaluation & { id: number };
 /**
- * `lost`: the worker did not start, died or was replaced, which need not be the policy's fault. `absent`: it has not the
- * stored policy's code. `cpuMs`: CPU time of the evaluation.
+ * `lost`: the worker did not start, died or was replaced, which need not be the policy's fault; `started`: whether the
+ * evaluation had. `absent`: it has not the stored policy's code. `cpuMs`: CPU time of the evaluation.
  */
 export type IsolatedReply =
   | { id: number; ok: true; result: unknown; fuelUsed: number; path?: string[]; cpuMs: number }
-  | { id: number; ok: false; kind: PolicyErrorKind | 'lost' | 'absent'; message: string; cpuMs: number };
+  | { id: number; ok: false; kind: PolicyErrorKind | 'absent'; message: string; cpuMs: number }
+  | { id: number; ok: false; kind: 'lost'; message: string; cpuMs: number; started: boolean };
 /** `started` comes when the tenant's code is about to run, after our own loading. */
 export type FromWorker = { id: number; started: true } | IsolatedReply;
 
@@ -142,10 +143,10 @@ export class IsolatedEvaluator {
     if (running === undefined) return;
     clearTimeout(running.timer);
     this.#running = undefined;
-    running.resolve(lost(running.request, reason));
+    running.resolve(lost(running.request, reason, running.timer !== undefined));
   }
 }
 
-function lost({ id }: IsolatedRequest, message: string): IsolatedReply {
-  return { id, ok: false, kind: 'lost', message, cpuMs: 0 };
+function lost({ id }: IsolatedRequest, message: string, started = false): IsolatedReply {
+  return { id, ok: false, kind: 'lost', message, cpuMs: 0, started };
 }

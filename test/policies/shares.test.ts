@@ -40,14 +40,14 @@ const looping = await compile('package a\noutcome := "allow" if { some i in numb
  * An engine on a clock, of time and of CPU time, that goes on by `state.evaluateMs` while an input is read for an evaluation,
  * and by `state.loadMs` while a program is loaded.
  */
-function engine(given: { loadMs?: number } = {}) {
+function engine(given: { loadMs?: number } = {}, isolated = new IsolatedEvaluator()) {
   const clock = new TestClock();
   const state = { evaluateMs: 0, loadMs: 0, fetchedApart: 0, ...given };
   const observations: Observation[] = [];
   const turns = new FairQueue(clock);
   const codeOf = (digest: string) => (digest.startsWith('looping') ? looping : code);
   const made = new Engine({
-    ...{ clock, cpuMs: clock.monotonic, turns, observe: (one: Observation) => observations.push(one) },
+    ...{ clock, cpuMs: clock.monotonic, turns, isolated, observe: (one: Observation) => observations.push(one) },
     fetch: async (_, digest) => ({
       wasm: code.wasm,
       get plan() {
@@ -153,6 +153,35 @@ describe('a slow policy', () => {
       expect(await run('looping')).toMatchObject({ ok: false, failure: 'policy_budget_exhausted' });
     expect(state.fetchedApart).toBe(1);
     expect(observations.filter(({ kind }) => kind === 'policy_suspended')).toMatchObject([{ policy: 'looping' }]);
+  });
+});
+
+describe('a policy whose evaluations are lost with the worker, twice each time', () => {
+  /** An engine that leaves what is not loaded to a worker of this code. */
+  async function losing(worker: string) {
+    const file = new URL(`data:text/javascript,${encodeURIComponent(worker)}`);
+    const made = engine({ loadMs: limits.stallBurstMs + 1 }, new IsolatedEvaluator(file));
+    expect(await made.run('p')).toMatchObject(allowed);
+    await made.share();
+    for (let strike = 0; strike < limits.suspendStrikes; strike++)
+      await expect(made.run('lost')).rejects.toMatchObject({ code: 'not_ready', status: 503 });
+    return made;
+  }
+
+  test('is suspended, and denied then', async () => {
+    const { run, observations } = await losing(`import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', ({ id }) => {
+        parentPort.postMessage({ id, started: true });
+        process.exit(3);
+      });`);
+    expect(observations.filter(({ kind }) => kind === 'policy_suspended')).toMatchObject([{ policy: 'lost' }]);
+    expect(await run('lost')).toMatchObject({ ok: false, failure: 'policy_failed' });
+  });
+
+  test('is not, when no evaluation began: the worker does not start', async () => {
+    const { run, observations } = await losing('process.exit(3);');
+    expect(observations).toEqual([]);
+    await expect(run('lost')).rejects.toMatchObject({ code: 'not_ready' });
   });
 });
 
