@@ -11,8 +11,17 @@ import { limits } from './limits.ts';
 
 type Work = () => void;
 
-/** `finish`: the virtual time at which the tenant's last work ended, ms. `longestMs`: of its recent pieces of work. */
-type Share = { finish: number; longestMs: number; seenAt: number; waiting: Work[] };
+/**
+ * `finish`: the virtual time at which the tenant's last work ended, ms. `longestMs`: of its recent pieces of work.
+ * `yieldsSince`: when its first piece that waits began to yield, if it did.
+ */
+type Share = {
+  finish: number;
+  longestMs: number;
+  seenAt: number;
+  yieldsSince: number | undefined;
+  waiting: Work[];
+};
 
 /** The immediates of one check phase. `startedAt`: when its first one ran. */
 type Phase = { left: number; startedAt: number | undefined };
@@ -91,7 +100,7 @@ export class FairQueue {
     if (share === undefined) {
       // The one that was alone was not watched.
       for (const other of this.#shares.values()) if (this.#only !== undefined) other.seenAt = now;
-      share = { finish: this.#virtual, longestMs: 0, seenAt: now, waiting: [] };
+      share = { finish: this.#virtual, longestMs: 0, seenAt: now, yieldsSince: undefined, waiting: [] };
       this.#shares.set(tenant, share);
       this.#only = this.#shares.size === 1 ? tenant : undefined;
     }
@@ -145,6 +154,7 @@ export class FairQueue {
       if ((first === undefined || share.finish < first.finish) && !this.#yields(share, now)) first = share;
     if (first === undefined) return;
     this.#virtual = Math.max(this.#virtual, first.finish);
+    first.yieldsSince = undefined;
     const work = first.waiting.shift() as Work;
     if (first.waiting.length === 0) this.#waiting.delete(first);
     this.#running = { share: first, startedAt: now };
@@ -153,12 +163,17 @@ export class FairQueue {
 
   /**
    * Whether somebody who has had less was served just now and may be about to ask again: long work that began in between
-   * would make it wait for all of that work, each time. Short work makes nobody wait.
+   * would make it wait for all of that work, each time. Short work makes nobody wait. Each piece yields for a bounded
+   * time: among many tenants somebody who has had less was always served just now.
    */
   #yields(share: Share, now: number): boolean {
     if (share.longestMs <= limits.turnMs) return false;
+    if (share.yieldsSince !== undefined && now - share.yieldsSince >= limits.turnAwaitedMs) return false;
     for (const other of this.#shares.values())
-      if (now - other.seenAt < limits.turnAwaitedMs && other.finish + limits.turnMs < share.finish) return true;
+      if (now - other.seenAt < limits.turnAwaitedMs && other.finish + limits.turnMs < share.finish) {
+        share.yieldsSince ??= now;
+        return true;
+      }
     return false;
   }
 
@@ -180,8 +195,8 @@ export class FairQueue {
 
   #forget(now: number): void {
     this.#forgottenAt = now;
-    for (const [tenant, { seenAt }] of this.#shares)
-      if (seenAt < now - limits.turnMemoryMs) this.#shares.delete(tenant);
+    for (const [tenant, { seenAt, waiting }] of this.#shares)
+      if (seenAt < now - limits.turnMemoryMs && waiting.length === 0) this.#shares.delete(tenant);
     if (this.#shares.size === 1) this.#only = this.#shares.keys().next().value;
   }
 }

@@ -109,7 +109,7 @@ export const limits = {
   // Turns of the main thread
   turnMs: 0.25, // of work in a turn of the event loop, or one piece that takes longer
   turnPiecesMax: 16, // of work in a turn
-  turnAwaitedMs: 1, // for which long work waits for a tenant that had less
+  turnAwaitedMs: 1, // for which a long piece of work waits for tenants that had less and may be about to ask
   turnMemoryMs: 10_000, // since a tenant's last request, until the others' no longer take turns with it
 
   // Tokens

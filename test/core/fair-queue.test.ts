@@ -114,6 +114,20 @@ describe('between tenants', () => {
   });
 });
 
+test('a tenant that waits for longer than turnMemoryMs keeps its share', async () => {
+  const { turns, order, enter, pass, share } = queue();
+  await share();
+  turns.charge('few', limits.turnMemoryMs * 3);
+  enter('few', 0.05);
+  enter('many', limits.turnMemoryMs + 1);
+  for (let n = 0; n < 3; n++) enter('many', 0.1);
+  await immediate(); // at its end those that were not seen lately are forgotten
+  expect(order).toEqual(['many']);
+  enter('few', 0.05);
+  await pass();
+  expect(order).toEqual(['many', 'many', 'many', 'many', 'few', 'few']);
+});
+
 describe('in each turn of the event loop', () => {
   test(`no more begins once turnMs have passed: what arrives is read in between`, async () => {
     const { turns, order, work, share } = queue();
@@ -156,6 +170,32 @@ describe('long work', () => {
     clock.advance(limits.turnAwaitedMs);
     await sleep(20);
     expect(order).toEqual(['many', 'few', 'few', 'many']);
+  });
+
+  test(`waits for turnAwaitedMs at most, also when those who had less ask all the time, and each piece anew`, async () => {
+    const { clock, order, enter, pass, share } = queue();
+    await share();
+    clock.advance(limits.turnAwaitedMs);
+    enter('many', 5);
+    await pass();
+    for (let piece = 0; piece < 3; piece++) {
+      order.length = 0;
+      const step = limits.turnAwaitedMs / 4;
+      enter('few');
+      await pass(); // few was served just now
+      enter('many', 5);
+      await pass();
+      for (let n = 1; n < 4; n++) {
+        clock.advance(step);
+        enter('few');
+        await pass();
+      }
+      expect(order).toEqual(Array(4).fill('few'));
+      clock.advance(step);
+      enter('few');
+      await pass();
+      expect(order).toEqual([...Array(5).fill('few'), 'many']);
+    }
   });
 
   test('short work waits for nobody who asks nothing', async () => {
