@@ -29,12 +29,16 @@ type Door = AccessServices & { rates?: RateLimit | undefined };
 
 type Member = Extract<Caller, { kind: 'member' }>;
 
+/** To be called before any plugin is registered: a plugin's requests have what was declared before it. */
+export function declareCaller(app: App): void {
+  app.decorateRequest('caller', null);
+}
+
 /**
- * Guards all routes that are registered afterwards.
+ * Guards all routes that are registered afterwards. To be called after declareCaller.
  * @throws Error (at registration) for a route without `config.access`, or one that needs a tenant and has none in its path
  */
 export function registerAccess(app: App, services: Door): void {
-  app.decorateRequest('caller', null);
   app.addHook('onRoute', checkRoute);
   app.addHook('onRequest', (request, _reply, done: HookHandlerDoneFunction) => {
     let entering: Promise<void> | undefined;

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import underPressure from '@fastify/under-pressure';
 import Fastify from 'fastify';
-import { registerAccess } from './access.ts';
+import { declareCaller, registerAccess } from './access.ts';
 import { AuthorizationRequest, registerAuthzRoutes } from './authz/index.ts';
 import { registerAuthzenRoutes } from './authzen/index.ts';
 import { readJsonBodies } from './body.ts';
@@ -71,7 +71,8 @@ export async function createApp(config: Config, services: Services): Promise<App
   app.setValidatorCompiler(createValidatorCompiler({ AuthorizationRequest }) as never);
   registerErrors(app, observe);
   const rates = config.ACCORD_RATE_LIMIT > 0 ? new RateLimit(config.ACCORD_RATE_LIMIT, services.clock) : undefined;
-  const admit = takeTurns(services.authz.turns);
+  declareCaller(app);
+  const admit = takeTurns(app, services.authz.turns);
   readJsonBodies(app, (request, count) => rates?.charge(request, count), admit);
   app.addHook('onRequest', (request, reply, done) => {
     // All that protects JSON, which no browser shows as a page or takes with cookies: pages get more (docs.ts). A header

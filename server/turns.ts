@@ -1,28 +1,34 @@
 /**
  * Owns when a request of a known caller goes on: at once while its tenant is alone, else when it is the tenant's turn on the
- * main thread. A body has arrived by then and is not parsed yet, so that all that a request costs beside its door is counted
- * against its tenant, however the bytes came.
+ * main thread. A body has arrived by then and is not parsed yet, so that its parsing and all that follows at once is counted
+ * against its tenant, however the bytes came. What follows an answer of Postgres is not, but where it is charged or takes
+ * a turn of its own (decisions, batches, facts).
  */
-import type { FastifyRequest } from 'fastify';
 import type { Admit } from './body.ts';
 import type { FairQueue } from './core/fair-queue.ts';
 import type { App } from './core/http.ts';
 
-export function takeTurns(turns: FairQueue): Admit {
-  return ({ caller }, goOn) => {
-    if (caller === null) goOn();
-    else turns.enter(caller.tenant, goOn);
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether it waited for its tenant's turn, or had nobody to wait for. */
+    admitted: boolean;
+  }
+}
+
+/** To be called before any plugin is registered: a plugin's requests have what was declared before it. */
+export function takeTurns(app: App, turns: FairQueue): Admit {
+  app.decorateRequest('admitted', false);
+  return (request, goOn) => {
+    request.admitted = true;
+    if (request.caller === null) goOn();
+    else turns.enter(request.caller.tenant, goOn);
   };
 }
 
-/** Has requests without a body take their turns too. To be registered after access.ts. */
+/** Has requests whose body was not parsed take their turns too, whatever their headers say. To be registered after access.ts. */
 export function registerTurns(app: App, admit: Admit): void {
   app.addHook('preValidation', (request, _reply, done) => {
-    if (hasBody(request)) done();
+    if (request.admitted) done();
     else admit(request, done);
   });
-}
-
-function hasBody({ headers }: FastifyRequest): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify from 'fastify';
 import { afterAll } from 'vitest';
-import { registerAccess } from '../../server/access.ts';
+import { declareCaller, registerAccess } from '../../server/access.ts';
 import { JwksCache } from '../../server/core/auth/jwks.ts';
 import { createOutbound } from '../../server/core/auth/outbound.ts';
 import type { TenantAuth } from '../../server/core/auth/schema.ts';
@@ -60,6 +60,7 @@ export async function createTestApp(
   const jwks = new JwksCache({ outbound, clock, observe });
   const tokens = new AccessTokens({ jwks, clock });
   const app = strictFastify(observe);
+  declareCaller(app);
   registerAccess(app, {
     tenantOf: (tenant) => held.get(tenant),
     tokens,
