@@ -16,7 +16,7 @@ export async function run({ values, flags }: Parsed): Promise<number> {
   if (tenant === undefined) throw wrong('--tenant is missing');
   if (output !== undefined && (await entriesOf(output)).length > 0) throw wrong(`${output} is not empty`);
   const rows = await withServices('export', values.data as string, ({ database }) =>
-    database.tenant(tenant, (tx) => readExported(tx, tenant)),
+    database.tenantSnapshot(tenant, (tx) => readExported(tx, tenant)),
   );
   if (rows === undefined) throw tenantProblem('tenant_not_found');
   const options = { all: flags.has('all'), allowPastDates: flags.has('allow-past-dates'), now: Date.now() };
@@ -25,8 +25,10 @@ export async function run({ values, flags }: Parsed): Promise<number> {
   else {
     for (const one of manifests) {
       const { plural } = kinds.find(({ kind }) => kind === one.manifest.kind) as (typeof kinds)[number];
-      await mkdir(join(output, plural), { recursive: true });
-      await writeFile(join(output, plural, `${one.manifest.metadata.name}.yaml`), exportedText(one));
+      const { name, namespace = '' } = one.manifest.metadata;
+      const folder = join(output, plural, namespace);
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, `${name}.yaml`), exportedText(one), { flag: 'wx' });
     }
   }
   for (const note of notes) console.error(`accord: ${note}`);

@@ -13,7 +13,12 @@ import { loadRelationshipTypes, loadThingTypes } from '../server/types/index.ts'
 export type Exported = NonNullable<Awaited<ReturnType<typeof readExported>>>;
 type Spec = Record<string, unknown>;
 type ExportedManifest = {
-  manifest: { apiVersion: typeof apiVersion; kind: Manifest['kind']; metadata: Spec & { name: string }; spec: Spec };
+  manifest: {
+    apiVersion: typeof apiVersion;
+    kind: Manifest['kind'];
+    metadata: { name: string; namespace?: string };
+    spec: Spec;
+  };
   /** Lines that a reader has to know. */
   comments: string[];
 };

@@ -7,6 +7,7 @@ import { parseAllDocuments } from 'yaml';
 import { exportedText, manifestsOf, readExported } from '../../cli/manifests.ts';
 import { conditionOf as conditionIn } from '../../operator/conditions.ts';
 import { accord } from '../e2e/accord.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer, masterKey } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { createWorld, until } from '../operator/harness.ts';
@@ -180,6 +181,33 @@ describe('accord export', () => {
     expect(documentsIn(of(true))[0].spec.restore).toEqual({ allowPastDates: true });
   });
 
+  test('writes objects of one name in two namespaces into two files', async () => {
+    const other = await server.tenant({});
+    const config = await configClient(server, other);
+    for (const [name, namespace] of ['one', 'two'].map((called) => [called, `team-${called}`])) {
+      expect((await config('PUT', `/policies/${name}`, { body: { rego } })).status).toBe(200);
+      const owner = { source: 'kubernetes', namespace, name: 'p', uid: 'u' };
+      const text = 'update accord.policy set owner = $3 where tenant = $1 and name = $2';
+      await asAdmin(server.db.adminUrl, text, [other, name, JSON.stringify(owner)]);
+    }
+    const output = join(folder, 'namespaces');
+    expect((await run('export', '--tenant', other, '--all', '--output', output)).code).toBe(0);
+    expect((await readdir(join(output, 'policies'), { recursive: true })).sort()).toEqual([
+      ...['team-one', 'team-one/p.yaml', 'team-two', 'team-two/p.yaml'],
+    ]);
+  });
+
+  test('reads one state of the database', async () => {
+    const other = await server.tenant({});
+    const config = await configClient(server, other);
+    const things = await server.db.database.tenantSnapshot(other, async (tx: Read) => {
+      await readExported(tx, other);
+      expect((await config('PUT', '/actor-types/late', { body: {} })).status).toBe(200);
+      return (await readExported(tx, other))?.things;
+    });
+    expect(things).toEqual([]);
+  });
+
   test('leaves out what is archived or retired, and says so', async () => {
     const rows = await server.db.database.tenant(tenant, (tx: Read) => readExported(tx, tenant));
     if (rows === undefined) throw new Error('there is no tenant');
@@ -233,5 +261,5 @@ test('accord erase prints the report, and erases what the addresses lead to', as
     kept: expect.any(Array),
   });
   expect((await send('GET', actor)).statusCode).toBe(404);
-  expect(await readFile(join(folder, 'files', 'actortypes', 'user.yaml'), 'utf8')).toContain('kind: ActorType');
+  expect(await readFile(join(folder, 'files', 'actortypes', tenant, 'user.yaml'), 'utf8')).toContain('kind: ActorType');
 });

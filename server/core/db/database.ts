@@ -111,6 +111,13 @@ export class Database {
     return gate.run(tenant, () => allAtOnce(tenants, settings, work));
   }
 
+  /** One transaction that reads this tenant's rows, seeing one state of the database throughout. */
+  async tenantSnapshot<T>(tenant: string, work: Work<T>): Promise<T> {
+    const { tenants, gate } = this.#pools;
+    const begin = () => `begin isolation level repeatable read read only; ${setTenant(tenant)}`;
+    return gate.run(tenant, () => stepByStep(tenants, begin, work));
+  }
+
   /** One transaction across tenants, for: snapshot loading, the operator's bookkeeping, sweeps, and server heartbeats. */
   async system<T>(work: Work<T>): Promise<T> {
     return this.#fencedTransaction(this.#pools.system, 'set local role accord_system', work);
