@@ -42,6 +42,8 @@ export function send(observe: Observe, error: unknown, request: FastifyRequest, 
 }
 
 const connectionLost = /^(08|57P|53)/; // SQLSTATE classes: connection, operator intervention, insufficient resources
+/** SQLSTATE: query canceled (a statement took too long), lock not available. */
+const tookTooLong = new Set(['57014', '55P03']);
 const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT']);
 
 /** What the caller is told of an error; its cause stays in the log. */
@@ -58,6 +60,10 @@ export function problemOf(error: unknown): Problem {
   if (ofBody !== undefined) return ofBody;
   if (isDatabaseLost(code, message))
     return problem('not_ready', { detail: 'The database does not answer.', cause: error });
+  if (code !== undefined && tookTooLong.has(code)) {
+    const detail = 'The database did not finish in time, and nothing was written. Try again.';
+    return problem('not_ready', { detail, cause: error, headers: { 'retry-after': '5' } });
+  }
   if (statusCode === 429) return problem('rate_limited');
   if (statusCode === 503) return problem('not_ready', { detail: 'The server is under pressure.' });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {

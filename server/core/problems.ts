@@ -76,7 +76,7 @@ export const problem = defineProblems({
   not_ready: {
     status: 503,
     title: 'Not ready',
-    when: 'The server is starting, is shutting down, or has no database.',
+    when: 'The server is starting, is shutting down, or has no database, or the database did not finish in time.',
   },
   stale: {
     status: 503,

@@ -51,6 +51,14 @@ describe('whatever is thrown becomes one', () => {
     expect(problemOf(coded(code, message))).toMatchObject({ status: 503, code: 'not_ready' });
   });
 
+  test.each(['57014', '55P03'])(
+    'a statement that waited for too long (%s) is 503, and says when to try again',
+    (code) => {
+      const found = problemOf(coded(code));
+      expect(found).toMatchObject({ status: 503, code: 'not_ready', headers: { 'retry-after': '5' } });
+    },
+  );
+
   test.each(['Connection terminated unexpectedly', 'timeout exceeded when trying to connect'])(
     "pg's own %s, too",
     (message) => {
