@@ -169,7 +169,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       register: { database, clock, ledger, tenantOf: (tenant) => snapshots.get(tenant) },
       sealing: { database, sealer, clock, observe },
       idempotency: { database, sealer, clock, observe },
-      erasure: { database, clock, tagger: sealer, ledger, rooms: erasingRooms(sealer) },
+      erasure: { database, clock, sealer, ledger, rooms: erasingRooms(sealer, authz.turns) },
       fenced(fence) {
         const on = database.fenced(fence);
         const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });
@@ -277,9 +277,9 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
 }
 
 /** The rooms with records of people: what makes records erases before what records them. */
-function erasingRooms(sealer: Sealer) {
+function erasingRooms(sealer: Sealer, turns: FairQueue) {
   const makers = [erasingInvitations(sealer), erasingRelationships, erasingConsents, erasingIdempotency(sealer)];
-  return [...makers, erasingDecisions, erasingLedger, erasingAudit];
+  return [...makers, erasingDecisions(turns), erasingLedger, erasingAudit];
 }
 
 function metricsOf(snapshots: Snapshots, engine: Engine): Metrics {

@@ -4,7 +4,6 @@ import { withoutPerson } from './rules.ts';
 import { rewriteEntries, scanEntries } from './store.ts';
 
 export const erasingAudit: RoomErasing = {
-  room: 'audit',
   async eraseSome(tx, person, position) {
     const { tenant, id } = person;
     const separator = position?.lastIndexOf(' ') ?? 0;

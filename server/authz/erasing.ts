@@ -4,6 +4,7 @@
  */
 import type { Transaction } from '../core/db/database.ts';
 import type { Erasing, RoomErasing } from '../core/erasing.ts';
+import type { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
 import {
   holdLooks,
@@ -16,52 +17,48 @@ import {
   textsOf,
 } from '../pseudonyms/index.ts';
 import { withStandIns } from './erased-texts.ts';
-import { type DecisionRecord, deleteDecisions, rewriteDecisions, type ScannedRow, scanDecisions } from './store.ts';
+import { type DecisionRecord, deleteDecisions, type NamingRow, rewriteDecisions, scanDecisions } from './store.ts';
 
-export const erasingDecisions: RoomErasing = {
-  room: 'authz',
-  async eraseSome(tx, person, position) {
-    const { tenant, id, contacts } = person;
-    const [at, last] = position?.split(' ') ?? [];
-    const rows = await scanDecisions(tx, tenant, {
-      texts: [id, ...contacts].map((text) => JSON.stringify(text)),
-      caller: callerOf(person),
-      after: at === undefined || last === undefined ? undefined : { at, id: last },
-    });
-    const named = rows.filter((row) => row.named);
-    const own = named.filter((row) => isAbout(row, person));
-    const others = named.filter((row) => !own.includes(row)).map((row) => rewritten(row, person));
-    const decisions = own.length === 0 ? 0 : await deleteDecisions(tx, tenant, own);
-    const decisionsRewritten = others.length === 0 ? 0 : await rewriteDecisions(tx, tenant, others);
-    const end = rows.at(-1);
-    return { removed: { decisions, decisionsRewritten }, ...(end ? { next: `${end.at} ${end.id}` } : {}) };
-  },
-  keeps: [
-    {
-      what: 'records of decisions about others in which the id is part of a longer text, such as a path',
-      why: 'Texts that equal the id are replaced; whether a part of a text is the id cannot be told.',
-      until: 'the partitions of their months are dropped (docs/operations.md)',
+/** @param turns others have theirs between the records of a portion */
+export function erasingDecisions(turns: FairQueue): RoomErasing {
+  return {
+    async eraseSome(tx, person, position) {
+      const { tenant, type, id, contacts, isUser } = person;
+      const [at, last] = position?.split(' ') ?? [];
+      const rows = await scanDecisions(tx, tenant, {
+        texts: [id, ...contacts].map((text) => JSON.stringify(text)),
+        // A subject without a type has the default one.
+        whose: { caller: `user:${type}:${id}`, subject: { type, id, isDefault: isUser } },
+        after: at === undefined || last === undefined ? undefined : { at, id: last },
+      });
+      const pace = turns.pace(tenant);
+      const own = rows.filter((row) => row.own);
+      const others: NamingRow[] = [];
+      for (const { at, id, request, answer } of rows) {
+        if (request === null || answer === null) continue;
+        others.push({ at, id, ...withStandIns({ request, answer }, standInsFor(person)) });
+        await pace();
+      }
+      const decisions = own.length === 0 ? 0 : await deleteDecisions(tx, tenant, own);
+      const decisionsRewritten = others.length === 0 ? 0 : await rewriteDecisions(tx, tenant, others);
+      const end = rows.at(-1);
+      return { removed: { decisions, decisionsRewritten }, ...(end ? { next: `${end.at} ${end.id}` } : {}) };
     },
-  ],
-};
-
-function callerOf({ type, id }: Erasing): string {
-  return `user:${type}:${id}`;
+    keeps: [
+      {
+        what: 'records of decisions about others in which the id is part of a longer text, such as a path',
+        why: 'Texts that equal the id are replaced; whether a part of a text is the id cannot be told.',
+        until: 'the partitions of their months are dropped (docs/operations.md)',
+      },
+    ],
+  };
 }
 
-/** A subject without a type has the default one. */
-function isAbout({ caller, request }: ScannedRow, person: Erasing): boolean {
-  const { subject } = request;
-  if (caller === callerOf(person)) return true;
-  return subject?.id === person.id && (subject.type === undefined ? person.isUser : subject.type === person.type);
-}
-
-function rewritten(row: ScannedRow, { id, type, contacts, standIn }: Erasing): ScannedRow {
-  const replace: StandIn = (text, of) => {
+function standInsFor({ id, type, contacts, standIn }: Erasing): StandIn {
+  return (text, of) => {
     if (text === id && (of === undefined || of === type)) return standIn;
     return contacts.includes(text) ? STAND_IN : undefined;
   };
-  return { ...row, ...withStandIns(row, replace) };
 }
 
 /**

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
-import { column, sql } from '../core/db/sql.ts';
+import { column, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import type { Answer } from '../policies/index.ts';
 import type { AuthorizationRequest } from './schema.ts';
@@ -94,45 +94,66 @@ export function listDecisions(
 const ScannedRow = Type.Object({
   id: Type.String(),
   at: Instant,
-  caller: Type.String(),
-  request: Json<AuthorizationRequest>(),
-  answer: Json<Answer>(),
-  named: Type.Boolean(),
+  own: Type.Boolean(),
+  request: Nullable(Json<AuthorizationRequest>()),
+  answer: Nullable(Json<Answer>()),
 });
-export type ScannedRow = Static<typeof ScannedRow>;
+type Place = { at: string; id: string };
+type ScannedRow = Static<typeof ScannedRow>;
+export type NamingRow = Place & { request: AuthorizationRequest; answer: Answer };
+/** Who was it that asked, or about whom. */
+type Whose = { caller: string; subject: { type: string; id: string; isDefault: boolean } };
+
+/** At least as long as its text: what is compressed is taken for as long as compression can make it. */
+const bytesOf = (value: Sql) => sql`case when pg_column_compression(${value}) is null then pg_column_size(${value})
+  else least(256 * pg_column_size(${value}), ${limits.batchBodyBytesMax}::int) end`;
+const before = sql`over (order by at, id rows between unbounded preceding and 1 preceding)`;
 
 /**
- * Looks through some records after a position, by time.
+ * Looks through some records after a position, by time: as many as a statement has the time for, and no more of those that hold
+ * one of the texts than may be read at once.
  * @param texts JSON of the texts that are looked for
- * @returns those that hold one of them, or are of the caller; and the last one looked at, as the position that comes next
+ * @returns the person's own, those of others that hold one of the texts, with what they hold, and the last one looked at
  */
 export function scanDecisions(
   tx: Transaction,
   tenant: string,
-  { texts, caller, after }: { texts: readonly string[]; caller: string; after: { at: string; id: string } | undefined },
+  { texts, whose, after }: { texts: readonly string[]; whose: Whose; after: Place | undefined },
 ): Promise<ScannedRow[]> {
   const beyond = after === undefined ? none : sql`and (at, id) > (${after.at}, ${after.id})`;
+  const { type, id, isDefault } = whose.subject;
   return tx.many(
     ScannedRow,
-    sql`with page as materialized (
+    sql`with first as materialized (
         select id, at, caller, request, answer from accord.decision where tenant = ${tenant} ${beyond}
         order by at, id limit ${limits.eraseScanItemsMax}),
+      page as materialized (
+        select * from (select first.*, sum(${bytesOf(sql`request`)} + ${bytesOf(sql`answer`)}) ${before} as bytes from first) as sized
+        where coalesce(bytes, 0) < ${limits.eraseScanBytesMax}::int),
       marked as (
-        select page.*, caller = ${caller} or exists (select from unnest(${texts}::text[]) as t (text)
-          where position(text in request::text) > 0 or position(text in answer::text) > 0) as named from page)
-      select * from marked
-      where named or (at, id) = (select at, id from page order by at desc, id desc limit 1) order by at, id`,
+        select id, at, own, named, sum(case when named then octet_length(asked) + octet_length(answered) else 0 end) ${before} as bytes
+        from page,
+          lateral (select request::text as asked, answer::text as answered offset 0) as said,
+          lateral (select caller = ${whose.caller} or coalesce(request -> 'subject' -> 'id' = to_jsonb(${id}::text)
+            and case when request -> 'subject' ? 'type' then request -> 'subject' -> 'type' = to_jsonb(${type}::text)
+              else ${isDefault}::boolean end, false) as own offset 0) as whose,
+          lateral (select not own and exists (select from unnest(${texts}::text[]) as t (text)
+            where position(text in asked) > 0 or position(text in answered) > 0) as named offset 0) as naming),
+      looked as materialized (select * from marked where coalesce(bytes, 0) < ${limits.eraseRewriteBytesMax}::int)
+      select at, id, own, case when named then request end as request, case when named then answer end as answer
+      from looked join page using (at, id)
+      where own or named or (at, id) = (select at, id from looked order by at desc, id desc limit 1) order by at, id`,
   );
 }
 
-export function deleteDecisions(tx: Transaction, tenant: string, rows: readonly ScannedRow[]): Promise<number> {
+export function deleteDecisions(tx: Transaction, tenant: string, rows: readonly Place[]): Promise<number> {
   return tx.run(sql`delete from accord.decision d
     using unnest(${column.instants(rows, (row) => row.at)}, ${column.uuids(rows, (row) => row.id)}) as r (at, id)
     where d.tenant = ${tenant} and d.at = r.at and d.id = r.id`);
 }
 
 /** Writes requests and answers anew. */
-export function rewriteDecisions(tx: Transaction, tenant: string, rows: readonly ScannedRow[]): Promise<number> {
+export function rewriteDecisions(tx: Transaction, tenant: string, rows: readonly NamingRow[]): Promise<number> {
   const [requests, answers] = [rows.map((row) => row.request), rows.map((row) => row.answer)];
   return tx.run(sql`update accord.decision d set request = r.request::jsonb, answer = r.answer::jsonb
     from unnest(${column.instants(rows, (row) => row.at)}, ${column.uuids(rows, (row) => row.id)},

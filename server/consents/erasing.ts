@@ -3,7 +3,6 @@ import type { RoomErasing } from '../core/erasing.ts';
 import { holdUsers, removeUser } from './store.ts';
 
 export const erasingConsents: RoomErasing = {
-  room: 'consents',
   async eraseSome(tx, { tenant, id, isUser }) {
     if (!isUser) return { removed: {} };
     // A reading that invites the user holds it too, and finds nothing to invite to afterwards.

@@ -33,4 +33,4 @@ export type EraseSome = (
 export type Kept = { what: string; why: string; until: string };
 
 /** How a room erases a person from its tables, and what it keeps. */
-export type RoomErasing = { room: string; eraseSome: EraseSome; keeps: readonly Kept[] };
+export type RoomErasing = { eraseSome: EraseSome; keeps: readonly Kept[] };

@@ -5,17 +5,19 @@ import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { recordRevision } from '../core/db/records.ts';
 import type { Erasing, Kept, Removed, RoomErasing } from '../core/erasing.ts';
+import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { contactOf } from '../invitations/index.ts';
+import type { Sealer } from '../keys/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import {
   beginErasing,
+  endErasing,
   holdErasing,
   holdProgress,
   holdWrites,
   type Progress,
   STAND_IN,
-  type Tagger,
   tagOf,
   writeProgress,
 } from '../pseudonyms/index.ts';
@@ -27,7 +29,7 @@ import { keptBeside } from './rules.ts';
 export type ErasureServices = {
   database: Database;
   clock: Clock;
-  tagger: Tagger;
+  sealer: Sealer;
   ledger: Ledger;
   /** In the order in which they erase: what makes records before what records them. */
   rooms: readonly RoomErasing[];
@@ -40,10 +42,12 @@ export type Wanted = { type: string; id: string; contacts: readonly string[] };
 /** `revision` is that of the last records that were written. */
 export type ErasureReport = { status: 'erased' | 'running'; removed: Removed; kept: Kept[]; revision: string };
 
-type Erasure = { person: Erasing; key: { tag: string; type: string }; by: Eraser };
+/** Its addresses are those of its row. */
+type Erasure = { person: Omit<Erasing, 'contacts'>; key: { tag: string; type: string }; by: Eraser };
 
 /**
- * Erases a person from all rooms of a tenant. One that was begun goes on where it was; one that is done is done again.
+ * Erases a person from all rooms of a tenant. One that was begun goes on where it was, with the addresses that were named since;
+ * one that is done is done again.
  * @param forMs for how long at most; what is left then is `running`, and the next call goes on with it
  * @throws Problem tenant_not_found, invalid_request
  */
@@ -58,43 +62,84 @@ export async function eraseActor(
   // In attributes and decisions an address stands as somebody wrote it; invitations know it in small letters.
   const contacts = [...new Set(wanted.contacts.flatMap((value) => [contactOf({ type: 'email', value }), value]))];
   const until = services.clock.monotonic() + forMs;
-  const tag = tagOf(services.tagger, tenant, wanted.id);
-  const standIn = STAND_IN + tag;
-  const key = { tag, type: wanted.type };
-  const isUser = await begin(services, tenant, by, { ...key, contacts, standIn });
   const { type, id } = wanted;
-  const erasure = { person: { tenant, type, id, isUser, contacts, standIn }, key, by };
+  const tag = tagOf(services.sealer, tenant, id);
+  const standIn = STAND_IN + tag;
+  const beginning = { tenant, by, key: { tag, type }, contacts, standIn };
+  const isUser = (await goOn(services, beginning)) ?? (await begin(services, beginning));
+  const erasure = { person: { tenant, type, id, isUser, standIn }, key: { tag, type }, by };
   const kept = [...services.rooms.flatMap((room) => room.keeps), ...keptBeside(standIn)];
+  let removed: Removed = {};
   for (;;) {
-    const { removed, done, revision } = await eraseSome(services, erasure);
+    const made = await eraseSome(services, erasure);
+    const { done, revision } = made;
+    removed = made.removed ?? removed;
     if (done) return { status: 'erased', removed, kept, revision };
     if (services.clock.monotonic() >= until) return { status: 'running', removed, kept, revision };
   }
 }
 
-type Beginning = { tag: string; type: string; contacts: readonly string[]; standIn: string };
+type Beginning = {
+  tenant: string;
+  by: Eraser;
+  key: { tag: string; type: string };
+  contacts: readonly string[];
+  standIn: string;
+};
+
+/** @returns whether the actor is a user, when its erasing is under way with these addresses; others write meanwhile */
+function goOn(services: ErasureServices, { tenant, key, contacts }: Beginning): Promise<boolean | undefined> {
+  return services.database.tenant(tenant, async (tx) => {
+    await holdWrites(tx, tenant);
+    const isUser = await checkActor(tx, tenant, key.type);
+    const before = await holdProgress(tx, tenant, key);
+    if (!before) return undefined;
+    const known = new Set(contactsIn(services, tenant, key, before));
+    return contacts.every((one) => known.has(one)) ? isUser : undefined;
+  });
+}
 
 /** From its end on nobody writes about the person, and what is asked about it is recorded with the stand-in. */
-function begin(services: ErasureServices, tenant: string, by: Eraser, wanted: Beginning): Promise<boolean> {
-  const { database, clock, tagger, ledger } = services;
-  const { tag, type, standIn } = wanted;
+function begin(services: ErasureServices, { tenant, by, key, contacts, standIn }: Beginning): Promise<boolean> {
+  const { database, clock, ledger, sealer } = services;
   return database.tenant(tenant, async (tx) => {
     await holdErasing(tx, tenant);
-    const row = await readTenant(tx, tenant);
-    if (row === undefined) throw tenantProblem('tenant_not_found');
-    await checkActorType(tx, tenant, type);
-    const isUser = row.spec.tokenMapping.defaultActorType === type;
-    const before = await holdProgress(tx, tenant, { tag, type });
-    const contacts = wanted.contacts.map((contact) => tagOf(tagger, tenant, contact));
+    const isUser = await checkActor(tx, tenant, key.type);
+    const before = await holdProgress(tx, tenant, key);
+    const known = before ? contactsIn(services, tenant, key, before) : [];
+    const all = [...new Set([...known, ...contacts])];
+    if (before && all.length === known.length) return isUser;
+    if (all.length > 2 * limits.eraseContactsMax) {
+      const detail = `An erasure has at most ${limits.eraseContactsMax} addresses. One of this actor is under way with others: repeat it until it is erased, and name these then.`;
+      throw problem('invalid_request', { detail, errors: [{ pointer: '/contacts', detail }] });
+    }
+    // More addresses than it had: invitations and decisions are looked through again.
+    const sealed = sealer.seal(Buffer.from(JSON.stringify(all)), placeOf(tenant, key)).toString('base64url');
+    const progress = { step: 0, removed: before?.removed ?? {}, contacts: sealed };
     const ms = clock.now();
-    const same = before && contacts.every((one) => before.contacts.includes(one));
-    if (same && before.contacts.length === contacts.length) return isUser;
-    // More addresses than it was begun with: the invitations are looked through again.
-    const progress = { step: 0, removed: before?.removed ?? {}, contacts };
-    await beginErasing(tx, tenant, { tag, type, isUser, now: new Date(ms).toISOString(), progress });
+    await beginErasing(tx, tenant, { ...key, isUser, now: new Date(ms).toISOString(), progress });
     await ledger.appendIn(tx, tenant, [entryOf(by, standIn, 'begun', ms)]);
     return isUser;
   });
+}
+
+const placeOf = (tenant: string, { tag, type }: Erasure['key']) => ['erased_actor', tenant, type, tag, 'contacts'];
+
+function contactsIn(
+  { sealer }: ErasureServices,
+  tenant: string,
+  key: Erasure['key'],
+  { contacts }: Progress,
+): string[] {
+  return JSON.parse(sealer.open(Buffer.from(contacts, 'base64url'), placeOf(tenant, key)).toString()) as string[];
+}
+
+/** @returns whether it is a user of consents. @throws Problem tenant_not_found, invalid_request */
+async function checkActor(tx: Transaction, tenant: string, type: string): Promise<boolean> {
+  const row = await readTenant(tx, tenant);
+  if (row === undefined) throw tenantProblem('tenant_not_found');
+  await checkActorType(tx, tenant, type);
+  return row.spec.tokenMapping.defaultActorType === type;
 }
 
 /** @throws Problem invalid_request for the type of resources; one that is not there (any more) may have left records */
@@ -109,35 +154,51 @@ function entryOf({ actor, clientId, requestId }: Eraser, standIn: string, outcom
   return { type: 'erased' as const, actor, ...client, userId: standIn, outcome, requestId, time };
 }
 
-/** One portion, counted in the transaction that erases it. */
+/** One portion, counted in the transaction that erases it. @returns no `removed` where another call has ended the erasure */
 function eraseSome(
   services: ErasureServices,
   { person, key, by }: Erasure,
-): Promise<{ removed: Removed; done: boolean; revision: string }> {
-  const { database, rooms, ledger, clock } = services;
-  const { tenant, standIn, type } = person;
+): Promise<{ removed?: Removed; done: boolean; revision: string }> {
+  const { database, rooms, clock } = services;
+  const { tenant } = person;
   return database.tenant(tenant, async (tx) => {
     await holdWrites(tx, tenant);
     const before = await holdProgress(tx, tenant, key);
-    if (before === undefined) throw tenantProblem('tenant_not_found'); // erased with all its rows
-    const room = before === null ? undefined : rooms[before.step];
     const revision = await recordRevision(tx);
-    if (before === null || room === undefined) return { removed: before?.removed ?? {}, done: true, revision };
-    const { removed: some, next } = await room.eraseSome(tx, person, before.position);
-    const { step, contacts } = before;
+    if (!before) {
+      // Another call has erased the actor, which may have come back since; or the tenant was erased with all its rows.
+      if ((await readTenant(tx, tenant)) === undefined) throw tenantProblem('tenant_not_found');
+      return { done: true, revision };
+    }
+    const { step, contacts, position } = before;
+    const room = rooms[step] as RoomErasing;
+    // Another call may have named more addresses since the portion before.
+    const whole = { ...person, contacts: contactsIn(services, tenant, key, before) };
+    const { removed: some, next } = await room.eraseSome(tx, whole, position);
     const removed = added(before.removed, some);
-    const progress: Progress =
-      next === undefined ? { step: step + 1, removed, contacts } : { step, position: next, removed, contacts };
-    const done = progress.step === rooms.length;
-    await writeProgress(tx, tenant, key, done ? null : progress);
+    const done = next === undefined && step + 1 === rooms.length;
     if (done) {
-      await ledger.appendIn(tx, tenant, [entryOf(by, standIn, 'erased', clock.now())]);
-      const { name: actor, requestId } = by;
-      const about = { kind: 'actor', name: `${type}/${standIn}`, detail: removed };
-      await recordAudit(tx, tenant, { actor, action: 'erase', requestId, ...about });
+      const ms = clock.now();
+      await endErasing(tx, tenant, key, new Date(ms).toISOString());
+      await recordEnd(services, tx, { person, key, by }, { removed, ms });
+    } else {
+      const progress = next === undefined ? { step: step + 1 } : { step, position: next };
+      await writeProgress(tx, tenant, key, { ...progress, removed, contacts });
     }
     return { removed, done, revision };
   });
+}
+
+async function recordEnd(
+  { ledger }: ErasureServices,
+  tx: Transaction,
+  { person: { tenant, type, standIn }, by }: Erasure,
+  { removed, ms }: { removed: Removed; ms: number },
+): Promise<void> {
+  await ledger.appendIn(tx, tenant, [entryOf(by, standIn, 'erased', ms)]);
+  const { name: actor, requestId } = by;
+  const about = { kind: 'actor', name: `${type}/${standIn}`, detail: removed };
+  await recordAudit(tx, tenant, { actor, action: 'erase', requestId, ...about });
 }
 
 function added(one: Removed, other: Removed): Removed {

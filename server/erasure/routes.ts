@@ -19,7 +19,8 @@ const ErasureBody = Type.Object(
         ),
         {
           maxItems: limits.eraseContactsMax,
-          description: 'Addresses of the person: invitations to them are erased too. They are known as digests only.',
+          description:
+            'Addresses of the person: invitations to them are erased too. They are known as digests only. They are kept, encrypted, until the erasure is done: a request that goes on with it need not name them again.',
         },
       ),
     ),

@@ -1,16 +1,18 @@
 /** The verbs on keys: looking one up, claiming it, adding its answer, sweeping, and forgetting an actor. */
 import { callerName } from '../core/auth/name.ts';
-import type { Actor, Caller } from '../core/auth/schema.ts';
+import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
+import type { EraseSome } from '../core/erasing.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Once } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
 import type { Sealer } from '../keys/index.ts';
+import { hasErasedSince, holdLooks } from '../pseudonyms/index.ts';
 import { idempotencyProblem } from './problems.ts';
 import type { KeyPlace, KeyRow, StoredAnswer } from './schema.ts';
-import { countKeys, insertKey, readKey, removeCaller, removeOld, setAnswer } from './store.ts';
+import { countKeys, insertKey, readKey, removeOld, removeSome, setAnswer, wipeAnswers } from './store.ts';
 
 export type IdempotencyServices = { database: Database; sealer: Sealer; clock: Clock; observe: Observe };
 
@@ -100,14 +102,21 @@ export class Claim implements Once {
     if (!(await insertKey(tx, this.place, { request: this.request, now: this.#now, since }))) throw inUse();
   }
 
-  /** Stores the answer for whoever asks again. An action that wrote nothing has not claimed the key: that is done here. */
+  /**
+   * Stores the answer for whoever asks again. An action that wrote nothing has not claimed the key: that is done here. An answer
+   * may name whoever is being erased or was erased meanwhile: it is not stored then.
+   */
   async answered(answer: StoredAnswer): Promise<void> {
     const { database, sealer } = this.#services;
     const { body = '', ...rest } = answer;
     const isKept = answer.body !== undefined && Buffer.byteLength(body) <= limits.idempotencyAnswerBytesMax;
     const sealed = sealer.seal(Buffer.from(JSON.stringify(isKept ? answer : rest)), this.sealedAt);
     const row = { request: this.request, now: this.#now };
-    await database.tenant(this.place.tenant, async (tx) => {
+    const { tenant } = this.place;
+    const begun = new Date(Date.parse(this.#now) - limits.idempotencyAnswerWaitMs).toISOString(); // clocks differ
+    await database.tenant(tenant, async (tx) => {
+      const [, erased] = await Promise.all([holdLooks(tx, [tenant]), hasErasedSince(tx, tenant, begun)]);
+      if (erased) return;
       await insertKey(tx, this.place, { ...row, since: sinceOf(Date.parse(this.#now)) });
       await setAnswer(tx, this.place, { ...row, answer: sealed });
     });
@@ -119,17 +128,20 @@ function callerDigest(sealer: Sealer, tenant: string, name: string): string {
 }
 
 /**
- * Forgets what an actor sent with keys. Answers that others of the tenant got may tell of it too, and are wiped: what they did
- * stays done, and asking again is answered with idempotency_answer_not_kept.
- * @returns how many keys of the actor there were
+ * Forgets what an actor sent with keys, a portion at a time. Answers that others of the tenant got may tell of it too, and are
+ * wiped: what they did stays done, and asking again is answered with idempotency_answer_not_kept. No answer is added meanwhile.
  */
-export function forgetActor(
-  { sealer }: Pick<IdempotencyServices, 'sealer'>,
-  tx: Transaction,
-  tenant: string,
-  { type, id }: Actor,
-): Promise<number> {
-  return removeCaller(tx, tenant, callerDigest(sealer, tenant, `user:${type}:${id}`));
+export function forgettingActor({ sealer }: Pick<IdempotencyServices, 'sealer'>): EraseSome {
+  return async (tx, { tenant, type, id }, position) => {
+    const limit = limits.erasePageItemsMax;
+    const digest = callerDigest(sealer, tenant, `user:${type}:${id}`);
+    const idempotencyKeys = await removeSome(tx, tenant, digest, limit);
+    const [caller = '', key = ''] = position?.split(' ') ?? [];
+    const last = await wipeAnswers(tx, tenant, { after: { caller, id: key }, limit });
+    const removed = { idempotencyKeys };
+    if (last !== undefined) return { removed, next: `${last.caller} ${last.id}` };
+    return { removed, ...(idempotencyKeys < limit ? {} : { next: position ?? ' ' }) };
+  };
 }
 
 /** Removes what is older than it is kept. */

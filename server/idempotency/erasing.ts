@@ -1,14 +1,17 @@
 /** Owns erasing a person from remembered requests: the keys that it sent, and answers, any of which may name it. */
 import type { RoomErasing } from '../core/erasing.ts';
 import type { Sealer } from '../keys/index.ts';
-import { forgetActor } from './actions.ts';
+import { forgettingActor } from './actions.ts';
 
 export function erasingIdempotency(sealer: Sealer): RoomErasing {
   return {
-    room: 'idempotency',
-    async eraseSome(tx, { tenant, type, id }) {
-      return { removed: { idempotencyKeys: await forgetActor({ sealer }, tx, tenant, { type, id }) } };
-    },
-    keeps: [],
+    eraseSome: forgettingActor({ sealer }),
+    keeps: [
+      {
+        what: 'keyed digests of the Idempotency-Keys that others of the tenant sent, without their answers',
+        why: 'Any answer may name the person, so all were wiped. A request that is repeated is answered with 409 idempotency_answer_not_kept.',
+        until: '24 hours after the request',
+      },
+    ],
   };
 }

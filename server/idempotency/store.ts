@@ -1,4 +1,5 @@
 /** All SQL of the idempotency room. `since`: RFC 3339; a key that was claimed before it is free. */
+import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
@@ -57,9 +58,31 @@ export function removeOld(tx: Transaction, since: string, limit: number): Promis
     (select ctid from accord.idempotency_key where created_at <= ${since} limit ${limit})`);
 }
 
-/** Removes what a caller sent, and the answers that anybody of the tenant got. */
-export async function removeCaller(tx: Transaction, tenant: string, caller: string): Promise<number> {
-  const removed = await tx.run(sql`delete from accord.idempotency_key where tenant = ${tenant} and caller = ${caller}`);
-  await tx.run(sql`update accord.idempotency_key set answer = null where tenant = ${tenant} and answer is not null`);
-  return removed;
+/** Removes at most `limit` keys of a caller; how many. */
+export function removeSome(tx: Transaction, tenant: string, caller: string, limit: number): Promise<number> {
+  return tx.run(sql`delete from accord.idempotency_key where ctid = any(array(
+    select ctid from accord.idempotency_key where tenant = ${tenant} and caller = ${caller} limit ${limit}))`);
+}
+
+const WipedRow = Type.Object({ caller: Type.String(), id: Type.String() });
+
+/**
+ * Wipes at most `limit` answers that anybody of the tenant got, in the order of their keys.
+ * @returns the last of them, as the position that comes next; undefined when there were fewer
+ */
+export function wipeAnswers(
+  tx: Transaction,
+  tenant: string,
+  { after, limit }: { after: { caller: string; id: string }; limit: number },
+): Promise<{ caller: string; id: string } | undefined> {
+  return tx.maybe(
+    WipedRow,
+    sql`with page as materialized (
+        select caller, id from accord.idempotency_key
+        where tenant = ${tenant} and answer is not null and (caller, id) > (${after.caller}, ${after.id})
+        order by caller, id limit ${limit}),
+      wiped as (update accord.idempotency_key k set answer = null from page
+        where k.tenant = ${tenant} and k.caller = page.caller and k.id = page.id)
+      select caller, id from page order by caller, id offset ${limit - 1}`,
+  );
 }

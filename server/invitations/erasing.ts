@@ -10,7 +10,6 @@ import { removeAcceptances, removeEndedBy, removeSent, removeToContacts, renameE
 
 export function erasingInvitations(sealer: Pick<Sealer, 'digest'>): RoomErasing {
   return {
-    room: 'invitations',
     async eraseSome(tx, { tenant, type, id, contacts, standIn }) {
       const person = { type, id };
       const [name, replaced] = [`user:${type}:${id}`, `user:${type}:${standIn}`];

@@ -3,7 +3,6 @@ import type { RoomErasing } from '../core/erasing.ts';
 import { wipeSome } from './store.ts';
 
 export const erasingLedger: RoomErasing = {
-  room: 'ledger',
   async eraseSome(tx, { tenant, type, id, isUser }) {
     const { wiped, more } = await wipeSome(tx, tenant, { type, id, isUser });
     return { removed: { ledgerEntries: wiped }, ...(more ? { next: '' } : {}) };

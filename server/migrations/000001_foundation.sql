@@ -306,6 +306,7 @@ create table accord.idempotency_key (
   answer bytea,
   primary key (tenant, caller, id)
 );
+create index idempotency_key_answered on accord.idempotency_key (tenant, caller, id) where answer is not null; -- for erasing a person
 create index idempotency_key_created on accord.idempotency_key (created_at);
 select accord.isolate('accord.idempotency_key');
 

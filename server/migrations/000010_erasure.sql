@@ -7,11 +7,14 @@ create table accord.erased_actor (
   type text collate "C" not null,
   -- The type was the tenant's default: the user of consents was erased too.
   is_user boolean not null,
+  -- When the erasing began, and once it is done, when it ended.
   erased_at timestamptz(3) not null,
   -- How far the erasing has come; null once nothing is left to erase.
   progress jsonb,
   primary key (tenant, tag, type)
 );
+create index erased_actor_under_way on accord.erased_actor (tenant) where progress is not null;
+create index erased_actor_erased_at on accord.erased_actor (tenant, erased_at);
 select accord.isolate('accord.erased_actor');
 
 -- Whoever writes records holds the first one shared, whoever records what was asked the second; erasing takes both, so that

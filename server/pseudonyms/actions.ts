@@ -2,7 +2,7 @@
 import type { Transaction } from '../core/db/database.ts';
 import type { Sealer } from '../keys/index.ts';
 import { pseudonymProblem } from './problems.ts';
-import { readTagged, removeErased, STAND_IN } from './store.ts';
+import { readTagged, removeErased } from './store.ts';
 
 /** Has the key. */
 export type Tagger = Pick<Sealer, 'digest'>;
@@ -10,11 +10,6 @@ export type Tagger = Pick<Sealer, 'digest'>;
 /** The keyed digest of an id of a tenant: whoever has no key cannot tell whose it is. */
 export function tagOf(tagger: Tagger, tenant: string, id: string): string {
   return tagger.digest(Buffer.from(id), ['erased', tenant]);
-}
-
-/** What stands for an erased id in records. */
-export function standInOf(tagger: Tagger, tenant: string, id: string): string {
-  return STAND_IN + tagOf(tagger, tenant, id);
 }
 
 /**

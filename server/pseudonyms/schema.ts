@@ -1,11 +1,11 @@
 /** Shapes of the pseudonyms room. */
 import { type Static, Type } from 'typebox';
 
-/** `step` counts rooms; `contacts` are digests of the addresses that the erasure was begun with. */
+/** `step` counts rooms; `contacts`: the addresses that were named since it was begun, sealed (base64url). */
 export const Progress = Type.Object({
   step: Type.Integer(),
   position: Type.Optional(Type.String()),
   removed: Type.Record(Type.String(), Type.Integer()),
-  contacts: Type.Array(Type.String()),
+  contacts: Type.String(),
 });
 export type Progress = Static<typeof Progress>;

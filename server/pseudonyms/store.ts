@@ -8,7 +8,7 @@ import { Progress } from './schema.ts';
 /** Before a tag that stands for an id. */
 export const STAND_IN = 'erased:';
 
-/** Until the end of the transaction no erasing begins in the tenant: for whoever writes records. To be held before any other lock. */
+/** Until the end of the transaction no erasing begins in the tenant: for whoever writes records. To be held before any other lock, also before an Idempotency-Key is claimed. */
 export async function holdWrites(tx: Transaction, tenant: string): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock_shared(accord.erasing_write_lock(${tenant}))`);
 }
@@ -79,6 +79,18 @@ export async function hasErased(tx: Transaction, tenant: string): Promise<boolea
   return (await tenantsWithErased(tx, [tenant])).size > 0;
 }
 
+const Found = Type.Object({ found: Type.Boolean() });
+
+/** Whether somebody of the tenant is being erased, or was after an instant. @param since RFC 3339 */
+export async function hasErasedSince(tx: Transaction, tenant: string, since: string): Promise<boolean> {
+  const row = await tx.one(
+    Found,
+    sql`select exists (select from accord.erased_actor where tenant = ${tenant} and progress is not null)
+      or exists (select from accord.erased_actor where tenant = ${tenant} and erased_at > ${since}) as found`,
+  );
+  return row.found;
+}
+
 const Erased = Type.Object({ tenant: Type.String(), tag: Type.String(), type: Type.String() });
 
 /** Those of the tags that stand for erased actors, with their types. */
@@ -123,13 +135,18 @@ export async function beginErasing(
       set is_user = excluded.is_user, erased_at = excluded.erased_at, progress = excluded.progress`);
 }
 
-/** @param progress null: nothing is left */
 export async function writeProgress(
   tx: Transaction,
   tenant: string,
   { tag, type }: Key,
-  progress: Progress | null,
+  progress: Progress,
 ): Promise<void> {
-  await tx.run(sql`update accord.erased_actor set progress = ${progress === null ? null : JSON.stringify(progress)}
+  await tx.run(sql`update accord.erased_actor set progress = ${JSON.stringify(progress)}
+    where tenant = ${tenant} and tag = ${tag} and type = ${type}`);
+}
+
+/** Nothing is left to erase. */
+export async function endErasing(tx: Transaction, tenant: string, { tag, type }: Key, now: string): Promise<void> {
+  await tx.run(sql`update accord.erased_actor set progress = null, erased_at = ${now}
     where tenant = ${tenant} and tag = ${tag} and type = ${type}`);
 }

@@ -39,10 +39,13 @@ export function writeRecords<T>(
   work: (tx: Transaction, now: string) => Promise<T>,
 ): Promise<RecordWritten<T>> {
   const now = new Date(services.clock.now()).toISOString();
-  return writeRecord(services.database, writer, async (tx) => {
+  const { tenant, once } = writer;
+  return writeRecord(services.database, { tenant }, async (tx) => {
+    const holding = holdWrites(tx, tenant);
+    if (once !== undefined) await Promise.all([holding, once.claim(tx)]);
     const [, , result] = await Promise.all([
-      holdWrites(tx, writer.tenant),
-      writer.user && comeBack(services.tagger, tx, writer.tenant, [writer.user]),
+      holding,
+      writer.user && comeBack(services.tagger, tx, tenant, [writer.user]),
       work(tx, now),
     ]);
     return result;

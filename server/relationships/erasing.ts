@@ -5,7 +5,6 @@ import { limits } from '../core/limits.ts';
 import { removeImportErrors, removeMatching, removeThing } from './store.ts';
 
 export const erasingRelationships: RoomErasing = {
-  room: 'relationships',
   async eraseSome(tx, { tenant, type, id }) {
     const most = limits.deletePageItemsMax;
     const from = await removeMatching(tx, tenant, { fromType: type, fromId: id }, most);

@@ -287,9 +287,14 @@ export async function finishImport(tx: Transaction, tenant: string, id: string):
     where tenant = ${tenant} and id = ${id} and finished_at is null`);
 }
 
-/** Forgets what imports said of lines that name an id. @returns of how many imports */
+/**
+ * Forgets what imports said of lines where it names an id as a whole: with neither a letter, a digit nor _ before or behind it.
+ * @returns of how many imports
+ */
 export function removeImportErrors(tx: Transaction, tenant: string, id: string): Promise<number> {
-  const those = sql`from jsonb_array_elements(errors) e where position(${id} in e ->> 'detail')`;
-  return tx.run(sql`update accord.relationship_import set errors = (select coalesce(jsonb_agg(e), '[]') ${those} = 0)
-    where tenant = ${tenant} and exists (select ${those} > 0)`);
+  const named = `(?<![[:alnum:]_])${id.replace(/[^\p{L}\p{N}_]/gu, '\\$&')}(?![[:alnum:]_])`;
+  const naming = sql`(e ->> 'detail') ~ ${named}`;
+  return tx.run(sql`update accord.relationship_import set errors = (select coalesce(jsonb_agg(e), '[]')
+      from jsonb_array_elements(errors) e where not ${naming})
+    where tenant = ${tenant} and exists (select from jsonb_array_elements(errors) e where ${naming})`);
 }

@@ -1,5 +1,6 @@
 /** Erasures that are interrupted, repeated, asked for by those who may not, or met by others at work; and who comes back. */
 import { describe, expect, test } from 'vitest';
+import { erasingDecisions } from '../../server/authz/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { type ErasureServices, eraseActor } from '../../server/erasure/index.ts';
 import { sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
@@ -22,6 +23,29 @@ const traces = async (text: string) => {
 const by = { actor: { type: 'cli', id: 'test' }, name: 'cli', requestId: 'test' };
 const erase = (tenant: string, id: string, services: ErasureServices = erasure, forMs?: number) =>
   eraseActor(services, tenant, by, { type: 'user', id, contacts: [] }, forMs);
+/** Decisions about somebody, with a text of so many bytes, and perhaps somebody else's name. */
+const largeDecisions = (tenant: string, count: number, id: string, bytes: number, other = 'nobody') =>
+  admin(
+    `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us)
+      select $1, '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n), 'client:b', 'a', jsonb_build_object(
+        'subject', jsonb_build_object('id', $3::text, 'type', 'user'),
+        'context', jsonb_build_object('text', repeat('x', $4::int), 'other', $5::text)), '{"outcome": "deny"}', 1, 1
+      from generate_series(1, $2::int) n`,
+    [tenant, count, id, bytes, other],
+  );
+const decisionPortions = async (tenant: string, id: string) => {
+  const { eraseSome } = erasingDecisions(authz.turns);
+  const person = { tenant, type: 'user', id, isUser: true, contacts: [], standIn: 'erased:x' };
+  const sum = { decisions: 0, decisionsRewritten: 0 };
+  let portions = 0;
+  for (let position: string | undefined, left = true; left; portions++) {
+    const { removed, next } = await server.services.database.tenant(tenant, (tx) => eraseSome(tx, person, position));
+    sum.decisions += removed.decisions ?? 0;
+    sum.decisionsRewritten += removed.decisionsRewritten ?? 0;
+    [position, left] = [next, next !== undefined];
+  }
+  return [portions - 1, sum]; // the last one finds nothing
+};
 const item = { name: 'terms', version: '1', document: { version: 'a', language: 'en' } };
 
 describe('whoever was erased and comes back', () => {
@@ -161,7 +185,117 @@ describe('an erasure that is interrupted', () => {
   });
 });
 
+describe('two calls for one person', () => {
+  const wanted = (...contacts: string[]) => ({ type: 'user', id: 'uma', contacts });
+  const running = async () => {
+    const living = await livingTenant(server, clock);
+    await living.live('uma', 'u.a@example.com', 'vic');
+    return living.tenant;
+  };
+
+  test('the addresses of one count for the other, and without addresses those named before', async () => {
+    const tenant = await running();
+    const one = eraseActor(erasure, tenant, by, wanted('u.a@example.com'), 0);
+    expect((await one).status).toBe('running');
+    expect(await search(server.db.adminUrl, ['u.a@example.com'])).not.toContain(expect.stringMatching(/^erased_actor/));
+    expect((await eraseActor(erasure, tenant, by, wanted('other@example.com'), 0)).status).toBe('running');
+    const { status, removed } = await eraseActor(erasure, tenant, by, wanted());
+    expect([status, removed.invitationsReceived]).toEqual(['erased', 4]);
+    expect((await traces('u***@example.com')).filter((row) => row.includes(tenant))).toEqual([]);
+  });
+
+  test('addresses that another call names while one works are looked for by both', async () => {
+    const tenant = await running();
+    const [first, ...others] = erasure.rooms as [ErasureServices['rooms'][0]];
+    let met = false;
+    const after: ErasureServices['rooms'][0] = {
+      keeps: [],
+      eraseSome: async () => {
+        met = true;
+        return { removed: {} };
+      },
+    };
+    const halted = { ...erasure, rooms: [first, after, ...others] };
+    while (!met) await eraseActor(halted, tenant, by, wanted(), 0);
+    await eraseActor(erasure, tenant, by, wanted('u.a@example.com'), 0);
+    await eraseActor(erasure, tenant, by, wanted());
+    expect((await traces('u***@example.com')).filter((row) => row.includes(tenant))).toEqual([]);
+  });
+
+  test('one that finds the erasure ended, and the person back, is answered with what is known', async () => {
+    const tenant = await running();
+    const [first, ...others] = erasure.rooms as [ErasureServices['rooms'][0]];
+    const rooms = [first, { keeps: [], eraseSome: async () => ({ removed: { seen: 1 }, next: '' }) }, ...others];
+    const clocked = {
+      now: clock.now,
+      calls: 0,
+      monotonic: () => clocked.calls++,
+    };
+    const services = { ...erasure, rooms, clock: clocked };
+    const gone = async () =>
+      admin("delete from accord.erased_actor where tenant = $1 and (progress ->> 'step')::int = 1", [tenant]);
+    const second = rooms[1] as ErasureServices['rooms'][0];
+    const unlocked = second.eraseSome;
+    second.eraseSome = async (...args) => {
+      setTimeout(gone, 100);
+      second.eraseSome = unlocked;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return unlocked(...args);
+    };
+    const { status, removed } = await eraseActor(services, tenant, by, wanted());
+    expect([status, removed.seen]).toEqual(['erased', expect.any(Number)]);
+  });
+
+  test.each([
+    [limits.eraseContactsMax, 'running'],
+    [limits.eraseContactsMax + 1, 'invalid_request'],
+  ])('%i addresses in all: %s', async (count, what) => {
+    const tenant = await running();
+    const named = Array.from({ length: count }, (_, i) => `A${i}@b.c`);
+    await eraseActor(erasure, tenant, by, wanted(...named.slice(0, 9)), 0);
+    const made = eraseActor(erasure, tenant, by, wanted(...named.slice(9)), 0);
+    expect(
+      await made.then(
+        ({ status }) => status,
+        ({ code }) => code,
+      ),
+    ).toBe(what);
+  });
+});
+
+test('what an import said goes where it names the id as a whole', async () => {
+  const { tenant } = await livingTenant(server, clock);
+  const said = ['"1" is not JSON', 'user:1', '21 and 10 and 1a', 'it is (1)'].map((detail, line) => ({ line, detail }));
+  await admin('insert into accord.relationship_import (tenant, id, errors) values ($1, uuidv7(), $2)', [
+    tenant,
+    JSON.stringify(said),
+  ]);
+  expect((await erase(tenant, '1')).removed).toMatchObject({ importErrors: 1 });
+  const rows = await admin<{ errors: object }>('select errors from accord.relationship_import where tenant = $1', [
+    tenant,
+  ]);
+  expect(rows).toEqual([{ errors: [said[2]] }]);
+});
+
 describe('bounds', () => {
+  test.each([
+    [limits.eraseScanBytesMax / limits.batchBodyBytesMax, 1],
+    [limits.eraseScanBytesMax / limits.batchBodyBytesMax + 1, 2],
+  ])('%i decisions that may have eraseScanBytesMax are looked through in %i portions', async (count, portions) => {
+    const { tenant } = await livingTenant(server, clock);
+    await largeDecisions(tenant, count, 'wendy', 1_000_000);
+    expect(await decisionPortions(tenant, 'wendy')).toEqual([portions, { decisions: count, decisionsRewritten: 0 }]);
+  });
+
+  test.each([
+    [limits.eraseRewriteBytesMax / 4 + 1, 4, 1],
+    [limits.eraseRewriteBytesMax / 4, 5, 2],
+  ])('decisions of %i bytes that name somebody: %i of them are read in %i portions', async (bytes, count, portions) => {
+    const { tenant } = await livingTenant(server, clock);
+    await largeDecisions(tenant, count, 'xena', bytes - 100, 'yves');
+    expect(await decisionPortions(tenant, 'yves')).toEqual([portions, { decisions: 0, decisionsRewritten: count }]);
+  });
+
   test.each([limits.erasePageItemsMax, limits.erasePageItemsMax + 1])(
     '%i invitations and ledger entries',
     async (count) => {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { forgetActor, sweep } from '../../server/idempotency/index.ts';
+import { erasingIdempotency, sweep } from '../../server/idempotency/index.ts';
 import { consenting, day, item } from '../consents/consenting.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -341,6 +341,51 @@ describe('a key', () => {
     expect((await send('first')).headers['idempotency-replayed']).toBe('true');
   });
 
+  const erika = (tenant: string) => ({
+    ...{ tenant, type: 'user', id: 'erika', isUser: true, contacts: [], standIn: 'erased:x' },
+  });
+
+  test.each([
+    [limits.erasePageItemsMax - 1, 1],
+    [limits.erasePageItemsMax, 2],
+  ])('%i answers of a tenant are wiped in %i portions', async (count, portions) => {
+    const { tenant } = await invitingTenant(server);
+    await asAdmin(
+      server.db.adminUrl,
+      `insert into accord.idempotency_key (tenant, caller, id, request, created_at, answer)
+        select $1, 'c', n::text, 'r', now(), 'a' from generate_series(1, $2::int) n`,
+      [tenant, count],
+    );
+    const { eraseSome } = erasingIdempotency(server.services.idempotency.sealer);
+    let [position, made]: [string | undefined, number] = [undefined, 0];
+    do {
+      const before: string | undefined = position;
+      position = (await server.services.database.tenant(tenant, (tx) => eraseSome(tx, erika(tenant), before))).next;
+      made++;
+    } while (position !== undefined);
+    const text = 'select count(*)::int as n from accord.idempotency_key where tenant = $1 and answer is not null';
+    expect([made, await asAdmin(server.db.adminUrl, text, [tenant])]).toEqual([portions, [{ n: 0 }]]);
+  });
+
+  test.each([
+    ['is under way', "'{}'", '1 day', false],
+    ['ended after the request began', 'null', '-1 second', false],
+    ['ended long before', 'null', '1 day', true],
+  ])('an answer is stored only when no erasure of the tenant %s', async (_when, progress, ago, stored) => {
+    const { tenant } = await invitingTenant(server);
+    await asAdmin(
+      server.db.adminUrl,
+      `insert into accord.erased_actor (tenant, tag, type, is_user, erased_at, progress)
+        values ($1, repeat('t', 43), 'user', true, $2::timestamptz - $3::interval, ${progress})`,
+      [tenant, new Date(clock.now()).toISOString(), ago],
+    );
+    const body = { relationshipType: 'drives', to: { type: 'car', id: '1' } };
+    const url = `/${tenant}/actors/user/frank/relationships`;
+    expect((await post(await admin(tenant), url, body, 'late')).status).toBe(201);
+    const text = 'select answer is not null as stored from accord.idempotency_key where tenant = $1';
+    expect(await asAdmin(server.db.adminUrl, text, [tenant])).toEqual([{ stored }]);
+  });
+
   test('nothing of it can be read in the database, and an actor is forgotten with the answers about it', async () => {
     const tenant = await invitingTenant(server);
     await allowEverybody(tenant.tenant);
@@ -356,10 +401,10 @@ describe('a key', () => {
     for (const word of ['erika', 'secret-car', 'backend', Buffer.from('erika').toString('hex')])
       expect(text).not.toContain(word);
     const { services } = server;
-    const removed = await services.database.tenant(tenant.tenant, (tx) =>
-      forgetActor(services.idempotency, tx, tenant.tenant, { type: 'user', id: 'erika' }),
+    const { removed } = await services.database.tenant(tenant.tenant, (tx) =>
+      erasingIdempotency(services.idempotency.sealer).eraseSome(tx, erika(tenant.tenant), undefined),
     );
-    expect([removed, (await rows()).length]).toEqual([1, 1]);
+    expect([removed, (await rows()).length]).toEqual([{ idempotencyKeys: 1 }, 1]);
     clock.advance(limits.idempotencyAnswerWaitMs);
     const again = await post(await admin(tenant.tenant), url, body, 'backend-key');
     expect([again.status, again.body.code]).toEqual([409, 'idempotency_answer_not_kept']);

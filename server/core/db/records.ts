@@ -15,7 +15,7 @@ export async function recordRevision(tx: Transaction): Promise<string> {
   return `r${row.id}`;
 }
 
-/** @param once claimed first: what waits for another request of the key holds nothing */
+/** @param once claimed first; a transaction that holds the writes of its tenant claims it itself, behind that */
 export function writeRecord<T>(
   database: Database,
   { tenant, once }: { tenant: string; once?: Once | undefined },
