@@ -61,7 +61,7 @@ export const commands = {
     options: { partial: { type: 'boolean' }, format: { type: 'string' } },
     positionals: true,
     notes: [
-      '--partial  what is given is not all: tenants and types that it names may be made elsewhere',
+      '--partial  what is given is not all: tenants, types and consents that it names may be made elsewhere',
       '--format   text (default), json, sarif (2.1.0) or junit',
       '-          reads standard input',
       'Ends with 0 without an error, 1 with one, 2 when the command line is wrong.',

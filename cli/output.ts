@@ -17,6 +17,11 @@ export function createProgress(stream: NodeJS.WriteStream = process.stderr): {
   };
 }
 
+/** `1 manifest`, `2 manifests`. */
+export function counted(count: number, what: string): string {
+  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+}
+
 /** Rows in columns, the widest cell of each deciding its width. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));

@@ -1,12 +1,15 @@
 /** Owns what `accord validate` finds: each finding names its file, its line and the object it is about. */
 import { describeKey, type FileObject, type SourceProblem } from '../../operator/index.ts';
+import type { ProblemPlace } from '../../server/core/problems.ts';
 
 /** By which rule something was found; stable, for those who filter. */
 export const rules = {
   unreadable: 'A file or directory cannot be read, or holds something that is not a manifest.',
   invalid: 'A manifest is not as its schema and its rules ask for.',
   duplicate: 'Two manifests have the same name, or claim the same object of a tenant.',
-  'unknown-reference': 'A manifest names a tenant or a type that no manifest given makes.',
+  'unknown-reference': 'A manifest names a tenant, a type or a consent definition that no manifest given makes.',
+  refused: 'The tenant, as its manifests are, refuses a manifest.',
+  'past-date': 'A date lies in the past: only a tenant that has it already takes it.',
   policy: 'A policy does not compile, or one of its tests fails.',
   'no-outcome': 'A policy never produces an outcome, so it always denies.',
   'no-effect': 'A manifest sets a field that has no effect yet.',
@@ -44,6 +47,18 @@ export function about(
 ): Finding {
   const { path: file, line, key } = object;
   return { severity, rule, message, file, line, object: describeKey(key) };
+}
+
+/** A finding about a field of an object's spec, where that begins. */
+export function at(
+  object: FileObject,
+  rule: RuleName,
+  place: Omit<ProblemPlace, 'detail'>,
+  message: string,
+  severity: Finding['severity'] = 'error',
+): Finding {
+  const found = object.locate?.({ ...place, detail: '' });
+  return { ...about(object, rule, message, severity), ...(found === undefined ? {} : placeOf(found)) };
 }
 
 /** What was refused of an object: a line each, which begins with its place where there is one. */

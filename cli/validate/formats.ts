@@ -1,5 +1,6 @@
 /** Owns how the findings of `accord validate` are written: for people, as JSON, as SARIF 2.1.0 and as JUnit's XML. */
 import { describeKey } from '../../operator/index.ts';
+import { counted } from '../output.ts';
 import { type Finding, type Report, type RuleName, rules } from './findings.ts';
 
 export const formats = { text, json, sarif, junit } as const satisfies Record<string, (report: Report) => string>;
@@ -12,12 +13,9 @@ function text({ manifests, findings }: Report): string {
     const words = finding.severity === 'note' ? `note: ${finding.message}` : finding.message;
     return [place, finding.object, words].filter((part) => part !== undefined && part !== '').join(': ');
   });
-  const end = errors === 0 ? `${count(manifests)} good.` : `${errors} errors in ${manifests} manifests.`;
+  const good = `${counted(manifests, 'manifest')} ${manifests === 1 ? 'is' : 'are'}`;
+  const end = errors === 0 ? `${good} good.` : `${counted(errors, 'error')} in ${counted(manifests, 'manifest')}.`;
   return [...lines, end].join('\n');
-}
-
-function count(manifests: number): string {
-  return manifests === 1 ? '1 manifest is' : `${manifests} manifests are`;
 }
 
 function json({ manifests, findings }: Report): string {

@@ -3,8 +3,8 @@ import type { PolicyManifest } from '../../crds/index.ts';
 import { type FileObject, refusalOf } from '../../operator/index.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import { checkPolicy, Engine } from '../../server/policies/index.ts';
-import { createCompiler, definesOutcome, readsAllNote } from '../../server/rego/index.ts';
-import { about, aboutLines, type Finding } from './findings.ts';
+import { type Compiled, createCompiler, noOutcome, readsAllNote, relationshipsRead } from '../../server/rego/index.ts';
+import { about, aboutLines, at, type Finding } from './findings.ts';
 
 /** @param progress told whose turn it is */
 export async function checkPolicies(
@@ -36,15 +36,29 @@ async function check(
     const { rego, graph, tests } = spec;
     const body = { ...(rego === undefined ? {} : { rego }), ...(graph === undefined ? {} : { graph }) };
     const compiled = await checkPolicy(services, spec.name, body, tests ?? [], systemClock.now());
-    if (definesOutcome(compiled) !== false) {
-      const note = readsAllNote(compiled.reads);
-      return note === undefined ? [] : [about(object, 'reads-all', note, 'note')];
-    }
-    const what = graph ? 'no node of the graph is an outcome' : `the package ${compiled.package} has no rule outcome`;
-    return [about(object, 'no-outcome', `${what}: the policy never produces an outcome, so it always denies`)];
+    return [...outcomeOf(object, compiled), ...readsOf(object, compiled, graph !== undefined)];
   } catch (error) {
     const refusal = refusalOf(error, object.locate);
     if (refusal === undefined) throw error;
     return aboutLines(object, 'policy', refusal.message);
   }
+}
+
+function outcomeOf(object: FileObject, compiled: Compiled): Finding[] {
+  const never = noOutcome(compiled);
+  if (never === undefined) return [];
+  const why = {
+    missing: `the package ${compiled.package} has no rule outcome`,
+    never: 'the rule outcome never holds, or has values only that are neither allow, nor deny, nor an object',
+  };
+  return [about(object, 'no-outcome', `${why[never]}: the policy never produces an outcome, so it always denies`)];
+}
+
+/** The lines of the Rego that is made from a graph are nobody's lines: the note is about the graph as a whole. */
+function readsOf(object: FileObject, { reads }: Compiled, isDrawn: boolean): Finding[] {
+  const note = readsAllNote(reads, { isDrawn });
+  if (note === undefined) return [];
+  const { line } = relationshipsRead(reads);
+  const place = isDrawn || line === undefined ? {} : { line };
+  return [at(object, 'reads-all', { pointer: isDrawn ? '/spec/graph' : '/spec/rego', ...place }, note, 'note')];
 }

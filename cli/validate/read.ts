@@ -8,7 +8,6 @@ import { type Finding, ofSource } from './findings.ts';
 
 export const STDIN = '-';
 
-/** @throws ENOENT and the like for a file or directory that was named and is not there */
 export async function readAll(
   paths: readonly string[],
   progress: (path: string) => void,
@@ -23,8 +22,8 @@ export async function readAll(
       // A file may be named and be in a directory that is named as well.
       const files = listedFiles.filter((file) => !known.has(resolve(file)));
       for (const file of files) known.add(resolve(file));
-      findings.push(...listed);
       const before = objects.length + findings.filter(({ severity }) => severity === 'error').length;
+      findings.push(...listed);
       for (const file of files) {
         progress(file);
         const parsed = await read(file, parser);
@@ -46,7 +45,12 @@ function emptyOf(files: readonly string[]): string {
 }
 
 async function filesOf(path: string): Promise<{ files: string[]; findings: Finding[] }> {
-  if (path === STDIN || !(await stat(path)).isDirectory()) return { files: [path], findings: [] };
+  if (path === STDIN) return { files: [path], findings: [] };
+  const about = await stat(path).catch((error: NodeJS.ErrnoException) => error);
+  if (about instanceof Error) {
+    return { files: [], findings: [{ severity: 'error', rule: 'unreadable', message: describe(about), file: path }] };
+  }
+  if (!about.isDirectory()) return { files: [path], findings: [] };
   const listing = await listTree(path);
   const base = path.replace(/\/+$/, '');
   const inside = (below: string) => (below === path ? path : `${base}/${below}`);
@@ -54,6 +58,11 @@ async function filesOf(path: string): Promise<{ files: string[]; findings: Findi
     files: [...listing.files.keys()].map(inside),
     findings: listing.problems.map((problem) => ofSource({ ...problem, place: inside(problem.place) })),
   };
+}
+
+function describe({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'There is no such file or directory.';
+  return code === 'EACCES' ? 'It may not be read (permission denied).' : message;
 }
 
 async function read(file: string, parser: Parser): Promise<ParsedFile> {

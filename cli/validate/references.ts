@@ -4,7 +4,7 @@
  */
 import type { IssuerManifest, Manifest, RelationshipTypeManifest } from '../../crds/index.ts';
 import type { FileObject } from '../../operator/index.ts';
-import { about, type Finding } from './findings.ts';
+import { about, at, type Finding } from './findings.ts';
 
 export function duplicates(objects: readonly FileObject[]): Finding[] {
   return [
@@ -60,7 +60,7 @@ export function unknownReferences(objects: readonly FileObject[]): Finding[] {
 function unknownTenant(object: FileObject, tenants: ReadonlySet<string>): Finding[] {
   const tenant = object.claims?.tenant;
   if (tenant === undefined || tenants.has(tenant)) return [];
-  return [at(object, '/spec/tenantRef', `there is no Tenant ${tenant} in the files given`)];
+  return [unknown(object, '/spec/tenantRef', `there is no Tenant ${tenant} in the files given`)];
 }
 
 function unknownTypes(object: FileObject, manifest: Manifest, made: ReadonlySet<string>): Finding[] {
@@ -75,16 +75,16 @@ function unknownTypes(object: FileObject, manifest: Manifest, made: ReadonlySet<
     ...ends
       .filter(([, name]) => !isMade('type', name))
       .map(([pointer, name]) =>
-        at(object, pointer, `there is no ActorType or ResourceType ${name} in the files given`),
+        unknown(object, pointer, `there is no ActorType or ResourceType ${name} in the files given`),
       ),
     ...ways
       .filter((name) => !isMade('RelationshipType', name))
-      .map((name) => at(object, '/spec/inheritedThrough', `there is no RelationshipType ${name} in the files given`)),
+      .map((name) =>
+        unknown(object, '/spec/inheritedThrough', `there is no RelationshipType ${name} in the files given`),
+      ),
   ];
 }
 
-/** At a field of the spec. */
-function at(object: FileObject, pointer: string, message: string): Finding {
-  const line = Number(object.locate?.({ pointer, detail: '' })?.slice(object.path.length + 1));
-  return { ...about(object, 'unknown-reference', message), ...(line > 0 ? { line } : {}) };
+function unknown(object: FileObject, pointer: string, message: string): Finding {
+  return at(object, 'unknown-reference', { pointer }, message);
 }

@@ -8,6 +8,6 @@ export { createCompiler } from './compile.ts';
 export { Instance, loadProgram, PolicyError, type PolicyErrorKind, type Program } from './evaluate.ts';
 export { type Code, Evaluator } from './evaluator.ts';
 export { nestsWithin } from './nesting.ts';
-export { definesOutcome } from './outcome.ts';
+export { noOutcome } from './outcome.ts';
 export { RelationshipsRead, readsAllNote, relationshipsRead } from './relationships-read.ts';
 export type { Compiled, Compiler, Reads, RegoError } from './schema.ts';

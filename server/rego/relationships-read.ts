@@ -33,11 +33,16 @@ export function relationshipsRead(reads: Reads): RelationshipsRead {
   return { ...read, ...(isAll && lines.length > 0 ? { line: Math.min(...lines) } : {}) };
 }
 
-/** The sentence for a policy that reads all relationships of a side; undefined for others. */
-export function readsAllNote(reads: Reads): string | undefined {
+/**
+ * The sentence for a policy that reads all relationships of a side; undefined for others.
+ * @param options isDrawn: the Rego is made from a graph, so that its lines mean nothing to a reader
+ */
+export function readsAllNote(reads: Reads, { isDrawn = false } = {}): string | undefined {
   const { subject, resource, line } = relationshipsRead(reads);
   const sides = [...(subject === 'all' ? ['subject'] : []), ...(resource === 'all' ? ['resource'] : [])];
   if (sides.length === 0) return undefined;
+  const what = `each decision reads all relationships of the ${sides.join(' and the ')}`;
+  if (isDrawn) return `${what}; with fewer relationship conditions it reads only those that match`;
   const where = line === undefined ? '' : ` (line ${line})`;
-  return `each decision reads all relationships of the ${sides.join(' and the ')}${where}; compare with constants or with the request to read only those that match`;
+  return `${what}${where}; compare with constants or with the request to read only those that match`;
 }

@@ -1,44 +1,14 @@
 /** `accord validate`: what only all files together show, policies that say nothing, and its formats and exit codes. */
-import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { text as readText } from 'node:stream/consumers';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
 import type { Report } from '../../cli/validate/findings.ts';
 import { formats } from '../../cli/validate/formats.ts';
 import { limits } from '../../server/core/limits.ts';
-import { environment, root } from '../e2e/accord.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
+import { drawnYaml, folderOf, type, validate } from './validating.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-
-const folders: string[] = [];
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-});
-
-async function folderOf(files: Record<string, string>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'accord-validate-'));
-  folders.push(folder);
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), text);
-  }
-  return folder;
-}
-
-async function validate(cwd: string, args: readonly string[], input = '') {
-  const accord = join(root, 'bin/accord.mjs');
-  const child = spawn('node', [accord, 'validate', ...args], { cwd, env: environment(), stdio: 'pipe' });
-  child.stdin.end(input);
-  const code = new Promise((resolve) => child.on('close', resolve));
-  const [out, error] = await Promise.all([readText(child.stdout), readText(child.stderr)]);
-  return { code: await code, out, error, lines: out.trimEnd().split('\n') };
-}
-
-const type = (kind: string, tenant: string, name: string, spec = `name: ${name}`) =>
-  `apiVersion: accord.dev/v1alpha1\nkind: ${kind}\nmetadata: {name: ${tenant}-${name}}\nspec:\n  tenantRef: {name: ${tenant}}\n  ${spec}\n`;
 
 describe('over all files given', () => {
   test('what has a name twice is told with the other place, across kinds of types and of one issuer too', async () => {
@@ -118,7 +88,7 @@ describe('over all files given', () => {
     });
     expect((await validate(folder, ['empty'])).lines).toEqual([
       'empty: no file that ends in .yaml, .yml or .json is here',
-      '1 errors in 0 manifests.',
+      '1 error in 0 manifests.',
     ]);
     expect((await validate(folder, ['foreign'])).lines).toContain('foreign: no manifest of Accord is here');
     expect(await validate(folder, ['ours'])).toMatchObject({
@@ -139,13 +109,29 @@ test.each([
     policyYaml('aa', 'p', { source: 'package p\n\nallow := data.p.outcome_of\noutcome_of := "outcome"\n' }),
     1,
   ],
+  [
+    'only words that are no outcome',
+    policyYaml('aa', 'p', { source: 'package p\n\noutcome := "permit" if input.x\n' }),
+    1,
+  ],
+  ['a function of that name', policyYaml('aa', 'p', { source: 'package p\n\noutcome(x) := "allow"\n' }), 1],
+  [
+    'a graph that reaches no outcome',
+    drawnYaml(
+      [
+        { id: 's', type: 'start' },
+        { id: 'yes', type: 'outcome', outcome: 'allow' },
+      ],
+      [],
+    ),
+    1,
+  ],
   ['one whose rule may not hold', policyYaml('aa', 'p', { source: 'package p\n\noutcome := "allow" if input.x\n' }), 0],
   ['one that has the rule as a default', policyYaml('aa', 'p'), 0],
 ])('a policy that can never say an outcome: %s', async (_, policy, code) => {
   const answer = await validate(await folderOf({}), ['-'], `${tenantYaml('aa')}---\n${policy}`);
   expect(answer.code).toBe(code);
-  if (code === 1)
-    expect(answer.lines[0]).toMatch(/^stdin:8: Policy default\/p: the package data\.p has no rule outcome/);
+  if (code === 1) expect(answer.lines[0]).toMatch(/^stdin:\d+: Policy default\/p: .*(outcome|leads nowhere)/);
 });
 
 test('a policy whose decisions read all relationships is told of, with the line, and is good', async () => {
@@ -156,7 +142,51 @@ test('a policy whose decisions read all relationships is told of, with the line,
     `${tenantYaml('aa')}---\n${policyYaml('aa', 'p', { source })}`,
   );
   expect(answer.code).toBe(0);
-  expect(answer.lines[0]).toMatch(/note: each decision reads all relationships of the subject \(line 4\)/);
+  // The fourth line of the Rego, whose block begins in line 15.
+  expect(answer.lines[0]).toMatch(/^stdin:18: .*note: each decision reads all relationships of the subject \(line 4\)/);
+});
+
+test('of a drawn policy that reads all relationships the note is about the graph, not about a line of its Rego', async () => {
+  const conditions = Array.from({ length: limits.narrowedUsesMax + 1 }, (_, n) => ({
+    ...{ type: 'relationship', relationshipType: `r${n}`, target: 'thing', targetType: 'car', targetId: 'x' },
+  }));
+  const drawn = drawnYaml(
+    [
+      { id: 's', type: 'start' },
+      { id: 'c', type: 'condition', match: 'any', conditions },
+      { id: 'yes', type: 'outcome', outcome: 'allow' },
+    ],
+    [
+      { from: 's', to: 'c' },
+      { from: 'c', to: 'yes', on: 'true' },
+    ],
+  );
+  const { code, lines } = await validate(await folderOf({}), ['--partial', '-'], `${tenantYaml('aa')}---\n${drawn}`);
+  expect(code).toBe(0);
+  expect(lines).toEqual([
+    'stdin:14: Policy default/p: note: each decision reads all relationships of the subject; with fewer relationship conditions it reads only those that match',
+    '2 manifests are good.',
+  ]);
+});
+
+test('what is not there is a finding in every format, and no empty directory besides', async () => {
+  const folder = await folderOf({ 'a.yaml': tenantYaml('aa') });
+  const { code, out, error } = await validate(folder, ['--format', 'json', 'a.yaml', 'gone', 'a.yaml/b']);
+  expect([code, error]).toEqual([1, '']);
+  const message = 'There is no such file or directory.';
+  expect(JSON.parse(out)).toEqual({
+    valid: false,
+    manifests: 1,
+    findings: [
+      { severity: 'error', rule: 'unreadable', message, file: 'a.yaml/b' },
+      { severity: 'error', rule: 'unreadable', message, file: 'gone' },
+    ],
+  });
+  for (const format of ['text', 'sarif', 'junit']) {
+    const answer = await validate(folder, ['--format', format, 'gone']);
+    expect([answer.code, answer.error]).toEqual([1, '']);
+    expect(answer.out).toContain(message);
+  }
 });
 
 describe('its formats', () => {
