@@ -5,11 +5,14 @@
  */
 import { notesOn } from '../crds/index.ts';
 import type { FileObject } from '../operator/index.ts';
+import { systemClock } from '../server/core/clock.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { createProgress } from './output.ts';
+import { refusals } from './validate/acceptance.ts';
 import { about, aboutLines, type Finding } from './validate/findings.ts';
 import { type Format, formats } from './validate/formats.ts';
 import { checkPolicies } from './validate/policies.ts';
+import { unknownInPolicies } from './validate/policy-references.ts';
 import { readAll } from './validate/read.ts';
 import { duplicates, unknownReferences } from './validate/references.ts';
 
@@ -25,10 +28,9 @@ export async function run({ positionals, values, flags }: Parsed): Promise<numbe
       object.checked.ok ? [] : aboutLines(object, 'invalid', object.checked.message),
     );
     const policies = await checkPolicies(objects, ({ name }) => progress.step(`Policy ${name}`));
-    const unknown = flags.has('partial') ? [] : unknownReferences(objects);
-    const findings = [...unread, ...refused, ...duplicates(objects), ...unknown, ...policies, ...notes(objects)].sort(
-      byPlace,
-    );
+    const unknown = flags.has('partial') ? [] : [...unknownReferences(objects), ...unknownInPolicies(objects)];
+    const together = [...duplicates(objects), ...refusals(objects, systemClock.now()), ...unknown];
+    const findings = [...unread, ...refused, ...together, ...policies, ...notes(objects)].sort(byPlace);
     progress.done();
     console.log(formats[format as Format]({ manifests: objects.length, objects, findings }));
     return findings.some(({ severity }) => severity === 'error') ? 1 : 0;

@@ -20,7 +20,7 @@ export {
   type UserStatus,
   userStatuses,
 } from './judge.ts';
-export type { DefinitionState } from './manifest.ts';
+export { type DefinitionState, pastDates, planOf } from './manifest.ts';
 export { definitionProblem } from './problems.ts';
 export { type DefinitionRouteServices, registerDefinitionRoutes } from './routes.ts';
 export { definitionsOf } from './rules.ts';

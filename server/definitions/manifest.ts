@@ -24,7 +24,7 @@ import type { DefinitionPlan, DocumentPlan, EndOfLifePlan, StoredDefinition, Ver
 
 type ManifestVersion = ConsentDefinitionSpec['versions'][number];
 type ManifestDocument = ManifestVersion['documents'][number];
-type Context = { tenant: TenantSpec; now: number };
+export type Context = { tenant: TenantSpec; now: number };
 
 /**
  * The definition as it is to be.
@@ -117,6 +117,21 @@ function attributesIn(
   pointer: string,
 ) {
   return attributesOf(tenant, object, attributes, `${pointer}/attributes`);
+}
+
+/**
+ * What of a spec is in the past already, as pointers into it: a tenant takes it only as it has it stored, or where it may
+ * restore. planOf decides that with what is stored; this asks without it.
+ */
+export function pastDates({ versions }: ConsentDefinitionSpec, { tenant, now }: Context): string[] {
+  if (mayRestore(tenant)) return [];
+  return versions.flatMap(({ endOfLife, documents }, v) => [
+    ...(endOfLife && (instantMs(endOfLife.startDate) ?? now) <= now ? [`/versions/${v}/endOfLife/startDate`] : []),
+    ...documents.flatMap(({ effectiveDate }, d) => {
+      const isPast = effectiveDate !== undefined && (instantMs(effectiveDate) ?? now) < now;
+      return isPast ? [`/versions/${v}/documents/${d}/effectiveDate`] : [];
+    }),
+  ]);
 }
 
 function mayRestore({ restore }: TenantSpec): boolean {

@@ -5,5 +5,5 @@
 export { deleteIssuer, type IssuerServices, putIssuer, transferIssuer } from './actions.ts';
 export { KeyFindings, type KeyFindingsOptions } from './key-findings.ts';
 export { type IssuerRouteServices, registerIssuerRoutes } from './routes.ts';
-export { authOf } from './rules.ts';
+export { authOf, checkIssuer } from './rules.ts';
 export { loadIssuers } from './store.ts';
