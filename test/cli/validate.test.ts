@@ -1,6 +1,7 @@
 /** `accord validate`: what only all files together show, policies that say nothing, and its formats and exit codes. */
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Ajv } from 'ajv';
 import { describe, expect, test, vi } from 'vitest';
 import type { Report } from '../../cli/validate/findings.ts';
 import { formats } from '../../cli/validate/formats.ts';
@@ -189,6 +190,75 @@ test('what is not there is a finding in every format, and no empty directory bes
   }
 });
 
+/** Whether a text is well-formed XML of the kind that is written here: no comments, no sections of CDATA, no namespaces. */
+function elementsOf(document: string): string[] {
+  const [, body] = /^<\?xml version="1\.0" encoding="UTF-8"\?>\n(.*)$/s.exec(document) ?? [];
+  expect(body).toBeDefined();
+  const text = /^(?:[^<>&]|&#\d+;)*$/;
+  const tag = /^<(\/?)([a-z]+)((?: [a-z]+="(?:[^<>&"]|&#\d+;)*")*)(\/?)>$/;
+  const open: string[] = [];
+  const elements: string[] = [];
+  for (const part of (body as string).split(/(<[^>]*>)/)) {
+    if (!part.startsWith('<')) {
+      expect(part).toMatch(text);
+      if (open.length === 0) expect(part.trim()).toBe('');
+      continue;
+    }
+    expect(part).toMatch(tag);
+    const [, end, name = '', attributes = '', empty] = tag.exec(part) ?? [];
+    const names = [...attributes.matchAll(/ ([a-z]+)=/g)].map(([, attribute]) => attribute);
+    expect(new Set(names).size).toBe(names.length);
+    if (end === '/') expect(open.pop()).toBe(name);
+    else {
+      if (open.length === 0) expect(elements).toEqual([]); // one root
+      elements.push(name);
+      if (empty !== '/') open.push(name);
+    }
+  }
+  expect(open).toEqual([]);
+  return elements;
+}
+
+/** What the schema of SARIF 2.1.0 requires of what is written here: its required members, its bounds, and no other members. */
+const strict = (required: readonly string[], properties: Record<string, object>) => ({
+  ...{ type: 'object', additionalProperties: false },
+  ...{ required, properties },
+});
+const text = { type: 'string' };
+const place = { type: 'integer', minimum: 1 };
+const reference = { type: 'string', pattern: "^(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})+$" };
+const message = strict(['text'], { text });
+const physicalLocation = strict(['artifactLocation'], {
+  artifactLocation: strict([], { uri: reference }),
+  region: strict([], { startLine: place, startColumn: place }),
+});
+const logicalLocation = strict([], { fullyQualifiedName: text, kind: text });
+const result = strict(['message'], {
+  ruleId: text,
+  ruleIndex: { type: 'integer', minimum: -1 },
+  level: { enum: ['none', 'note', 'warning', 'error'] },
+  message,
+  locations: {
+    type: 'array',
+    items: strict([], {
+      physicalLocation,
+      logicalLocations: { type: 'array', uniqueItems: true, items: logicalLocation },
+    }),
+  },
+});
+const rule = strict(['id'], { id: text, shortDescription: message });
+const driver = strict(['name'], { name: text, rules: { type: 'array', uniqueItems: true, items: rule } });
+const run = strict(['tool'], {
+  tool: strict(['driver'], { driver }),
+  columnKind: { enum: ['utf16CodeUnits', 'unicodeCodePoints'] },
+  results: { type: 'array', items: result },
+});
+const sarifLog = strict(['version', 'runs'], {
+  $schema: text,
+  version: { enum: ['2.1.0'] },
+  runs: { type: 'array', minItems: 0, items: run },
+});
+
 describe('its formats', () => {
   const odd = 'a "b" <c> & \u0001 ]]>';
   const report: Report = {
@@ -208,6 +278,17 @@ describe('its formats', () => {
       { severity: 'note', rule: 'foreign-kind', message: 'ConfigMap', file: 'c.yaml', line: 1 },
     ],
   };
+
+  test.each([
+    ['findings', report],
+    ['none', { ...report, findings: [] }],
+  ])('SARIF and JUnit keep to their schemas: %s', (_, given) => {
+    const validate = new Ajv().compile(sarifLog);
+    validate(JSON.parse(formats.sarif(given)));
+    expect(validate.errors).toBeNull();
+    const cases = given.findings.length === 0 ? [] : ['testcase', 'failure', 'testcase', 'failure'];
+    expect(elementsOf(formats.junit(given))).toEqual(['testsuites', 'testsuite', ...cases]);
+  });
 
   test('SARIF has what version 2.1.0 requires', () => {
     const log = JSON.parse(formats.sarif(report));
@@ -240,7 +321,10 @@ describe('its formats', () => {
   test('each comes from the command, alone on its output, and with the same exit code', async () => {
     const folder = await folderOf({ 'a.yaml': tenantYaml('aa'), 'bad.yaml': 'kind: [oops\n' });
     for (const format of ['json', 'sarif', 'junit', 'text']) {
-      expect((await validate(folder, ['--format', format, 'a.yaml'])).code).toBe(0);
+      const { code, out } = await validate(folder, ['--format', format, 'a.yaml']);
+      expect(code).toBe(0);
+      if (format === 'sarif') expect(new Ajv().validate(sarifLog, JSON.parse(out))).toBe(true);
+      if (format === 'junit') expect(elementsOf(out)).toEqual(['testsuites', 'testsuite', 'testcase']);
     }
     const { code, out } = await validate(folder, ['--format', 'json', 'a.yaml', 'bad.yaml']);
     expect([code, JSON.parse(out)]).toEqual([
