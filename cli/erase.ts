@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ErasureReport, eraseActor } from '../server/erasure/index.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
-import { createProgress } from './output.ts';
+import { counted, createProgress } from './output.ts';
 import { withServices } from './with-services.ts';
 
 /** How long the command is silent. */
@@ -30,10 +30,14 @@ export async function run({ values }: Parsed): Promise<number> {
     }
   });
   console.log(JSON.stringify(report, undefined, 2));
+  if (countOf(report) === 0) console.error(`accord: nothing was found under ${type}/${id}`);
   return 0;
 }
 
-function sayRemoved({ removed }: ErasureReport): string {
-  const count = Object.values(removed).reduce((sum, some) => sum + some, 0);
-  return `${count.toLocaleString('en')} records`;
+function sayRemoved(report: ErasureReport): string {
+  return counted(countOf(report), 'record');
+}
+
+function countOf({ removed }: Pick<ErasureReport, 'removed'>): number {
+  return Object.values(removed).reduce((sum, some) => sum + some, 0);
 }
