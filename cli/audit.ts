@@ -3,6 +3,7 @@
  * It asks for the database only: whoever audits needs no master key.
  */
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { readConfig } from '../server/core/config.ts';
 import { Database } from '../server/core/db/database.ts';
 import { type Verification, verifyLedger } from '../server/ledger/index.ts';
@@ -39,8 +40,7 @@ async function verify(database: Database, tenant: string, earlier: string | unde
   try {
     return await verifyLedger({ database }, tenant, {
       ...(earlier === undefined ? {} : { earlier }),
-      onProgress: (entries, of) =>
-        progress.step(`${entries.toLocaleString('en')} of ${of.toLocaleString('en')} entries`),
+      onProgress: (entries, of) => progress.step(`entry ${entries.toLocaleString('en')} of ${of.toLocaleString('en')}`),
     });
   } finally {
     progress.done();
@@ -65,7 +65,8 @@ async function databaseUrl(directory: string): Promise<string> {
   const { ACCORD_DATABASE_URL: given } = readConfig();
   if (given !== undefined) return given;
   const local = await attachLocal(directory);
-  if (local === undefined) throw new UsageError(`accord audit: nothing runs on ${directory}; begin with accord start`);
+  if (local === undefined)
+    throw new UsageError(`accord audit: nothing runs on ${resolve(directory)}; begin with accord start`);
   return local.environment.ACCORD_DATABASE_URL;
 }
 

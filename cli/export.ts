@@ -8,6 +8,7 @@ import { kinds } from '../crds/index.ts';
 import { tenantProblem } from '../server/tenants/index.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { exportedText, manifestsOf, readExported } from './manifests.ts';
+import { counted } from './output.ts';
 import { withServices } from './with-services.ts';
 
 export async function run({ values, flags }: Parsed): Promise<number> {
@@ -32,7 +33,7 @@ export async function run({ values, flags }: Parsed): Promise<number> {
     }
   }
   for (const note of notes) console.error(`accord: ${note}`);
-  console.error(`accord: ${manifests.length} manifests of ${tenant}`);
+  console.error(`accord: ${counted(manifests.length, 'manifest')} of ${tenant}`);
   return 0;
 }
 

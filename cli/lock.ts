@@ -45,7 +45,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
     }
     if (holder === undefined) return told(at, release);
     await release();
-    if (attempt === ATTEMPTS) throw new InUse(`accord is running on ${directory} already (process ${holder})`);
+    if (attempt === ATTEMPTS) throw new InUse(`accord is running on ${at} already (process ${holder})`);
     await sleep(randomInt(1, PAUSE_MS_MAX));
   }
 }

@@ -3,6 +3,7 @@
  * Kubernetes needs is loaded when it is asked for: it costs 80 MiB and a second.
  */
 import { randomUUID } from 'node:crypto';
+import { opendir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,6 +46,23 @@ export function choiceOf(
   if (manifests === undefined) throw wrong('--manifests names the directory of the manifests');
   const [statusDirectory, invitationsDirectory] = [resolve(data, 'status'), resolve(data, 'invitations')];
   return { kind: 'files', manifests, statusDirectory, invitationsDirectory };
+}
+
+/** @throws UsageError when the manifests are not in a directory that can be read: who starts all at once would wait for nothing */
+export async function requireManifests(command: Parsed['command'], choice: Choice): Promise<void> {
+  if (choice.kind !== 'files') return;
+  try {
+    await (await opendir(choice.manifests)).close();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const known: Record<string, string> = {
+      ENOENT: 'there is no such directory',
+      ENOTDIR: 'it is a file, and manifests are read from a directory',
+      EACCES: 'it may not be read (permission denied)',
+    };
+    const why = `--manifests ${resolve(choice.manifests)}: ${known[code ?? ''] ?? message}`;
+    throw new UsageError(`accord ${command}: ${why}\nusage: ${commands[command].usage}`);
+  }
 }
 
 export type Operation = {

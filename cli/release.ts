@@ -5,6 +5,7 @@ import { systemClock } from '../server/core/clock.ts';
 import { readConfig } from '../server/core/config.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { loadApi } from './operation.ts';
+import { counted } from './output.ts';
 
 export async function run({ values }: Parsed): Promise<number> {
   if (values.source !== 'kubernetes') {
@@ -21,7 +22,7 @@ export async function run({ values }: Parsed): Promise<number> {
       clock: systemClock,
       progress: (what) => console.log(`${what}…`),
     });
-    console.log(released === 0 ? 'No manifest held our finalizer.' : `Released ${released} manifests.`);
+    console.log(released === 0 ? 'No manifest held our finalizer.' : `Released ${counted(released, 'manifest')}.`);
     return 0;
   } finally {
     await api.close();

@@ -2,7 +2,7 @@
  * `accord start`: everything in one process on an embedded Postgres. It starts, reconciles the manifests, serves, says
  * where, and stops all of it in order on Ctrl-C.
  */
-import { relative } from 'node:path';
+import { resolve } from 'node:path';
 import { createOperatorMetrics, type OperatorMetrics, type Source, type Summary } from '../operator/index.ts';
 import { type Config, readConfig } from '../server/core/config.ts';
 import type { Observation } from '../server/core/observe.ts';
@@ -15,8 +15,8 @@ import { tellInvitations } from './invitations.ts';
 import { onLoopback, withListeners } from './listeners.ts';
 import { openLocal, writeBaseUrl } from './local.ts';
 import { lockDirectory } from './lock.ts';
-import { choiceOf, startOperation } from './operation.ts';
-import { createProgress, curl, table } from './output.ts';
+import { choiceOf, requireManifests, startOperation } from './operation.ts';
+import { counted, createProgress, curl, table } from './output.ts';
 import { describeProblem, reportChanges, reportProblems, rowOf } from './report.ts';
 import { seed } from './seed.ts';
 import { untilStopped } from './stop.ts';
@@ -27,6 +27,7 @@ const FIRST_TOKEN_TTL_MS = 60 * 60 * 1000;
 export async function run(parsed: Parsed): Promise<number> {
   const { values } = parsed;
   const choice = choiceOf(parsed, { source: 'files', manifests: 'examples' });
+  await requireManifests(parsed.command, choice);
   const stopped = untilStopped();
   const progress = createProgress();
   const base = withDefaults(withListeners(readConfig(), values));
@@ -103,7 +104,7 @@ async function describe(started: Started): Promise<string> {
   const { services, server, summary, source, place, directory } = started;
   const sorted = summary.resources.map(rowOf).sort();
   const lines = [
-    `Reconciled ${sorted.length} manifests of ${place}:`,
+    `Reconciled ${counted(sorted.length, 'manifest')} of ${place}:`,
     table(sorted),
     ...summary.problems.map((problem) => `  ${describeProblem(problem)}`),
     '',
@@ -111,7 +112,7 @@ async function describe(started: Started): Promise<string> {
       ['APIs', services.baseUrl],
       ['reference', `${services.baseUrl}/docs`],
       ['admin', `${server.adminUrl}/metrics`],
-      ['data', relative(process.cwd(), directory) || '.'],
+      ['data', resolve(directory)],
     ]),
   ];
   const first = findFirstRequest(source);

@@ -2,6 +2,7 @@
  * Owns giving a command the services of an installation: of the one that ACCORD_DATABASE_URL names, or of the local one that
  * runs on a directory.
  */
+import { resolve } from 'node:path';
 import { readConfig } from '../server/core/config.ts';
 import { createServices, type Services } from '../server/services.ts';
 import { UsageError } from './arguments.ts';
@@ -25,7 +26,7 @@ export async function withServices<T>(
   async function localConfig() {
     const local = await attachLocal(directory);
     if (local === undefined) {
-      throw new UsageError(`accord ${command}: nothing runs on ${directory}; begin with accord start`);
+      throw new UsageError(`accord ${command}: nothing runs on ${resolve(directory)}; begin with accord start`);
     }
     const baseUrl = given.ACCORD_BASE_URL ?? local.baseUrl;
     return { ...local.environment, ...(baseUrl === undefined ? {} : { ACCORD_BASE_URL: baseUrl }) };

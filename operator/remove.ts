@@ -109,7 +109,7 @@ async function removeTenant(desk: Desk, record: ResourceRecord, startedAt: numbe
   const children = [...desk.records.keysOf(record.tenant)].filter((key) => key !== record.key && isChild(desk, key));
   if (children.length > 0) {
     const some = children.slice(0, 5).map(describeKey).join(', ');
-    const message = `${children.length} manifests still belong to this tenant (${some}${children.length > 5 ? ', …' : ''}); it goes after them.`;
+    const message = `${children.length === 1 ? '1 manifest still belongs' : `${children.length} manifests still belong`} to this tenant (${some}${children.length > 5 ? ', …' : ''}); it goes after them.`;
     await explain(desk, record, 'ChildrenExist', message, startedAt);
     return 'settled';
   }

@@ -57,6 +57,7 @@ describe('accord start', () => {
     await start();
     expect(running?.output).toMatch(/Reconciled 15 manifests/);
     expect(running?.output.match(/ Ready$/gm)).toHaveLength(15);
+    expect(running?.output).toMatch(new RegExp(`^ +data +${join(directory, 'data')}$`, 'm'));
     expect(running?.output).not.toContain('eyJ'); // no token where it is not a terminal
     backend = await token('--client', 'me', '--scope', 'authz:evaluate');
     expect(await unlock(backend)).toEqual({ status: 200, body: { outcome: 'allow' } });
@@ -216,6 +217,8 @@ describe('the command line', () => {
     [['strat'], /there is no command strat/],
     [['start', '--dta', 'x'], /Unknown option '--dta'/],
     [['start', '--listen', 'x'], /--listen takes HOST:PORT/],
+    [['start', '--manifests', '/nonexistent/x'], /--manifests \/nonexistent\/x: there is no such directory\nusage: /],
+    [['start', '--manifests', 'package.json'], /--manifests \/.*package\.json: it is a file/],
     [['token', '--tenant', 'a'], /give one of --role, --client and --user/],
     [['token', '--tenant', 'a', '--client', 'b', '--scope', 'everything'], /--scope takes pg:tenant:admin/],
     [['token', '--tenant', 'a', '--role', 'king'], /--role is one of security-admin/],
@@ -223,6 +226,13 @@ describe('the command line', () => {
     [['serve'], /ACCORD_DATABASE_URL: needed by accord serve/],
   ])('%j is refused with what is wrong', async (args, message) => {
     await expect(accord(args)).rejects.toThrow(message);
+  });
+
+  test('a directory of manifests that is not there is a wrong command line, and no data directory is made', async () => {
+    const data = join(directory, 'unmade');
+    const started = accord(['start', '--manifests', join(directory, 'gone'), '--data', data]);
+    await expect(started).rejects.toMatchObject({ code: 2 });
+    await expect(stat(data)).rejects.toThrow(/ENOENT/);
   });
 
   test('an unknown variable stops it', async () => {

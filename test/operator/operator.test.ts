@@ -183,7 +183,7 @@ describe('children and tenants', () => {
       const ready = conditionOf(run, 'Tenant//kept');
       return ready?.reason === 'ChildrenExist' ? ready : undefined;
     });
-    expect(waits.message).toContain('1 manifests still belong to this tenant (Policy default/of-kept)');
+    expect(waits.message).toContain('1 manifest still belongs to this tenant (Policy default/of-kept)');
     expect(snapshots.get('kept')?.active).toBe(true);
     await unlink(join(directory, 'p.yaml'));
     await until(() => run.changes.some((one) => one.target.key === 'Tenant//kept' && one.status === undefined));
