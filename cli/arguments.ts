@@ -23,52 +23,52 @@ const source = {
 
 export const commands = {
   start: {
-    summary: 'everything in one process on an embedded Postgres',
-    notes: ['SIGINT, SIGTERM and SIGHUP stop it in order, and it ends with 0; a second one ends it at once.'],
+    summary: 'run server, operator and an embedded Postgres in one process',
+    notes: ['SIGINT, SIGTERM and SIGHUP stop it in order with exit status 0; a second signal stops it at once.'],
     usage:
       'accord start [--manifests DIR | --source kubernetes [--kubeconfig FILE] [--adopt-cluster]] [--data DIR] [--listen HOST:PORT] [--admin-listen HOST:PORT]',
     options: { ...source, ...data, ...listeners },
     positionals: false,
   },
   serve: {
-    summary: 'the APIs, on the Postgres of ACCORD_DATABASE_URL',
+    summary: 'serve the APIs, with the Postgres of ACCORD_DATABASE_URL',
     usage: 'accord serve [--listen HOST:PORT] [--admin-listen HOST:PORT] [--wait SECONDS]',
     options: { ...listeners, ...wait },
     positionals: false,
   },
   operate: {
-    summary: 'the operator: manifests into Postgres',
+    summary: 'run the operator, which reconciles manifests into Postgres',
     usage:
       'accord operate (--source files --manifests DIR | --source kubernetes [--kubeconfig FILE] [--adopt-cluster]) [--data DIR] [--admin-listen HOST:PORT]',
     options: { ...source, ...data, 'admin-listen': { type: 'string' } },
     positionals: false,
   },
   release: {
-    summary: 'before the operator is uninstalled: take its finalizer off all manifests of a cluster',
+    summary: "remove the operator's finalizer from all manifests of a cluster, before the operator is uninstalled",
     usage: 'accord release --source kubernetes [--kubeconfig FILE]',
     options: { source: { type: 'string' }, kubeconfig: { type: 'string' } },
     positionals: false,
   },
   migrate: {
-    summary: 'bring the schema of ACCORD_MIGRATION_URL up to this version',
+    summary: 'update the schema of ACCORD_MIGRATION_URL to this version',
     usage: 'accord migrate [--wait SECONDS]',
     options: { ...wait },
     positionals: false,
   },
   validate: {
-    summary: 'check manifests offline; policies are compiled and their tests run',
+    summary: 'check manifests offline, compile policies and run their tests',
     usage: 'accord validate [--partial] [--format text|json|sarif|junit] FILE|DIR|-…',
     options: { partial: { type: 'boolean' }, format: { type: 'string' } },
     positionals: true,
     notes: [
-      '--partial  what is given is not all: tenants, types and consents that it names may be made elsewhere',
+      '--partial  other manifests exist: tenants, types and consent definitions may be defined there',
       '--format   text (default), json, sarif (2.1.0) or junit',
-      '-          reads standard input',
-      'Ends with 0 without an error, 1 with one, 2 when the command line is wrong.',
+      '-          read standard input',
+      'Exit status: 0 without errors, 1 with errors, 2 when the command line is wrong.',
     ],
   },
   token: {
-    summary: 'mint a token on a local installation; prints only the token',
+    summary: 'mint a token on a local installation and print only the token',
     usage: 'accord token --tenant T (--role R | --client ID --scope S… | --user ID) [--data DIR]',
     options: {
       tenant: { type: 'string' },
@@ -81,13 +81,13 @@ export const commands = {
     positionals: false,
   },
   audit: {
-    summary: "verify a tenant's ledger of consents; ends with 1 when it is not as it was sealed",
+    summary: "verify a tenant's ledger of consents; the exit status is 1 when it was changed after it was sealed",
     usage: 'accord audit verify --tenant T [--checkpoint FILE] [--data DIR]',
     options: { tenant: { type: 'string' }, checkpoint: { type: 'string' }, ...data },
     positionals: true,
   },
   erase: {
-    summary: 'erase a person: all that a tenant holds of an actor; prints what was removed and what stays as JSON',
+    summary: 'erase all that a tenant holds of a person, and print as JSON what was removed and what stays',
     usage: 'accord erase --tenant T --actor TYPE:ID [--contact ADDRESS…] [--data DIR]',
     options: {
       tenant: { type: 'string' },
@@ -98,7 +98,7 @@ export const commands = {
     positionals: false,
   },
   export: {
-    summary: "write a tenant's objects as manifests: those that belong to the API, or all",
+    summary: "write a tenant's objects as manifests: those that the API owns, or all",
     usage: 'accord export --tenant T [--all] [--allow-past-dates] [--output DIR] [--data DIR]',
     options: {
       tenant: { type: 'string' },
@@ -130,7 +130,7 @@ export function parseCommandLine(args: readonly string[]): Parsed | { help: Comm
     return { help: rest.find((one): one is CommandName => Object.hasOwn(commands, one)) };
   }
   if (name === '--version' || name === 'version') return 'version';
-  if (!Object.hasOwn(commands, name)) throw new UsageError(`accord: there is no command ${name}\n\n${help()}`);
+  if (!Object.hasOwn(commands, name)) throw new UsageError(`accord: unknown command ${name}\n\n${help()}`);
   const command: Command = commands[name as CommandName];
   if (rest.includes('--help') || rest.includes('-h')) return { help: name as CommandName };
   try {
@@ -179,6 +179,6 @@ export function help(name?: CommandName): string {
     '',
     ...lines,
     '',
-    'accord COMMAND --help shows one of them. Configuration: docs/configuration.md',
+    'accord COMMAND --help shows one command. Configuration: docs/configuration.md',
   ].join('\n');
 }

@@ -66,10 +66,10 @@ async function databaseUrl(directory: string): Promise<string> {
   if (given !== undefined) return given;
   const local = await attachLocal(directory);
   if (local === undefined)
-    throw new UsageError(`accord audit: nothing runs on ${resolve(directory)}; begin with accord start`);
+    throw new UsageError(`accord audit: no accord start uses ${resolve(directory)}; run accord start first`);
   return local.environment.ACCORD_DATABASE_URL;
 }
 
 function sayBad({ sequence, id, problem }: NonNullable<Verification['firstBad']>): string {
-  return `accord: the ledger is not as it was sealed: ${problem} at entry ${sequence}${id === undefined ? '' : ` (${id})`}`;
+  return `accord: the ledger was changed after it was sealed: ${problem} at entry ${sequence}${id === undefined ? '' : ` (${id})`}`;
 }

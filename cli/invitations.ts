@@ -7,7 +7,7 @@ export function tellInvitations(isReporting: () => boolean) {
   const waiting: string[] = [];
   const written: NonNullable<InvitationFiles['written']> = (tenant, { email, role, url }, path) => {
     const at = process.stdout.isTTY ? url : `see ${relative(process.cwd(), path)}`;
-    const line = `${email} is invited as ${role} of ${tenant}, for one use: ${at}`;
+    const line = `Single-use link for ${email}, ${role} of ${tenant}: ${at}`;
     if (isReporting()) console.log(line);
     else waiting.push(line);
   };

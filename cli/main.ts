@@ -39,7 +39,7 @@ async function main(): Promise<number> {
 function describe(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (error instanceof ConfigError)
-    return `accord: the configuration is not usable:\n  ${error.message.replaceAll('\n', '\n  ')}`;
+    return `accord: the configuration is invalid:\n  ${error.message.replaceAll('\n', '\n  ')}`;
   if (error instanceof Problem || error instanceof SchemaMismatch) return `accord: ${error.message}`;
   const { code, message, name } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')

@@ -81,7 +81,7 @@ function itemsOf(rows: Exported, options: ExportOptions): Item[] {
   });
   const policies = rows.policies.map(({ name, rego, graph, owner }): Item => {
     const source = { ...(rego === null ? {} : { rego }), ...(graph === null ? {} : { graph }) };
-    const comments = owner.source === 'api' ? [] : ['Its tests stand in the manifest that owns it, and nowhere else.'];
+    const comments = owner.source === 'api' ? [] : ['Its tests are only in the manifest that owns it.'];
     return { kind: 'Policy', called: name, owner, spec: { tenantRef, name, ...source }, comments };
   });
   const issuers = rows.issuers.map(
@@ -135,8 +135,8 @@ function definitionItem(
   const isPast = dates.some((ms) => ms < now) && !allowPastDates && restore?.allowPastDates !== true;
   const comments = isPast
     ? [
-        'Dates of it are in the past. A tenant that does not have it yet takes it with',
-        'spec.restore.allowPastDates: true only (accord export --allow-past-dates).',
+        'It has dates in the past. A tenant that does not have it yet accepts it only with',
+        'spec.restore.allowPastDates: true (accord export --allow-past-dates).',
       ]
     : [];
   const kept = { kind: 'ConsentDefinition', called: name, owner, spec, comments } as const;

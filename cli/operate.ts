@@ -59,7 +59,7 @@ function withDefaults(config: Config): Config {
 
 /** Another operator leads, or may: nothing is finished or handed over, because all of it might be written too late. */
 function endAtOnce(why: string): never {
-  console.error(`accord: this operator does not lead any more, and ends: ${why}`);
+  console.error(`accord: this operator is no longer the leader and stops: ${why}`);
   process.exit(1);
 }
 

@@ -125,7 +125,7 @@ export async function startOperation(choice: Choice, options: OperationOptions):
       return [
         ...(await databaseObstacle()),
         ...(trouble === undefined ? [] : [trouble]),
-        ...(gaps.length === 0 ? [] : [`Not all is known of these kinds: ${gaps.join(', ')}.`, ...problems]),
+        ...(gaps.length === 0 ? [] : [`These kinds could not be listed completely: ${gaps.join(', ')}.`, ...problems]),
       ];
     },
     async close() {

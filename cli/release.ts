@@ -22,7 +22,11 @@ export async function run({ values }: Parsed): Promise<number> {
       clock: systemClock,
       progress: (what) => console.log(`${what}…`),
     });
-    console.log(released === 0 ? 'No manifest held our finalizer.' : `Released ${counted(released, 'manifest')}.`);
+    console.log(
+      released === 0
+        ? 'No manifest has the finalizer.'
+        : `Removed the finalizer from ${counted(released, 'manifest')}.`,
+    );
     return 0;
   } finally {
     await api.close();

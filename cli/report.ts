@@ -43,7 +43,7 @@ export function reportProblems(isReporting: () => boolean): (problems: readonly 
     if (!isReporting()) return;
     for (const one of fresh) console.log(one);
     if (fresh.length > 0 && problems.some(({ severity }) => severity === undefined))
-      console.log('Until every manifest can be read, none that is missing counts as deleted.');
+      console.log('Until every manifest can be read, a missing manifest does not count as deleted.');
     if (isMended) console.log('Every manifest can be read again.');
   };
 }

@@ -72,7 +72,7 @@ export async function run(parsed: Parsed): Promise<number> {
       for (const line of [...refused, ...invitations.lines()]) console.log(line);
     }
     const why = await ending;
-    if (why !== undefined) console.error(`accord: the operator does not lead any more, and all of it stops: ${why}`);
+    if (why !== undefined) console.error(`accord: the operator is no longer the leader; all parts stop: ${why}`);
     if (process.stdout.isTTY) console.log('Stopping…');
     return why === undefined ? 0 : 1;
   } finally {
@@ -117,7 +117,7 @@ async function describe(started: Started): Promise<string> {
   ];
   const first = findFirstRequest(source);
   if (first) lines.push('', 'A first request:', '', await firstRequest(started, first), '');
-  lines.push('Change a manifest, and the next decision is made with it. Ctrl-C stops everything.');
+  lines.push('When you change a manifest, decisions follow. Ctrl-C stops everything.');
   return lines.join('\n');
 }
 

@@ -26,7 +26,7 @@ export async function withServices<T>(
   async function localConfig() {
     const local = await attachLocal(directory);
     if (local === undefined) {
-      throw new UsageError(`accord ${command}: nothing runs on ${resolve(directory)}; begin with accord start`);
+      throw new UsageError(`accord ${command}: no accord start uses ${resolve(directory)}; run accord start first`);
     }
     const baseUrl = given.ACCORD_BASE_URL ?? local.baseUrl;
     return { ...local.environment, ...(baseUrl === undefined ? {} : { ACCORD_BASE_URL: baseUrl }) };

@@ -12,7 +12,10 @@ const Attribute = strictObject(
     type: Type.Enum(['string', 'number', 'boolean', 'date'], {
       description: 'Type of its value; a date is an RFC 3339 instant.',
     }),
-    required: Type.Boolean({ default: false, description: 'Whether everything of the type must have it.' }),
+    required: Type.Boolean({
+      default: false,
+      description: 'Whether every actor or resource of the type must have it.',
+    }),
   },
   { description: 'One attribute.' },
 );
@@ -23,7 +26,7 @@ export const Attributes = Type.Optional(
   Type.Array(Attribute, {
     maxItems: bounds.typeAttributesMax,
     description:
-      'Attributes that are stored here and given to policies, where they win over what a request says. Others are refused.',
+      'Attributes that Accord stores and gives to policies. They take precedence over attributes in a request. Attributes that are not declared are refused.',
   }),
 );
 
@@ -42,11 +45,11 @@ export const thingTypeRules: readonly Rule[] = [
 export const ActorTypeSpec = strictObject(
   {
     tenantRef: TenantRef,
-    name: TypeName('Name of the type, such as user. No resource type has the same. Never changes.'),
+    name: TypeName('Name of the type, such as user. It must differ from the names of resource types. Immutable.'),
     attributes: Attributes,
     ...ownershipFields,
   },
-  { description: 'What the type is to be.' },
+  { description: 'The desired state of the type.' },
 );
 export type ActorTypeSpec = Static<typeof ActorTypeSpec>;
 
@@ -56,7 +59,7 @@ export const actorType = {
   singular: 'actortype',
   shortNames: ['aat'],
   scope: 'Namespaced',
-  description: 'A type of those who act and have relationships, such as user or group.',
+  description: 'A type of actors, which act and have relationships, such as user or group.',
   specSchema: ActorTypeSpec,
   statusSchema: Status,
   printerColumns: columns({

@@ -23,7 +23,7 @@ const Attributes = Type.Optional(
 const EndOfLife = strictObject(
   {
     startDate: Instant(
-      'From when on users of the version are invited to its successor: RFC 3339 with a zone. In the future when it is first accepted, and locked from then on.',
+      'When users of the version begin to be invited to its successor: RFC 3339 with a zone. It must be in the future when it is first accepted. Once reached, endOfLife cannot change.',
     ),
     endDate: Instant('The last moment at which a document of the version can be valid.'),
     gracePeriod: text(
@@ -32,30 +32,30 @@ const EndOfLife = strictObject(
       'How long a user has to agree after the first invitation, at most until endDate: an ISO 8601 duration, such as P30D or PT1.5H.',
     ),
   },
-  { description: 'How the version ends. Absent, it does not.' },
+  { description: 'How the version ends. If absent, it does not end.' },
 );
 
 const Document = strictObject(
   {
-    version: Version('Version of the document: with the language it names the document within its version.'),
+    version: Version('Version of the document. Version and language together identify a document.'),
     language: text(
       patterns.policyName,
       bounds.consentLanguageCharsMax,
-      'Language, or another mark of the audience, such as de-AT.',
+      'Language, such as de-AT, or another name of the audience.',
     ),
     effectiveDate: Type.Optional(
       Instant(
-        'From when on the document is offered: RFC 3339 with a zone, not in the past when it is first accepted. Absent, from when it is first accepted. Once reached, the document never changes.',
+        'When the document takes effect: RFC 3339 with a zone, not in the past when it is first accepted. Defaults to the time when it is first accepted. Once reached, the document cannot change.',
       ),
     ),
     attributes: Attributes,
   },
-  { description: 'One document. A minor change of its words is another document of the same version.' },
+  { description: 'One document. A minor change of its wording is a new document of the same version.' },
 );
 
 const ConsentVersion = strictObject(
   {
-    version: Version('Name of the version. A major change is another version.'),
+    version: Version('Name of the version. A major change is a new version.'),
     attributes: Attributes,
     optInConfig: strictObject(
       { type: Type.Enum(['direct'], { description: 'direct: a consent is registered as soon as the user agrees.' }) },
@@ -64,7 +64,7 @@ const ConsentVersion = strictObject(
     endOfLife: Type.Optional(EndOfLife),
     documents: Type.Array(Document, {
       maxItems: bounds.consentDocumentsMax,
-      description: 'The documents of the version, in all languages, past ones too.',
+      description: 'The documents of the version, in all languages, including past ones.',
     }),
   },
   { description: 'One version of the consent.' },
@@ -73,16 +73,16 @@ const ConsentVersion = strictObject(
 export const ConsentDefinitionSpec = strictObject(
   {
     tenantRef: TenantRef,
-    name: Name('Name of the consent, as applications ask for it. Never changes.'),
+    name: Name('Name of the consent, as applications ask for it. Immutable.'),
     attributes: Attributes,
     versions: Type.Array(ConsentVersion, {
       minItems: 1,
       maxItems: bounds.consentVersionsMax,
-      description: 'All versions, past ones too. None is ever taken out.',
+      description: 'All versions, including past ones. A version is never removed.',
     }),
     ...ownershipFields,
   },
-  { description: 'What the consent definition is to be.' },
+  { description: 'The desired state of the consent definition.' },
 );
 export type ConsentDefinitionSpec = Static<typeof ConsentDefinitionSpec>;
 
@@ -146,7 +146,7 @@ const Locked = strictObject(
       description: 'How many of its documents can no longer change, because they are or were in effect.',
     }),
   },
-  { description: 'What time has closed in one version.' },
+  { description: 'What can no longer change in one version.' },
 );
 
 const ConsentDefinitionStatus = Type.Object(
@@ -165,7 +165,7 @@ const ConsentDefinitionStatus = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, description: 'What the operator found. Written by the operator only.' },
+  { additionalProperties: false, description: 'The observed state. Written by the operator only.' },
 );
 
 export const consentDefinition = {

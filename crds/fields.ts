@@ -35,7 +35,7 @@ export const TypeName = (description: string, more: { default?: string } = {}) =
   text(patterns.typeName, bounds.typeNameCharsMax, description, more);
 
 export const TenantRef = strictObject(
-  { name: text(patterns.tenantCode, bounds.tenantCodeCharsMax, 'Name of the Tenant. Never changes.') },
+  { name: text(patterns.tenantCode, bounds.tenantCodeCharsMax, 'Name of the Tenant. Immutable.') },
   { description: 'The Tenant that this object belongs to.' },
 );
 

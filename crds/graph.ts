@@ -42,7 +42,7 @@ const ConditionSchema = Type.Object(
     targetId: Type.Optional(text('relationship to a thing: its id.')),
     path: Type.Optional(
       path(
-        'attribute: the value tested, names joined by dots, such as subject.department; the first is subject, action, resource, context, tenant or invitation. ipRange: where the address is, context.ip unless given.',
+        'attribute: the value tested, names joined by dots, such as subject.department; the first is subject, action, resource, context, tenant or invitation. ipRange: where the address is; defaults to context.ip.',
       ),
     ),
     operator: Type.Optional(
@@ -54,7 +54,7 @@ const ConditionSchema = Type.Object(
     value: Type.Optional(Type.Unknown({ description: `attribute: what it is compared with: ${scalarText}.` })),
     values: Type.Optional(
       Type.Array(Type.Unknown({ description: `${scalarText}.` }), {
-        description: 'attribute with operator in: what it may be.',
+        description: 'attribute with operator in: the values that it may have.',
         minItems: 1,
         maxItems: bounds.graphListItemsMax,
       }),
@@ -126,8 +126,8 @@ const NodeSchema = Type.Object(
     position: Type.Optional(
       Type.Object(
         {
-          x: Type.Number({ description: 'From the left.', minimum: -1_000_000, maximum: 1_000_000 }),
-          y: Type.Number({ description: 'From the top.', minimum: -1_000_000, maximum: 1_000_000 }),
+          x: Type.Number({ description: 'Distance from the left.', minimum: -1_000_000, maximum: 1_000_000 }),
+          y: Type.Number({ description: 'Distance from the top.', minimum: -1_000_000, maximum: 1_000_000 }),
         },
         { ...strict, description: 'Where the editor draws the node; it has no meaning for decisions.' },
       ),
@@ -146,7 +146,7 @@ const EdgeSchema = Type.Object(
       }),
     ),
   },
-  { ...strict, description: 'A way from one node to another.' },
+  { ...strict, description: 'An edge from one node to another.' },
 );
 
 export const GraphSchema = Type.Object(
@@ -157,7 +157,7 @@ export const GraphSchema = Type.Object(
       maxItems: bounds.graphNodesMax,
     }),
     edges: Type.Array(EdgeSchema, {
-      description: 'The ways between them. An answer of a condition node without an edge denies.',
+      description: 'The edges between the nodes. An answer of a condition node without an edge denies.',
       maxItems: bounds.graphEdgesMax,
     }),
   },

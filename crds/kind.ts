@@ -46,7 +46,7 @@ const Condition = strictObject(
     reason: text(patterns.reason, bounds.conditionReasonCharsMax, 'Why, as one stable word.'),
     message: Type.String({
       maxLength: bounds.conditionMessageCharsMax,
-      description: 'Why, for people; errors in Rego carry line and column.',
+      description: 'Explanation for people; errors in Rego have line and column.',
     }),
     lastTransitionTime: Type.String({
       format: 'date-time',
@@ -59,7 +59,7 @@ const Condition = strictObject(
       description: 'Generation of the object that this condition is about.',
     }),
   },
-  { description: 'One condition, in the form that Kubernetes tools know.' },
+  { description: 'One condition, as in other Kubernetes objects.' },
 );
 
 /** The status of every kind. It is written by the operator and never read by it as a fact. */
@@ -69,7 +69,7 @@ export const Status = strictObject(
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'The newest generation of the object that the operator has looked at.',
+        description: 'The newest generation of the object that the operator has observed.',
       }),
     ),
     activeGeneration: Type.Optional(
@@ -90,7 +90,7 @@ export const Status = strictObject(
       Type.Array(Condition, { maxItems: bounds.conditionsMax, description: 'Accepted, Programmed and Ready.' }),
     ),
   },
-  { description: 'What the operator found. Written by the operator only.' },
+  { description: 'The observed state. Written by the operator only.' },
 );
 
 const condition = (type: string, field: string) => `.status.conditions[?(@.type=="${type}")].${field}`;

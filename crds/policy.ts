@@ -11,7 +11,7 @@ const Expectation = Type.Object(
   {
     outcome: Type.Optional(
       Type.Unsafe<string | Record<string, unknown>>({
-        description: 'The outcome: allow, deny, or the object that the policy makes.',
+        description: 'The outcome: allow, deny, or the object that the policy returns.',
       }),
     ),
     reason: Type.Optional(Type.String({ maxLength: bounds.reasonCharsMax, description: 'The reason.' })),
@@ -38,7 +38,7 @@ const PolicyTest = strictObject(
     }),
     expect: Expectation,
   },
-  { description: 'One question and the answer that is expected.' },
+  { description: 'One input and the expected answer.' },
 );
 
 export const PolicySpec = strictObject(
@@ -47,7 +47,7 @@ export const PolicySpec = strictObject(
     name: text(
       patterns.policyName,
       bounds.policyNameCharsMax,
-      'Name of the policy, by convention targetType:action, such as document:read. It is the action of an authorization request. Never changes.',
+      'Name of the policy, by convention targetType:action, such as document:read. It is the action of an authorization request. Immutable.',
     ),
     rego: Type.Optional(
       Type.String({
@@ -66,7 +66,7 @@ export const PolicySpec = strictObject(
     ),
     ...ownershipFields,
   },
-  { description: 'What the policy is to be.' },
+  { description: 'The desired state of the policy.' },
 );
 export type PolicySpec = Static<typeof PolicySpec>;
 
@@ -100,7 +100,7 @@ export const policy = {
   singular: 'policy',
   shortNames: ['apol'],
   scope: 'Namespaced',
-  description: 'A named rule set of a tenant, which answers authorization requests of its name.',
+  description: 'A named rule set of a tenant, which decides authorization requests for the action of its name.',
   specSchema: PolicySpec,
   statusSchema: Status,
   printerColumns: columns({

@@ -22,24 +22,24 @@ const Invitation = strictObject(
       minimum: 1,
       maximum: bounds.invitationUsesMax,
       default: 1,
-      description: 'How many may accept one invitation.',
+      description: 'How many actors may accept one invitation.',
     }),
     template: Type.Optional(
       text(
         patterns.policyName,
         bounds.labelCharsMax,
-        'Name of the mail template. Absent, relationship-invitation. It has no effect yet: no mail is sent.',
+        'Name of the mail template. Defaults to relationship-invitation. It has no effect yet: no mail is sent.',
       ),
     ),
     redirectUris: Type.Optional(
       Type.Array(text(patterns.visible, bounds.urlCharsMax, 'One address, compared exactly.'), {
         maxItems: bounds.redirectUrisMax,
         uniqueItems: true,
-        description: 'Where an accepted invitation may lead.',
+        description: 'Addresses that an accepted invitation may redirect to.',
       }),
     ),
   },
-  { description: 'How the relationship is shared by invitation. Absent, it is not.' },
+  { description: 'How the relationship is shared by invitation. If absent, it is not.' },
 );
 
 const TypeKey = (description: string) =>
@@ -47,24 +47,28 @@ const TypeKey = (description: string) =>
 
 const Inheritance = strictObject(
   {
-    relationship: TypeKey('The first step, From:relationship:Middle: from the same type, to the one in the middle.'),
-    from: TypeKey('The second step, Middle:relationship:To: from the one in the middle, to the same type.'),
+    relationship: TypeKey(
+      'The first step, From:relationship:Middle, from the type of this relationship to an intermediate type.',
+    ),
+    from: TypeKey(
+      'The second step, Middle:relationship:To, from the intermediate type to the other end of this relationship.',
+    ),
   },
-  { description: 'One way through which the relationship holds too.' },
+  { description: 'A pair of relationships through which this relationship also holds.' },
 );
 
 export const RelationshipTypeSpec = strictObject(
   {
     tenantRef: TenantRef,
-    from: TypeName('Type of those who have the relationship. Never changes.'),
-    name: TypeName('Name of the relationship, such as is_owner_of. Never changes.'),
-    to: TypeName('Type of what they have it to. Never changes.'),
-    inverse: Type.Optional(TypeName('How the relationship is called seen from the other end, for people.')),
+    from: TypeName('Type of the actors or resources that have the relationship. Immutable.'),
+    name: TypeName('Name of the relationship, such as is_owner_of. Immutable.'),
+    to: TypeName('Type of the other end of the relationship. Immutable.'),
+    inverse: Type.Optional(TypeName('Display name of the relationship as seen from the other end.')),
     maxPerTarget: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: bounds.maxPerTargetMax,
-        description: 'How many such relationships may lead to one target at a time.',
+        description: 'Maximum number of such relationships to one target at a time.',
       }),
     ),
     invitation: Type.Optional(Invitation),
@@ -77,7 +81,7 @@ export const RelationshipTypeSpec = strictObject(
     ),
     ...ownershipFields,
   },
-  { description: 'What the relationship type is to be.' },
+  { description: 'The desired state of the relationship type.' },
 );
 export type RelationshipTypeSpec = Static<typeof RelationshipTypeSpec>;
 

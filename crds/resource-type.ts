@@ -7,11 +7,11 @@ import { column, columns, type Kind, Status } from './kind.ts';
 export const ResourceTypeSpec = strictObject(
   {
     tenantRef: TenantRef,
-    name: TypeName('Name of the type, such as car. No actor type has the same. Never changes.'),
+    name: TypeName('Name of the type, such as car. It must differ from the names of actor types. Immutable.'),
     attributes: Attributes,
     ...ownershipFields,
   },
-  { description: 'What the type is to be.' },
+  { description: 'The desired state of the type.' },
 );
 export type ResourceTypeSpec = Static<typeof ResourceTypeSpec>;
 
@@ -21,7 +21,7 @@ export const resourceType = {
   singular: 'resourcetype',
   shortNames: ['art'],
   scope: 'Namespaced',
-  description: 'A type of resources that access is shared to, such as car or document.',
+  description: 'A type of resources that access is given to, such as car or document.',
   specSchema: ResourceTypeSpec,
   statusSchema: Status,
   printerColumns: columns({

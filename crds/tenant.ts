@@ -62,15 +62,14 @@ const AllowedNamespaces = strictObject(
           ),
         },
         {
-          description:
-            'Namespaces by their labels, as everywhere in Kubernetes; an empty selector selects all of them.',
+          description: 'Label selector of namespaces; an empty selector selects all namespaces.',
         },
       ),
     ),
   },
   {
     description:
-      'Namespaces whose objects may name this tenant: those in names and those that the selector selects. Absent, only the namespace that is named like the tenant. It does not apply to manifests read from files.',
+      'Namespaces whose objects may name this tenant: those in names and those that the selector selects. Defaults to the namespace with the name of the tenant. It does not apply to manifests read from files.',
   },
 );
 
@@ -130,7 +129,7 @@ const Mail = strictObject(
                 "Name of a Secret in the tenant's secretNamespace with the keys username and password.",
               ),
             },
-            { description: 'Credentials for the mail server; absent, none are sent.' },
+            { description: 'Credentials for the mail server. If absent, none are sent.' },
           ),
         ),
       },
@@ -163,14 +162,14 @@ const quota = (maximum: number, description: string) =>
 
 const Limits = strictObject(
   {
-    maxPolicies: quota(bounds.tenantPoliciesMax, 'Policies of the tenant.'),
-    maxRelationships: quota(bounds.tenantRelationshipsMax, 'Relationships of the tenant.'),
+    maxPolicies: quota(bounds.tenantPoliciesMax, 'Maximum number of policies.'),
+    maxRelationships: quota(bounds.tenantRelationshipsMax, 'Maximum number of relationships.'),
     maxRequestsPerSecond: quota(
       bounds.tenantRequestsPerSecondMax,
       'Requests a second that each server takes for the tenant.',
     ),
   },
-  { description: "Bounds of this tenant; what is absent has the installation's bound." },
+  { description: 'Limits of this tenant. A limit that is absent is that of the installation.' },
 );
 
 const ConsentAttribute = strictObject(
@@ -187,7 +186,7 @@ const ConsentAttribute = strictObject(
 
 export const TenantSpec = strictObject(
   {
-    displayName: text(patterns.oneLine, bounds.displayNameCharsMax, 'Name of the tenant for people.'),
+    displayName: text(patterns.oneLine, bounds.displayNameCharsMax, 'Display name of the tenant.'),
     audiences: Audiences("Values of aud that the tenant's access tokens may have; a token must have one of them."),
     allowedNamespaces: Type.Optional(AllowedNamespaces),
     securityAdmins: Type.Optional(
@@ -200,12 +199,12 @@ export const TenantSpec = strictObject(
     supportDesk: strictObject(
       {
         email: Type.Optional(
-          Email('Address of the support desk account. Absent, support-desk@localhost, which no mail reaches.'),
+          Email('Address of the support desk account. Defaults to support-desk@localhost, which cannot receive mail.'),
         ),
         enabled: Type.Boolean({
           default: true,
           description:
-            'Whether the tenant has the account. Set to false, the account that this object made is removed, with its tokens.',
+            'Whether the tenant has the account. When it is set to false, the account that this object created is removed, with its tokens.',
         }),
       },
       {
@@ -216,7 +215,7 @@ export const TenantSpec = strictObject(
     ),
     tokenMapping: strictObject(tokenMappingFields, {
       default: {},
-      description: 'Which claims of a token name the actor, for issuers that say nothing else.',
+      description: 'Claims of a token that name the actor, for issuers without a mapping of their own.',
     }),
     claims: Type.Optional(Claims),
     tokens: Tokens,
@@ -239,7 +238,7 @@ export const TenantSpec = strictObject(
       description: 'When this object is deleted: Retain disables the tenant and keeps its data, Delete erases them.',
     }),
     secretNamespace: Type.Optional(
-      DnsLabel('Namespace of the Secrets of the tenant. Absent, the namespace that is named like the tenant.'),
+      DnsLabel('Namespace of the Secrets of the tenant. Defaults to the namespace with the name of the tenant.'),
     ),
     restore: Type.Optional(
       strictObject(
@@ -255,7 +254,7 @@ export const TenantSpec = strictObject(
     ),
     ...ownershipFields,
   },
-  { description: 'What the tenant is to be.' },
+  { description: 'The desired state of the tenant.' },
 );
 export type TenantSpec = Static<typeof TenantSpec>;
 
@@ -270,7 +269,7 @@ export const tenant = {
   statusSchema: Status,
   printerColumns: columns({
     tenant: false,
-    own: [column('Display Name', '.spec.displayName', 'Name of the tenant for people.')],
+    own: [column('Display Name', '.spec.displayName', 'Display name of the tenant.')],
   }),
   rules: tenantRules,
   listKeys: [{ at: '/spec/consentAttributes', fields: ['object', 'name'] }],

@@ -15,11 +15,15 @@ export const TrustedIssuerSpec = strictObject(
       "The issuer, compared exactly with the claim iss, trailing slash included. Its keys are found through its discovery document unless jwksUri says where they are. Never the portal's issuer or another tenant's.",
     ),
     jwksUri: Type.Optional(
-      text(patterns.visible, bounds.urlCharsMax, 'Where the key set of the issuer is. Absent, discovery tells.'),
+      text(
+        patterns.visible,
+        bounds.urlCharsMax,
+        "URL of the issuer's key set (JWKS). Defaults to the one in the issuer's discovery document.",
+      ),
     ),
     audiences: Type.Optional(
       Audiences(
-        "Values of aud that tokens of this issuer may have, each of them one of the tenant's audiences. Absent, all of the tenant's audiences.",
+        "Values of aud that tokens of this issuer may have, each of them one of the tenant's audiences. Defaults to all of the tenant's audiences.",
       ),
     ),
     algorithms: Type.Array(Type.Enum(['ES256', 'RS256'], { description: 'One signature algorithm.' }), {
@@ -31,7 +35,8 @@ export const TrustedIssuerSpec = strictObject(
     }),
     tokenMapping: Type.Optional(
       strictObject(tokenMappingFields, {
-        description: "Which claims of this issuer's tokens name the actor. Absent, the tenant's mapping, as a whole.",
+        description:
+          "Claims of this issuer's tokens that name the actor. Defaults to the tenant's mapping; the two are not merged.",
       }),
     ),
     actorIdPrefix: Type.Optional(
@@ -44,12 +49,12 @@ export const TrustedIssuerSpec = strictObject(
     sharesActors: Type.Boolean({
       default: false,
       description:
-        'States that equal actor ids of this issuer and of the other ones are the same person. A second issuer needs this or actorIdPrefix.',
+        'Whether equal actor ids of this issuer and of other issuers name the same person. A second issuer needs this or actorIdPrefix.',
     }),
     clients: Type.Enum(['auth0', 'rfc9068', 'keycloak', 'claim', 'none'], {
       default: 'none',
       description:
-        "What tells a client's own token (a back end's, by client_credentials) from a user's. auth0: gty is client-credentials, or sub is CLIENT@clients. rfc9068: sub is client_id. keycloak: preferred_username is service-account-AZP. claim: as clientMatch says. none: this issuer has no clients, and every token is a user's. Scopes count in a client's token only.",
+        "How a client's own token (a back end's, by client_credentials) is told from a user's. auth0: gty is client-credentials, or sub is CLIENT@clients. rfc9068: sub is client_id. keycloak: preferred_username is service-account-AZP. claim: as clientMatch says. none: this issuer has no clients, and every token is a user's. Scopes count in a client's token only.",
     }),
     clientMatch: Type.Optional(
       strictObject(
@@ -100,7 +105,7 @@ export const trustedIssuer = {
   shortNames: ['aiss'],
   scope: 'Namespaced',
   description:
-    'An identity provider whose access tokens a tenant accepts. Who may write one decides who may be whom in the tenant.',
+    'An identity provider whose access tokens a tenant accepts. Whoever may write one can act as any actor of the tenant.',
   specSchema: TrustedIssuerSpec,
   statusSchema: Status,
   printerColumns: columns({ tenant: true, own: [column('Issuer', '.spec.issuer', 'The issuer: iss of its tokens.')] }),

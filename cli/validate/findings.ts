@@ -5,11 +5,12 @@ import type { ProblemPlace } from '../../server/core/problems.ts';
 /** By which rule something was found; stable, for those who filter. */
 export const rules = {
   unreadable: 'A file or directory cannot be read, or holds something that is not a manifest.',
-  invalid: 'A manifest is not as its schema and its rules ask for.',
+  invalid: 'A manifest does not match its schema or breaks a rule.',
   duplicate: 'Two manifests have the same name, or claim the same object of a tenant.',
-  'unknown-reference': 'A manifest names a tenant, a type or a consent definition that no manifest given makes.',
-  refused: 'The tenant, as its manifests are, refuses a manifest.',
-  'past-date': 'A date lies in the past: only a tenant that has it already takes it.',
+  'unknown-reference':
+    'A manifest names a tenant, a type or a consent definition that none of the given manifests defines.',
+  refused: 'The manifest of the tenant does not allow a manifest.',
+  'past-date': 'A date lies in the past, which only a tenant that already has it accepts.',
   policy: 'A policy does not compile, or one of its tests fails.',
   'no-outcome': 'A policy never produces an outcome, so it always denies.',
   'no-effect': 'A manifest sets a field that has no effect yet.',

@@ -68,7 +68,7 @@ function describe({ code, message }: NodeJS.ErrnoException): string {
 async function read(file: string, parser: Parser): Promise<ParsedFile> {
   const read = file === STDIN ? await readStdin() : await readManifests(file);
   if (read === 'changing') return unread(file, 'The file changed while it was read.');
-  if (read === 'gone') return unread(file, 'There is no such file.');
+  if (read === 'gone') return unread(file, 'No such file or directory.');
   return 'problem' in read ? unread(file, read.problem) : parser.parse(file === STDIN ? 'stdin' : file, read.text);
 }
 

@@ -24,7 +24,7 @@ export const ConfigSchema = Type.Object({
     Type.String({
       pattern: '^[A-Za-z0-9_-]{43}=?$',
       description:
-        '32 random bytes, base64url. Private keys and secrets in Postgres are sealed under it; `accord start` makes one for itself.',
+        '32 random bytes, base64url. Private keys and secrets in Postgres are encrypted with it; `accord start` creates its own.',
     }),
   ),
   ACCORD_LISTEN: Type.String({
@@ -36,20 +36,20 @@ export const ConfigSchema = Type.Object({
     default: '127.0.0.1:8081',
     pattern: '^.+:\\d{1,5}$',
     description:
-      'HOST:PORT of /live, /ready, /metrics and /snapshot. `accord operate` takes 127.0.0.1:8082 where nothing is said, and has no /snapshot.',
+      'HOST:PORT of /live, /ready, /metrics and /snapshot. For `accord operate` the default is 127.0.0.1:8082, and there is no /snapshot.',
   }),
   ACCORD_BASE_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$',
       description:
-        'The address under which callers reach the APIs; issuers are named by it. Default: http:// and ACCORD_LISTEN.',
+        'The address under which callers reach the APIs; issuer identifiers begin with it. Default: http:// and ACCORD_LISTEN.',
     }),
   ),
   ACCORD_DATABASE_POOL: Type.Integer({
     default: 8,
     minimum: 2,
     maximum: 100,
-    description: 'Connections of one server to Postgres, the listening one not counted.',
+    description: 'Connections of one server to Postgres, without the one that listens for notifications.',
   }),
   ACCORD_COMPILERS: Type.Integer({
     default: 1,
@@ -68,52 +68,52 @@ export const ConfigSchema = Type.Object({
     minimum: 0,
     maximum: 300,
     description:
-      'Seconds a server that was told to stop goes on answering, closing each connection with its answer: as long as it takes until nobody sends it requests.',
+      'Seconds for which a server that was told to stop still answers, closing each connection with its answer. Set it to the time that load balancers need to stop sending requests.',
   }),
   ACCORD_LEASE_NAMESPACE: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
       description:
-        "The Kubernetes namespace of the Lease accord-operator, by which one of several operators leads. Default: the pod's own, or that of the kubeconfig's context.",
+        "The Kubernetes namespace of the Lease accord-operator, that decides which of several operators leads. Default: the pod's own, or that of the kubeconfig's context.",
     }),
   ),
   ACCORD_OUTBOUND_ALLOW: Type.String({
     default: '',
     maxLength: 4096,
     description:
-      'Addresses outside the public internet that issuers and endpoints may have: CIDR ranges, separated by commas.',
+      'Addresses outside of the public internet that issuers and endpoints may have: CIDR ranges, separated by commas.',
   }),
   ACCORD_CA_BUNDLE: Type.Optional(
     Type.String({
       maxLength: 4096,
       description:
-        'File of certificates (PEM) of authorities that issuers may have beside those that Node knows; read at the start.',
+        'File with certificates (PEM) of authorities that are trusted for issuers in addition to those of Node; read at the start.',
     }),
   ),
   ACCORD_HTTPS_PROXY: Type.Optional(
     Type.String({
       pattern: '^https?://[^/?#]+/?$',
       description:
-        'Proxy (CONNECT) by which issuers and endpoints are reached; user and password may stand in it. It then decides which addresses a name leads to.',
+        'Proxy (CONNECT) for requests to issuers and endpoints; it may contain user and password. The proxy then resolves names.',
     }),
   ),
   ACCORD_NO_PROXY: Type.String({
     default: '',
     maxLength: 4096,
     description:
-      'What is reached without ACCORD_HTTPS_PROXY: names with all below them, addresses, CIDR ranges, separated by commas; * is everything.',
+      'Destinations that are reached without ACCORD_HTTPS_PROXY: names with their subdomains, addresses, CIDR ranges, separated by commas; * means all.',
   }),
   ACCORD_TRUST_PROXY: Type.String({
     default: '',
     maxLength: 1024,
-    description: 'CIDR ranges of proxies whose X-Forwarded-* headers are believed, separated by commas.',
+    description: 'CIDR ranges of proxies whose X-Forwarded-* headers are trusted, separated by commas.',
   }),
   ACCORD_MAX_CONNECTIONS: Type.Integer({
     default: 10_000,
     minimum: 10,
     maximum: 1_000_000,
     description:
-      'Connections that a server has open at once; those past it are closed. One address has at most a quarter of them, unless it is a proxy of ACCORD_TRUST_PROXY or of this machine.',
+      'Connections that a server has open at once; further ones are closed. One address has at most a quarter of them, unless it is a proxy of ACCORD_TRUST_PROXY or of this machine.',
   }),
   ACCORD_RATE_LIMIT: Type.Integer({
     default: 5000,
@@ -126,7 +126,7 @@ export const ConfigSchema = Type.Object({
     [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error'), Type.Literal('silent')],
     {
       default: 'info',
-      description: 'What is logged, and what is more important. `accord start` logs errors only unless this is set.',
+      description: 'The least severe level that is logged. `accord start` logs errors only unless this is set.',
     },
   ),
 });

@@ -54,7 +54,7 @@ test('ends with 1 and names the entry when the ledger is not as it was sealed', 
     entries: 1,
     firstBad: { sequence: 2, id: row?.id, problem: 'changed' },
   });
-  expect(bad.stderr).toBe(`accord: the ledger is not as it was sealed: changed at entry 2 (${row?.id})\n`);
+  expect(bad.stderr).toBe(`accord: the ledger was changed after it was sealed: changed at entry 2 (${row?.id})\n`);
 });
 
 test.each([

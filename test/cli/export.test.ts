@@ -176,7 +176,7 @@ describe('accord export', () => {
       const { manifests } = manifestsOf(rows, { all: true, allowPastDates, now: clock.now() });
       return manifests.map(exportedText).join('---\n');
     };
-    expect(of(false)).toContain('# spec.restore.allowPastDates: true only');
+    expect(of(false)).toContain('# spec.restore.allowPastDates: true (accord export');
     expect(of(true)).not.toContain('# spec.restore');
     expect(documentsIn(of(true))[0].spec.restore).toEqual({ allowPastDates: true });
   });

@@ -214,7 +214,7 @@ describe('accord start', () => {
 
 describe('the command line', () => {
   test.each([
-    [['strat'], /there is no command strat/],
+    [['strat'], /unknown command strat/],
     [['start', '--dta', 'x'], /Unknown option '--dta'/],
     [['start', '--listen', 'x'], /--listen takes HOST:PORT/],
     [['start', '--manifests', '/nonexistent/x'], /--manifests \/nonexistent\/x: there is no such directory\nusage: /],
@@ -222,7 +222,7 @@ describe('the command line', () => {
     [['token', '--tenant', 'a'], /give one of --role, --client and --user/],
     [['token', '--tenant', 'a', '--client', 'b', '--scope', 'everything'], /--scope takes pg:tenant:admin/],
     [['token', '--tenant', 'a', '--role', 'king'], /--role is one of security-admin/],
-    [['token', '--tenant', 'a', '--user', 'b', '--data', '/nonexistent'], /nothing runs on \/nonexistent/],
+    [['token', '--tenant', 'a', '--user', 'b', '--data', '/nonexistent'], /no accord start uses \/nonexistent/],
     [['serve'], /ACCORD_DATABASE_URL: needed by accord serve/],
   ])('%j is refused with what is wrong', async (args, message) => {
     await expect(accord(args)).rejects.toThrow(message);

@@ -135,7 +135,7 @@ test('a leader that is frozen in the middle of its work writes nothing after the
   const before = await rowVersions(installation);
   leader.child.kill('SIGCONT');
   expect(await leader.gone()).toBe(1);
-  expect(leader.output).toMatch(/does not lead any more/);
+  expect(leader.output).toMatch(/no longer the leader/);
   expect(await rowVersions(installation)).toEqual(before);
   expect((await termOf(installation))?.holder).toBe((await leaseOf(installation)).holderIdentity);
 });

@@ -46,11 +46,11 @@ const finalizersOf = async (path: string): Promise<string[]> =>
 test('without an operator: at once, more than a page, and again without effect', async () => {
   const installation = await install(cluster, db);
   const tenant = await applyObjects(510);
-  expect(await release(installation)).toMatch(/Released 5\d\d manifests\./);
+  expect(await release(installation)).toMatch(/Removed the finalizer from 5\d\d manifests\./);
   expect(await finalizersOf(`/tenants/${tenant}`)).toEqual([]);
   expect(await finalizersOf(`/namespaces/${tenant}/policies/p0`)).toEqual(['example.com/other']);
   expect(await finalizersOf(`/namespaces/${tenant}/policies/p509`)).toEqual([]);
-  expect(await release(installation)).toMatch(/No manifest held our finalizer\./);
+  expect(await release(installation)).toMatch(/No manifest has the finalizer\./);
   await cluster.call('DELETE', `${group}/namespaces/${tenant}/policies`);
   await cluster.call('DELETE', `${group}/tenants/${tenant}`);
 });
