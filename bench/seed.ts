@@ -4,6 +4,7 @@
  * policies room would have written them.
  */
 import pg from 'pg';
+import { packCode } from '../server/rego/index.ts';
 import { type Installation, writer } from './installation.ts';
 import { small } from './policies.ts';
 
@@ -32,7 +33,7 @@ export async function seedPolicies(
       digest,
       about: JSON.stringify(about),
       reads: JSON.stringify(about.reads),
-      ...artifacts.pack(code),
+      ...packCode(code),
     });
   }
   const client = new pg.Client({ connectionString: installation.adminUrl });

@@ -6,6 +6,7 @@ import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
+import { packCode } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from '../tenants/index.ts';
 import type { Artifacts, CompiledPolicy } from './artifacts.ts';
@@ -55,7 +56,7 @@ export async function putPolicy(
   const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego');
   await testFirst(services, tenant, compiled, options.tests ?? []);
   const { reads } = compiled.about;
-  const packed = compiled.code && services.artifacts.pack(compiled.code);
+  const packed = compiled.code && packCode(compiled.code);
   const read = (tx: Transaction) => Promise.all([readPolicy(tx, tenant, name), nextNumber(tx, tenant, name)]);
   const replace = async (write: ConfigWrite, [row, number]: Awaited<ReturnType<typeof read>>) => {
     const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);

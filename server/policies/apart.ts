@@ -2,9 +2,8 @@
  * Owns evaluating stored policies in the worker as the main thread would, on their plans: it keeps the programs that it was
  * given lately, and is given the others. Callers wait patiently: what comes here is slow, and allowed.
  */
-import type { Code } from '../rego/index.ts';
+import type { Code, PackedCode } from '../rego/index.ts';
 import type { Evaluation, IsolatedEvaluator, IsolatedReply } from './isolated.ts';
-import type { PackedCode } from './store.ts';
 
 /** The code of an artifact as it is stored: the worker unpacks it. Undefined when it is gone. */
 export type FetchCode = (tenant: string, artifact: string) => Promise<Code | PackedCode | undefined>;

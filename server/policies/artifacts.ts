@@ -11,15 +11,13 @@ import {
   type Compiled,
   type Compiler,
   hostBuiltinNames,
-  packArtifact,
-  packPlan,
+  type PackedCode,
   type RegoError,
-  unpackArtifact,
-  unpackPlan,
+  unpackCode,
 } from '../rego/index.ts';
 import { policyProblem } from './problems.ts';
 import type { ArtifactAbout } from './schema.ts';
-import { type PackedCode, readArtifact, readArtifactAbout, touchArtifact } from './store.ts';
+import { readArtifact, readArtifactAbout, touchArtifact } from './store.ts';
 
 export type CompiledPolicy = {
   digest: string;
@@ -72,11 +70,6 @@ export class Artifacts {
     return (await compileSource(this.#services.compiler, tenant, source, { explain: true })).wasm;
   }
 
-  /** The bytes for Postgres. */
-  pack({ wasm, plan }: Code): PackedCode {
-    return { wasm: packArtifact(wasm), plan: plan === undefined ? null : packPlan(plan) };
-  }
-
   /** A stored artifact as it is stored; undefined when it is gone (the policy was replaced meanwhile). */
   fetchPacked(tenant: string, digest: string): Promise<PackedCode | undefined> {
     return this.#services.database.read(tenant, (tx) => readArtifact(tx, tenant, digest));
@@ -85,9 +78,7 @@ export class Artifacts {
   /** The code of a stored artifact; undefined when it is gone. */
   async fetch(tenant: string, digest: string): Promise<Code | undefined> {
     const row = await this.fetchPacked(tenant, digest);
-    if (row === undefined) return undefined;
-    const plan = row.plan === null ? undefined : unpackPlan(row.plan);
-    return { wasm: unpackArtifact(row.wasm), ...(plan === undefined ? {} : { plan }) };
+    return row && unpackCode(row);
   }
 }
 

@@ -9,14 +9,13 @@ import {
   Evaluator,
   Instance,
   loadProgram,
+  type PackedCode,
   PolicyError,
   type Program,
-  unpackArtifact,
-  unpackPlan,
+  unpackCode,
 } from '../rego/index.ts';
 import { interpretGraph } from './graph/interpret.ts'; // not all of its room: the worker starts sooner
 import type { FromWorker, IsolatedReply, IsolatedRequest } from './isolated.ts';
-import type { PackedCode } from './store.ts';
 
 const NICE = 10; // Linux: of this thread alone, so that decisions on the main thread come first
 try {
@@ -69,17 +68,15 @@ function programOf(program: IsolatedRequest['program']): Pick<Evaluator, 'evalua
   const { key, code } = program;
   const known = stored.get(key);
   if (known !== undefined || code === undefined) return known?.evaluator;
-  const unpacked = unpack(code);
+  const unpacked = isPacked(code) ? unpackCode(code) : code;
   const evaluator = new Evaluator(unpacked);
   const { wasm, plan = '' } = unpacked;
   stored.set(key, { evaluator, size: wasm.byteLength + plan.length });
   return evaluator;
 }
 
-function unpack(code: Code | PackedCode): Code {
-  if (code.plan === undefined || typeof code.plan === 'string') return code as Code;
-  const plan = code.plan === null ? undefined : unpackPlan(code.plan);
-  return { wasm: unpackArtifact(code.wasm), ...(plan === undefined ? {} : { plan }) };
+function isPacked(code: Code | PackedCode): code is PackedCode {
+  return code.plan !== undefined && typeof code.plan !== 'string';
 }
 
 function compiled({ key, wasm }: { key: string; wasm: Uint8Array }): Program {

@@ -4,9 +4,8 @@
  */
 import { Worker } from 'node:worker_threads';
 import { limits } from '../core/limits.ts';
-import type { Code, PolicyErrorKind, Program } from '../rego/index.ts';
+import type { Code, PackedCode, PolicyErrorKind, Program } from '../rego/index.ts';
 import type { PolicyGraph } from './graph/index.ts';
-import type { PackedCode } from './store.ts';
 
 export type Evaluation = {
   /**

@@ -4,6 +4,7 @@ import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
+import type { PackedCode } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { PolicyGraph } from './graph/index.ts';
 import { type ArtifactAbout, ArtifactRow, EntryRow, PolicyRow, RevisionRow, SourceRow } from './schema.ts';
@@ -191,9 +192,6 @@ export async function touchArtifact(tx: Transaction, tenant: string, digest: str
   );
   return touched === 1;
 }
-
-/** As artifact.ts of the Rego room packs them. */
-export type PackedCode = { wasm: Buffer; plan: Buffer | null };
 
 export async function insertArtifact(
   tx: Transaction,

@@ -9,6 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync, constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { limits } from '../core/limits.ts';
+import type { Code } from './evaluator.ts';
 
 const FORMAT = 1;
 const PLAN_FORMAT = 1;
@@ -46,6 +47,19 @@ export function packPlan(plan: string): Buffer {
 export function unpackPlan(packed: Uint8Array): string | undefined {
   if (packed[0] !== PLAN_FORMAT) return undefined;
   return zstdDecompressSync(packed.subarray(1), { maxOutputLength: limits.policyPlanBytesMax }).toString();
+}
+
+/** A policy's code as it is stored. */
+export type PackedCode = { wasm: Buffer; plan: Buffer | null };
+
+export function packCode({ wasm, plan }: Code): PackedCode {
+  return { wasm: packArtifact(wasm), plan: plan === undefined ? null : packPlan(plan) };
+}
+
+/** Gives back what packCode was given, without a plan of another server version. */
+export function unpackCode({ wasm, plan }: PackedCode): Code {
+  const text = plan === null ? undefined : unpackPlan(plan);
+  return { wasm: unpackArtifact(wasm), ...(text === undefined ? {} : { plan: text }) };
 }
 
 function dictionary(format: number): Buffer {

@@ -2,7 +2,7 @@
  * The Rego room: compiling tenants' policies to Wasm (OPA's compiler, itself Wasm, in a worker) and evaluating them within
  * a budget. It knows neither tenants' names nor where policies are kept.
  */
-export { packArtifact, packPlan, unpackArtifact, unpackPlan } from './artifact.ts';
+export { type PackedCode, packCode, unpackCode } from './artifact.ts';
 export { hostBuiltinNames } from './builtins/index.ts';
 export { createCompiler } from './compile.ts';
 export { Instance, loadProgram, PolicyError, type PolicyErrorKind, type Program } from './evaluate.ts';

@@ -10,7 +10,7 @@ import type { Observation } from '../../server/core/observe.ts';
 import { StoredEvaluator } from '../../server/policies/apart.ts';
 import { Engine } from '../../server/policies/index.ts';
 import { IsolatedEvaluator } from '../../server/policies/isolated.ts';
-import { type Code, createCompiler, hostBuiltinNames, packArtifact, packPlan } from '../../server/rego/index.ts';
+import { type Code, createCompiler, hostBuiltinNames, packCode } from '../../server/rego/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
 
 const compiler = createCompiler();
@@ -33,7 +33,7 @@ const code = await compile(
   `package a\n${part}\n${long('left')}\n${long('right')}
   outcome := input.say if { some i in numbers.range(1, 100); left == right; i == 100 }`,
 );
-const packed = { wasm: packArtifact(code.wasm), plan: packPlan(code.plan) };
+const packed = packCode(code);
 const looping = await compile('package a\noutcome := "allow" if { some i in numbers.range(1, 9e6); i == 0 }');
 
 /**

@@ -1,7 +1,14 @@
 /** How compiled policies are stored: nothing lost, small, and damage noticed. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { packArtifact, packPlan, unpackArtifact, unpackPlan } from '../../server/rego/artifact.ts';
+import {
+  packArtifact,
+  packCode,
+  packPlan,
+  unpackArtifact,
+  unpackCode,
+  unpackPlan,
+} from '../../server/rego/artifact.ts';
 import { createCompiler } from '../../server/rego/compile.ts';
 
 const compiler = createCompiler();
@@ -35,6 +42,18 @@ describe('artifact', () => {
     packed[packed.length - 8]! ^= 1;
     expect(() => unpackArtifact(packed)).toThrow();
     expect(() => unpackArtifact(Buffer.alloc(0))).toThrow('unknown format');
+  });
+});
+
+describe('code', () => {
+  test('comes back with its plan, without one, and without one of another format', async () => {
+    const { wasm } = await compiled('package a\noutcome := "allow"');
+    const code = { wasm: Buffer.from(wasm), plan: 'p' };
+    expect(unpackCode(packCode(code))).toEqual(code);
+    expect(unpackCode(packCode({ wasm: code.wasm }))).toEqual({ wasm: code.wasm });
+    const packed = packCode(code);
+    (packed.plan as Buffer)[0] = 99;
+    expect(unpackCode(packed)).toEqual({ wasm: code.wasm });
   });
 });
 
