@@ -15,6 +15,7 @@ export const rules = {
   'no-outcome': 'A policy never produces an outcome, so it always denies.',
   'no-effect': 'A manifest sets a field that has no effect yet.',
   'reads-all': 'Each decision of a policy reads all relationships of a side.',
+  'reads-by-type': 'Each decision of a policy reads all relationships of a side that have some types.',
   empty: 'No manifest was found.',
   'foreign-kind': "A manifest is another program's, and is ignored.",
 } as const;

@@ -3,7 +3,7 @@ import type { PolicyManifest } from '../../crds/index.ts';
 import { type FileObject, refusalOf } from '../../operator/index.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import { checkPolicy, Engine } from '../../server/policies/index.ts';
-import { type Compiled, createCompiler, noOutcome, readsAllNote, relationshipsRead } from '../../server/rego/index.ts';
+import { type Compiled, createCompiler, noOutcome, readsNote, relationshipsRead } from '../../server/rego/index.ts';
 import { about, aboutLines, at, type Finding } from './findings.ts';
 
 /** @param progress told whose turn it is */
@@ -36,7 +36,7 @@ async function check(
     const { rego, graph, tests } = spec;
     const body = { ...(rego === undefined ? {} : { rego }), ...(graph === undefined ? {} : { graph }) };
     const compiled = await checkPolicy(services, spec.name, body, tests ?? [], systemClock.now());
-    return [...outcomeOf(object, compiled), ...readsOf(object, compiled, graph !== undefined)];
+    return [...outcomeOf(object, compiled), ...readsOf(object, compiled, graph)];
   } catch (error) {
     const refusal = refusalOf(error, object.locate);
     if (refusal === undefined) throw error;
@@ -54,11 +54,19 @@ function outcomeOf(object: FileObject, compiled: Compiled): Finding[] {
   return [about(object, 'no-outcome', `${why[never]}: the policy never produces an outcome, so it always denies`)];
 }
 
-/** The lines of the Rego that is made from a graph are nobody's lines: the note is about the graph as a whole. */
-function readsOf(object: FileObject, { reads }: Compiled, isDrawn: boolean): Finding[] {
-  const note = readsAllNote(reads, { isDrawn });
-  if (note === undefined) return [];
+/** The lines of the Rego that is made from a graph are nobody's lines: the note names nodes, or the graph as a whole. */
+function readsOf(object: FileObject, { reads }: Compiled, graph: PolicyManifest['spec']['graph']): Finding[] {
+  const read = readsNote(reads, graph && (openNodes(graph) ?? 'the graph'));
+  if (read === undefined) return [];
   const { line } = relationshipsRead(reads);
-  const place = isDrawn || line === undefined ? {} : { line };
-  return [at(object, 'reads-all', { pointer: isDrawn ? '/spec/graph' : '/spec/rego', ...place }, note, 'note')];
+  const place = graph !== undefined || line === undefined ? {} : { line };
+  const pointer = graph === undefined ? '/spec/rego' : '/spec/graph';
+  return [at(object, read.how === 'all' ? 'reads-all' : 'reads-by-type', { pointer, ...place }, read.note, 'note')];
+}
+
+/** The nodes of a drawn policy that ask for a relationship to anything of a type. */
+function openNodes({ nodes }: NonNullable<PolicyManifest['spec']['graph']>): string | undefined {
+  const open = nodes.filter(({ conditions }) => conditions?.some(({ target }) => target === 'anyOfType'));
+  const [first, ...others] = open.map(({ id }) => `node ${id}`);
+  return first && [first, ...others].join(', ');
 }

@@ -9,5 +9,5 @@ export { Instance, loadProgram, PolicyError, type PolicyErrorKind, type Program 
 export { type Code, Evaluator } from './evaluator.ts';
 export { nestsWithin } from './nesting.ts';
 export { noOutcome } from './outcome.ts';
-export { RelationshipsRead, readsAllNote, relationshipsRead } from './relationships-read.ts';
+export { RelationshipsRead, readsNote, relationshipsRead } from './relationships-read.ts';
 export type { Compiled, Compiler, Reads, RegoError } from './schema.ts';

@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox';
 import type { Reads } from './schema.ts';
 
 const How = (whose: string) =>
-  Type.Enum(['none', 'matching', 'all'], {
-    description: `Which relationships of ${whose} a decision reads: none, those that the policy compares with (found by their key), or all of them.`,
+  Type.Enum(['none', 'matching', 'byType', 'all'], {
+    description: `Which relationships of ${whose} a decision reads: none; those whose other end the policy compares with (found by their key); byType, all of the types that it compares with; or all.`,
   });
 
 export const RelationshipsRead = Type.Object(
@@ -12,37 +12,50 @@ export const RelationshipsRead = Type.Object(
     subject: How('the subject'),
     resource: How('the resource'),
     line: Type.Optional(
-      Type.Integer({ description: 'The first line of the Rego that makes it read all; absent where no line does.' }),
+      Type.Integer({
+        description:
+          'The first line of the Rego that makes it read all, or else all of a type; absent where no line does.',
+      }),
     ),
   },
   { description: 'How much of input.graph a decision reads.' },
 );
 export type RelationshipsRead = Static<typeof RelationshipsRead>;
 
+const sides = ['subject', 'resource'] as const;
+
 export function relationshipsRead(reads: Reads): RelationshipsRead {
   if (reads.all) return { subject: 'all', resource: 'all' };
-  const how = (side: 'subject' | 'resource') => {
+  const { narrowing } = reads;
+  const how = (side: (typeof sides)[number]) => {
     const isRead = reads.paths.some(([top, of]) => top === 'graph' && (of === undefined || of === side));
-    if (!isRead) return 'none';
-    const uses = reads.narrowing?.[side];
-    return uses === undefined ? 'all' : uses.length === 0 ? 'none' : 'matching';
+    const uses = narrowing?.[side];
+    if (!isRead || uses?.length === 0) return 'none';
+    if (uses === undefined) return 'all';
+    return narrowing?.byType?.some((use) => use.side === side) ? 'byType' : 'matching';
   };
-  const lines = (reads.narrowing?.wide ?? []).map(({ row }) => row).filter((row) => row > 0);
   const read = { subject: how('subject'), resource: how('resource') } as const;
-  const isAll = read.subject === 'all' || read.resource === 'all';
-  return { ...read, ...(isAll && lines.length > 0 ? { line: Math.min(...lines) } : {}) };
+  const isAll = sides.some((side) => read[side] === 'all');
+  const rows = ((isAll ? narrowing?.wide : narrowing?.byType) ?? [])
+    .filter(({ side, row }) => row > 0 && (read[side] === 'all' || read[side] === 'byType'))
+    .map(({ row }) => row);
+  return { ...read, ...(rows.length > 0 ? { line: Math.min(...rows) } : {}) };
 }
 
 /**
- * The sentence for a policy that reads all relationships of a side; undefined for others.
- * @param options isDrawn: the Rego is made from a graph, so that its lines mean nothing to a reader
+ * The sentence for a policy that reads all relationships of a side, or all of a type; undefined for others.
+ * @param place what makes it so, where a line of the Rego says nothing to its author
  */
-export function readsAllNote(reads: Reads, { isDrawn = false } = {}): string | undefined {
-  const { subject, resource, line } = relationshipsRead(reads);
-  const sides = [...(subject === 'all' ? ['subject'] : []), ...(resource === 'all' ? ['resource'] : [])];
-  if (sides.length === 0) return undefined;
-  const what = `each decision reads all relationships of the ${sides.join(' and the ')}`;
-  if (isDrawn) return `${what}; with fewer relationship conditions it reads only those that match`;
-  const where = line === undefined ? '' : ` (line ${line})`;
-  return `${what}${where}; compare with constants or with the request to read only those that match`;
+export function readsNote(reads: Reads, place?: string): { how: 'all' | 'byType'; note: string } | undefined {
+  const read = relationshipsRead(reads);
+  const how = (['all', 'byType'] as const).find((one) => sides.some((side) => read[side] === one));
+  if (how === undefined) return undefined;
+  const whose = sides.filter((side) => read[side] === how).join(' and the ');
+  const at = place ?? (read.line === undefined ? undefined : `line ${read.line}`);
+  const where = at === undefined ? '' : ` (${at})`;
+  const note =
+    how === 'all'
+      ? `each decision reads all relationships of the ${whose}${where}; compare with constants or with the request to read only those that match`
+      : `each decision reads all relationships of the ${whose} that have the types the policy compares with${where}; compare the id, too, to read only those that match`;
+  return { how, note };
 }

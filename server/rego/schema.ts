@@ -12,7 +12,7 @@ export type GraphTerm = { literal: string } | { of: 'subject' | 'resource'; memb
 /** What an entry must be for one use to see it; `type` and `id` are those of its far end. An entry that is nothing of it leaves no trace. */
 export type GraphUse = { readonly name?: string; readonly type?: GraphTerm; readonly id?: GraphTerm };
 
-/** A use of a side of input.graph that may see all of its entries; `row`: the first such place in the policy, 0 when it is not known. */
+/** A use of a side of input.graph that may see more than single entries; `row`: the first such place in the policy, 0 when it is not known. */
 export type WideUse = { readonly side: 'subject' | 'resource'; readonly row: number };
 
 /** What of relationships a policy can tell apart (plan/narrowing.ts). */
@@ -24,6 +24,8 @@ export type Narrowing = {
   readonly free: readonly ('subject' | 'resource')[];
   /** For each side that is absent, why. */
   readonly wide: readonly WideUse[];
+  /** For each side that is present, but of which some use compares no id: it may see all entries of a type. Absent where there is none. */
+  readonly byType?: readonly WideUse[];
 };
 
 export type Compiled = {

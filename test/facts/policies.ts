@@ -39,6 +39,60 @@ export function randomPolicy(below: (n: number) => number): string {
       `ids := ${list}; ${asked} in ids; count(ids) < ${below(4)}`,
     ]);
   };
+  /** Ids collected in rules of their own, by all ways of writing them, and asked for in ways of which most look at one id only. */
+  const collected = () => {
+    const side = pick(['subject', 'resource']);
+    const id = `${side === 'subject' ? 'l.to' : 'l.from'}.id`;
+    const each = () => [`some l in input.graph.${side}`, ...conditions(side)].join('; ');
+    const rule = pick([
+      `gathered contains ${id} if {${each()}}`,
+      `gathered contains ${id} if {${each()}}\ngathered contains ${id} if {${each()}}`,
+      `gathered contains "${below(4)}" if {${each()}}\ngathered contains ${id} if {${each()}}`,
+      `gathered := {${id} | ${each()}}`,
+      `gathered := {${id} | ${each()}}\ngathered := {${id} | ${each()}} if input.subject.type == ${literal()}`,
+      `gathered := {${id} | ${each()}} if {some x in input.graph.resource; x.type == "${pick(names)}"}`,
+      `gathered := {${id} | ${each()}; l.type == x.type} if {some x in input.graph.subject}`,
+      `gathered := {${id} | ${each()}} if {input.subject.type == ${literal()}} else := {${id} | ${each()}}`,
+      `default gathered := {"1"}\ngathered := {${id} | ${each()}} if {input.resource.type == ${literal()}}`,
+      `gathered[${id}] if {${each()}}`,
+      `gathered[${id}] := l.type if {${each()}}`,
+      `gathered[${id}] := true if {${each()}}\ngathered["1"] := false if {${each()}}`,
+      `gathered := {${id}: true | ${each()}}`,
+      `gathered := {${id}: l.type | ${each()}}`,
+      `gathered contains l.type if {${each()}}`,
+      `gathered := gathered_of("${pick(names)}")\ngathered_of(name) := {${id} | ${each()}; l.type == name}`,
+    ]);
+    const isAskedForMore = below(4) === 0;
+    // A text is never among the values of an object, which the compiler sees where both are written out.
+    const isObject = rule.startsWith('gathered[') || rule.includes(': true');
+    const from = pick(['gathered', 'gathered', 'also_gathered']);
+    const term = () =>
+      isObject || below(3) ? `input.${pick(['subject', 'resource'])}.id` : `"${pick([...names, '1', '2'])}"`;
+    const asks = () =>
+      pick([
+        `${term()} in ${from}`,
+        `${term()} in ${from}`,
+        `not ${term()} in ${from}`,
+        `${from}[${term()}]`,
+        `not ${from}[${term()}]`,
+        `${term()} in ${from}; ${from}[${term()}]`,
+        isObject ? `true in ${from}` : `some i in ["1", "2"]; i in ${from}`,
+        `ids := ${from}; ${term()} in ids`,
+        `x := ${from}[${term()}]; x != ${term()}`,
+        ...(isAskedForMore
+          ? [
+              `count(${from}) < ${below(3)}`,
+              `every x in ${from} { x != ${term()} }`,
+              `${term()} in ${from} with input.resource.id as "${below(4)}"`,
+              `some x in ${from}; x == ${term()}`,
+              `all := ${from}; count(all) > 1`,
+            ]
+          : []),
+      ]);
+    const outcome = `outcome := "allow" if {${asks()}}`;
+    const more = below(2) ? [`obligations contains "gathered" if {${asks()}}`] : [];
+    return [rule, 'also_gathered := gathered', outcome, ...more];
+  };
   return [
     'package p',
     'default outcome := "deny"',
@@ -47,15 +101,19 @@ export function randomPolicy(below: (n: number) => number): string {
     `same_subject(l) if {l.type == "${pick(names)}"; ${pick(['true', 'l.to.id == "1"', 'count(input.graph.resource) > 1'])}}`,
     'same_resource(l) if {l.from.id == input.subject.id; l.type in some_names}',
     `named(l, name) if {l.type == name; ${pick(['true', 'l.relationshipType == name', 'startswith(name, "m")'])}}`,
+    ...(below(2) ? collected() : []),
     ...(below(3) ? [] : [`outcome := "allow" if {${ids()}}`]),
     ...Array.from({ length: 1 + below(2) }, () => `outcome := "allow" if {${scan()}}`),
     ...(below(2)
       ? [`outcome := "allow" if {not held; "${pick(nodeTypes)}" == input.resource.type}`, `held if {${scan()}}`]
       : []),
     ...(below(3) ? [] : [`obligations contains "ids" if {${ids()}}`]),
-    ...(below(2) ? [`reason := concat(",", sort([x | ${scan()}; x := concat("/", [l.type, "x"])]))`] : []),
+    ...(below(2) ? [`obligations contains x if {${scan()}; x := concat("/", [l.type, "x"])}`] : []),
     ...(below(4) ? [] : [`outcome := "allow" if input.${pick(['subject', 'resource'])}.id == "${below(4)}"`]),
     ...(below(6) ? [] : [`outcome := "allow" if input.${pick(['subject', 'resource'])}.type == ${literal()}`]),
+    ...(below(4)
+      ? []
+      : [`reason := "first" if {${scan()}} else := "second" if {${scan()}} else := ${pick(['null', '"none"'])}`]),
     ...(below(6) ? [] : ['obligations contains "many" if count(input.graph.subject) > 2']),
   ].join('\n');
 }

@@ -9,20 +9,6 @@ import type { Block, PlanFunction, Statement } from './source.ts';
 export type ConstantList = { readonly kind: 'set' | 'array'; readonly items: readonly string[] };
 export type Constants = ReadonlyMap<number, ConstantList>;
 
-/** How often each local is written in a block and all blocks inside. */
-export function writeCounts(block: Block): ReadonlyMap<number, number> {
-  const counts = new Map<number, number>();
-  const walk = (statements: Block): void => {
-    for (const statement of statements) {
-      const { writes, blocks: inner } = partsOf(statement);
-      for (const local of writes) counts.set(local, (counts.get(local) ?? 0) + 1);
-      for (const one of inner) walk(one);
-    }
-  };
-  walk(block);
-  return counts;
-}
-
 /**
  * The constant lists among the locals of a block.
  * @param writes of that block

@@ -6,10 +6,11 @@
  */
 import { limits } from '../../core/limits.ts';
 import type { GraphUse, Narrowing, Reads, WideUse } from '../schema.ts';
+import { Bodies, type Body, type Routine } from './bodies.ts';
 import { Conditions } from './conditions.ts';
-import { nameOf, type Origin, type Origins, originsOf, type Placed, placed, type Scan, type Side } from './origins.ts';
-import { partsOf, readCounts } from './parts.ts';
-import { type Block, Declined, type Operand, type PlanSource, readPlan, type Statement } from './source.ts';
+import { nameOf, type Origin, type Placed, type Scan, type Side } from './origins.ts';
+import { partsOf } from './parts.ts';
+import { Declined, type Operand, readPlan, type Statement } from './source.ts';
 
 const sides = ['subject', 'resource'] as const;
 
@@ -22,103 +23,98 @@ export function narrowingOf(planText: string, reads: Reads): Narrowing | undefin
     free: [],
     wide: [],
   };
+  const ofTypes: WideUse[] = [];
   for (const side of sides) {
     const uses = distinct(found.uses[side]);
-    const [row] = [...found.wide[side]].sort((a, b) => a - b);
-    if (row === undefined && uses.length <= limits.narrowedUsesMax) narrowing[side] = uses;
-    else narrowing.wide.push({ side, row: row ?? found.firstScan[side] });
+    const [row, byType] = [firstOf(found.wide[side]), firstOf(found.byType[side])];
+    if (row === undefined && uses.length <= limits.narrowedUsesMax) {
+      narrowing[side] = uses;
+      if (byType !== undefined) ofTypes.push({ side, row: byType });
+    } else narrowing.wide.push({ side, row: row ?? found.firstScan[side] });
     const named = reads.paths.every(([top, name]) => top !== side || name === 'id' || name === 'type');
     if (named && !found.told.has(side)) narrowing.free.push(side);
   }
-  return narrowing;
+  return { ...narrowing, ...(ofTypes.length > 0 ? { byType: ofTypes } : {}) };
 }
 
 function findingsOf(planText: string): Findings | undefined {
   try {
-    return new Findings(readPlan(planText));
+    return new Findings(new Bodies(readPlan(planText)));
   } catch (error) {
     if (error instanceof Declined || error instanceof RangeError) return undefined; // nested too deeply
     throw error;
   }
 }
 
+function firstOf(rows: ReadonlySet<number>): number | undefined {
+  return [...rows].sort((a, b) => a - b)[0];
+}
+
 function distinct(uses: readonly GraphUse[]): GraphUse[] {
   return [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
 }
-
-/** A body of a rule, and all bodies of that rule. */
-type Body = { block: Block; blocks: readonly Block[] };
 
 class Findings {
   readonly uses: Record<Side, GraphUse[]> = { subject: [], resource: [] };
   /** Where a side is used so that all of it may matter: rows of the policy, 0 where the plan says none. */
   readonly wide: Record<Side, Set<number>> = { subject: new Set(), resource: new Set() };
+  /** Where a side is used so that all entries of some type may matter. */
+  readonly byType: Record<Side, Set<number>> = { subject: new Set(), resource: new Set() };
   readonly firstScan: Record<Side, number> = { subject: 0, resource: 0 };
   /** Whose id is looked at outside of scans of its own relationships. */
   readonly told = new Set<Side>();
-  readonly #plan: PlanSource;
-  readonly #functions: ReadonlySet<string>;
-  /** Worked out once for each: a tenant's block may have thousands of statements that ask. */
-  readonly #readIn = new Map<Block, ReadonlyMap<number, number>>();
-  readonly #useOf = new Map<Scan['statement'], readonly GraphUse[]>();
+  readonly #bodies: Bodies;
   readonly #conditions: Conditions;
+  /** Worked out once for each: a tenant's block may have thousands of statements that ask. */
+  readonly #useOf = new Map<Scan['statement'], readonly GraphUse[]>();
 
-  constructor(plan: PlanSource) {
-    this.#plan = plan;
-    this.#conditions = new Conditions(plan);
-    this.#functions = new Set(plan.functions.map(({ name }) => name));
-    for (const { params, blocks } of plan.functions) this.#bodies(blocks, params);
-    for (const blocks of plan.plans) this.#bodies(blocks, [0, 1]);
+  constructor(bodies: Bodies) {
+    this.#bodies = bodies;
+    this.#conditions = new Conditions(bodies);
+    for (const routine of bodies.routines) this.#routine(routine);
   }
 
-  /** Blocks of one function share its locals, and each is one body of a rule: nothing of the graph passes between them. */
-  #bodies(blocks: readonly Block[], params: readonly number[]): void {
-    const bodies = blocks.map((block) => {
-      const statements = placed(block);
-      return { block, statements, origins: originsOf(statements, params, this.#plan.strings) };
-    });
-    for (const { block, statements, origins } of bodies) {
-      const written = new Set([...params, ...statements.flatMap(({ statement }) => partsOf(statement).writes)]);
-      for (const local of this.#reads(block).keys()) {
-        if (written.has(local)) continue;
-        for (const other of bodies)
-          for (const origin of other.origins.get(local) ?? []) this.#escape(origin, rowIn(other.block));
+  /** Nothing of the graph passes between the bodies of a rule. */
+  #routine(routine: Routine): void {
+    for (const body of routine.bodies) {
+      for (const local of body.foreign) {
+        for (const other of routine.bodies)
+          for (const origin of other.origins.get(local) ?? []) this.#escape(origin, other.row);
       }
-      for (const one of statements) this.#look(one, { block, blocks }, origins);
+      for (const one of body.statements) this.#look(one, body, routine);
     }
   }
 
-  #look(one: Placed, body: Body, origins: Origins): void {
+  #look(one: Placed, body: Body, routine: Routine): void {
     const { statement, within, scan } = one;
-    const row = () => rowOf(one) ?? rowIn(body.block);
+    const row = rowOf(one) ?? body.row;
     const of = (operand: Operand): readonly Origin[] =>
-      typeof operand === 'number' ? [...(origins.get(operand) ?? [])] : [];
-    if (statement[0] === 'with') this.#escape('input', row());
+      typeof operand === 'number' ? [...(body.origins.get(operand) ?? [])] : [];
+    if (statement[0] === 'with') this.#escape('input', row);
     if (this.#isCall(statement)) {
       const input = statement[2][0];
-      if (input === undefined || of(input).join() !== 'input') this.#escape('input', row());
+      if (input === undefined || of(input).join() !== 'input') this.#escape('input', row);
     }
     for (const operand of this.#seen(statement, of)) {
       for (const origin of of(operand)) {
-        if (!origin.includes('#') || origin.startsWith('key#')) this.#escape(origin, row());
+        if (!origin.includes('#') || origin.startsWith('key#')) this.#escape(origin, row);
       }
     }
     for (const operand of partsOf(statement).reads) {
       for (const origin of of(operand)) {
         const number = origin.split('#')[1];
         // An entry that is looked at after its iteration.
-        if (number !== undefined && !within.some((outer) => outer.number === Number(number)))
-          this.#escape(origin, row());
+        if (number !== undefined && !within.some((outer) => outer.number === Number(number))) this.#escape(origin, row);
       }
     }
     const side = scan && sideOf(of(scan.statement[1]));
-    if (scan !== undefined && side !== undefined) this.#scanned(side, this.#usesOf(scan, side, body, origins), row());
-    this.#tell(one, body, origins, of);
+    if (scan !== undefined && side !== undefined) this.#scanned(side, this.#usesOf(scan, side, body, routine), row);
+    this.#tell(one, body, routine, of);
   }
 
   /** A rule, which is given the input as it is. */
   #isCall(statement: Statement): statement is Extract<Statement, ['call' | 'dynamic', ...unknown[]]> {
-    return statement[0] === 'dynamic' || (statement[0] === 'call' && this.#functions.has(statement[1]));
+    return statement[0] === 'dynamic' || (statement[0] === 'call' && this.#bodies.functions.has(statement[1]));
   }
 
   /** What a statement looks at in a way that is not followed: all of it may matter. */
@@ -134,7 +130,8 @@ class Findings {
       case 'scan':
         return sideOf(of(statement[1])) === undefined ? [statement[1]] : [];
       case 'dot': {
-        const followed = nameOf(statement[2], this.#plan.strings) !== undefined && !of(statement[1]).some(isSide);
+        const followed =
+          nameOf(statement[2], this.#bodies.plan.strings) !== undefined && !of(statement[1]).some(isSide);
         return followed ? [statement[2]] : [statement[1], statement[2]];
       }
       case 'dynamic':
@@ -150,6 +147,7 @@ class Findings {
     this.firstScan[side] ||= row;
     if (uses.some((use) => Object.keys(use).length === 0)) this.wide[side].add(row);
     else this.uses[side].push(...uses);
+    if (uses.some(({ id }) => id === undefined)) this.byType[side].add(row);
   }
 
   #escape(origin: Origin, row: number): void {
@@ -159,16 +157,9 @@ class Findings {
     if (origin === 'input') for (const side of sides) this.told.add(side);
   }
 
-  #reads(block: Block): ReadonlyMap<number, number> {
-    const known = this.#readIn.get(block) ?? readCounts(block);
-    this.#readIn.set(block, known);
-    return known;
-  }
-
-  #usesOf({ number, statement }: Scan, side: Side, { block, blocks }: Body, origins: Origins): readonly GraphUse[] {
+  #usesOf({ number, statement }: Scan, side: Side, body: Body, routine: Routine): readonly GraphUse[] {
     const known =
-      this.#useOf.get(statement) ??
-      this.#conditions.ofScan({ number, body: statement[4], side }, block, blocks, origins);
+      this.#useOf.get(statement) ?? this.#conditions.ofScan({ number, statements: statement[4], side }, body, routine);
     this.#useOf.set(statement, known);
     return known;
   }
@@ -177,7 +168,7 @@ class Findings {
   #tell(
     { statement, within }: Placed,
     body: Body,
-    origins: Origins,
+    routine: Routine,
     of: (operand: Operand) => readonly Origin[],
   ): void {
     if (statement[0] === 'assign') return;
@@ -186,7 +177,7 @@ class Findings {
       const isOwn = within.some((scan) => {
         const scanned = sideOf(of(scan.statement[1]));
         if (scanned === side) return true;
-        const uses = scanned === undefined ? [] : this.#usesOf(scan, scanned, body, origins);
+        const uses = scanned === undefined ? [] : this.#usesOf(scan, scanned, body, routine);
         return (
           uses.length > 0 &&
           uses.every(({ id }) => id !== undefined && 'of' in id && id.of === side && id.member === 'id')
@@ -216,10 +207,4 @@ function ownRow(statement: Statement): number | undefined {
   if (statement[0] === 'scan') return statement[5];
   if (statement[0] === 'call') return statement[4];
   return statement[0] === 'assignOnce' ? statement[4] : undefined;
-}
-
-/** The row of the rule that a body belongs to, 0 where the plan does not say it. */
-function rowIn(body: Block): number {
-  for (const { statement } of placed(body)) if (statement[0] === 'assignOnce') return statement[4];
-  return 0;
 }

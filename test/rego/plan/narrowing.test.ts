@@ -5,7 +5,13 @@ import { parse } from 'yaml';
 import { limits } from '../../../server/core/limits.ts';
 import type { Condition } from '../../../server/policies/graph/schema.ts';
 import { effectiveRego } from '../../../server/policies/index.ts';
-import { createCompiler, hostBuiltinNames, type Reads } from '../../../server/rego/index.ts';
+import {
+  createCompiler,
+  hostBuiltinNames,
+  type Reads,
+  readsNote,
+  relationshipsRead,
+} from '../../../server/rego/index.ts';
 import { narrowingOf } from '../../../server/rego/plan/narrowing.ts';
 import type { GraphUse } from '../../../server/rego/schema.ts';
 import { oneTest } from '../../helpers/drawn.ts';
@@ -145,12 +151,72 @@ describe('is found', () => {
         free: ['subject'],
       },
     ],
+    [
+      'a list that is asked for two ids, or by a look-up',
+      `outcome := "allow" if { ids := {l.to.id | some l in input.graph.subject; l.type == "a"}; input.resource.id in ids; "x" in ids }
+       outcome := "allow" if { ids := {l.to.id | some l in input.graph.subject; l.type == "b"}; ids[input.resource.id] }
+       outcome := "allow" if { ids := {l.to.id: true | some l in input.graph.subject; l.type == "c"}; not ids[input.resource.id] }`,
+      {
+        subject: [
+          { id: toResource, name: 'a' },
+          { id: { literal: 'x' }, name: 'a' },
+          { id: toResource, name: 'b' },
+          { id: toResource, name: 'c' },
+        ],
+        resource: [],
+        free: ['subject'],
+      },
+    ],
+    [
+      'a rule that is a set or an array of ids',
+      `owned := {l.to.id | some l in input.graph.subject; l.type == "a"}
+       driven contains l.to.id if {some l in input.graph.subject; l.type == "b"}
+       driven contains l.to.id if {some l in input.graph.subject; l.type == "c"}
+       rented := [l.to.id | some l in input.graph.subject; l.type == "d"]
+       lent[l.to.id] if {some l in input.graph.subject; l.type == "e"}
+       sold(name) := {l.to.id | some l in input.graph.subject; l.type == "f"; l.to.color == name}
+       outcome := "allow" if input.resource.id in owned
+       outcome := "allow" if "x" in owned
+       outcome := "allow" if {driven[input.resource.id]; not input.resource.id in rented}
+       outcome := "allow" if {mine := driven; input.resource.id in mine; lent[input.resource.id]}
+       outcome := "allow" if input.resource.id in sold("red")`,
+      {
+        subject: [
+          { id: toResource, name: 'a' },
+          { id: { literal: 'x' }, name: 'a' },
+          ...['b', 'c', 'd', 'e', 'f'].map((name) => ({ id: toResource, name })),
+        ],
+        resource: [],
+        free: ['subject'],
+      },
+    ],
+    [
+      'a rule that another rule is',
+      `owned contains l.to.id if some l in input.graph.subject
+       mine := owned
+       outcome := "allow" if input.resource.id in mine`,
+      { subject: [{ id: toResource }], resource: [], free: ['subject'] },
+    ],
+    [
+      'links of an else chain',
+      `outcome := "allow" if {some l in input.graph.subject; l.type == "a"; l.to.id == input.resource.id}
+       else := "deny" if {some l in input.graph.subject; l.type == "b"; l.to.id == input.resource.id}
+       else := null`,
+      {
+        subject: [
+          { id: toResource, name: 'a' },
+          { id: toResource, name: 'b' },
+        ],
+        resource: [],
+        free: ['subject', 'resource'],
+      },
+    ],
   ])('%s', async (_, rego, expected) => {
     const found = await narrowing(rego);
     const texts = (uses?: readonly GraphUse[]) =>
       uses?.map(({ name, type, id }) => JSON.stringify({ name, type, id })).sort();
     expect(texts(found?.subject)).toEqual(texts((expected as { subject?: GraphUse[] }).subject));
-    expect({ ...found, subject: 0 }).toEqual({ wide: [], ...expected, subject: 0 });
+    expect({ ...found, subject: 0, byType: 0 }).toEqual({ wide: [], ...expected, subject: 0, byType: 0 });
   });
 
   test.each(['car-use', 'car-drive'])('the example %s', async (name) => {
@@ -162,7 +228,7 @@ describe('is found', () => {
     expect(result.reads.narrowing).toMatchObject({ subject: expect.any(Array), resource: [] });
   });
 
-  test.each([
+  const drawn: [object, object][] = [
     [{ target: 'resource' }, { name: 'drives', type: resourceType, id: toResource }],
     [
       { target: 'thing', targetType: 'group', targetId: 'g' },
@@ -172,16 +238,42 @@ describe('is found', () => {
       { target: 'anyOfType', targetType: 'group' },
       { name: 'drives', type: { literal: 'group' } },
     ],
-  ])('a drawn condition with %j', async (target, use) => {
-    const graph = oneTest([{ type: 'relationship', relationshipType: 'drives', ...target } as Condition]);
+  ];
+  const both = ['true', 'false'] as const;
+  const ways = drawn.flatMap(([target, use]) => [both, ['true'], ['false']].map((on) => ({ target, use, on })));
+
+  test.each(ways)('a drawn condition with $target and edges for $on', async ({ target, use, on }) => {
+    const { nodes, edges } = oneTest([{ type: 'relationship', relationshipType: 'drives', ...target } as Condition]);
+    const left = edges.filter((edge) => edge.on === undefined || on.includes(edge.on));
+    const graph = { nodes: nodes.filter(({ id }) => id === 'start' || left.some(({ to }) => to === id)), edges: left };
     const result = await compiler.compile('t', effectiveRego({ graph }), { builtins: hostBuiltinNames });
     expect(result.ok && !result.reads.all && result.reads.narrowing).toEqual({
-      subject: [use],
-      resource: [],
-      free: ['subject', 'resource'],
-      wide: [],
+      ...{ subject: [use], resource: [], free: ['subject', 'resource'], wide: [] },
+      ...('id' in use ? {} : { byType: [{ side: 'subject', row: expect.any(Number) }] }),
     });
   });
+});
+
+test('says of each side how much is read, and which line makes it more than what matches', async () => {
+  const [one, all] = ['some l in input.graph.subject; l.to.id == input.resource.id', 'count(input.graph.resource) > 3'];
+  const ofType = 'some l in input.graph.subject; l.type == "owner"';
+  const said = async (rego: string) => {
+    const { reads } = await compiled(rego);
+    return [relationshipsRead(reads), readsNote(reads)?.note.replace(/;.*/, '')];
+  };
+  expect(await said('outcome := "allow" if input.resource.id == "1"')).toEqual([
+    { subject: 'none', resource: 'none' },
+    undefined,
+  ]);
+  expect(await said(`outcome := "allow" if {${one}}`)).toEqual([{ subject: 'matching', resource: 'none' }, undefined]);
+  expect(await said(`outcome := "allow" if {${one}}\nreason := "r" if {${ofType}}`)).toEqual([
+    { subject: 'byType', resource: 'none', line: 4 },
+    'each decision reads all relationships of the subject that have the types the policy compares with (line 4)',
+  ]);
+  expect(await said(`outcome := "allow" if {${ofType}}\nreason := "r" if ${all}`)).toEqual([
+    { subject: 'byType', resource: 'all', line: 4 },
+    'each decision reads all relationships of the resource (line 4)',
+  ]);
 });
 
 test('takes no time that grows with the square of a policy: 900 statements inside of eight scans', async () => {
@@ -219,8 +311,54 @@ describe('is not found', () => {
       'outcome := {"n": count(ids)} if { ids := {l.to.id | some l in input.graph.subject}; input.resource.id in ids }',
     ],
     [
-      'a set that is asked for two things',
-      'outcome := "allow" if { ids := {l.to.id | some l in input.graph.subject}; input.resource.id in ids; "x" in ids }',
+      'a set that is compared as a whole',
+      'outcome := "allow" if { ids := {l.to.id | some l in input.graph.subject}; input.resource.id in ids; ids != {"x"} }',
+    ],
+    ...[
+      ['that is counted', 'outcome := "allow" if {input.resource.id in ids; count(ids) < 3}'],
+      ['of which every item is looked at', 'outcome := "allow" if {every id in ids {id != input.resource.id}}'],
+      ['that is asked for something of the context', 'outcome := "allow" if input.context.id in ids'],
+      [
+        'that is asked for in another rule, too',
+        'outcome := "allow" if input.resource.id in ids\nreason := "r" if some id in ids',
+      ],
+      ['that is answered', 'outcome := ids'],
+      [
+        'that is asked for by a function’s argument',
+        'has(id) if id in ids\noutcome := "allow" if has(input.resource.id)',
+      ],
+      [
+        'that is evaluated with another input',
+        'outcome := "allow" if input.resource.id in ids with input.resource.id as "x"',
+      ],
+      ['of which nobody asks for an id', 'outcome := "allow" if ids'],
+    ].map(
+      ([what, rest]) =>
+        [`a rule ${what}`, `ids contains l.to.id if some l in input.graph.subject\n${rest}`] as [string, string],
+    ),
+    [
+      'a rule that may be of two values, which would be in conflict',
+      'ids := {l.to.id | some l in input.graph.subject}\nids := {"1"} if input.context.x\noutcome := "allow" if input.resource.id in ids',
+    ],
+    [
+      'a rule that may be of more values than one in a loop',
+      'ids := {l.to.id | some l in input.graph.subject; l.type == x} if some x in ["a", "b"]\noutcome := "allow" if input.resource.id in ids',
+    ],
+    [
+      'a rule of names and values, which may be in conflict',
+      'ids[l.to.id] := l.type if some l in input.graph.subject\noutcome := "allow" if ids[input.resource.id]',
+    ],
+    [
+      'an array by its places',
+      'ids := [l.to.id | some l in input.graph.subject]\noutcome := "allow" if ids[input.resource.id]',
+    ],
+    [
+      'an object’s values',
+      'ids[l.to.id] if some l in input.graph.subject\noutcome := "allow" if input.resource.id in ids',
+    ],
+    [
+      'a rule whose name is worked out',
+      'ids.a contains l.to.id if some l in input.graph.subject\nids.b contains "1"\noutcome := "allow" if {some name in input.context.names; input.resource.id in ids[name]}',
     ],
     [
       'a set whose items are not ids',
