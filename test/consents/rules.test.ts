@@ -144,6 +144,8 @@ test('a revocation takes what was given before it and what is of older versions,
   expect(taken('b', terms)).toEqual(['a', 'b', 'd']);
   expect(taken('b', undefined)).toEqual(['a', 'b']);
   expect(taken('d', terms)).toEqual(['a', 'b', 'c', 'd']);
+  const [one, other] = [row('x', '2', 11), row('y', '2', 11)];
+  expect(revokedWith(terms, one, [one, other])).toEqual([one, other]); // given at one instant
 });
 
 describe('a judgement', () => {
