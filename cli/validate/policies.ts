@@ -56,7 +56,7 @@ function outcomeOf(object: FileObject, compiled: Compiled): Finding[] {
 
 /** The lines of the Rego that is made from a graph are nobody's lines: the note names nodes, or the graph as a whole. */
 function readsOf(object: FileObject, { reads }: Compiled, graph: PolicyManifest['spec']['graph']): Finding[] {
-  const read = readsNote(reads, graph && (openNodes(graph) ?? 'the graph'));
+  const read = readsNote(reads, graph && { nodes: openNodes(graph) });
   if (read === undefined) return [];
   const { line } = relationshipsRead(reads);
   const place = graph !== undefined || line === undefined ? {} : { line };

@@ -44,18 +44,26 @@ export function relationshipsRead(reads: Reads): RelationshipsRead {
 
 /**
  * The sentence for a policy that reads all relationships of a side, or all of a type; undefined for others.
- * @param place what makes it so, where a line of the Rego says nothing to its author
+ * @param drawn of a policy that is drawn: the nodes that make it so, where they are known; its Rego has no lines of the author's
  */
-export function readsNote(reads: Reads, place?: string): { how: 'all' | 'byType'; note: string } | undefined {
+export function readsNote(
+  reads: Reads,
+  drawn?: { nodes: string | undefined },
+): { how: 'all' | 'byType'; note: string } | undefined {
   const read = relationshipsRead(reads);
   const how = (['all', 'byType'] as const).find((one) => sides.some((side) => read[side] === one));
   if (how === undefined) return undefined;
   const whose = sides.filter((side) => read[side] === how).join(' and the ');
-  const at = place ?? (read.line === undefined ? undefined : `line ${read.line}`);
-  const where = at === undefined ? '' : ` (${at})`;
+  const line = read.line === undefined ? undefined : `line ${read.line}`;
+  const place = drawn === undefined ? line : drawn.nodes;
+  const where = place === undefined ? '' : ` (${place})`;
+  const remedy =
+    drawn === undefined
+      ? 'compare with constants or with the request to read only those that match'
+      : 'with fewer relationship conditions it reads only those that match';
   const note =
     how === 'all'
-      ? `each decision reads all relationships of the ${whose}${where}; compare with constants or with the request to read only those that match`
+      ? `each decision reads all relationships of the ${whose}${where}; ${remedy}`
       : `each decision reads all relationships of the ${whose} that have the types the policy compares with${where}; compare the id, too, to read only those that match`;
   return { how, note };
 }
