@@ -337,7 +337,12 @@ describe('a key', () => {
     await fill(limits.idempotencyKeysPerUserMax - 2);
     expect((await send('last')).status).toBe(200);
     const past = await send('more');
-    expect([past.status, past.headers['retry-after']]).toEqual([429, '3600']);
+    const seconds = Number(past.headers['retry-after']);
+    expect([past.status, Math.ceil(seconds / 3600)]).toEqual([429, 24]); // when the oldest is forgotten
+    expect([past.headers['ratelimit-policy'], past.headers.ratelimit]).toEqual([
+      '"idempotency-keys";q=1000;w=86400',
+      `"idempotency-keys";r=0;t=${seconds}`,
+    ]);
     expect((await send('first')).headers['idempotency-replayed']).toBe('true');
   });
 
