@@ -87,6 +87,7 @@ export const limits = {
   replayExamplesMax: 20,
   replayExampleBytesMax: 256 * 1024, // of all requests and answers in the examples; past this they are told without
   replaysMax: 2, // at once on a server, one of a tenant
+  replaysWaitingMax: 8, // for their turn, on a server; further ones are refused
   reasonCharsMax: 4096,
   obligationsMax: 256,
   builtinResultBytesMax: 1024 * 1024,
