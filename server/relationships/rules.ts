@@ -1,4 +1,6 @@
 /** Owns the rules of records, pure: ids, attributes, instants, and reading a line of an import. */
+import { asSentence, unknownField } from '../../crds/explain.ts';
+import { isObject, pointerStep } from '../../crds/values.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type ProblemPlace, problem } from '../core/problems.ts';
@@ -40,8 +42,7 @@ export function expiryOf(text: string, now: number): { ok: true; at: string } | 
 export function attributesOf(thing: Thing, spec: ThingTypeSpec, body: Readonly<Record<string, unknown>>): Attributes {
   const declared = spec.attributes ?? {};
   const errors: ProblemPlace[] = [];
-  const refuse = (name: string, detail: string) =>
-    errors.push({ pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail });
+  const refuse = (name: string, detail: string) => errors.push({ pointer: `/${pointerStep(name)}`, detail });
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(body)) {
     if (name === 'id' || name === 'type') {
@@ -76,7 +77,8 @@ function isOfType(type: AttributeType, value: unknown): value is Attributes[stri
 }
 
 export type ReadLine = { ok: true; relationship: Relationship } | { ok: false; pointer?: string; detail: string };
-const lineFields = new Set(['from', 'relationshipType', 'to', 'expiresAt']);
+const lineFields = ['from', 'relationshipType', 'to', 'expiresAt'];
+const thingFields = ['id', 'type'];
 
 /** Reads one line of an import: the shape of an export's line, strictly. @param now ms */
 export function readLine(text: string, now: number): ReadLine {
@@ -87,8 +89,8 @@ export function readLine(text: string, now: number): ReadLine {
     return { ok: false, detail: `The line is not JSON: ${(error as Error).message}` };
   }
   if (!isObject(value)) return { ok: false, detail: 'The line is not a JSON object.' };
-  for (const name in value)
-    if (!lineFields.has(name)) return { ok: false, pointer: `/${name}`, detail: 'There is no such field.' };
+  const unknown = unknownIn(value, '', lineFields);
+  if (unknown !== undefined) return unknown;
   const { from, relationshipType, to, expiresAt } = value;
   const wrong = wrongThing(from, '/from') ?? wrongThing(to, '/to');
   if (wrong !== undefined) return wrong;
@@ -103,19 +105,20 @@ export function readLine(text: string, now: number): ReadLine {
 
 function wrongThing(value: unknown, pointer: string): ReadLine | undefined {
   if (!isObject(value)) return { ok: false, pointer, detail: 'Must be an object with type and id.' };
-  for (const name in value) {
-    if (name !== 'id' && name !== 'type')
-      return { ok: false, pointer: `${pointer}/${name}`, detail: 'There is no such field.' };
-  }
+  const unknown = unknownIn(value, pointer, thingFields);
+  if (unknown !== undefined) return unknown;
   if (!isTypeName(value.type)) return { ok: false, pointer: `${pointer}/type`, detail: 'Must be the name of a type.' };
   const detail = typeof value.id === 'string' ? wrongId(value.id) : 'Must be a string.';
   return detail === undefined ? undefined : { ok: false, pointer: `${pointer}/id`, detail };
 }
 
-function isTypeName(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= limits.typeNameCharsMax && TYPE.test(value);
+function unknownIn(value: object, pointer: string, known: readonly string[]): ReadLine | undefined {
+  const name = Object.keys(value).find((one) => !known.includes(one));
+  if (name === undefined) return undefined;
+  const detail = asSentence(unknownField(name, known, value));
+  return { ok: false, pointer: `${pointer}/${pointerStep(name)}`, detail };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function isTypeName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= limits.typeNameCharsMax && TYPE.test(value);
 }
