@@ -5,6 +5,7 @@ import { Instant, Json, Nullable } from '../core/db/rows.ts';
 import { bytesAtMost, isLastLooked, portion } from '../core/db/scan.ts';
 import { column, sql } from '../core/db/sql.ts';
 import type { Place } from '../core/erasing.ts';
+import { storableJson } from '../core/text.ts';
 import type { Answer } from '../policies/index.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
@@ -21,15 +22,7 @@ export type DecisionRecord = {
   requestId: string;
 };
 
-/** U+0000 and half a surrogate pair as JSON writes them, or any other escape, which is kept. */
-const ESCAPES = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g;
-
-/** jsonb holds neither of the two, and one caller's odd request must not cost a batch of others their records. */
-function storable(json: string): string {
-  return json.replace(ESCAPES, (found) => (found.length === 6 ? '\\ufffd' : found));
-}
-
-/** Writes a batch; a system transaction, because it holds many tenants' records. */
+/** Writes a batch; a system transaction, because it holds many tenants' records: one's odd request must not cost the others theirs. */
 export async function insertDecisions(tx: Transaction, records: readonly DecisionRecord[]): Promise<void> {
   const rows = records.map((record) => ({
     tenant: record.tenant,
@@ -46,7 +39,7 @@ export async function insertDecisions(tx: Transaction, records: readonly Decisio
   await tx.run(sql`
     insert into accord.decision (tenant, at, caller, action, request, answer, policy_number, revision, duration_us, request_id)
     select tenant, at, caller, action, request, answer, policy_number, revision, duration_us, request_id
-    from jsonb_to_recordset(${storable(JSON.stringify(rows))}::jsonb) as r (tenant text, at timestamptz, caller text, action text,
+    from jsonb_to_recordset(${storableJson(JSON.stringify(rows))}::jsonb) as r (tenant text, at timestamptz, caller text, action text,
       request jsonb, answer jsonb, policy_number bigint, revision bigint, duration_us integer, request_id text)`);
 }
 
