@@ -1,24 +1,13 @@
-/** Owns the rules of records, pure: ids, attributes, instants, and reading a line of an import. */
+/** Owns the rules of records, pure: attributes, instants, and reading a line of an import. */
 import { asSentence, unknownField } from '../../crds/explain.ts';
 import { isObject, pointerStep } from '../../crds/values.ts';
+import { isTypeName, wrongId } from '../core/ids.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type ProblemPlace, problem } from '../core/problems.ts';
 import type { ThingTypeSpec } from '../types/index.ts';
 import { relationshipProblem } from './problems.ts';
 import type { Attributes, Relationship, Thing } from './schema.ts';
-
-/** No path can hold the two dots: clients resolve them away. */
-const ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]+$/u;
-const TYPE = /^[A-Za-z][A-Za-z0-9_-]*$/;
-
-/** Why the id cannot be one, or undefined. */
-export function wrongId(id: string): string | undefined {
-  const bytes = Buffer.byteLength(id);
-  if (bytes > limits.thingIdBytesMax) return `An id has at most ${limits.thingIdBytesMax} bytes; this has ${bytes}.`;
-  if (!ID.test(id)) return 'An id has at least one character, no control characters, and is not . or ..';
-  return undefined;
-}
 
 /** @throws Problem invalid_request */
 export function checkThing(thing: Thing, pointer: string): void {
@@ -117,8 +106,4 @@ function unknownIn(value: object, pointer: string, known: readonly string[]): Re
   if (name === undefined) return undefined;
   const detail = asSentence(unknownField(name, known, value));
   return { ok: false, pointer: `${pointer}/${pointerStep(name)}`, detail };
-}
-
-function isTypeName(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= limits.typeNameCharsMax && TYPE.test(value);
 }

@@ -1,8 +1,9 @@
 /** Ids, expiry and attributes of records, and reading a line of an import. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { wrongId } from '../../server/core/ids.ts';
 import { limits } from '../../server/core/limits.ts';
-import { attributesOf, checkThing, expiryOf, readLine, wrongId } from '../../server/relationships/rules.ts';
+import { attributesOf, checkThing, expiryOf, readLine } from '../../server/relationships/rules.ts';
 import { refusalOf } from '../helpers/problem.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
