@@ -6,12 +6,13 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { bounds } from './bounds.ts';
 import { applyDefaults } from './defaults.ts';
-import { explain, type ManifestError, pointerStep, shown, unknownField } from './explain.ts';
+import { explain, type ManifestError, shown, unknownField } from './explain.ts';
 import { apiVersion, type Kind } from './kind.ts';
 import { kinds, type Manifest } from './kinds.ts';
-import { checkMetadata, isObject, withoutNulls } from './metadata.ts';
+import { checkMetadata, withoutNulls } from './metadata.ts';
 import type { Rule } from './rule.ts';
 import { unstorable } from './storable.ts';
+import { isObject, pointerStep } from './values.ts';
 
 export type Checked = { ok: true; manifest: Manifest } | { ok: false; errors: ManifestError[] };
 

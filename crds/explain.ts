@@ -1,6 +1,8 @@
 /** Says in the reader's words what a schema refused and where: one sentence that reads on from the place. */
 import type { ErrorObject } from 'ajv';
 import { patternInWords } from './patterns.ts';
+import { nearest } from './similar.ts';
+import { pointerStep } from './values.ts';
 
 /** One refusal: JSON Pointer into the manifest, and what is wrong there. */
 export interface ManifestError {
@@ -8,11 +10,14 @@ export interface ManifestError {
   readonly detail: string;
 }
 
+/** What a refusal says of the refused value. A manifest has no secrets; a request may, so only the type is told, or nothing. */
+export type Tells = 'value' | 'type' | 'nothing';
+
 /**
  * @param prefix where the checked value stands in the manifest
  * @param error of an Ajv with `verbose`, so that the value and its schema are there
  */
-export function explain(prefix: string, error: ErrorObject): ManifestError {
+export function explain(prefix: string, error: ErrorObject, tells: Tells = 'value'): ManifestError {
   const at = (name?: unknown) =>
     `${prefix}${error.instancePath}${name === undefined ? '' : `/${pointerStep(String(name))}`}`;
   const { params } = error;
@@ -22,25 +27,31 @@ export function explain(prefix: string, error: ErrorObject): ManifestError {
     case 'additionalProperties':
       return {
         pointer: at(params.additionalProperty),
-        detail: unknownField(params.additionalProperty, knownFields(error)),
+        detail: unknownField(params.additionalProperty, knownFields(error), error.data as object),
       };
     case 'uniqueItems':
       return { pointer: at(Math.max(params.i, params.j)), detail: `repeats entry ${Math.min(params.i, params.j)}` };
     default:
-      return { pointer: at(), detail: sentence(error) };
+      return { pointer: at(), detail: sentence(error, tells) };
   }
 }
 
-/** Escapes one step of a JSON Pointer (RFC 6901 section 3). */
-export function pointerStep(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+/**
+ * For a field that no one reads: the one that was probably meant, or all that there are.
+ * @param present the object that has it: a field that it has too was not meant, unless in other letters
+ */
+export function unknownField(name: string, known: readonly string[], present?: object): string {
+  if (known.length === 0) return 'is an unknown field; there are no fields here';
+  const missing = known.filter((field) => present === undefined || !Object.hasOwn(present, field));
+  const alike = known.find((field) => field.toLowerCase() === name.toLowerCase()) ?? nearest(name, missing);
+  return `is an unknown field; ${alike === undefined ? `the fields here are ${known.join(', ')}` : `did you mean ${alike}?`}`;
 }
 
-/** For a field that no one reads: names it, and those that there are. */
-export function unknownField(name: string, known: readonly string[]): string {
-  const alike = known.find((field) => field.toLowerCase() === name.toLowerCase());
-  const hint = alike === undefined ? `the fields here are ${known.join(', ')}` : `is ${alike} meant?`;
-  return `is an unknown field; ${hint}`;
+/** What is wrong with a place, as a sentence that stands for itself. */
+export function asSentence(detail: string): string {
+  const noun = detail.startsWith('is an ') ? detail.slice('is an '.length) : detail;
+  const whole = noun.startsWith('is ') ? `This field ${noun}` : noun.charAt(0).toUpperCase() + noun.slice(1);
+  return /[.?]$/.test(whole) ? whole : `${whole}.`;
 }
 
 /** A value as a message shows it: its JSON, cut to a readable length. */
@@ -50,6 +61,13 @@ export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   const characters = [...text];
   return `${typeName(value)}${characters.length > 60 ? `${characters.slice(0, 60).join('')}…` : text}`;
+}
+
+/** The type of a value, for a message that must not quote it. */
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 function typeName(value: unknown): string {
@@ -71,18 +89,29 @@ const articles: Record<string, string> = {
   boolean: 'true or false',
 };
 
-function sentence({ keyword, params, data, message }: ErrorObject): string {
-  const got = shown(data);
+function butIs({ keyword, data }: ErrorObject, tells: Tells): string {
+  if (tells === 'value') return `, but is ${shown(data)}`;
+  return tells === 'type' && keyword === 'type' ? `, but is ${typeOf(data)}` : '';
+}
+
+function sentence(error: ErrorObject, tells: Tells): string {
+  const { keyword, params, data, message } = error;
+  const got = butIs(error, tells);
   switch (keyword) {
     case 'type':
-      return `must be ${articles[params.type] ?? params.type}, but is ${got}${data === null ? ' (empty)' : ''}`;
+      return `must be ${articles[params.type] ?? params.type}${got}${tells === 'value' && data === null ? ' (empty)' : ''}`;
     case 'enum': {
-      const hint = typeof data === 'boolean' ? ' (YAML reads a bare on, off, yes or no as a boolean: quote it)' : '';
-      return `must be one of ${params.allowedValues.join(', ')}, but is ${got}${hint}`;
+      const hint =
+        tells === 'value' && typeof data === 'boolean'
+          ? ' (YAML reads a bare on, off, yes or no as a boolean: quote it)'
+          : '';
+      return `must be one of ${params.allowedValues.join(', ')}${got}${hint}`;
     }
+    case 'const':
+      return `must be ${JSON.stringify(params.allowedValue)}${got}`;
     case 'pattern': {
       const words = patternInWords(params.pattern);
-      return `${words === undefined ? `must match ${params.pattern}` : `must be ${words}`}, but is ${got}`;
+      return `${words === undefined ? `must match ${params.pattern}` : `must be ${words}`}${got}`;
     }
     case 'minLength':
       return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`;
@@ -97,9 +126,9 @@ function sentence({ keyword, params, data, message }: ErrorObject): string {
     case 'maxProperties':
       return `must have at most ${params.limit} fields, but has ${Object.keys(data as object).length}`;
     case 'minimum':
-      return `must be at least ${params.limit}, but is ${got}`;
+      return `must be at least ${params.limit}${got}`;
     case 'maximum':
-      return `must be at most ${params.limit}, but is ${got}`;
+      return `must be at most ${params.limit}${got}`;
     default:
       return message ?? `breaks ${keyword}`;
   }

@@ -1,8 +1,9 @@
 /** Checks the metadata of a manifest as the API server does for every object: names, namespace, labels and annotations. */
 import { bounds } from './bounds.ts';
-import { type ManifestError, pointerStep, shown, unknownField } from './explain.ts';
+import { type ManifestError, shown, unknownField } from './explain.ts';
 import type { Kind } from './kind.ts';
 import { type Pattern, patterns } from './patterns.ts';
+import { isObject, pointerStep } from './values.ts';
 
 // ObjectMeta of Kubernetes. What the API server writes itself is accepted, because people apply what they once read from it.
 const fields = [
@@ -50,10 +51,6 @@ export function withoutNulls(metadata: unknown): unknown {
       return [name, Object.fromEntries(Object.entries(value).map(([key, text]) => [key, text ?? '']))];
     }),
   );
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function namespace(kind: Pick<Kind, 'kind' | 'scope'>, value: unknown): ManifestError[] {

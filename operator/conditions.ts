@@ -3,6 +3,7 @@
  * (both). A condition keeps its time while its status stays, so that an unchanged state makes an equal status.
  */
 import { bounds } from '../crds/index.ts';
+import { asText } from '../server/core/text.ts';
 import type { Condition, ConditionStatus, ResourceStatus } from './source.ts';
 
 export type ConditionLine = { type: string; status: ConditionStatus; reason: string; message: string };
@@ -69,6 +70,6 @@ function timeOf(line: { type: string; status: ConditionStatus }, previous: Resou
 /** No longer than a condition may be, and of characters that jsonb holds. */
 function cut(message: string): string {
   const max = bounds.conditionMessageCharsMax;
-  const text = message.toWellFormed().replaceAll('\0', '\uFFFD');
+  const text = asText(message);
   return text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
 }

@@ -2,10 +2,13 @@
  * Owns how a body becomes a value: JSON and nothing else, bounded before it is parsed, and its texts are texts. What comes
  * after may recurse over it, compare it and store it.
  */
+
 import type { FastifyRequest } from 'fastify';
+import { pointerStep } from '../crds/values.ts';
 import type { App } from './core/http.ts';
 import { limits } from './core/limits.ts';
 import { problem } from './core/problems.ts';
+import { isText } from './core/text.ts';
 import { nestsWithin } from './rego/index.ts';
 import { checkStructure, TOO_DEEP } from './structure.ts';
 
@@ -71,7 +74,7 @@ function readJson(request: FastifyRequest, body: string, charge: Charge): unknow
   if (!suspect && (checked || nestsWithin(value, limits.inputDepthMax))) return value;
   const found = findUnusable(value, limits.inputDepthMax, suspect);
   if (found === undefined) return value;
-  const place = { pointer: `/${found.path.reverse().map(token).join('/')}`, detail: found.detail };
+  const place = { pointer: `/${found.path.reverse().map(pointerStep).join('/')}`, detail: found.detail };
   throw problem('invalid_request', { detail: `${place.pointer}: ${place.detail}`, errors: [place] });
 }
 
@@ -94,13 +97,4 @@ function findUnusable(value: unknown, levels: number, suspect: boolean): Unusabl
     return found;
   }
   return undefined;
-}
-
-function isText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
-
-/** RFC 6901 section 3. */
-function token(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -31,25 +31,48 @@ const problemSchema = {
     },
   },
 };
-const problemResponse = {
-  description: 'What went wrong, and where.',
-  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+const problemResponse = { description: 'What went wrong, and where.', content };
+const text = { type: 'string' };
+const retryAfter = { description: 'Seconds until a new try makes sense.', required: true, schema: { type: 'integer' } };
+
+/** What every operation refers to. */
+const sharedResponses = {
+  TooManyRequests: {
+    description:
+      'rate_limited: a quota of the caller or its tenant is used up, which RateLimit-Policy and RateLimit name (draft-ietf-httpapi-ratelimit-headers). Any other code: this server is busy; there is no quota to name.',
+    headers: {
+      'Retry-After': retryAfter,
+      'RateLimit-Policy': { description: 'With rate_limited: the quota, such as "tenant";q=100;w=1.', schema: text },
+      RateLimit: { description: 'With rate_limited: what is left of it, such as "tenant";r=0;t=1.', schema: text },
+    },
+    content,
+  },
+  Unavailable: {
+    description: 'The server cannot answer now.',
+    headers: { 'Retry-After': retryAfter },
+    content,
+  },
+};
+const problemResponses = {
+  429: { $ref: '#/components/responses/TooManyRequests' },
+  503: { $ref: '#/components/responses/Unavailable' },
+  default: problemResponse,
 };
 
 type Operation = { responses?: Record<string, unknown> };
 type Document = {
   paths?: Record<string, Record<string, Operation>>;
-  components?: { schemas?: Record<string, unknown> };
+  components?: { schemas?: Record<string, unknown>; responses?: Record<string, unknown> };
 };
 
 /** Every operation can answer with a problem. */
 function withProblems(document: Document): Document {
   for (const path of Object.values(document.paths ?? {})) {
-    for (const operation of Object.values(path))
-      operation.responses = { ...operation.responses, default: problemResponse };
+    for (const operation of Object.values(path)) operation.responses = { ...operation.responses, ...problemResponses };
   }
   const schemas = { ...document.components?.schemas, Problem: problemSchema };
-  return { ...document, components: { ...document.components, schemas } };
+  return { ...document, components: { ...document.components, schemas, responses: sharedResponses } };
 }
 
 /** Before the routes that it describes are registered. */

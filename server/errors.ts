@@ -20,7 +20,6 @@ export function send(observe: Observe, error: unknown, request: FastifyRequest, 
     observe({ kind: 'request_failed', requestId: request.id, route, error: found.cause ?? error });
   }
   for (const [name, value] of Object.entries(found.headers)) reply.header(name, value);
-  if (found.status === 503 && found.headers['retry-after'] === undefined) reply.header('retry-after', '1');
   const body = {
     type: `urn:accord:problem:${found.code}`,
     title: found.title,

@@ -6,7 +6,7 @@ import { Buckets } from './buckets.ts';
 import type { Clock } from './core/clock.ts';
 import type { App } from './core/http.ts';
 import { limits } from './core/limits.ts';
-import { rateLimited } from './rate-limit.ts';
+import { quotaExceeded } from './core/quota.ts';
 import type { Snapshots } from './snapshot/index.ts';
 
 type QuotaServices = { snapshots: Pick<Snapshots, 'get'>; clock: Clock };
@@ -37,5 +37,5 @@ export function registerQuotas(app: App, { snapshots, clock }: QuotaServices): (
 /** @param left minus the milliseconds until the tenant may again */
 function exceeded(perSecond: number, left: number) {
   const detail = `The tenant may make ${perSecond} requests a second (limits.maxRequestsPerSecond of its Tenant).`;
-  return rateLimited(perSecond, left, detail);
+  return quotaExceeded({ name: 'tenant', count: perSecond, windowMs: 1000 }, -left, detail);
 }

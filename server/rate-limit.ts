@@ -10,7 +10,7 @@ import { networkOf } from './core/auth/addresses.ts';
 import type { Caller } from './core/auth/schema.ts';
 import type { Clock } from './core/clock.ts';
 import { limits } from './core/limits.ts';
-import { type Problem, problem } from './core/problems.ts';
+import { quotaExceeded } from './core/quota.ts';
 
 export class RateLimit {
   readonly #max: number;
@@ -64,20 +64,8 @@ export class RateLimit {
   /** @param left what a bucket says: minus the milliseconds until it gives again, or all is well */
   #check(left: number): void {
     if (left >= 0) return;
-    throw rateLimited(this.#max, left);
+    throw quotaExceeded({ name: 'caller', count: this.#max, windowMs: 1000 }, -left);
   }
-}
-
-/** @param left minus the milliseconds until there may be one again */
-export function rateLimited(perSecond: number, left: number, detail?: string): Problem {
-  const seconds = String(Math.ceil(-left / 1000));
-  const headers = {
-    'retry-after': seconds,
-    'ratelimit-limit': String(perSecond),
-    'ratelimit-remaining': '0',
-    'ratelimit-reset': seconds,
-  };
-  return problem('rate_limited', { headers, ...(detail === undefined ? {} : { detail }) });
 }
 
 /** The caller of a cached token is one object: making its key anew, and hashing it, took 0.3 us of each decision. */

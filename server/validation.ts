@@ -1,10 +1,11 @@
 /**
  * Owns how requests are validated: bodies strictly (an unknown field is refused by name, nothing is coerced or dropped),
- * path and query by parsing their text. Ajv's words become places and sentences of ours.
+ * path and query by parsing their text. crds/explain.ts says what is wrong, for manifests too.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
+import { asSentence, explain } from '../crds/explain.ts';
 import { limits } from './core/limits.ts';
 import type { ProblemPlace } from './core/problems.ts';
 
@@ -25,15 +26,18 @@ function isInstant(text: string): boolean {
 
 /** For Fastify: bodies strictly, and what arrives as text. */
 export function createValidatorCompiler(shared: Record<string, object>): FastifySchemaCompiler<TSchema> {
-  const textual = new Ajv({ ...common, allErrors: true, coerceTypes: true });
-  const [first, all] = [false, true].map((allErrors) => {
-    const ajv = new Ajv({ ...common, allErrors, coerceTypes: false });
+  const textual = new Ajv({ ...common, allErrors: true, verbose: true, coerceTypes: true });
+  const make = (options: { allErrors: boolean; verbose: boolean }) => {
+    const ajv = new Ajv({ ...common, ...options, coerceTypes: false });
     for (const schema of Object.values(shared)) ajv.addSchema(schema);
     return ajv;
-  }) as [Ajv, Ajv];
+  };
+  // What most bodies pass collects nothing; the others explain (verbose: with the value and its schema) what it refused.
+  const passing = make({ allErrors: false, verbose: false });
+  const [first, all] = [make({ allErrors: false, verbose: true }), make({ allErrors: true, verbose: true })];
   return ({ schema, httpPart }) =>
     httpPart === 'body'
-      ? bodyValidator(compiled(first, schema), () => compiled(all, schema))
+      ? bodyValidator(compiled(passing, schema), (ofAll) => compiled(ofAll ? all : first, schema))
       : textValidator(textual.compile(schema), schema);
 }
 
@@ -77,12 +81,12 @@ function hasOnly(schema: unknown, keywords: { type: string }): boolean {
  * Tells all that is wrong with a small body, and the first thing with a large one: finding everything in a batch of 4 MiB
  * took 5.4 s, in which nobody else was answered.
  */
-function bodyValidator(first: ValidateFunction, all: () => ValidateFunction) {
+function bodyValidator(passes: ValidateFunction, explaining: (ofAll: boolean) => ValidateFunction) {
   const validate = (body: unknown): boolean => {
-    if (first(body)) return true;
-    const thorough = holdsAtMost(limits.explainedBodyValuesMax, body) ? all() : first;
+    if (passes(body)) return true;
+    const thorough = explaining(holdsAtMost(limits.explainedBodyValuesMax, body));
     thorough(body);
-    validate.errors = thorough.errors ?? first.errors ?? [];
+    validate.errors = thorough.errors ?? passes.errors ?? [];
     return false;
   };
   validate.errors = [] as ErrorObject[];
@@ -105,35 +109,15 @@ function holdsAtMost(count: number, value: unknown): boolean {
 type Part = 'body' | 'querystring' | 'params' | 'headers';
 const prefixes: Record<Part, string> = { body: '', querystring: '/query', params: '/params', headers: '/headers' };
 
-/** Ajv's errors as places: where, and what is wrong there. */
+/** Ajv's errors as places: where, and what is wrong there. What was sent may be a secret, and is not quoted. */
 export function placesOf(errors: readonly ErrorObject[], part: string | undefined): ProblemPlace[] {
   const prefix = prefixes[part as Part] ?? '';
+  const tells = prefix === '' ? 'type' : 'nothing'; // all that arrives as text is a string
   const places = errors
     .filter((error) => !['anyOf', 'oneOf', 'if'].includes(error.keyword))
-    .map((error) => ({ pointer: `${prefix}${error.instancePath}${memberOf(error)}` || '/', detail: sentence(error) }));
+    .map((error) => explain(prefix, error, tells))
+    .map(({ pointer, detail }) => ({ pointer: pointer || '/', detail: asSentence(detail) }));
   return places.length > 0
     ? places.slice(0, 20)
     : [{ pointer: prefix || '/', detail: 'The value fits none of the allowed shapes.' }];
-}
-
-function memberOf(error: ErrorObject): string {
-  const member = error.params.additionalProperty ?? error.params.missingProperty;
-  return typeof member === 'string' ? `/${member.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
-}
-
-function sentence(error: ErrorObject): string {
-  switch (error.keyword) {
-    case 'additionalProperties':
-      return 'There is no such field.';
-    case 'required':
-      return 'This field is required.';
-    case 'enum':
-      return `Must be one of: ${(error.params.allowedValues as unknown[]).join(', ')}.`;
-    case 'const':
-      return `Must be ${JSON.stringify(error.params.allowedValue)}.`;
-    default: {
-      const message = error.message ?? 'is not valid';
-      return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
-    }
-  }
 }

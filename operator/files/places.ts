@@ -1,5 +1,7 @@
 /** Owns positions in a file of manifests: where a JSON pointer is, and where a line of Rego inside it is. */
+
 import { type Document, isMap, isScalar, isSeq, type LineCounter, Scalar } from 'yaml';
+import { pointerName } from '../../crds/values.ts';
 import type { ProblemPlace } from '../../server/core/problems.ts';
 
 /** `policies.yaml:12:5` */
@@ -15,7 +17,7 @@ export type Spots = ReadonlyMap<string, { line: number; block: boolean }>;
 function offsetOf(document: Document.Parsed, pointer: string): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range[0] ?? 0;
-  for (const step of pointer.split('/').slice(1).map(unescapeStep)) {
+  for (const step of pointer.split('/').slice(1).map(pointerName)) {
     if (isMap(node)) {
       const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
       if (!pair || !isScalar(pair.key)) return offset;
@@ -45,16 +47,11 @@ function spotsOf(lines: LineCounter, document: Document.Parsed): Spots {
 /** A function that finds fields of the spec in a file. */
 function within(path: string, spots: Spots): (place: ProblemPlace) => string | undefined {
   return ({ pointer, line }) => {
-    const spot = spots.get(unescapeStep(pointer.split('/')[2] ?? ''));
+    const spot = spots.get(pointerName(pointer.split('/')[2] ?? ''));
     if (spot === undefined) return undefined;
     // The lines of a block scalar are lines of the file.
     return `${path}:${spot.block && line !== undefined ? spot.line + line : spot.line}`;
   };
-}
-
-/** RFC 6901, section 4. */
-function unescapeStep(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 export const locator = { offsetOf, spotsOf, in: within };

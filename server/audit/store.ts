@@ -3,8 +3,9 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Json, Nullable } from '../core/db/rows.ts';
+import { bytesAtMost, isLastLooked, portion } from '../core/db/scan.ts';
 import { column, sql } from '../core/db/sql.ts';
-import { limits } from '../core/limits.ts';
+import type { Place } from '../core/erasing.ts';
 
 export type AuditEntry = {
   actor: string;
@@ -31,7 +32,6 @@ export async function ensurePartitions(tx: Transaction, monthsAhead: number): Pr
   await tx.run(sql`select accord.ensure_partitions(${monthsAhead})`);
 }
 
-const none = sql``;
 /** `at` as Postgres writes it, to the microsecond. */
 const ScannedRow = Type.Object({
   at: Type.String(),
@@ -50,20 +50,22 @@ export type ScannedRow = Static<typeof ScannedRow>;
 export function scanEntries(
   tx: Transaction,
   tenant: string,
-  { text, after }: { text: string; after: { at: string; id: string } | undefined },
+  { text, after }: { text: string; after: Place | undefined },
 ): Promise<ScannedRow[]> {
-  const beyond = after === undefined ? none : sql`and (at, id) > (${after.at}::timestamptz, ${after.id}::uuid)`;
   const quoted = JSON.stringify(text).slice(1, -1);
+  const scan = portion({
+    ...{ table: sql`accord.audit_entry`, columns: sql`actor, object_name, detail`, tenant, after },
+    bytes: bytesAtMost(sql`detail`),
+    naming: sql`lateral (select detail::text as detailed offset 0) as said,
+      lateral (select position(${text} in object_name) > 0 or position(${quoted} in actor::text) > 0
+        or coalesce(position(${quoted} in detailed) > 0, false) as named,
+        coalesce(octet_length(detailed), 0) as named_bytes offset 0) as naming`,
+  });
   return tx.many(
     ScannedRow,
-    sql`with page as materialized (
-        select at, id, actor, object_name, detail from accord.audit_entry where tenant = ${tenant} ${beyond}
-        order by at, id limit ${limits.eraseScanItemsMax}),
-      marked as (
-        select page.*, position(${text} in object_name) > 0 or position(${quoted} in actor::text) > 0
-          or coalesce(position(${quoted} in detail::text) > 0, false) as named from page)
-      select at::text, id, actor, object_name, detail, named from marked
-      where named or (at, id) = (select at, id from page order by at desc, id desc limit 1) order by marked.at, id`,
+    sql`with ${scan}
+      select at::text, id, actor, object_name, case when named then detail end as detail, named
+      from looked join page using (at, id) where named or ${isLastLooked} order by looked.at, id`,
   );
 }
 

@@ -22,7 +22,7 @@ export class Batches {
    */
   run<T>(tenant: string, response: ServerResponse, work: () => Promise<T>): Promise<T> {
     if (this.#gate.waiting(tenant) >= limits.batchesWaitingPerTenantMax) {
-      throw authzProblem('too_many_batches', { headers: { 'retry-after': '1' } });
+      throw authzProblem('too_many_batches');
     }
     return new Promise((resolve, reject) => {
       const taken = new Promise<void>((done) => response.once('close', done));

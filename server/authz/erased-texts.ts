@@ -4,33 +4,31 @@ import type { DecisionRecord } from './store.ts';
 
 type Texts = Pick<DecisionRecord, 'request' | 'answer'>;
 
-/** The request and the answer with what stands for ids in them; action, outcome, types and names of members stay. */
-export function withStandIns({ request, answer }: Texts, standIn: StandIn): Texts {
-  const { subject, resource, context, ...asked } = request;
-  const { reason, obligations, outcome, ...answered } = answer;
-  return {
-    request: {
-      ...asked,
-      ...(subject === undefined ? {} : { subject: thing(subject, standIn) }),
-      ...(resource === undefined ? {} : { resource: thing(resource, standIn) }),
-      ...(context === undefined ? {} : { context: replaceTexts(context, standIn) }),
-    },
-    answer: {
-      ...answered,
-      ...(outcome === undefined
-        ? {}
-        : { outcome: typeof outcome === 'string' ? outcome : replaceTexts(outcome, standIn) }),
-      ...(reason === undefined ? {} : { reason: replaceTexts(reason, standIn) }),
-      ...(obligations === undefined ? {} : { obligations: replaceTexts(obligations, standIn) }),
-    } as Texts['answer'],
-  };
+/** The texts with what stands for ids in them; the same object when none is replaced. Action, outcome, types and names of members stay. */
+export function withStandIns(texts: Texts, standIn: StandIn): Texts {
+  const plain = <T>(value: T) => replaceTexts(value, standIn);
+  const request = changed(texts.request, (name, value) => {
+    if (name === 'subject' || name === 'resource') return thing(value as Record<string, unknown>, standIn);
+    return name === 'context' ? plain(value) : value;
+  });
+  const answer = changed(texts.answer, (name, value) => {
+    if (name === 'reason' || name === 'obligations') return plain(value);
+    return name === 'outcome' && typeof value !== 'string' ? plain(value) : value;
+  });
+  return request === texts.request && answer === texts.answer ? texts : { request, answer };
 }
 
-function thing<T extends Record<string, unknown>>(value: T, standIn: StandIn): T {
+function thing(value: Record<string, unknown>, standIn: StandIn): Record<string, unknown> {
   const type = typeof value.type === 'string' ? value.type : undefined;
-  const members = Object.entries(value).map(([name, member]) => {
-    if (name === 'type') return [name, member];
-    return [name, name === 'id' ? replaceTexts(member, standIn, type) : replaceTexts(member, standIn)];
+  return changed(value, (name, member) => {
+    if (name === 'type') return member;
+    return name === 'id' ? replaceTexts(member, standIn, type) : replaceTexts(member, standIn);
   });
-  return Object.fromEntries(members) as T;
+}
+
+/** With other values of its members; the same object when all are the same. */
+function changed<T extends object>(value: T, of: (name: string, member: unknown) => unknown): T {
+  const members = Object.entries(value).map(([name, member]) => [name, of(name, member)] as const);
+  const isSame = members.every(([name, member]) => member === (value as Record<string, unknown>)[name]);
+  return isSame ? value : (Object.fromEntries(members) as T);
 }

@@ -3,7 +3,7 @@
  * others its id is replaced. Records that are still to be written get the same replacement (withoutErased).
  */
 import type { Transaction } from '../core/db/database.ts';
-import type { Erasing, RoomErasing } from '../core/erasing.ts';
+import { type Erasing, type RoomErasing, scanning } from '../core/erasing.ts';
 import type { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
 import {
@@ -22,33 +22,42 @@ import { type DecisionRecord, deleteDecisions, type NamingRow, rewriteDecisions,
 /** @param turns others have theirs between the records of a portion */
 export function erasingDecisions(turns: FairQueue): RoomErasing {
   return {
-    async eraseSome(tx, person, position) {
-      const { tenant, type, id, contacts, isUser } = person;
-      const [at, last] = position?.split(' ') ?? [];
-      const rows = await scanDecisions(tx, tenant, {
-        texts: [id, ...contacts].map((text) => JSON.stringify(text)),
-        // A subject without a type has the default one.
-        whose: { caller: `user:${type}:${id}`, subject: { type, id, isDefault: isUser } },
-        after: at === undefined || last === undefined ? undefined : { at, id: last },
-      });
-      const pace = turns.pace(tenant);
-      const own = rows.filter((row) => row.own);
-      const others: NamingRow[] = [];
-      for (const { at, id, request, answer } of rows) {
-        if (request === null || answer === null) continue;
-        others.push({ at, id, ...withStandIns({ request, answer }, standInsFor(person)) });
-        await pace();
-      }
-      const decisions = own.length === 0 ? 0 : await deleteDecisions(tx, tenant, own);
-      const decisionsRewritten = others.length === 0 ? 0 : await rewriteDecisions(tx, tenant, others);
-      const end = rows.at(-1);
-      return { removed: { decisions, decisionsRewritten }, ...(end ? { next: `${end.at} ${end.id}` } : {}) };
-    },
+    eraseSome: scanning(
+      (tx, { tenant, type, id, contacts, isUser }, after) =>
+        scanDecisions(tx, tenant, {
+          texts: [id, ...contacts].map((text) => JSON.stringify(text)),
+          // A subject without a type has the default one.
+          whose: { caller: `user:${type}:${id}`, subject: { type, id, isDefault: isUser } },
+          after,
+        }),
+      async (tx, person, rows) => {
+        const { tenant } = person;
+        const pace = turns.pace(tenant);
+        const own = rows.filter((row) => row.own);
+        const others: NamingRow[] = [];
+        for (const { at, id, request, answer } of rows) {
+          if (request === null || answer === null) continue;
+          const texts = { request, answer };
+          const without = withStandIns(texts, standInsFor(person));
+          if (without !== texts) others.push({ at, id, ...without });
+          await pace();
+        }
+        return {
+          decisions: own.length === 0 ? 0 : await deleteDecisions(tx, tenant, own),
+          decisionsRewritten: others.length === 0 ? 0 : await rewriteDecisions(tx, tenant, others),
+        };
+      },
+    ),
     keeps: [
       {
         what: 'records of decisions about others in which the id is part of a longer text, such as a path',
         why: 'Texts that equal the id are replaced; whether a part of a text is the id cannot be told.',
         until: 'the partitions of their months are dropped (docs/operations.md)',
+      },
+      {
+        what: 'the same id of an actor or resource of another type, in records of decisions and in audit entries',
+        why: 'It names somebody or something else. To erase that too, erase the actor of that type.',
+        until: 'it is erased, or the partitions of their months are dropped (docs/operations.md)',
       },
     ],
   };

@@ -2,8 +2,10 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
-import { column, type Sql, sql } from '../core/db/sql.ts';
-import { limits } from '../core/limits.ts';
+import { bytesAtMost, isLastLooked, portion } from '../core/db/scan.ts';
+import { column, sql } from '../core/db/sql.ts';
+import type { Place } from '../core/erasing.ts';
+import { storableJson } from '../core/text.ts';
 import type { Answer } from '../policies/index.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
@@ -20,15 +22,7 @@ export type DecisionRecord = {
   requestId: string;
 };
 
-/** U+0000 and half a surrogate pair as JSON writes them, or any other escape, which is kept. */
-const ESCAPES = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g;
-
-/** jsonb holds neither of the two, and one caller's odd request must not cost a batch of others their records. */
-function storable(json: string): string {
-  return json.replace(ESCAPES, (found) => (found.length === 6 ? '\\ufffd' : found));
-}
-
-/** Writes a batch; a system transaction, because it holds many tenants' records. */
+/** Writes a batch; a system transaction, because it holds many tenants' records: one's odd request must not cost the others theirs. */
 export async function insertDecisions(tx: Transaction, records: readonly DecisionRecord[]): Promise<void> {
   const rows = records.map((record) => ({
     tenant: record.tenant,
@@ -45,7 +39,7 @@ export async function insertDecisions(tx: Transaction, records: readonly Decisio
   await tx.run(sql`
     insert into accord.decision (tenant, at, caller, action, request, answer, policy_number, revision, duration_us, request_id)
     select tenant, at, caller, action, request, answer, policy_number, revision, duration_us, request_id
-    from jsonb_to_recordset(${storable(JSON.stringify(rows))}::jsonb) as r (tenant text, at timestamptz, caller text, action text,
+    from jsonb_to_recordset(${storableJson(JSON.stringify(rows))}::jsonb) as r (tenant text, at timestamptz, caller text, action text,
       request jsonb, answer jsonb, policy_number bigint, revision bigint, duration_us integer, request_id text)`);
 }
 
@@ -98,16 +92,10 @@ const ScannedRow = Type.Object({
   request: Nullable(Json<AuthorizationRequest>()),
   answer: Nullable(Json<Answer>()),
 });
-type Place = { at: string; id: string };
 type ScannedRow = Static<typeof ScannedRow>;
 export type NamingRow = Place & { request: AuthorizationRequest; answer: Answer };
 /** Who was it that asked, or about whom. */
 type Whose = { caller: string; subject: { type: string; id: string; isDefault: boolean } };
-
-/** At least as long as its text: what is compressed is taken for as long as compression can make it. */
-const bytesOf = (value: Sql) => sql`case when pg_column_compression(${value}) is null then pg_column_size(${value})
-  else least(256 * pg_column_size(${value}), ${limits.batchBodyBytesMax}::int) end`;
-const before = sql`over (order by at, id rows between unbounded preceding and 1 preceding)`;
 
 /**
  * Looks through some records after a position, by time: as many as a statement has the time for, and no more of those that hold
@@ -120,29 +108,24 @@ export function scanDecisions(
   tenant: string,
   { texts, whose, after }: { texts: readonly string[]; whose: Whose; after: Place | undefined },
 ): Promise<ScannedRow[]> {
-  const beyond = after === undefined ? none : sql`and (at, id) > (${after.at}, ${after.id})`;
   const { type, id, isDefault } = whose.subject;
+  const scan = portion({
+    ...{ table: sql`accord.decision`, columns: sql`caller, request, answer`, tenant, after },
+    bytes: sql`${bytesAtMost(sql`request`)} + ${bytesAtMost(sql`answer`)}`,
+    marks: sql`own`,
+    naming: sql`lateral (select request::text as asked, answer::text as answered offset 0) as said,
+      lateral (select octet_length(asked) + octet_length(answered) as named_bytes) as sized,
+      lateral (select caller = ${whose.caller} or coalesce(request -> 'subject' -> 'id' = to_jsonb(${id}::text)
+        and case when request -> 'subject' ? 'type' then request -> 'subject' -> 'type' = to_jsonb(${type}::text)
+          else ${isDefault}::boolean end, false) as own offset 0) as whose,
+      lateral (select not own and exists (select from unnest(${texts}::text[]) as t (text)
+        where position(text in asked) > 0 or position(text in answered) > 0) as named offset 0) as naming`,
+  });
   return tx.many(
     ScannedRow,
-    sql`with first as materialized (
-        select id, at, caller, request, answer from accord.decision where tenant = ${tenant} ${beyond}
-        order by at, id limit ${limits.eraseScanItemsMax}),
-      page as materialized (
-        select * from (select first.*, sum(${bytesOf(sql`request`)} + ${bytesOf(sql`answer`)}) ${before} as bytes from first) as sized
-        where coalesce(bytes, 0) < ${limits.eraseScanBytesMax}::int),
-      marked as (
-        select id, at, own, named, sum(case when named then octet_length(asked) + octet_length(answered) else 0 end) ${before} as bytes
-        from page,
-          lateral (select request::text as asked, answer::text as answered offset 0) as said,
-          lateral (select caller = ${whose.caller} or coalesce(request -> 'subject' -> 'id' = to_jsonb(${id}::text)
-            and case when request -> 'subject' ? 'type' then request -> 'subject' -> 'type' = to_jsonb(${type}::text)
-              else ${isDefault}::boolean end, false) as own offset 0) as whose,
-          lateral (select not own and exists (select from unnest(${texts}::text[]) as t (text)
-            where position(text in asked) > 0 or position(text in answered) > 0) as named offset 0) as naming),
-      looked as materialized (select * from marked where coalesce(bytes, 0) < ${limits.eraseRewriteBytesMax}::int)
+    sql`with ${scan}
       select at, id, own, case when named then request end as request, case when named then answer end as answer
-      from looked join page using (at, id)
-      where own or named or (at, id) = (select at, id from looked order by at desc, id desc limit 1) order by at, id`,
+      from looked join page using (at, id) where own or named or ${isLastLooked} order by at, id`,
   );
 }
 

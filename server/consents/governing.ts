@@ -1,14 +1,15 @@
 /** Owns what the room's verbs share: what they need, who asks, whose consents it is about, and what is recorded of it. */
+import { isObject } from '../../crds/values.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import { wrongId } from '../core/ids.ts';
 import { type Once, onceOf } from '../core/once.ts';
 import { bodyProblem, Problem, problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import { actedBy, type Ledger, type RegisterEntry } from '../ledger/index.ts';
 import type { Tagger } from '../pseudonyms/index.ts';
-import { wrongId } from '../relationships/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import type { PastConsents } from './past.ts';
 import type { Throttled } from './throttled.ts';
@@ -133,7 +134,6 @@ export async function recordRefusal(services: ConsentServices, request: Refused,
   if (caller === null || status >= 500) return;
   if (status === 429 && !services.throttled.isRecorded(`${tenant} ${callerName(caller)}`)) return;
   const asking = { tenant, caller, requestId: request.id };
-  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
   const said = { ...(request.query as object), ...(isObject(request.body) ? (request.body as object) : {}) };
   const path = request.params as { userId?: unknown };
   const about = aboutOf({ ...(path.userId === undefined ? {} : { userId: path.userId }), ...said });

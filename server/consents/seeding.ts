@@ -5,6 +5,7 @@
 import { Compile } from 'typebox/compile';
 import { instantMs } from '../core/instants.ts';
 import { Problem } from '../core/problems.ts';
+import { holdWrites } from '../pseudonyms/index.ts';
 import { tenantProblem } from '../tenants/index.ts';
 import type { ConsentServices } from './governing.ts';
 import { documentOf } from './rules.ts';
@@ -45,9 +46,11 @@ export async function seedConsents(
   });
   if (seeds.length === 0) return refused;
   const written = await database.tenant(tenant, async (tx) => {
-    if (!(await holdUsers(tx, tenant, [...new Set(seeds.map((one) => one.userId))]))) {
-      throw tenantProblem('tenant_not_found');
-    }
+    const users = [...new Set(seeds.map((one) => one.userId))];
+    // Held first, as by all who write records: an erasure that begins waits for this, and this for it. Nobody comes back here:
+    // an erasure is in the ledger, and then the tenant is not untouched.
+    const [, held] = await Promise.all([holdWrites(tx, tenant), holdUsers(tx, tenant, users)]);
+    if (!held) throw tenantProblem('tenant_not_found');
     if (!(await isUntouched(tx, tenant))) return false;
     const rows = seeds.map(({ userId, name, version, document, givenAt }) => ({
       ...{ id: '', user_id: userId, definition: name, version, document: document.version },

@@ -34,3 +34,28 @@ export type Kept = { what: string; why: string; until: string };
 
 /** How a room erases a person from its tables, and what it keeps. */
 export type RoomErasing = { eraseSome: EraseSome; keeps: readonly Kept[] };
+
+/** Where a row stands in a log that is read by time. `at` as Postgres writes it. */
+export type Place = { at: string; id: string };
+
+/**
+ * Erases from a log portion by portion, by time. A portion is what one statement looked through.
+ * @param scan returns the rows of the portion after a place that concern the person, and in any case its last one
+ */
+export function scanning<Row extends Place>(
+  scan: (tx: Transaction, person: Erasing, after: Place | undefined) => Promise<Row[]>,
+  erase: (tx: Transaction, person: Erasing, rows: readonly Row[]) => Promise<Removed>,
+): EraseSome {
+  return async (tx, person, position) => {
+    const rows = await scan(tx, person, position === undefined ? undefined : placeOf(position));
+    const removed = await erase(tx, person, rows);
+    const end = rows.at(-1);
+    return { removed, ...(end ? { next: `${end.at} ${end.id}` } : {}) };
+  };
+}
+
+/** An instant may hold a space, an id none. */
+function placeOf(position: string): Place {
+  const separator = position.lastIndexOf(' ');
+  return { at: position.slice(0, separator), id: position.slice(separator + 1) };
+}

@@ -87,6 +87,7 @@ export const limits = {
   replayExamplesMax: 20,
   replayExampleBytesMax: 256 * 1024, // of all requests and answers in the examples; past this they are told without
   replaysMax: 2, // at once on a server, one of a tenant
+  replaysWaitingMax: 8, // for their turn, on a server; further ones are refused
   reasonCharsMax: 4096,
   obligationsMax: 256,
   builtinResultBytesMax: 1024 * 1024,
@@ -172,8 +173,8 @@ export const limits = {
   deletePageItemsMax: 20_000, // relationships in one statement
   erasePageItemsMax: 2000, // ledger entries, invitations and Idempotency-Keys in one statement of erasing an actor
   eraseScanItemsMax: 1000, // decisions and audit entries looked through in one statement
-  eraseScanBytesMax: 16 * 1024 * 1024, // of decisions looked through in one statement, and the last one beyond it
-  eraseRewriteBytesMax: 1024 * 1024, // of decisions read to be rewritten, and the last one beyond it
+  eraseScanBytesMax: 16 * 1024 * 1024, // of decisions or audit entries looked through in one statement, and the last one beyond it
+  eraseRewriteBytesMax: 1024 * 1024, // of these, read to be rewritten, and the last one beyond it
   erasedTextsMax: 1000, // of a decision, compared with what was erased; of one that has more, only who, what and outcome are recorded
   eraseContactsMax: 16, // addresses of the actor in one request; an erasure under way has as many in all, each in up to two spellings
   eraseRequestMs: 20_000, // past this the request answers how far it came, and is repeated

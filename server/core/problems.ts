@@ -3,7 +3,11 @@
  * `defineProblems` and throws `problem('code', {...})`; app.ts encodes them in one place. The cause stays in the log.
  */
 
-export type ProblemDefinition = { status: number; title: string; when: string };
+/**
+ * `retryAfterSeconds`: what is refused now may be tried again after so long (Retry-After, unless the problem at hand says it
+ * better). Every problem with status 429 or 503 has it. A quota is something else: only quota.ts says `rate_limited`.
+ */
+export type ProblemDefinition = { status: number; title: string; when: string; retryAfterSeconds?: number };
 
 /** One wrong place in a request: a JSON pointer into the body (or `/query/x`, `/params/x`), and what is wrong there. */
 export type ProblemPlace = { pointer: string; detail: string; line?: number; column?: number };
@@ -30,7 +34,11 @@ export class Problem extends Error {
     this.status = definition.status;
     this.title = definition.title;
     this.errors = details.errors;
-    this.headers = details.headers ?? {};
+    const { retryAfterSeconds } = definition;
+    this.headers = {
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+      ...details.headers,
+    };
   }
 }
 
@@ -71,22 +79,30 @@ export const problem = defineProblems({
     title: 'Unsupported media type',
     when: 'The body is not application/json.',
   },
-  rate_limited: { status: 429, title: 'Too many requests', when: 'The caller sends more than its share.' },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    when: 'A quota of the caller or its tenant is used up. RateLimit-Policy names the quota, Retry-After says when there is more.',
+    retryAfterSeconds: 1,
+  },
   internal_error: { status: 500, title: 'Internal error', when: 'Something failed here; the log has the cause.' },
   not_ready: {
     status: 503,
     title: 'Not ready',
     when: 'The server is starting, is shutting down, or has no database, or the database did not finish in time.',
+    retryAfterSeconds: 1,
   },
   stale: {
     status: 503,
     title: 'State too old',
     when: 'The server has not confirmed its state with the database for longer than ACCORD_MAX_STALENESS.',
+    retryAfterSeconds: 1,
   },
   revision_not_reached: {
     status: 503,
     title: 'Revision not reached',
     when: 'State as new as Accord-Min-Revision asks did not arrive in time.',
+    retryAfterSeconds: 1,
   },
 });
 

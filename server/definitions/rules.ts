@@ -1,5 +1,7 @@
 /** Owns the rules of consent definitions, pure: names, attributes, what time has locked, and what is served of them. */
+
 import { patterns } from '../../crds/index.ts';
+import { pointerStep } from '../../crds/values.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type Period, parsePeriod } from '../core/periods.ts';
@@ -46,8 +48,7 @@ export function attributesOf(
     (spec.consentAttributes ?? []).filter((one) => one.object === object).map((one) => [one.name, one]),
   );
   const errors: ProblemPlace[] = [];
-  const refuse = (name: string, detail: string) =>
-    errors.push({ pointer: `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail });
+  const refuse = (name: string, detail: string) => errors.push({ pointer: `${pointer}/${pointerStep(name)}`, detail });
   const attributes: [string, string | number | boolean][] = [];
   for (const [name, value] of Object.entries(given)) {
     const type = declared.get(name)?.type;

@@ -7,7 +7,7 @@ import type { EraseSome } from '../core/erasing.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Once } from '../core/once.ts';
-import { problem } from '../core/problems.ts';
+import { quotaExceeded } from '../core/quota.ts';
 import type { Sealer } from '../keys/index.ts';
 import { hasErasedSince, holdLooks } from '../pseudonyms/index.ts';
 import { idempotencyProblem } from './problems.ts';
@@ -22,8 +22,9 @@ type KeyedRequest = { caller: Caller; route: string; key: string; target: string
 const ROOM = 'idempotency';
 const SWEEP_MS = 3_600_000;
 const SWEEP_ROWS = 10_000;
+const noKeys = { count: 0, oldest: null };
 
-/** What was answered before, or the right to act. @throws Problem of this room, rate_limited */
+/** What was answered before, or the right to act. @throws Problem of this room; rate_limited (the quota idempotency-keys) */
 export async function begin(
   services: IdempotencyServices,
   keyed: KeyedRequest,
@@ -34,13 +35,15 @@ export async function begin(
   const since = sinceOf(clock.now());
   const isUser = keyed.caller.kind === 'user';
   const most = limits.idempotencyKeysPerUserMax;
-  const [row, count] = await database.read(place.tenant, (tx) =>
-    Promise.all([readKey(tx, place, since), isUser ? countKeys(tx, place, since, most) : 0]),
+  const [row, { count, oldest }] = await database.read(place.tenant, (tx) =>
+    Promise.all([readKey(tx, place, since), isUser ? countKeys(tx, place, since, most) : noKeys]),
   );
   if (row !== undefined) return { before: answerBefore(services, once, row) };
   if (count < most) return { once };
   const detail = `A user may have ${most} keys remembered; each is for 24 hours.`;
-  throw problem('rate_limited', { detail, headers: { 'retry-after': '3600' } });
+  const freeMs = oldest === null ? clock.now() : Date.parse(oldest) + limits.idempotencyKeptMs;
+  const quota = { name: 'idempotency-keys', count: most, windowMs: limits.idempotencyKeptMs };
+  throw quotaExceeded(quota, freeMs - clock.now(), detail);
 }
 
 function answerBefore({ sealer, clock }: IdempotencyServices, once: Claim, row: KeyRow) {
@@ -58,7 +61,7 @@ function answerBefore({ sealer, clock }: IdempotencyServices, once: Claim, row: 
 }
 
 function inUse() {
-  return idempotencyProblem('idempotency_key_in_use', { headers: { 'retry-after': '1' } });
+  return idempotencyProblem('idempotency_key_in_use');
 }
 
 function sinceOf(now: number): string {

@@ -10,6 +10,7 @@ export const idempotencyProblem = defineProblems({
     status: 409,
     title: 'Request under way',
     when: 'Another request with this Idempotency-Key is being carried out, or was just now: ask again for its answer.',
+    retryAfterSeconds: 1,
   },
   idempotency_answer_not_kept: {
     status: 409,

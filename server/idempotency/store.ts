@@ -1,7 +1,7 @@
 /** All SQL of the idempotency room. `since`: RFC 3339; a key that was claimed before it is free. */
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { Count } from '../core/db/rows.ts';
+import { Instant, Nullable } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import { type KeyPlace, KeyRow } from './schema.ts';
 
@@ -13,19 +13,20 @@ export function readKey(tx: Transaction, { tenant, caller, id }: KeyPlace, since
   );
 }
 
-/** How many keys of a caller are remembered, counted up to `most`. */
-export async function countKeys(
+const Remembered = Type.Object({ count: Type.Integer(), oldest: Nullable(Instant) });
+
+/** How many keys of a caller are remembered, counted up to `most`, and since when the oldest of these is. */
+export function countKeys(
   tx: Transaction,
   { tenant, caller }: KeyPlace,
   since: string,
   most: number,
-): Promise<number> {
-  const row = await tx.one(
-    Count,
-    sql`select count(*)::int as count from (select from accord.idempotency_key
+): Promise<Static<typeof Remembered>> {
+  return tx.one(
+    Remembered,
+    sql`select count(*)::int as count, min(created_at) as oldest from (select created_at from accord.idempotency_key
       where tenant = ${tenant} and caller = ${caller} and created_at > ${since} limit ${most}) as remembered`,
   );
-  return row.count;
 }
 
 /** Waits for a transaction that claims the same key. @returns whether it was free */

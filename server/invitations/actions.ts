@@ -4,6 +4,7 @@ import type { Actor, Caller } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
+import { quotaExceeded } from '../core/quota.ts';
 import { invitationKey } from '../keys/index.ts';
 import { comeBack } from '../pseudonyms/index.ts';
 import { auditRecord, checkThing, type RecordWritten, type Thing, writeRecords } from '../relationships/index.ts';
@@ -190,9 +191,9 @@ export async function resendInvitation(
     if (status !== 'pending') throw ended(status, 'invitation_accepted');
     const waitMs = Date.parse(row.delivered_at) + resendPauseMs(row.deliveries) - ms;
     if (waitMs > 0) {
-      const seconds = String(Math.ceil(waitMs / 1000));
-      const detail = `The invitation was sent ${row.deliveries} times; it can be sent again in ${seconds} s.`;
-      throw problem('rate_limited', { detail, headers: { 'retry-after': seconds } });
+      const detail = `The invitation was sent ${row.deliveries} times; it can be sent again in ${Math.ceil(waitMs / 1000)} s.`;
+      const quota = { name: 'invitation-deliveries', count: 1, windowMs: resendPauseMs(row.deliveries) };
+      throw quotaExceeded(quota, waitMs, detail);
     }
     const replaced = await replaceToken(tx, tenant, id, { tokenId: randomUUID(), now });
     return deliver(services, tx, asking, replaced, { action: 'resend', mayTell });

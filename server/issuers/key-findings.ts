@@ -7,6 +7,7 @@ import type { KeysFinding } from '../core/auth/jwks.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
+import { asText } from '../core/text.ts';
 import { readUnchecked, recordFindings } from './store.ts';
 
 export type KeyFindingsOptions = {
@@ -122,6 +123,5 @@ export function nextLookMs(found: number, ms: number, msMin: number): number {
 
 /** No longer than it may be, and of characters that Postgres holds: what an issuer answers may be quoted. */
 function storable(error: string | null): string | null {
-  if (error === null) return null;
-  return error.slice(0, limits.issuerErrorCharsMax).toWellFormed().replaceAll('\0', '\uFFFD');
+  return error === null ? null : asText(error.slice(0, limits.issuerErrorCharsMax));
 }

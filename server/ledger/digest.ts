@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { limits } from '../core/limits.ts';
+import { asText } from '../core/text.ts';
 import type { HashedRow, Personal } from './schema.ts';
 
 /** First member of every leaf: how the others are to be read. */
@@ -54,7 +55,7 @@ function sha256(text: string): string {
  * than limits.ledgerTextBytesMax. What was refused is recorded too, whatever it was.
  */
 export function storable(text: string): string {
-  const clean = text.replaceAll('\0', '\ufffd').toWellFormed();
+  const clean = asText(text);
   if (Buffer.byteLength(clean) <= limits.ledgerTextBytesMax) return clean;
   // Cut where a character ends: decoding replaces what is left of one by U+FFFD, which is dropped.
   const cut = Buffer.from(clean).subarray(0, limits.ledgerTextBytesMax).toString();

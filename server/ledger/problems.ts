@@ -10,10 +10,12 @@ export const ledgerProblem = defineProblems({
     status: 429,
     title: 'Too many verifications',
     when: 'This server is verifying as many ledgers as it does at once.',
+    retryAfterSeconds: 10,
   },
   exports_busy: {
     status: 429,
     title: 'Too many exports',
     when: 'As many exports of the tenant as this server makes at once are not read to their end.',
+    retryAfterSeconds: 10,
   },
 });

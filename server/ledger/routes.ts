@@ -170,7 +170,7 @@ function registerVerification(app: App, services: LedgerRouteServices, errorHand
     handler: async (request, reply) => {
       const { tenant } = request.params;
       if (running.has(tenant) || running.size >= limits.ledgerVerificationsMax) {
-        throw ledgerProblem('verifications_busy', { headers: { 'retry-after': '10' } });
+        throw ledgerProblem('verifications_busy');
       }
       const { checkpoint } = request.query;
       const gone = new AbortController();
@@ -221,7 +221,7 @@ function registerExport(app: App, services: LedgerRouteServices, errorHandler: E
       const filter = filterOf(query, services.clock);
       const about = query.userId === undefined ? {} : { userId: query.userId };
       if ((open.get(tenant) ?? 0) >= limits.ledgerExportsMax) {
-        throw ledgerProblem('exports_busy', { headers: { 'retry-after': '10' } });
+        throw ledgerProblem('exports_busy');
       }
       const text = Readable.from(exported(services.database, tenant, filter, format));
       count(tenant, 1);

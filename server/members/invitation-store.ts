@@ -3,12 +3,16 @@ import { type Static, Type } from 'typebox';
 import type { Role } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { Count, Json } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { type Sql, sql } from '../core/db/sql.ts';
 import { InvitationRow } from './schema.ts';
 import { MemberId } from './store.ts';
 
 const invitationColumns = sql`id, email, role, of_manifest, created_at, created_by, expires_at, reported_at, used_at, withdrawn_at`;
 const open = sql`used_at is null and withdrawn_at is null`;
+
+function changing(set: Sql, tenant: string, which: Sql): Sql {
+  return sql`update accord.member_invitation set ${set} where tenant = ${tenant} and ${which} returning ${invitationColumns}`;
+}
 
 export type NewInvitation = {
   email: string;
@@ -36,17 +40,14 @@ export function insertInvitation(
 
 /** Closes what is open, so that the address does not come in by it. @returns what was closed */
 export function withdrawOpen(tx: Transaction, tenant: string, email: string, now: string): Promise<InvitationRow[]> {
-  return tx.many(
-    InvitationRow,
-    sql`update accord.member_invitation set withdrawn_at = ${now}
-      where tenant = ${tenant} and email = ${email} and ${open} returning ${invitationColumns}`,
-  );
+  return tx.many(InvitationRow, changing(sql`withdrawn_at = ${now}`, tenant, sql`email = ${email} and ${open}`));
 }
 
 /** Closes what is open and has expired, so that the address may be invited again. */
 export async function withdrawExpired(tx: Transaction, tenant: string, email: string, now: string): Promise<void> {
-  await tx.run(sql`update accord.member_invitation set withdrawn_at = expires_at
-    where tenant = ${tenant} and email = ${email} and ${open} and expires_at <= ${now}`);
+  await tx.run(
+    changing(sql`withdrawn_at = expires_at`, tenant, sql`email = ${email} and ${open} and expires_at <= ${now}`),
+  );
 }
 
 /** Newest first. */
@@ -157,8 +158,11 @@ export function renewInvitation(
 ): Promise<InvitationRow | undefined> {
   return tx.maybe(
     InvitationRow,
-    sql`update accord.member_invitation set token_hash = ${tokenHash}, expires_at = ${expiresAt}
-      where tenant = ${tenant} and id = ${id} and reported_at is null and ${open} returning ${invitationColumns}`,
+    changing(
+      sql`token_hash = ${tokenHash}, expires_at = ${expiresAt}`,
+      tenant,
+      sql`id = ${id} and reported_at is null and ${open}`,
+    ),
   );
 }
 
@@ -170,8 +174,7 @@ export function markReported(
 ): Promise<InvitationRow | undefined> {
   return tx.maybe(
     InvitationRow,
-    sql`update accord.member_invitation set reported_at = ${now}, reported_to = ${to}
-      where tenant = ${tenant} and id = ${id} and reported_at is null returning ${invitationColumns}`,
+    changing(sql`reported_at = ${now}, reported_to = ${to}`, tenant, sql`id = ${id} and reported_at is null`),
   );
 }
 
@@ -184,8 +187,7 @@ export function spendInvitation(
 ): Promise<InvitationRow | undefined> {
   return tx.maybe(
     InvitationRow,
-    sql`update accord.member_invitation set used_at = ${now}
-      where tenant = ${tenant} and token_hash = ${tokenHash} and ${open} and expires_at > ${now} returning ${invitationColumns}`,
+    changing(sql`used_at = ${now}`, tenant, sql`token_hash = ${tokenHash} and ${open} and expires_at > ${now}`),
   );
 }
 
@@ -198,5 +200,5 @@ export function lockInvitation(tx: Transaction, tenant: string, id: string): Pro
 }
 
 export async function withdrawInvitation(tx: Transaction, tenant: string, id: string, now: string): Promise<void> {
-  await tx.run(sql`update accord.member_invitation set withdrawn_at = ${now} where tenant = ${tenant} and id = ${id}`);
+  await tx.run(changing(sql`withdrawn_at = ${now}`, tenant, sql`id = ${id}`));
 }

@@ -6,6 +6,7 @@ import { sql } from '../core/db/sql.ts';
 import { MemberRow, PortalTokenRow } from './schema.ts';
 
 const none = sql``;
+const members = sql`select id, email, role, created_at from accord.member`;
 
 /** Members by e-mail address in byte order. */
 export function listMembers(
@@ -15,7 +16,7 @@ export function listMembers(
 ): Promise<MemberRow[]> {
   return tx.many(
     MemberRow,
-    sql`select id, email, role, created_at from accord.member where tenant = ${tenant}
+    sql`${members} where tenant = ${tenant}
       ${page.after === undefined ? none : sql`and email collate "C" > ${page.after}`}
       order by email collate "C" limit ${page.limit}`,
   );
@@ -37,10 +38,7 @@ export async function insertMember(tx: Transaction, tenant: string, email: strin
 }
 
 export function readMember(tx: Transaction, tenant: string, id: string): Promise<MemberRow | undefined> {
-  return tx.maybe(
-    MemberRow,
-    sql`select id, email, role, created_at from accord.member where tenant = ${tenant} and id = ${id}`,
-  );
+  return tx.maybe(MemberRow, sql`${members} where tenant = ${tenant} and id = ${id}`);
 }
 
 export const MemberId = Type.Object({ id: Type.String(), email: Type.String() });
@@ -90,7 +88,8 @@ export function readTokenMember(
   );
 }
 
-const tokenColumns = sql`t.jti, t.member, m.email, m.role, t.created_at, t.expires_at, t.revoked_at`;
+const tokens = sql`select t.jti, t.member, m.email, m.role, t.created_at, t.expires_at, t.revoked_at
+  from accord.portal_token t join accord.member m on m.tenant = t.tenant and m.id = t.member`;
 
 /** Tokens that have not expired, newest first; only one member's when `member` is given. */
 export function listPortalTokens(
@@ -100,9 +99,7 @@ export function listPortalTokens(
 ): Promise<PortalTokenRow[]> {
   return tx.many(
     PortalTokenRow,
-    sql`select ${tokenColumns} from accord.portal_token t
-      join accord.member m on m.tenant = t.tenant and m.id = t.member
-      where t.tenant = ${tenant} and t.expires_at > ${page.now}
+    sql`${tokens} where t.tenant = ${tenant} and t.expires_at > ${page.now}
       ${page.member === undefined ? none : sql`and t.member = ${page.member}`}
       ${page.before === undefined ? none : sql`and t.jti < ${page.before}::uuid`}
       order by t.jti desc limit ${page.limit}`,
@@ -111,12 +108,7 @@ export function listPortalTokens(
 
 /** The token, locked until the transaction ends. */
 export function lockPortalToken(tx: Transaction, tenant: string, jti: string): Promise<PortalTokenRow | undefined> {
-  return tx.maybe(
-    PortalTokenRow,
-    sql`select ${tokenColumns} from accord.portal_token t
-      join accord.member m on m.tenant = t.tenant and m.id = t.member
-      where t.tenant = ${tenant} and t.jti = ${jti} for update of t`,
-  );
+  return tx.maybe(PortalTokenRow, sql`${tokens} where t.tenant = ${tenant} and t.jti = ${jti} for update of t`);
 }
 
 export async function revokePortalToken(tx: Transaction, tenant: string, jti: string, now: string): Promise<void> {

@@ -2,6 +2,7 @@
  * Owns the reading of a policy's result, pure: an authorization answer, and what becomes a deny because it cannot be
  * trusted. Nothing is an allow by accident: only the string `allow`, or the object that the policy itself made.
  */
+import { isObject } from '../../crds/values.ts';
 import { limits } from '../core/limits.ts';
 
 /** The specification's authorization response. */
@@ -52,10 +53,6 @@ export function judge(result: unknown): { answer: Answer; failure?: Failure } {
 
 function refuse(failure: Failure): { answer: Answer; failure: Failure } {
   return { answer: failed(failure), failure };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isStrings(value: unknown): value is string[] {

@@ -97,7 +97,7 @@ export async function compileSource(
     .compile(tenant, source, { builtins: hostBuiltinNames, explain })
     .catch((error: Error & { code?: string }) => {
       if (error.code === 'compile_queue_full' || error.code === 'compiler_starved')
-        throw policyProblem('compiler_busy', { headers: { 'retry-after': '5' }, cause: error });
+        throw policyProblem('compiler_busy', { cause: error });
       throw problem('internal_error', { cause: error });
     });
   if (result.ok) return result;

@@ -263,7 +263,7 @@ const isLost = (reply?: IsolatedReply): reply is Extract<IsolatedReply, { kind: 
 
 function busy(error: unknown): never {
   if (!(error instanceof QueueFull)) throw error;
-  throw policyProblem('evaluator_busy', { headers: { 'retry-after': '1' } });
+  throw policyProblem('evaluator_busy');
 }
 
 /** Whether a run in the worker spent what counts as exhausting the budget. */

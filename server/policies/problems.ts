@@ -41,10 +41,12 @@ export const policyProblem = defineProblems({
     status: 429,
     title: 'Compiler busy',
     when: 'Too many policies of this tenant wait to be compiled, or the compiler did not get the CPU in time. Try again.',
+    retryAfterSeconds: 5,
   },
   evaluator_busy: {
     status: 429,
     title: 'Evaluator busy',
     when: 'Too many slow or explained evaluations and tests of policies of this tenant wait.',
+    retryAfterSeconds: 1,
   },
 });

@@ -26,7 +26,6 @@ export async function comeBack(
   const tagged = things.map(({ type, id }) => ({ type, tag: tagOf(tagger, tenant, id) }));
   const found = await readTagged(tx, tenant, tagged);
   if (found.length === 0) return;
-  if (found.some((one) => one.under_way))
-    throw pseudonymProblem('actor_being_erased', { headers: { 'retry-after': '5' } });
+  if (found.some((one) => one.under_way)) throw pseudonymProblem('actor_being_erased');
   await removeErased(tx, tenant, found);
 }

@@ -5,5 +5,6 @@ export const pseudonymProblem = defineProblems({
     status: 409,
     title: 'Actor is being erased',
     when: 'The actor that would be written about is being erased; repeat the erasure until it is done.',
+    retryAfterSeconds: 5,
   },
 });

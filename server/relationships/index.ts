@@ -15,6 +15,6 @@ export { erasingRelationships } from './erasing.ts';
 export type { RelationshipRouteServices } from './governing.ts';
 export { importRelationships } from './import.ts';
 export { registerRelationshipRoutes } from './routes.ts';
-export { checkThing, wrongId } from './rules.ts';
+export { checkThing } from './rules.ts';
 export type { Relationship, Thing } from './schema.ts';
 export { attributesOfThing } from './things.ts';

@@ -2,11 +2,13 @@
  * The lists of relationships of one thing: bare arrays, as the specification shows. An actor's is complete when no limit
  * is sent, and written page by page where it is long; a resource's may be very wide and has pages always.
  */
+
 import { Type } from 'typebox';
 import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { decodeCursor, encodeCursor, linkNext, notACursor, PageQuery, WholeQuery } from '../core/paging.ts';
 import { sendList } from '../core/streamed-list.ts';
+import { isText } from '../core/text.ts';
 import { pageOf } from './actions.ts';
 import { governed, type RelationshipRouteServices, readers, ThingParams, tags } from './governing.ts';
 import { relationshipProblem } from './problems.ts';
@@ -96,8 +98,4 @@ function rowOf(cursor: string, { type, id }: Thing, side: 'from' | 'to'): Relati
   const near = side === 'from' ? { from_type: type, from_id: id } : { to_type: type, to_id: id };
   const far = side === 'from' ? { to_type: farType, to_id: farId } : { from_type: farType, from_id: farId };
   return { ...near, ...far, name, expires_at: null } as RelationshipRow;
-}
-
-function isText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
 }

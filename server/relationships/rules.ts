@@ -1,22 +1,13 @@
-/** Owns the rules of records, pure: ids, attributes, instants, and reading a line of an import. */
+/** Owns the rules of records, pure: attributes, instants, and reading a line of an import. */
+import { asSentence, unknownField } from '../../crds/explain.ts';
+import { isObject, pointerStep } from '../../crds/values.ts';
+import { isTypeName, wrongId } from '../core/ids.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type ProblemPlace, problem } from '../core/problems.ts';
 import type { ThingTypeSpec } from '../types/index.ts';
 import { relationshipProblem } from './problems.ts';
 import type { Attributes, Relationship, Thing } from './schema.ts';
-
-/** No path can hold the two dots: clients resolve them away. */
-const ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]+$/u;
-const TYPE = /^[A-Za-z][A-Za-z0-9_-]*$/;
-
-/** Why the id cannot be one, or undefined. */
-export function wrongId(id: string): string | undefined {
-  const bytes = Buffer.byteLength(id);
-  if (bytes > limits.thingIdBytesMax) return `An id has at most ${limits.thingIdBytesMax} bytes; this has ${bytes}.`;
-  if (!ID.test(id)) return 'An id has at least one character, no control characters, and is not . or ..';
-  return undefined;
-}
 
 /** @throws Problem invalid_request */
 export function checkThing(thing: Thing, pointer: string): void {
@@ -40,8 +31,7 @@ export function expiryOf(text: string, now: number): { ok: true; at: string } | 
 export function attributesOf(thing: Thing, spec: ThingTypeSpec, body: Readonly<Record<string, unknown>>): Attributes {
   const declared = spec.attributes ?? {};
   const errors: ProblemPlace[] = [];
-  const refuse = (name: string, detail: string) =>
-    errors.push({ pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail });
+  const refuse = (name: string, detail: string) => errors.push({ pointer: `/${pointerStep(name)}`, detail });
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(body)) {
     if (name === 'id' || name === 'type') {
@@ -76,7 +66,8 @@ function isOfType(type: AttributeType, value: unknown): value is Attributes[stri
 }
 
 export type ReadLine = { ok: true; relationship: Relationship } | { ok: false; pointer?: string; detail: string };
-const lineFields = new Set(['from', 'relationshipType', 'to', 'expiresAt']);
+const lineFields = ['from', 'relationshipType', 'to', 'expiresAt'];
+const thingFields = ['id', 'type'];
 
 /** Reads one line of an import: the shape of an export's line, strictly. @param now ms */
 export function readLine(text: string, now: number): ReadLine {
@@ -87,8 +78,8 @@ export function readLine(text: string, now: number): ReadLine {
     return { ok: false, detail: `The line is not JSON: ${(error as Error).message}` };
   }
   if (!isObject(value)) return { ok: false, detail: 'The line is not a JSON object.' };
-  for (const name in value)
-    if (!lineFields.has(name)) return { ok: false, pointer: `/${name}`, detail: 'There is no such field.' };
+  const unknown = unknownIn(value, '', lineFields);
+  if (unknown !== undefined) return unknown;
   const { from, relationshipType, to, expiresAt } = value;
   const wrong = wrongThing(from, '/from') ?? wrongThing(to, '/to');
   if (wrong !== undefined) return wrong;
@@ -103,19 +94,16 @@ export function readLine(text: string, now: number): ReadLine {
 
 function wrongThing(value: unknown, pointer: string): ReadLine | undefined {
   if (!isObject(value)) return { ok: false, pointer, detail: 'Must be an object with type and id.' };
-  for (const name in value) {
-    if (name !== 'id' && name !== 'type')
-      return { ok: false, pointer: `${pointer}/${name}`, detail: 'There is no such field.' };
-  }
+  const unknown = unknownIn(value, pointer, thingFields);
+  if (unknown !== undefined) return unknown;
   if (!isTypeName(value.type)) return { ok: false, pointer: `${pointer}/type`, detail: 'Must be the name of a type.' };
   const detail = typeof value.id === 'string' ? wrongId(value.id) : 'Must be a string.';
   return detail === undefined ? undefined : { ok: false, pointer: `${pointer}/id`, detail };
 }
 
-function isTypeName(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= limits.typeNameCharsMax && TYPE.test(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function unknownIn(value: object, pointer: string, known: readonly string[]): ReadLine | undefined {
+  const name = Object.keys(value).find((one) => !known.includes(one));
+  if (name === undefined) return undefined;
+  const detail = asSentence(unknownField(name, known, value));
+  return { ok: false, pointer: `${pointer}/${pointerStep(name)}`, detail };
 }

@@ -112,9 +112,9 @@ describe('POST /authz/{tenant}', () => {
   test('unknown fields and malformed bodies are refused by name', async () => {
     const unknown = await ask({ subjekt: {} });
     expect(unknown.statusCode).toBe(400);
-    expect(unknown.json().errors).toEqual([{ pointer: '/subjekt', detail: 'There is no such field.' }]);
+    expect(unknown.json().errors).toEqual([{ pointer: '/subjekt', detail: 'Unknown field; did you mean subject?' }]);
     const coerced = await ask({ action: 1 });
-    expect(coerced.json().errors).toEqual([{ pointer: '/action', detail: 'Must be string.' }]);
+    expect(coerced.json().errors).toEqual([{ pointer: '/action', detail: 'Must be a string, but is a number.' }]);
     const broken = await server.app.inject({
       method: 'POST',
       url: `/authz/${tenant}`,

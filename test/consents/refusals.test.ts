@@ -72,9 +72,8 @@ test("so is what the tenant's limit refused, and a batch of too many", async () 
   expect(answers.map((answer) => answer.statusCode)).toEqual([400, 429]);
   expect(answers[1]?.headers).toMatchObject({
     'retry-after': '1',
-    'ratelimit-limit': '1',
-    'ratelimit-remaining': '0',
-    'ratelimit-reset': '1',
+    'ratelimit-policy': '"tenant";q=1;w=1',
+    ratelimit: '"tenant";r=0;t=1',
   });
   expect(await denials(tenant)).toContain('rate_limited of app (second)');
 });

@@ -1,6 +1,8 @@
 /** Consents that were given elsewhere: brought in once, with their dates; what is wrong is refused by its line. */
 import { expect, test } from 'vitest';
 import { seedConsents } from '../../server/consents/index.ts';
+import { holdErasing } from '../../server/pseudonyms/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { consenting, item } from './consenting.ts';
@@ -46,4 +48,23 @@ test('a wrong line is refused by itself', async () => {
   expect(refused.map((one) => one.line)).toEqual([1, 2, 3, 4, 5]);
   expect(refused[2]?.detail).toContain('/givenAt');
   expect((await admin('GET', '')).body.consents).toMatchObject([{ userId: 'e' }]);
+});
+
+test('seeding waits for an erasure that begins, as all that writes records does', async () => {
+  const { define, tenant } = await consenting(server, clock);
+  await define('news', { '1 a en': 0 });
+  let seeding: Promise<unknown> | undefined;
+  await server.services.database.tenant(tenant, async (tx) => {
+    await holdErasing(tx, tenant);
+    seeding = seedConsents(server.services.consents, tenant, [line('alice', '1 a en')]);
+    const waits = `select from pg_locks where locktype = 'advisory' and not granted and mode = 'ShareLock'
+      and database = (select oid from pg_database where datname = current_database())`;
+    let done = false;
+    void seeding.then(() => {
+      done = true;
+    });
+    while (!done && (await asAdmin(server.db.adminUrl, waits)).length === 0);
+    expect(done).toBe(false);
+  });
+  expect(await seeding).toEqual([]);
 });

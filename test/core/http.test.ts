@@ -159,8 +159,7 @@ describe('the rate limit', async () => {
     }
     expect(response.json().code).toBe('rate_limited');
     expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-    expect(response.headers['ratelimit-limit']).toBe('5');
-    expect(response.headers['ratelimit-remaining']).toBe('0');
+    expect(response.headers['ratelimit-policy']).toBe('"caller";q=5;w=1');
   });
 });
 

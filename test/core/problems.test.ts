@@ -1,6 +1,7 @@
 /** Problems: one definition each, encoded as RFC 9457 whatever was thrown, with the cause kept back. */
 import { describe, expect, test } from 'vitest';
 import { allProblems, defineProblems, Problem, problem } from '../../server/core/problems.ts';
+import { quotaExceeded } from '../../server/core/quota.ts';
 import { problemOf } from '../../server/errors.ts';
 import '../../server/services.ts'; // so that every room has defined its own
 
@@ -13,6 +14,19 @@ describe('definitions', () => {
       expect(title, code).toMatch(/^[A-Z][^.]*[^.]$/);
       expect(when, code).toMatch(/^[A-Z].*\.$/s);
     }
+  });
+  test('of 429 and 503 say when to try again, and only a used up quota has RateLimit fields', () => {
+    for (const [code, { status, retryAfterSeconds }] of allProblems())
+      if (status === 429 || status === 503) expect(retryAfterSeconds, code).toBeGreaterThan(0);
+    const quota = { name: 'tenant', count: 10, windowMs: 60_000 };
+    expect(quotaExceeded(quota, 1001).headers).toEqual({
+      'retry-after': '2',
+      'ratelimit-policy': '"tenant";q=10;w=60',
+      ratelimit: '"tenant";r=0;t=2',
+    });
+    expect(quotaExceeded(quota, 0).headers['retry-after']).toBe('1');
+    expect(problem('not_ready').headers).toEqual({ 'retry-after': '1' });
+    expect(problem('not_ready', { headers: { 'retry-after': '5' } }).headers).toEqual({ 'retry-after': '5' });
   });
   test('cannot be made twice', () => {
     expect(() => defineProblems({ not_found: { status: 404, title: 'Again', when: 'Again.' } })).toThrow(/not_found/);

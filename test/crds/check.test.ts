@@ -64,7 +64,7 @@ test('names every place that is wrong, with the pointer escaped', () => {
     errors: [
       { pointer: '/extra', detail: expect.stringContaining('apiVersion, kind, metadata, spec, status') },
       { pointer: '/metadata/name', detail: expect.stringContaining('RFC 1123') },
-      { pointer: '/spec/a~1b~0c', detail: expect.stringContaining('unknown field') },
+      { pointer: '/spec/a~1b~0c', detail: expect.stringContaining('is an unknown field; the fields here are') },
       { pointer: '/spec/rego', detail: 'must be a string, but is the number 5' },
       { pointer: '/spec/tests', detail: 'must be a list, but is an object' },
     ],

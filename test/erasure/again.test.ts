@@ -1,5 +1,6 @@
 /** Erasures that are interrupted, repeated, asked for by those who may not, or met by others at work; and who comes back. */
 import { describe, expect, test } from 'vitest';
+import { erasingAudit } from '../../server/audit/index.ts';
 import { erasingDecisions } from '../../server/authz/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { type ErasureServices, eraseActor } from '../../server/erasure/index.ts';
@@ -294,6 +295,47 @@ describe('bounds', () => {
     const { tenant } = await livingTenant(server, clock);
     await largeDecisions(tenant, count, 'xena', bytes - 100, 'yves');
     expect(await decisionPortions(tenant, 'yves')).toEqual([portions, { decisions: 0, decisionsRewritten: count }]);
+  });
+
+  test('decisions that hold the id of another type only are read, and not counted as rewritten', async () => {
+    const { tenant } = await livingTenant(server, clock);
+    await largeDecisions(tenant, 2, 'vera', 10);
+    await admin(
+      `update accord.decision set request = jsonb_set(request, '{subject}', '{"id": "vera", "type": "robot"}') where tenant = $1`,
+      [tenant],
+    );
+    expect(await decisionPortions(tenant, 'vera')).toEqual([1, { decisions: 0, decisionsRewritten: 0 }]);
+    const { removed, kept } = await erase(tenant, 'vera');
+    expect(removed.decisionsRewritten).toBe(0);
+    expect(kept.map(({ what }) => what)).toContainEqual(
+      expect.stringContaining('the same id of an actor or resource of'),
+    );
+  });
+
+  test.each([
+    ['looked through', limits.eraseScanBytesMax / limits.batchBodyBytesMax, 1_000_000, 'nobody', 1],
+    ['looked through', limits.eraseScanBytesMax / limits.batchBodyBytesMax + 1, 1_000_000, 'nobody', 2],
+    // The one that passes the bound is still in.
+    ['read', 5, limits.eraseRewriteBytesMax / 4 - 1, 'zoe', 1],
+    ['read', 5, limits.eraseRewriteBytesMax / 4, 'zoe', 2],
+  ])('audit entries, %s: %i of %i bytes that name %s take %i portions', async (_, count, bytes, named, portions) => {
+    const { tenant } = await livingTenant(server, clock);
+    await admin('delete from accord.audit_entry where tenant = $1', [tenant]);
+    await admin(
+      `insert into accord.audit_entry (tenant, at, actor, action, object_kind, object_name, detail)
+        select $1, '2026-11-01T00:00:00Z'::timestamptz + make_interval(secs => n), '"client:b"', 'put', 'thing', 'car/1',
+          jsonb_build_object('by', named, 'text', repeat('x', $3 - octet_length(jsonb_build_object('by', named, 'text', '')::text)))
+        from generate_series(1, $2::int) n, (select 'user:user:' || $4::text as named) as person`,
+      [tenant, count, bytes, named],
+    );
+    const person = { tenant, type: 'user', id: 'zoe', isUser: true, contacts: [], standIn: 'erased:x' };
+    let [calls, auditEntries] = [0, 0];
+    for (let position: string | undefined, left = true; left; calls++) {
+      const made = await server.services.database.tenant(tenant, (tx) => erasingAudit.eraseSome(tx, person, position));
+      auditEntries += made.removed.auditEntries ?? 0;
+      [position, left] = [made.next, made.next !== undefined];
+    }
+    expect([calls - 1, auditEntries]).toEqual([portions, named === 'zoe' ? count : 0]);
   });
 
   test.each([limits.erasePageItemsMax, limits.erasePageItemsMax + 1])(

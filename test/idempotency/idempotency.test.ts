@@ -1,8 +1,12 @@
 /** Idempotency-Key: on every POST that creates, once and for 24 hours; two at once; what failed; secrets; erasing; bounds. */
 import { randomUUID } from 'node:crypto';
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
+import type { Transaction } from '../../server/core/db/database.ts';
+import { type Sql, sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { erasingIdempotency, sweep } from '../../server/idempotency/index.ts';
+import { removeOld } from '../../server/idempotency/store.ts';
 import { consenting, day, item } from '../consents/consenting.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -15,6 +19,7 @@ const cars = await invitingTenant(server);
 
 type Answer = { status: number; headers: Record<string, unknown>; body: Record<string, unknown> & { code?: string } };
 type Send = (key: string, change?: object) => Promise<Answer>;
+const PlanRow = Type.Object({ 'QUERY PLAN': Type.String() });
 const keyed = (key: string) => ({ 'idempotency-key': key });
 
 async function post(token: string, url: string, body: unknown, key?: string): Promise<Answer> {
@@ -320,6 +325,31 @@ describe('a key', () => {
     expect((await post(token, url, items(5, room + 1), another)).body.code).toBe('idempotency_answer_not_kept');
   });
 
+  test('that is old is found by its age among 10,000 others', async () => {
+    const tenant = await server.tenant();
+    await asAdmin(
+      server.db.adminUrl,
+      `insert into accord.idempotency_key (tenant, caller, id, request, created_at)
+       select $1, (n % 100)::text, n::text, '', $2::timestamptz - make_interval(secs => n * 8.65) from generate_series(1, 10000) n`,
+      [tenant, new Date(clock.now()).toISOString()],
+    );
+    await asAdmin(server.db.adminUrl, 'analyze accord.idempotency_key');
+    const since = new Date(clock.now() - limits.idempotencyKeptMs).toISOString();
+    const plan = await server.services.database.system(async (tx) => {
+      let lines: { 'QUERY PLAN': string }[] = [];
+      const explaining = {
+        run: async (statement: Sql) => {
+          lines = await tx.many(PlanRow, sql`explain ${statement}`);
+          return 0;
+        },
+      };
+      await removeOld(explaining as unknown as Transaction, since, 10_000);
+      return lines.map((line) => line['QUERY PLAN']).join('\n');
+    });
+    expect(plan).toContain('idempotency_key_created');
+    expect(plan).not.toContain('Seq Scan');
+  });
+
   test('a user has idempotencyKeysPerUserMax of them at once', async () => {
     const tenant = await invitingTenant(server);
     await allowEverybody(tenant.tenant);
@@ -337,7 +367,12 @@ describe('a key', () => {
     await fill(limits.idempotencyKeysPerUserMax - 2);
     expect((await send('last')).status).toBe(200);
     const past = await send('more');
-    expect([past.status, past.headers['retry-after']]).toEqual([429, '3600']);
+    const seconds = Number(past.headers['retry-after']);
+    expect([past.status, Math.ceil(seconds / 3600)]).toEqual([429, 24]); // when the oldest is forgotten
+    expect([past.headers['ratelimit-policy'], past.headers.ratelimit]).toEqual([
+      '"idempotency-keys";q=1000;w=86400',
+      `"idempotency-keys";r=0;t=${seconds}`,
+    ]);
     expect((await send('first')).headers['idempotency-replayed']).toBe('true');
   });
 

@@ -240,6 +240,10 @@ describe('declining, revoking, sending again', () => {
     const resend = () => backend('POST', path(`/${invitationId}/resend`));
     const early = await resend();
     expect([codeOf(early), early.headers['retry-after']]).toEqual([[429, 'rate_limited'], '60']);
+    expect([early.headers['ratelimit-policy'], early.headers.ratelimit]).toEqual([
+      '"invitation-deliveries";q=1;w=60',
+      '"invitation-deliveries";r=0;t=60',
+    ]);
     clock.advance(limits.invitationResendPauseMs - 1);
     expect((await resend()).status).toBe(429);
     clock.advance(1);

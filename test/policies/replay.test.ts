@@ -180,17 +180,27 @@ describe('refusals', () => {
     expect(status).toBe(role === 'security-admin' || role === 'config-editor' ? 200 : 403);
   });
 
-  test('one at a time for a tenant, replaysMax at once', async () => {
-    const others = await Promise.all(Array.from({ length: limits.replaysMax }, () => server.tenant()));
+  test('one at a time for a tenant; past replaysMax tenants wait their turn, up to replaysWaitingMax of them', async () => {
+    const most = limits.replaysMax + limits.replaysWaitingMax;
+    const others = await Promise.all(Array.from({ length: most - 1 }, () => server.tenant()));
     const callers = [config, ...(await Promise.all(others.map((one) => configClient(server, one))))];
-    // Each is let in before the first has read anything.
-    const rego = owner(`# ${Math.random()}`);
-    const all = await Promise.all([...callers, config].map((as) => replay('car:open', { rego }, as)));
-    const statuses = all.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(limits.replaysMax);
-    const refused = all.find(({ status }) => status === 429);
-    expect([refused?.body.code, refused?.headers['retry-after']]).toEqual(['too_many_replays', '10']);
-    expect((await replay('car:open', { rego }, config)).status).toBe(200);
+    const late = await configClient(server, await server.tenant());
+    // All have arrived before the first has compiled its draft.
+    const all = async (as: (typeof config)[]) => {
+      const rego = owner(`# ${Math.random()}`);
+      return Promise.all(as.map((one) => replay('car:open', { rego }, one)));
+    };
+    expect((await all(callers)).map(({ status }) => status)).toEqual(Array(most).fill(200));
+    for (const asking of [
+      [config, config],
+      [...callers, late],
+    ]) {
+      const refused = (await all(asking)).filter(({ status }) => status !== 200);
+      expect(refused.map(({ body }) => body.code)).toEqual(['too_many_replays']);
+      expect(refused[0]?.headers['retry-after']).toBe('10');
+      expect(refused[0]?.headers.ratelimit).toBeUndefined();
+    }
+    expect((await all([config]))[0]?.status).toBe(200);
   });
 });
 

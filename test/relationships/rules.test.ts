@@ -1,8 +1,9 @@
 /** Ids, expiry and attributes of records, and reading a line of an import. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { wrongId } from '../../server/core/ids.ts';
 import { limits } from '../../server/core/limits.ts';
-import { attributesOf, checkThing, expiryOf, readLine, wrongId } from '../../server/relationships/rules.ts';
+import { attributesOf, checkThing, expiryOf, readLine } from '../../server/relationships/rules.ts';
 import { refusalOf } from '../helpers/problem.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -105,10 +106,10 @@ describe('a line of an import', () => {
   });
 
   test.each<[object, string, string]>([
-    [{ ...line, extra: 1 }, '/extra', 'There is no such field.'],
+    [{ ...line, extra: 1 }, '/extra', 'Unknown field; the fields here are from, relationshipType, to, expiresAt.'],
     [{ ...line, from: 'user/a' }, '/from', 'Must be an object with type and id.'],
     [{ ...line, to: [] }, '/to', 'Must be an object with type and id.'],
-    [{ ...line, from: { ...line.from, name: 'x' } }, '/from/name', 'There is no such field.'],
+    [{ ...line, from: { ...line.from, name: 'x' } }, '/from/name', 'Unknown field; the fields here are id, type.'],
     [{ ...line, from: { type: '1', id: 'a' } }, '/from/type', 'Must be the name of a type.'],
     [
       { ...line, to: { type: 'c'.repeat(limits.typeNameCharsMax + 1), id: '1' } },

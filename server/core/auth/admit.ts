@@ -1,4 +1,5 @@
 /** Owns who may call what, pure: the table "Who may call" of the API as functions. */
+import { pointerStep } from '../../../crds/values.ts';
 import { problem } from '../problems.ts';
 import { insufficientScope } from './problems.ts';
 import type { Access, Actor, Caller, Scope } from './schema.ts';
@@ -45,7 +46,7 @@ export function subjectFor(
   for (const [name, value] of Object.entries(subject)) {
     if (name !== 'id' && name !== 'type') {
       const detail = `A user cannot state the attribute ${name} of its own subject.`;
-      throw problem('forbidden', { detail, errors: [{ pointer: `/subject/${pointerToken(name)}`, detail }] });
+      throw problem('forbidden', { detail, errors: [{ pointer: `/subject/${pointerStep(name)}`, detail }] });
     }
     if (value !== actor[name as keyof Actor]) {
       const detail = 'A user may ask about itself only.';
@@ -53,9 +54,4 @@ export function subjectFor(
     }
   }
   return { ...actor };
-}
-
-/** RFC 6901 section 3. */
-function pointerToken(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

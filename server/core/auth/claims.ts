@@ -1,4 +1,5 @@
 /** Owns what a verified token's claims mean, pure: whether they hold now, whether a client or a user speaks, and who. */
+import { isTypeName, wrongId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { invalidToken } from './problems.ts';
 import { type Actor, type Caller, type IssuerConfig, scopes as knownScopes } from './schema.ts';
@@ -86,8 +87,6 @@ function scopesOf(claims: Claims): ReadonlySet<string> {
   return new Set(knownScopes.filter((scope) => words.includes(scope)));
 }
 
-const ACTOR_ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]+$/u;
-
 function actorOf(claims: Claims, issuer: IssuerConfig): Actor {
   const { actorIdClaimPath, actorTypeClaimPath, defaultActorType } = issuer.tokenMapping;
   const value = claimAt(claims, actorIdClaimPath);
@@ -96,7 +95,7 @@ function actorOf(claims: Claims, issuer: IssuerConfig): Actor {
   const id = `${issuer.actorIdPrefix ?? ''}${value}`;
   if (id.length > limits.subjectCharsMax) throw invalidToken('the actor id is too long');
   // What is recorded of an actor is asked for and erased by the same id: an id that no request could name is none.
-  if (!ACTOR_ID.test(id) || Buffer.byteLength(id) > limits.thingIdBytesMax) {
+  if (wrongId(id) !== undefined) {
     throw invalidToken(
       `the actor id holds a control character, is . or .., or has more than ${limits.thingIdBytesMax} bytes`,
     );
@@ -106,7 +105,7 @@ function actorOf(claims: Claims, issuer: IssuerConfig): Actor {
     throw invalidToken('the actor id belongs to another issuer');
   }
   const type = actorTypeClaimPath === undefined ? undefined : claimAt(claims, actorTypeClaimPath);
-  if (type !== undefined && (typeof type !== 'string' || !/^[A-Za-z][A-Za-z0-9_-]{0,62}$/.test(type))) {
+  if (type !== undefined && !isTypeName(type)) {
     throw invalidToken('the claim that names the actor type holds no type name');
   }
   return { type: type ?? defaultActorType, id };

@@ -81,8 +81,7 @@ class JwksSource implements KeySource {
     if (this.#ageMs() >= limits.jwksMaxAgeMs) await this.#readUnlessJustFailed();
     else if (this.#ageMs() >= limits.jwksRefreshAfterMs) void this.#readUnlessJustFailed();
     if (this.#keys === undefined || this.#ageMs() >= limits.jwksStaleMaxMs) {
-      const seconds = Math.ceil(limits.jwksRetryMs / 1000);
-      throw authProblem('issuer_unavailable', { headers: { 'retry-after': String(seconds) } });
+      throw authProblem('issuer_unavailable');
     }
     const key = this.#keys.pick(algorithm, kid);
     if (key !== undefined || this.#readAt !== readBefore) return key;

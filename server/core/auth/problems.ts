@@ -1,4 +1,5 @@
 /** Problems of authentication that are not simply "unauthenticated". */
+import { limits } from '../limits.ts';
 import { defineProblems, type Problem, problem } from '../problems.ts';
 
 export const authProblem = defineProblems({
@@ -6,6 +7,7 @@ export const authProblem = defineProblems({
     status: 503,
     title: 'Issuer unavailable',
     when: "The keys of the token's issuer cannot be read now, so the token can be neither accepted nor refused.",
+    retryAfterSeconds: Math.ceil(limits.jwksRetryMs / 1000),
   },
   insufficient_scope: {
     status: 403,

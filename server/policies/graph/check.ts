@@ -2,7 +2,9 @@
  * Whether a drawn policy that has the right shape (schema.ts) also makes sense: the one door for its errors, each of
  * which says where, which node, what is wrong and how to mend it.
  */
+
 import { limits } from '../../core/limits.ts';
+import { isText } from '../../core/text.ts';
 import { checkCondition } from './conditions.ts';
 import { graphToRego } from './convert.ts';
 import type { GraphNode, PolicyGraph } from './schema.ts';
@@ -80,8 +82,7 @@ function checkTexts(graph: PolicyGraph): GraphError[] {
   const errors: GraphError[] = [];
   for (const { pointer, node, text } of textsOf(graph)) {
     if (typeof text !== 'string') continue;
-    // Neither Postgres nor UTF-8 can hold these.
-    if (!text.isWellFormed() || text.includes('\0')) {
+    if (!isText(text)) {
       errors.push({ pointer, node, detail: 'holds NUL or half a surrogate pair: remove it' });
     } else if ([...text].length > limits.graphTextCharsMax) {
       errors.push({ pointer, node, detail: `is longer than ${limits.graphTextCharsMax} characters` });

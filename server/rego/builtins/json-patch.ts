@@ -2,6 +2,7 @@
  * Owns applying JSON Patch operations to a value. The value was read from the policy's memory for this one call, so it
  * is changed in place; `copy` clones, and everything whose cost grows with the value is charged.
  */
+import { pointerName } from '../../../crds/values.ts';
 import { distinct, identity } from '../compare.ts';
 import { type RegoObject, RegoSet, type Value } from '../value.ts';
 import { type BuiltinContext, refuse, stringOf } from './arguments.ts';
@@ -151,10 +152,7 @@ function pathOf(value: Value | undefined): Value[] {
   if (Array.isArray(value)) return value;
   const text = stringOf(value);
   if (text === '') return [];
-  return text
-    .replace(/^\/+/, '')
-    .split('/')
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return text.replace(/^\/+/, '').split('/').map(pointerName);
 }
 
 /** An array index of at most `last`. */

@@ -1,0 +1,18 @@
+/** Owns what the id and the name of the type of an actor or resource may be, pure. */
+import { limits } from './limits.ts';
+
+/** No path can hold the two dots: clients resolve them away. */
+const ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]+$/u;
+const TYPE = /^[A-Za-z][A-Za-z0-9_-]*$/;
+
+/** Why the id cannot be one, or undefined. */
+export function wrongId(id: string): string | undefined {
+  const bytes = Buffer.byteLength(id);
+  if (bytes > limits.thingIdBytesMax) return `An id has at most ${limits.thingIdBytesMax} bytes; this has ${bytes}.`;
+  if (!ID.test(id)) return 'An id has at least one character, no control characters, and is not . or ..';
+  return undefined;
+}
+
+export function isTypeName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= limits.typeNameCharsMax && TYPE.test(value);
+}
