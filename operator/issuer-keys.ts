@@ -45,7 +45,7 @@ export class IssuerKeys {
 
   async condition(tenant: string, name: string): Promise<ConditionLine> {
     const { database, maxStalenessMs } = this.#options;
-    return conditionOf(await database.systemAtOnce((tx) => readFindings(tx, tenant, name, maxStalenessMs)));
+    return conditionOf(await database.systemPipelined((tx) => readFindings(tx, tenant, name, maxStalenessMs)));
   }
 
   async close(): Promise<void> {
@@ -68,7 +68,7 @@ export class IssuerKeys {
     const { database, pollMs, changed, observe } = this.#options;
     try {
       // Longer than since the last time: a change bears the time at which its transaction began.
-      const rows = await database.systemAtOnce((tx) => readChangedFindings(tx, pollMs * 3));
+      const rows = await database.systemPipelined((tx) => readChangedFindings(tx, pollMs * 3));
       for (const { tenant, name } of rows) changed(tenant, name);
     } catch (error) {
       if (this.#polling) observe({ kind: 'background_failed', task: 'issuer keys', error });

@@ -44,7 +44,7 @@ export class Programmed {
 
   /** Asks now. */
   async serving(tenant: string, revision: number): Promise<Serving> {
-    const rows = await this.#options.database.systemAtOnce((tx) =>
+    const rows = await this.#options.database.systemPipelined((tx) =>
       readServed(tx, [tenant], this.#options.maxStalenessMs),
     );
     const { live = 0, revisions = [] } = rows[0] ?? {};
@@ -121,7 +121,7 @@ export class Programmed {
       if (tenants.length === 0) return;
       try {
         const { database, maxStalenessMs } = this.#options;
-        const rows = await database.systemAtOnce((tx) => readServed(tx, tenants, maxStalenessMs));
+        const rows = await database.systemPipelined((tx) => readServed(tx, tenants, maxStalenessMs));
         for (const { tenant, revisions } of rows) this.#judge(tenant, revisions, all);
       } catch (error) {
         if (!this.#closed) this.#options.observe({ kind: 'background_failed', task: 'programmed', error });

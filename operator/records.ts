@@ -57,7 +57,7 @@ export class Records {
   /** Writes the record if it differs from what is remembered. @returns whether it did */
   async put(record: ResourceRecord): Promise<boolean> {
     if (isDeepStrictEqual(this.#records.get(record.key), record)) return false;
-    await this.#database.systemAtOnce((tx) => upsertRecord(tx, this.#source, toRow(record)));
+    await this.#database.systemPipelined((tx) => upsertRecord(tx, this.#source, toRow(record)));
     this.#drop(record.key);
     this.#hold(record);
     return true;
@@ -66,7 +66,7 @@ export class Records {
   async remove(key: Key): Promise<void> {
     const record = this.#records.get(key);
     if (record === undefined) return;
-    await this.#database.systemAtOnce((tx) => deleteRecord(tx, this.#source, record));
+    await this.#database.systemPipelined((tx) => deleteRecord(tx, this.#source, record));
     this.#drop(key);
   }
 

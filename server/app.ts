@@ -72,7 +72,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   registerErrors(app, observe);
   const rates = config.ACCORD_RATE_LIMIT > 0 ? new RateLimit(config.ACCORD_RATE_LIMIT, services.clock) : undefined;
   declareCaller(app);
-  const admit = takeTurns(app, services.authz.turns);
+  const admit = takeTurns(app, services.authz.scheduler);
   readJsonBodies(app, (request, count) => rates?.charge(request, count), admit);
   app.addHook('onRequest', (request, reply, done) => {
     // All that protects JSON, which no browser shows as a page or takes with cookies: pages get more (docs.ts). A header

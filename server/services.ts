@@ -5,10 +5,10 @@ import { erasingAudit } from './audit/index.ts';
 import { type AuthzRouteServices, Batches, DecisionLog, Explainer, erasingDecisions } from './authz/index.ts';
 import type { AuthzenServices } from './authzen/index.ts';
 import {
+  ConsentHistory,
   type ConsentRouteServices,
   erasingConsents,
   FactsWithConsents,
-  PastConsents,
   Registrar,
   Throttled,
 } from './consents/index.ts';
@@ -19,7 +19,7 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { type Config, requireVariable } from './core/config.ts';
 import { Database } from './core/db/database.ts';
 import type { FenceOptions } from './core/db/fence.ts';
-import { FairQueue } from './core/fair-queue.ts';
+import { FairScheduler } from './core/fair-scheduler.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
 import { problem } from './core/problems.ts';
@@ -169,7 +169,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
       register: { database, clock, ledger, tenantOf: (tenant) => snapshots.get(tenant) },
       sealing: { database, sealer, clock, observe },
       idempotency: { database, sealer, clock, observe },
-      erasure: { database, clock, sealer, ledger, rooms: erasingRooms(sealer, authz.turns) },
+      erasure: { database, clock, sealer, ledger, rooms: erasingRooms(sealer, authz.scheduler) },
       fenced(fence) {
         const on = database.fenced(fence);
         const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });
@@ -213,9 +213,9 @@ type Parts = {
 function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl, sealer }: Parts) {
   const compiler = createCompiler({ workers: config.ACCORD_COMPILERS, observe });
   const artifacts = new Artifacts({ database, compiler, observe });
-  const turns = new FairQueue(clock);
+  const scheduler = new FairScheduler(clock);
   const engine = new Engine({
-    ...{ clock, observe, turns },
+    ...{ clock, observe, scheduler },
     fetch: (tenant, digest) => artifacts.fetch(tenant, digest),
     fetchPacked: (tenant, digest) => artifacts.fetchPacked(tenant, digest),
   });
@@ -237,11 +237,11 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
   const served = async (tenant: string, revision: number): Promise<void> => {
     if ((snapshots.get(tenant)?.revision ?? 0) < revision) await snapshots.refresh(tenant);
   };
-  const past = new PastConsents(database);
+  const history = new ConsentHistory(database);
   const authz = {
     engine,
-    turns,
-    facts: new FactsWithConsents(new FactsFromDatabase(database, turns), past),
+    scheduler,
+    facts: new FactsWithConsents(new FactsFromDatabase(database, scheduler), history),
     log,
     clock,
     observe,
@@ -263,7 +263,7 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
     types: { database, clock, served },
     definitions: { database, clock, served },
     consents: {
-      ...{ database, clock, sealer, tagger, baseUrl, snapshotOf, ledger, past },
+      ...{ database, clock, sealer, tagger, baseUrl, snapshotOf, ledger, history },
       throttled: new Throttled(clock),
       registrar: new Registrar({ database, clock, ledger, tagger, snapshotOf }),
     },
@@ -277,9 +277,9 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
 }
 
 /** The rooms with records of people: what makes records erases before what records them. */
-function erasingRooms(sealer: Sealer, turns: FairQueue) {
+function erasingRooms(sealer: Sealer, scheduler: FairScheduler) {
   const makers = [erasingInvitations(sealer), erasingRelationships, erasingConsents, erasingIdempotency(sealer)];
-  return [...makers, erasingDecisions(turns), erasingLedger, erasingAudit];
+  return [...makers, erasingDecisions(scheduler), erasingLedger, erasingAudit];
 }
 
 function metricsOf(snapshots: Snapshots, engine: Engine): Metrics {

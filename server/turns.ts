@@ -5,7 +5,7 @@
  * a turn of its own (decisions, batches, facts).
  */
 import type { Admit } from './body.ts';
-import type { FairQueue } from './core/fair-queue.ts';
+import type { FairScheduler } from './core/fair-scheduler.ts';
 import type { App } from './core/http.ts';
 
 declare module 'fastify' {
@@ -16,12 +16,12 @@ declare module 'fastify' {
 }
 
 /** To be called before any plugin is registered: a plugin's requests have what was declared before it. */
-export function takeTurns(app: App, turns: FairQueue): Admit {
+export function takeTurns(app: App, scheduler: FairScheduler): Admit {
   app.decorateRequest('admitted', false);
   return (request, goOn) => {
     request.admitted = true;
     if (request.caller === null) goOn();
-    else turns.enter(request.caller.tenant, goOn);
+    else scheduler.enter(request.caller.tenant, goOn);
   };
 }
 

@@ -4,7 +4,7 @@ import { subjectFor } from '../core/auth/admit.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
-import type { FairQueue } from '../core/fair-queue.ts';
+import type { FairScheduler } from '../core/fair-scheduler.ts';
 import type { Observe } from '../core/observe.ts';
 import { Problem } from '../core/problems.ts';
 import {
@@ -27,7 +27,7 @@ import type { AuthorizationRequest } from './schema.ts';
 export type AuthzServices = {
   engine: Engine;
   /** Turns of the main thread. */
-  turns: FairQueue;
+  scheduler: FairScheduler;
   facts: FactsSource;
   log: DecisionLog;
   clock: Clock;
@@ -101,7 +101,7 @@ export function answerPrepared(
   if (!(facts instanceof Promise)) return decided(facts);
   const { tenant } = question;
   return facts.then((gathered) =>
-    services.turns.isShared ? services.turns.turn(tenant).then(() => decided(gathered)) : decided(gathered),
+    services.scheduler.isShared ? services.scheduler.turn(tenant).then(() => decided(gathered)) : decided(gathered),
   );
 }
 

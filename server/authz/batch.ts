@@ -39,7 +39,7 @@ export async function authorizeAll(
 ): Promise<string[]> {
   for (const one of requests) if (one) questionOf(asked, one, 0); // all or nothing: nobody else's question among them
   const answers = new Answers(textOf);
-  const pace = services.turns.pace(asked.snapshot.tenant);
+  const pace = services.scheduler.pace(asked.snapshot.tenant);
   for (let at = 0; at < requests.length; at += PART) {
     const part = requests.slice(at, at + PART);
     const prepared = part.map((one) => (one && !answers.full ? prepare(services, asked, one) : undefined));
@@ -118,7 +118,7 @@ export async function allowAll(
   const prepared = requests.map((one) => prepare(services, asked, one, undefined, now));
   const facts = await Promise.all(prepared.map((one) => one.facts));
   const allowed: boolean[] = [];
-  const pace = services.turns.pace(asked.snapshot.tenant);
+  const pace = services.scheduler.pace(asked.snapshot.tenant);
   for (const [index, { policy, question }] of prepared.entries()) {
     const turn = pace();
     if (turn) await turn;

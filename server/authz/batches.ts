@@ -3,12 +3,12 @@
  * client has read them.
  */
 import type { ServerResponse } from 'node:http';
-import { Gate } from '../core/db/gate.ts';
+import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
 import { authzProblem } from './problems.ts';
 
 export class Batches {
-  readonly #gate = new Gate(limits.batchesPerTenantMax);
+  readonly #semaphore = new KeyedSemaphore(limits.batchesPerTenantMax);
   readonly #takenMsMax: number;
 
   /** @param takenMsMax a client that has not read its answer after so long is cut off */
@@ -21,12 +21,12 @@ export class Batches {
    * @throws Problem too_many_batches; client_closed_request when the connection ended before its turn
    */
   run<T>(tenant: string, response: ServerResponse, work: () => Promise<T>): Promise<T> {
-    if (this.#gate.waiting(tenant) >= limits.batchesWaitingPerTenantMax) {
+    if (this.#semaphore.waiting(tenant) >= limits.batchesWaitingPerTenantMax) {
       throw authzProblem('too_many_batches');
     }
     return new Promise((resolve, reject) => {
       const taken = new Promise<void>((done) => response.once('close', done));
-      void this.#gate.run(tenant, async () => {
+      void this.#semaphore.run(tenant, async () => {
         if (response.closed) return reject(authzProblem('client_closed_request')); // nobody reads it
         try {
           resolve(await work());

@@ -4,7 +4,7 @@
  */
 import type { Transaction } from '../core/db/database.ts';
 import { type Erasing, type RoomErasing, scanning } from '../core/erasing.ts';
-import type { FairQueue } from '../core/fair-queue.ts';
+import type { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
 import {
   holdLooks,
@@ -19,8 +19,8 @@ import {
 import { withStandIns } from './erased-texts.ts';
 import { type DecisionRecord, deleteDecisions, type NamingRow, rewriteDecisions, scanDecisions } from './store.ts';
 
-/** @param turns others have theirs between the records of a portion */
-export function erasingDecisions(turns: FairQueue): RoomErasing {
+/** @param scheduler others have theirs between the records of a portion */
+export function erasingDecisions(scheduler: FairScheduler): RoomErasing {
   return {
     eraseSome: scanning(
       (tx, { tenant, type, id, contacts, isUser }, after) =>
@@ -32,7 +32,7 @@ export function erasingDecisions(turns: FairQueue): RoomErasing {
         }),
       async (tx, person, rows) => {
         const { tenant } = person;
-        const pace = turns.pace(tenant);
+        const pace = scheduler.pace(tenant);
         const own = rows.filter((row) => row.own);
         const others: NamingRow[] = [];
         for (const { at, id, request, answer } of rows) {

@@ -75,7 +75,13 @@ export class Explainer {
       wasm = await this.#services.artifacts.compileExplaining(tenant, effectiveRego);
       this.#compiled.set(key, wasm);
     }
-    const run = await this.#services.engine.runApart(tenant, { key, wasm, input, now, ...(graph ? { graph } : {}) });
+    const run = await this.#services.engine.evaluateIsolated(tenant, {
+      key,
+      wasm,
+      input,
+      now,
+      ...(graph ? { graph } : {}),
+    });
     const decision = decisionOf(run);
     const explain: Explanation = {
       policy: name,

@@ -5,26 +5,29 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../core/db/database.ts';
+import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Tagger } from '../pseudonyms/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { withoutErased } from './erasing.ts';
 import { answerText } from './schema.ts';
-import { Shares } from './shares.ts';
 import { type DecisionRecord, insertDecisions } from './store.ts';
 
 const FLUSH_MS = 100;
 const BATCH = 500;
 const BATCH_CHARS = 4 * 1024 * 1024;
 
+type Waiting = { record: DecisionRecord; chars: number };
+
 export class DecisionLog {
   readonly #database: Database;
   readonly #observe: Observe;
   readonly #tagger: Tagger;
-  readonly #waiting = new Shares<DecisionRecord>({
-    count: limits.decisionLogQueueMax,
-    chars: limits.decisionLogQueueCharsMax,
+  readonly #waiting = new FairQueue<string, Waiting>({
+    countMax: limits.decisionLogQueueMax,
+    sizeMax: limits.decisionLogQueueCharsMax,
+    sizeOf: ({ chars }) => chars,
   });
   /** Records of each tenant that were dropped since it was last told. */
   readonly #dropped = new Map<string, number>();
@@ -41,7 +44,7 @@ export class DecisionLog {
     if (!keeps(setting, record.answer.outcome === 'deny', draw)) return;
     // A request may have 256 KiB and an answer 64 KiB: counting records alone would let them fill gigabytes.
     const chars = JSON.stringify(record.request).length + answerText(record.answer).length;
-    for (const tenant of this.#waiting.add(record.tenant, record, chars)) this.#drop(tenant, 1);
+    for (const tenant of this.#waiting.push(record.tenant, { record, chars })) this.#drop(tenant, 1);
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined;
     });
@@ -55,7 +58,7 @@ export class DecisionLog {
   async #flush(): Promise<void> {
     while (this.#waiting.count > 0) {
       if (this.#waiting.count < BATCH) await sleep(FLUSH_MS);
-      const batch = this.#waiting.take(BATCH, BATCH_CHARS);
+      const batch = this.#waiting.take(BATCH, BATCH_CHARS).map(({ record }) => record);
       try {
         await this.#database.system(async (tx) => insertDecisions(tx, await withoutErased(this.#tagger, tx, batch)));
       } catch (error) {

@@ -1,6 +1,6 @@
 /** The Config API's replaying of logged decisions with a draft of their policy. */
 import { Type } from 'typebox';
-import { Gate } from '../core/db/gate.ts';
+import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
 import { type App, memberOf, plainJson } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { checkPolicyName, PolicyTestBody } from '../policies/index.ts';
@@ -16,7 +16,7 @@ export type ReplayRouteServices = ReplayServices & {
 
 const replayers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 const WEEK_MS = 7 * 86_400_000;
-const SERVER = 'server'; // the one key of the gate
+const SERVER = 'server'; // the one key of the semaphore
 
 const ReplayBody = Type.Object(
   {
@@ -42,7 +42,7 @@ const ReplayBody = Type.Object(
 export function registerReplay(app: App, services: ReplayRouteServices): void {
   /** Tenants with a replay that runs or waits. With one of each, the order of asking lets tenants take turns. */
   const tenants = new Set<string>();
-  const gate = new Gate(limits.replaysMax);
+  const semaphore = new KeyedSemaphore(limits.replaysMax);
   app.route({
     method: 'POST',
     url: '/tenants/:tenant/policies/:policyName/replay',
@@ -62,7 +62,7 @@ export function registerReplay(app: App, services: ReplayRouteServices): void {
       memberOf(request);
       checkPolicyName(name);
       const { since, limit = limits.replayRecordsMax, ...draft } = request.body;
-      if (tenants.has(tenant) || gate.waiting(SERVER) >= limits.replaysWaitingMax)
+      if (tenants.has(tenant) || semaphore.waiting(SERVER) >= limits.replaysWaitingMax)
         throw authzProblem('too_many_replays');
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
@@ -70,7 +70,7 @@ export function registerReplay(app: App, services: ReplayRouteServices): void {
       try {
         // Postgres knows fewer offsets than RFC 3339.
         const from = new Date(since ?? services.clock.now() - WEEK_MS).toISOString();
-        return await gate.run(SERVER, async () => {
+        return await semaphore.run(SERVER, async () => {
           if (gone.signal.aborted) throw authzProblem('client_closed_request'); // while it waited
           return replay(services, services.snapshotOf(tenant), { name, draft, since: from, limit }, gone.signal);
         });

@@ -86,7 +86,8 @@ async function answerOf(
   const now = Date.parse(at);
   const input = inputFor(reads, { ...question, now }, facts);
   try {
-    return decisionOf(await services.engine.runApart(tenant, { key: `${tenant}/${digest}`, wasm, input, now })).answer;
+    return decisionOf(await services.engine.evaluateIsolated(tenant, { key: `${tenant}/${digest}`, wasm, input, now }))
+      .answer;
   } catch (error) {
     if (error instanceof Problem && error.code === 'not_ready') return { unevaluated: 'evaluator_lost' };
     throw error;

@@ -6,7 +6,7 @@ import { type App, type CountMore, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
 import type { Sealer } from '../keys/index.ts';
-import { type Found, type SearchServices, type Spend, searchPolicies, searchThings } from '../search/index.ts';
+import { type ChargeRate, type Found, type SearchServices, searchPolicies, searchThings } from '../search/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { actionNameOf, actionOf, attributesOf, entityOf, requestOf, searchedOf } from './rules.ts';
 import {
@@ -66,8 +66,8 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
         const { type } = request.body[vary];
         const asking = requestOf(question);
         const place = { list: `search/${vary}`, page, of: question };
-        const { found, page: told } = await search(request, reply, place, (spend, asked, at) =>
-          searchThings({ ...services, spend }, asked, { vary, type, request: asking }, at),
+        const { found, page: told } = await search(request, reply, place, (chargeRate, asked, at) =>
+          searchThings({ ...services, chargeRate }, asked, { vary, type, request: asking }, at),
         );
         return { page: told, results: found.map((id) => ({ type, id })) };
       },
@@ -97,7 +97,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
         request,
         reply,
         { list: 'search/action', page, of: [entityOf(subject), entityOf(resource), context] },
-        (spend, asked, at) => searchPolicies({ ...services, spend }, asked, { type, request: asking }, at),
+        (chargeRate, asked, at) => searchPolicies({ ...services, chargeRate }, asked, { type, request: asking }, at),
       ).then(({ found, page: told }) => ({
         page: told,
         results: found.map((name) => ({ name: actionNameOf(type, name) })),
@@ -111,7 +111,7 @@ type Reply = { header(name: string, value: string): unknown };
 type Paged = { found: string[]; page: { next_token: string; count: number } };
 
 type Find = (
-  spend: Spend,
+  chargeRate: ChargeRate,
   asked: Parameters<typeof searchThings>[1],
   at: { after: string; limit: number },
 ) => Promise<Found>;
@@ -128,9 +128,9 @@ function searching(services: AuthzenSearchServices, countMore: CountMore) {
     const tokens = pageTokensOf(services.pageTokens, { tenant, list, search: of });
     const at = tokens.pageOf(page);
     const snapshot = services.snapshotOf(tenant);
-    const spend = spendOf((count) => countMore(request as never, count));
+    const chargeRate = chargeRateOf((count) => countMore(request as never, count));
     const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
-    const { found, next } = await find(spend, asked, { ...at, limit: Math.max(at.limit, 1) });
+    const { found, next } = await find(chargeRate, asked, { ...at, limit: Math.max(at.limit, 1) });
     reply.header('accord-revision', `c${snapshot.revision}`);
     // None are wanted, and there is one: its page begins where this one did.
     if (at.limit < found.length) return { found: [], page: { next_token: tokens.next(0, at.after), count: 0 } };
@@ -139,7 +139,7 @@ function searching(services: AuthzenSearchServices, countMore: CountMore) {
 }
 
 /** Who is in debt gets nothing; a search that is begun ends its page when it gets there, by its own decisions or others'. */
-function spendOf(countMore: (count: number) => void): Spend {
+function chargeRateOf(countMore: (count: number) => void): ChargeRate {
   let begun = false;
   return (decisions) => {
     const more = begun ? decisions : decisions - 1; // one was counted at the door

@@ -6,17 +6,17 @@
 
 import { type Definitions, isSufficient, judge } from '../definitions/index.ts';
 import type { ConsentFact, Facts, FactsQuestion, FactsSource } from '../facts/index.ts';
-import type { PastConsents } from './past.ts';
+import type { ConsentHistory } from './consent-history.ts';
 import { lastGiven, pastOf } from './rules.ts';
 import type { GivenRow } from './schema.ts';
 
 export class FactsWithConsents implements FactsSource {
   readonly #records: FactsSource;
-  readonly #past: PastConsents;
+  readonly #history: ConsentHistory;
 
-  constructor(records: FactsSource, past: PastConsents) {
+  constructor(records: FactsSource, history: ConsentHistory) {
     this.#records = records;
-    this.#past = past;
+    this.#history = history;
   }
 
   gather(question: FactsQuestion): Facts | Promise<Facts> {
@@ -27,7 +27,10 @@ export class FactsWithConsents implements FactsSource {
   }
 
   async #gatherBoth(question: FactsQuestion, userId: string, definitions: Definitions): Promise<Facts> {
-    const [facts, rows] = await Promise.all([this.#records.gather(question), this.#past.of(question.tenant, userId)]);
+    const [facts, rows] = await Promise.all([
+      this.#records.gather(question),
+      this.#history.of(question.tenant, userId),
+    ]);
     return { ...facts, consents: consentFactsOf(rows, definitions, question.now) };
   }
 }

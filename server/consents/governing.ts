@@ -11,7 +11,7 @@ import type { Definitions } from '../definitions/index.ts';
 import { actedBy, type Ledger, type RegisterEntry } from '../ledger/index.ts';
 import type { Tagger } from '../pseudonyms/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
-import type { PastConsents } from './past.ts';
+import type { ConsentHistory } from './consent-history.ts';
 import type { Throttled } from './throttled.ts';
 
 export type ConsentServices = {
@@ -19,7 +19,7 @@ export type ConsentServices = {
   clock: Clock;
   ledger: Ledger;
   tagger: Tagger;
-  past: PastConsents;
+  history: ConsentHistory;
   throttled: Throttled;
   /** What this server serves of a tenant. @throws Problem 404, 503 */
   snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };

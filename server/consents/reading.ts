@@ -35,7 +35,7 @@ export async function readActive(
     ]);
     return judgementView(name, active);
   }
-  const rows = await services.past.of(asking.tenant, userId, name);
+  const rows = await services.history.of(asking.tenant, userId, name);
   const now = services.clock.now();
   const judged = judge(definition, language, pastOf(rows), now);
   if (judged === undefined) throw consentProblem('consent_not_active');
@@ -67,7 +67,7 @@ export async function readOutstanding(
 ): Promise<JudgementView[]> {
   const userId = concernedUser(services, asking, query.userId, '/query/userId');
   const definitions = named(services.snapshotOf(asking.tenant).definitions, query.names);
-  const rows = Map.groupBy(await services.past.of(asking.tenant, userId), (row) => row.definition);
+  const rows = Map.groupBy(await services.history.of(asking.tenant, userId), (row) => row.definition);
   const now = services.clock.now();
   const judged = definitions.flatMap((definition) => {
     const found = judge(definition, query.language, pastOf(rows.get(definition.name) ?? []), now);

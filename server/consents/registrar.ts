@@ -3,12 +3,13 @@
  * with one commit for all. A user's consents are written in turn (holdUsers), and the clock is read when it is their turn, so
  * that what is judged is what is written to.
  */
+
+import { takeFitting } from '../core/batch-loader.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { claimAll, type Once } from '../core/once.ts';
 import { Problem } from '../core/problems.ts';
-import { takeFitting } from '../core/together.ts';
 import type { Definitions } from '../definitions/index.ts';
 import type { Ledger, RegisterEntry } from '../ledger/index.ts';
 import { comeBack, type Tagger } from '../pseudonyms/index.ts';

@@ -1,202 +1,128 @@
 /**
- * Owns whose work the main thread does next: start-time fair queueing between tenants. Each tenant has a virtual time, the
- * time that its work took on the main thread, and whoever has had least goes first. Work is done from the check phase of the
- * event loop for a bounded slice of each turn, so that what arrives is read in between.
- *
- * What a piece of work takes is measured from its beginning to the next immediate: Node runs the microtasks and ticks that
- * it leaves behind in between, and with them the rest of a request's handling.
+ * A queue that takes from its keys (tenants) in turn, each key's items in the order of their coming. It may be bounded: then
+ * the key that holds most loses its oldest items, so that a tenant that floods the queue loses its own. A bound for each key is
+ * its caller's, who refuses what is too much (`length`).
  */
-import type { Clock } from './clock.ts';
-import { limits } from './limits.ts';
-
-type Work = () => void;
-
-/**
- * `finish`: the virtual time at which the tenant's last work ended, ms. `longestMs`: of its recent pieces of work.
- * `yieldsSince`: when its first piece that waits began to yield, if it did.
- */
-type Share = {
-  finish: number;
-  longestMs: number;
-  seenAt: number;
-  yieldsSince: number | undefined;
-  waiting: Work[];
+type Bounds<Item> = {
+  /** Of all keys together. */
+  countMax: number;
+  /** Of all keys together, in the unit of `sizeOf`. */
+  sizeMax: number;
+  sizeOf: (item: Item) => number;
 };
 
-/** The immediates of one check phase. `startedAt`: when its first one ran. */
-type Phase = { left: number; startedAt: number | undefined };
+type Lane<Item> = { items: Item[] /** Of `items`, the first that still waits. */; first: number; size: number };
 
-export class FairQueue {
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  /** Tenants that were seen lately. */
-  readonly #shares = new Map<string, Share>();
-  readonly #waiting = new Set<Share>();
-  /** The tenant that alone was seen lately: its requests need no order. */
-  #only: string | undefined;
-  /** The start of the last work, in virtual time: nobody saves up what it did not use. */
-  #virtual = 0;
-  #running: { share: Share; startedAt: number } | undefined;
-  #phase: Phase | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #forgottenAt = 0;
+export class FairQueue<Key, Item> {
+  readonly #bounds: Bounds<Item> | undefined;
+  /** In the order of their turns; none is empty. */
+  readonly #lanes = new Map<Key, Lane<Item>>();
+  #count = 0;
+  #size = 0;
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock;
+  constructor(bounds?: Bounds<Item>) {
+    this.#bounds = bounds;
   }
 
-  /** Whether more than one tenant was seen lately. */
-  get isShared(): boolean {
-    return this.#shares.size > 1;
+  /** How many items wait. */
+  get count(): number {
+    return this.#count;
   }
 
-  /** Does `work` at once while no other tenant was seen lately, else when it is the tenant's turn. */
-  enter(tenant: string, work: Work): void {
-    if (tenant === this.#only) {
-      work();
-      return;
+  /** How many items of a key wait. */
+  length(key: Key): number {
+    const lane = this.#lanes.get(key);
+    return lane === undefined ? 0 : lane.items.length - lane.first;
+  }
+
+  /** Keys with items, in the order of their turns. */
+  keys(): IterableIterator<Key> {
+    return this.#lanes.keys();
+  }
+
+  /** @returns the keys that lost an item by it, once for each item */
+  push(key: Key, item: Item): Key[] {
+    let lane = this.#lanes.get(key);
+    if (lane === undefined) {
+      lane = { items: [], first: 0, size: 0 };
+      this.#lanes.set(key, lane);
     }
-    const share = this.#shareOf(tenant);
-    if (this.#only === undefined) this.#add(share, work);
-    else work();
+    lane.items.push(item);
+    this.#count++;
+    return this.#bounds === undefined ? none : this.#evict(this.#bounds, lane, item);
   }
 
-  /** Does `work` when it is the tenant's turn, also while it is alone; rejects with what it throws. */
-  run<T>(tenant: string, work: () => T | Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#add(this.#shareOf(tenant), () => {
-        try {
-          resolve(work());
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
-  }
-
-  /** Resolves when it is the tenant's turn; what follows at once is part of it. */
-  turn(tenant: string): Promise<void> {
-    return this.run(tenant, () => {});
-  }
-
-  /** For work of many steps: whether the next one waits for a turn, because those before it took a slice of the time. */
-  pace(tenant: string): () => Promise<void> | undefined {
-    let begun = this.#clock.monotonic();
-    return () => {
-      if (this.#clock.monotonic() - begun < limits.turnMs) return undefined;
-      return this.run(tenant, () => {
-        begun = this.#clock.monotonic();
-      });
-    };
-  }
-
-  /** Counts time of the main thread that a tenant's work took outside of its turns. */
-  charge(tenant: string, ms: number): void {
-    if (this.#only === undefined) this.#shareOf(tenant).finish += ms;
-  }
-
-  #shareOf(tenant: string): Share {
-    const now = this.#clock.monotonic();
-    let share = this.#shares.get(tenant);
-    if (share === undefined) {
-      // The one that was alone was not watched.
-      for (const other of this.#shares.values()) if (this.#only !== undefined) other.seenAt = now;
-      share = { finish: this.#virtual, longestMs: 0, seenAt: now, yieldsSince: undefined, waiting: [] };
-      this.#shares.set(tenant, share);
-      this.#only = this.#shares.size === 1 ? tenant : undefined;
+  /** The oldest item of the first key in turn that `isReady`; the key is the last in turn then. */
+  shift(isReady?: (key: Key) => boolean): { key: Key; item: Item } | undefined {
+    for (const [key, lane] of this.#lanes) {
+      if (isReady !== undefined && !isReady(key)) continue;
+      const item = this.#shift(key, lane);
+      if (this.#lanes.delete(key)) this.#lanes.set(key, lane);
+      return { key, item };
     }
-    share.seenAt = now;
-    return share;
+    return undefined;
   }
 
-  #add(share: Share, work: Work): void {
-    if (share.waiting.length === 0) share.finish = Math.max(share.finish, this.#virtual);
-    share.waiting.push(work);
-    this.#waiting.add(share);
-    this.#schedule();
+  /** The oldest item of a key that has one, whose turn stays: for an order that is not this queue's. */
+  shiftOf(key: Key): Item {
+    return this.#shift(key, this.#lanes.get(key) as Lane<Item>);
   }
 
-  /** An immediate for each piece of work that the next phase may do, and one behind it, which ends the measurement. */
-  #schedule(): void {
-    this.#phase ??= this.#extended({ left: 0, startedAt: undefined });
-    if (this.#phase.left <= limits.turnPiecesMax) this.#extended(this.#phase);
-  }
-
-  #extended(phase: Phase): Phase {
-    phase.left++;
-    setImmediate(() => this.#step(phase));
-    return phase;
-  }
-
-  #step(phase: Phase): void {
-    phase.left--;
-    if (this.#phase === phase) this.#phase = undefined; // what is added from now on is for the next one
-    const now = this.#clock.monotonic();
-    this.#settle(now);
-    phase.startedAt ??= now;
-    const isOver = now - phase.startedAt >= limits.turnMs;
-    if (phase.left > 0 && !isOver) this.#next(now);
-    else if (phase.left === 0) this.#end(now);
-  }
-
-  #settle(now: number): void {
-    if (this.#running === undefined) return;
-    const { share, startedAt } = this.#running;
-    this.#running = undefined;
-    const ms = now - startedAt;
-    share.finish += ms;
-    share.seenAt = now;
-    share.longestMs = Math.max(ms, share.longestMs * 0.9);
-  }
-
-  #next(now: number): void {
-    let first: Share | undefined;
-    for (const share of this.#waiting)
-      if ((first === undefined || share.finish < first.finish) && !this.#yields(share, now)) first = share;
-    if (first === undefined) return;
-    this.#virtual = Math.max(this.#virtual, first.finish);
-    first.yieldsSince = undefined;
-    const work = first.waiting.shift() as Work;
-    if (first.waiting.length === 0) this.#waiting.delete(first);
-    this.#running = { share: first, startedAt: now };
-    work();
-  }
-
-  /**
-   * Whether somebody who has had less was served just now and may be about to ask again: long work that began in between
-   * would make it wait for all of that work, each time. Short work makes nobody wait. Each piece yields for a bounded
-   * time: among many tenants somebody who has had less was always served just now.
-   */
-  #yields(share: Share, now: number): boolean {
-    if (share.longestMs <= limits.turnMs) return false;
-    if (share.yieldsSince !== undefined && now - share.yieldsSince >= limits.turnAwaitedMs) return false;
-    for (const other of this.#shares.values())
-      if (now - other.seenAt < limits.turnAwaitedMs && other.finish + limits.turnMs < share.finish) {
-        share.yieldsSince ??= now;
-        return true;
-      }
-    return false;
-  }
-
-  #end(now: number): void {
-    let pieces = 0;
-    let yielding = 0;
-    for (const share of this.#waiting) {
-      if (this.#yields(share, now)) yielding++;
-      else pieces += share.waiting.length;
+  /** At most so many items, one of each key in turn, and no more once they have the size; the first one whatever its size. */
+  take(count: number, size: number): Item[] {
+    const taken: Item[] = [];
+    for (let room = size; taken.length < count && room > 0; ) {
+      const next = this.shift();
+      if (next === undefined) break;
+      taken.push(next.item);
+      room -= this.#bounds?.sizeOf(next.item) ?? 0;
     }
-    for (let piece = 0; piece < Math.min(pieces, limits.turnPiecesMax); piece++) this.#schedule();
-    if (yielding > 0)
-      this.#timer ??= setTimeout(() => {
-        this.#timer = undefined;
-        if (this.#waiting.size > 0) this.#schedule();
-      }, limits.turnAwaitedMs);
-    if (now - this.#forgottenAt >= limits.turnMemoryMs / 10) this.#forget(now);
+    return taken;
   }
 
-  #forget(now: number): void {
-    this.#forgottenAt = now;
-    for (const [tenant, { seenAt, waiting }] of this.#shares)
-      if (seenAt < now - limits.turnMemoryMs && waiting.length === 0) this.#shares.delete(tenant);
-    if (this.#shares.size === 1) this.#only = this.#shares.keys().next().value;
+  #evict({ countMax, sizeMax, sizeOf }: Bounds<Item>, lane: Lane<Item>, item: Item): Key[] {
+    const size = sizeOf(item);
+    lane.size += size;
+    this.#size += size;
+    const losing: Key[] = [];
+    while (this.#count > countMax || this.#size > sizeMax) {
+      const most = this.#holdingMost(this.#count > countMax ? countOf : (one) => one.size);
+      this.shiftOf(most);
+      losing.push(most);
+    }
+    return losing;
   }
+
+  #holdingMost(held: (lane: Lane<Item>) => number): Key {
+    let most: { key: Key; size: number } | undefined;
+    for (const [key, lane] of this.#lanes) {
+      const size = held(lane);
+      if (most === undefined || size > most.size) most = { key, size };
+    }
+    return (most as { key: Key }).key;
+  }
+
+  #shift(key: Key, lane: Lane<Item>): Item {
+    const item = lane.items[lane.first] as Item;
+    lane.items[lane.first++] = undefined as never; // to be collected
+    this.#count--;
+    if (this.#bounds !== undefined) {
+      const size = this.#bounds.sizeOf(item);
+      lane.size -= size;
+      this.#size -= size;
+    }
+    if (lane.first === lane.items.length) this.#lanes.delete(key);
+    // Array.shift of a long array moves all of it.
+    else if (lane.first > 1000 && lane.first * 2 > lane.items.length) {
+      lane.items = lane.items.slice(lane.first);
+      lane.first = 0;
+    }
+    return item;
+  }
+}
+
+const none: never[] = [];
+
+function countOf({ items, first }: { items: unknown[]; first: number }): number {
+  return items.length - first;
 }

@@ -2,10 +2,10 @@
  * Owns gathering facts from Postgres: what is read for questions that are asked together, and what of it each is answered.
  */
 import type { Static } from 'typebox';
+import { BatchLoader } from '../core/batch-loader.ts';
 import type { Database } from '../core/db/database.ts';
-import type { FairQueue } from '../core/fair-queue.ts';
+import type { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
-import { Together } from '../core/together.ts';
 import type { Types } from '../types/index.ts';
 import { isPointedTo, keyOf, type Pointer, pointersOf } from './pointers.ts';
 import { emptyQuery, type FactsQuery, type Pointed, type Walk } from './query.ts';
@@ -40,16 +40,16 @@ const ROWS_PROMPT = 100;
 
 export class FactsFromDatabase implements FactsSource {
   readonly #database: Pick<Database, 'read'>;
-  readonly #turns: FairQueue | undefined;
-  readonly #questions: Together<Asked, Facts>;
+  readonly #scheduler: FairScheduler | undefined;
+  readonly #questions: BatchLoader<Asked, Facts>;
   /** How many questions of a tenant go together, where the last ones found so much that fewer have to. */
   readonly #fewer = new Map<string, number>();
 
-  /** @param turns absent: nobody else wants the main thread */
-  constructor(database: Pick<Database, 'read'>, turns?: FairQueue) {
+  /** @param scheduler absent: nobody else wants the main thread */
+  constructor(database: Pick<Database, 'read'>, scheduler?: FairScheduler) {
     this.#database = database;
-    this.#turns = turns;
-    this.#questions = new Together({
+    this.#scheduler = scheduler;
+    this.#questions = new BatchLoader({
       read: (tenant, asked) => this.#gatherAll(tenant, asked),
       // A new snapshot's may differ.
       alike: (first, other) => first.question.types === other.question.types,
@@ -70,9 +70,9 @@ export class FactsFromDatabase implements FactsSource {
     const { query, places } = queryOf(tenant, asked);
     const { rows, unfinished } = await this.#readAll(query);
     this.#weigh(tenant, asked.length, rows.length + unfinished.length * limits.factsEdgesMax);
-    if (rows.length > ROWS_PROMPT && this.#turns?.isShared) {
-      this.#turns.charge(tenant, rows.length * ROW_MS);
-      await this.#turns.turn(tenant);
+    if (rows.length > ROWS_PROMPT && this.#scheduler?.isShared) {
+      this.#scheduler.charge(tenant, rows.length * ROW_MS);
+      await this.#scheduler.turn(tenant);
     }
     const found = asked.map((): Read => ({ from: [], to: [], tooMany: [] }));
     for (const row of rows) {

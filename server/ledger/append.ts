@@ -4,9 +4,9 @@
  * written in the place of the id of an actor that was erased.
  */
 import { randomBytes } from 'node:crypto';
+import { takeFitting } from '../core/batch-loader.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { takeFitting } from '../core/together.ts';
 import { holdLooks, type Tagger, tagOf } from '../pseudonyms/index.ts';
 import { personalDigest, SALT_BYTES, storable } from './digest.ts';
 import type { InboxRow, RegisterEntry } from './schema.ts';
@@ -62,7 +62,7 @@ export class Ledger {
       try {
         const rows = group.flatMap((one) => one.rows);
         const tenants = rows.map((row) => row.tenant);
-        await this.#database.systemAtOnce(async (tx) => {
+        await this.#database.systemPipelined(async (tx) => {
           await Promise.all([holdLooks(tx, tenants), insertEntries(tx, rows)]);
         });
         for (const one of group) one.done();

@@ -1,7 +1,7 @@
 /** Inviting members through the Config API, and the one door that is open to whoever holds a link. */
 import { Type } from 'typebox';
 import { Empty } from '../core/config-api.ts';
-import { Gate } from '../core/db/gate.ts';
+import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
 import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { onceOf } from '../core/once.ts';
@@ -32,7 +32,7 @@ export function registerInvitationRoutes(app: App, services: PortalServices): vo
 
 function registerRedeeming(app: App, services: PortalServices): void {
   // Any code may stand in a token, so the tenants' own shares of the database's connections do not bound this.
-  const gate = new Gate(limits.redeemingsMax);
+  const semaphore = new KeyedSemaphore(limits.redeemingsMax);
   app.route({
     method: 'POST',
     url: '/portal/invitations/redeem',
@@ -47,7 +47,9 @@ function registerRedeeming(app: App, services: PortalServices): void {
       response: { 200: Redeemed },
     },
     handler: async (request, reply) => {
-      const { result, revision } = await gate.run('', () => redeemInvitation(services, request.body.token, request.id));
+      const { result, revision } = await semaphore.run('', () =>
+        redeemInvitation(services, request.body.token, request.id),
+      );
       reply.header('accord-revision', revision);
       return result;
     },

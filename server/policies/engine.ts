@@ -4,19 +4,19 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, threadCpuMs } from '../core/clock.ts';
-import { FairQueue } from '../core/fair-queue.ts';
+import { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
 import { type Code, Evaluator, PolicyError, type PolicyErrorKind } from '../rego/index.ts';
 import type { Failure } from './answer.ts';
-import { type FetchCode, StoredEvaluator } from './apart.ts';
 import type { PolicyGraph } from './graph/index.ts';
-import { type Evaluation, IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated.ts';
+import { type Evaluation, IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated-evaluator.ts';
 import { policyProblem } from './problems.ts';
 import { Programs } from './programs.ts';
 import { Slowness } from './slowness.ts';
 import { Stalls } from './stalls.ts';
+import { type FetchCode, StoredEvaluator } from './stored-evaluator.ts';
 import { type Suspect, Suspensions } from './suspensions.ts';
 
 /** `path`: of a drawn policy, when it was asked for: the ids of its nodes from start to outcome. */
@@ -31,7 +31,7 @@ export type EngineOptions = {
   clock: Clock;
   observe: Observe;
   /** Turns of the main thread; of its own unless given. */
-  turns?: FairQueue;
+  scheduler?: FairScheduler;
   /** Where what may take long is evaluated; a worker of its own unless given. */
   isolated?: IsolatedEvaluator;
   /** CPU time of the thread, ms. */
@@ -39,7 +39,7 @@ export type EngineOptions = {
 };
 
 /** An evaluation of Wasm that is not (yet) a policy's. `now`: the instant of the request, ms. */
-export type Apart = { key: string; wasm: Uint8Array; input: unknown; now: number; graph?: PolicyGraph };
+export type IsolatedEvaluation = { key: string; wasm: Uint8Array; input: unknown; now: number; graph?: PolicyGraph };
 
 type PolicyRef = { name: string; artifact: string };
 
@@ -70,7 +70,7 @@ export class Engine {
   readonly #stored: StoredEvaluator;
   readonly #stalls = new Stalls();
   readonly #suspensions: Suspensions;
-  readonly #turns: FairQueue;
+  readonly #scheduler: FairScheduler;
   readonly #cpuMs: () => number;
 
   constructor(options: EngineOptions) {
@@ -79,7 +79,7 @@ export class Engine {
     this.#isolated = options.isolated ?? new IsolatedEvaluator();
     this.#suspensions = new Suspensions(options.observe);
     this.#stored = new StoredEvaluator(this.#isolated, options.fetchPacked ?? options.fetch);
-    this.#turns = options.turns ?? new FairQueue(options.clock);
+    this.#scheduler = options.scheduler ?? new FairScheduler(options.clock);
   }
 
   /**
@@ -93,10 +93,11 @@ export class Engine {
     if (this.#suspensions.isSuspended(tenant, loaded.key, started))
       return this.#runIsolated(tenant, loaded.key, loaded, input, now);
     const { slowness } = loaded;
-    if (slowness.apartUntil > started && this.#turns.isShared) return this.#runStored(tenant, policy, input, now);
+    if (slowness.isolatedUntil > started && this.#scheduler.isShared)
+      return this.#runStored(tenant, policy, input, now);
     if (!slowness.lastWasLong) return this.#runHere(tenant, policy.name, loaded, input, now, started);
     if (slowness.isSlow && this.#isConfined(tenant)) return this.#runStored(tenant, policy, input, now);
-    return this.#turns.run(tenant, () => {
+    return this.#scheduler.run(tenant, () => {
       // Those before it in the queue may have exhausted what the policy or the tenant had.
       const begun = this.#options.clock.monotonic();
       if (this.#suspensions.isSuspended(tenant, loaded.key, begun))
@@ -131,7 +132,7 @@ export class Engine {
    * Evaluates off the main thread: tests before activation, trying out, explaining.
    * @throws Problem evaluator_busy; not_ready when the worker was lost twice, which need not be the policy's fault
    */
-  async runApart(tenant: string, { key, wasm, input, now, graph }: Apart): Promise<Run> {
+  async evaluateIsolated(tenant: string, { key, wasm, input, now, graph }: IsolatedEvaluation): Promise<Run> {
     const evaluation: Evaluation = {
       program: { key, wasm },
       input,
@@ -167,7 +168,7 @@ export class Engine {
 
   /** Whether a tenant has held up the main thread for as long as it may while others want it. */
   #isConfined(tenant: string): boolean {
-    return this.#turns.isShared && this.#stalls.isOver(tenant, this.#options.clock.monotonic());
+    return this.#scheduler.isShared && this.#stalls.isOver(tenant, this.#options.clock.monotonic());
   }
 
   /** How many programs are in memory. */
@@ -200,7 +201,7 @@ export class Engine {
     const code = await this.#options.fetch(tenant, artifact);
     if (code === undefined) return undefined;
     // Milliseconds each: whoever asks for many at once has them one by one.
-    await this.#turns.run(tenant, () => this.#keep(tenant, artifact, code));
+    await this.#scheduler.run(tenant, () => this.#keep(tenant, artifact, code));
     return this.#loaded.get(tenant, artifact);
   }
 
@@ -242,7 +243,7 @@ export class Engine {
     if (reply === undefined) return GONE;
     const ended = this.#options.clock.monotonic();
     const loaded = this.#loaded.peek(tenant, artifact);
-    if (reply.cpuMs > limits.evaluateSlowMs) loaded?.slowness.apart(ended);
+    if (reply.cpuMs > limits.evaluateSlowMs) loaded?.slowness.isolate(ended);
     const run = this.#read(reply);
     if (!run.ok && run.failure === 'policy_conflict') this.#suspensions.conflict(suspect, ended);
     else if (reply.cpuMs > limits.evaluateLongMs || isCostly(run)) this.#suspensions.strike(suspect, ended);

@@ -1,4 +1,4 @@
-/** The worker thread of isolated.ts: evaluates what may take long, below the main thread in priority. */
+/** The worker thread of isolated-evaluator.ts: evaluates what may take long, below the main thread in priority. */
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
@@ -15,7 +15,7 @@ import {
   unpackCode,
 } from '../rego/index.ts';
 import { interpretGraph } from './graph/interpret.ts'; // not all of its room: the worker starts sooner
-import type { FromWorker, IsolatedReply, IsolatedRequest } from './isolated.ts';
+import type { FromWorker, IsolatedReply, IsolatedRequest } from './isolated-evaluator.ts';
 
 const NICE = 10; // Linux: of this thread alone, so that decisions on the main thread come first
 try {

@@ -18,7 +18,7 @@ export class Slowness {
   /** Whether the last evaluation took so long that the next waits for its turn. */
   lastWasLong = false;
   /** Until when (monotonic, ms) the worker has the evaluations while other tenants want the main thread. */
-  apartUntil = 0;
+  isolatedUntil = 0;
   /** One for each slow evaluation, less those that were not. */
   #count = 0;
   #watched = 0;
@@ -52,13 +52,13 @@ export class Slowness {
     this.#watched = WATCHED;
     const spentMs = cpuBefore === undefined ? 0 : this.#cpuMs() - cpuBefore;
     if (spentMs > limits.evaluateSlowMs) this.#count = Math.min(this.#count + 1, SLOW);
-    if (spentMs > limits.evaluateSlowMs && this.isSlow) this.apart(now);
+    if (spentMs > limits.evaluateSlowMs && this.isSlow) this.isolate(now);
     return spentMs;
   }
 
   /** The worker found it slow just now. */
-  apart(now: number): void {
-    this.apartUntil = now + limits.evaluateSlowForMs;
+  isolate(now: number): void {
+    this.isolatedUntil = now + limits.evaluateSlowForMs;
   }
 
   #fade(): void {

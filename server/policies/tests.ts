@@ -20,7 +20,7 @@ import {
  * @throws Problem policy_tests_failed saying which test got what; evaluator_busy, not_ready: not the policy's fault
  */
 export async function runTests(
-  engine: Pick<Engine, 'runApart'>,
+  engine: Pick<Engine, 'evaluateIsolated'>,
   program: { tenant: string; key: string; wasm: Uint8Array },
   tests: readonly PolicyTest[],
   now: number,
@@ -28,7 +28,7 @@ export async function runTests(
   const errors: ProblemPlace[] = [];
   for (const [index, test] of tests.entries()) {
     const { input } = test;
-    const run = await engine.runApart(program.tenant, {
+    const run = await engine.evaluateIsolated(program.tenant, {
       ...{ key: program.key, wasm: program.wasm },
       ...{ input, now: instantOf(input, now) },
     });
@@ -46,7 +46,7 @@ export async function runTests(
  * @throws Problem as putPolicy does
  */
 export async function checkPolicy(
-  services: { compiler: Compiler; engine: Pick<Engine, 'runApart'> },
+  services: { compiler: Compiler; engine: Pick<Engine, 'evaluateIsolated'> },
   name: string,
   body: PolicyBody,
   tests: readonly PolicyTest[],

@@ -3,6 +3,7 @@
  * does not come back is replaced without harm to the rest.
  */
 import { createHash } from 'node:crypto';
+import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { type Bounds, CompilerWorker } from './compile-thread.ts';
@@ -36,15 +37,15 @@ type Answer = {
 
 /** A compiler that starts its workers (default one) when first needed, and does not keep an idle process alive. */
 export function createCompiler(options: { workers?: number; observe?: Observe; bounds?: Bounds } = {}): Compiler {
-  const queue = new FairQueue();
+  const queue = new FairQueue<string, Job>();
   const workers = Array.from({ length: options.workers ?? 1 }, () => new CompilerWorker(options.observe));
   let closed = false;
 
   const dispatch = () => {
     for (const worker of workers) {
       if (worker.busy) continue;
-      const job = queue.take();
-      if (!job) return;
+      const job = queue.shift()?.item;
+      if (job === undefined) return;
       void worker.run(job.message, options.bounds).then(job.resolve, job.reject).finally(dispatch);
     }
   };
@@ -52,7 +53,10 @@ export function createCompiler(options: { workers?: number; observe?: Observe; b
   const request = (tenant: string, message: object): Promise<Outcome> =>
     new Promise((resolve, reject) => {
       if (closed) throw new CompilerError('compiler_closed', 'the compiler is closed');
-      queue.add(tenant, { message, resolve, reject });
+      const waiting = queue.length(tenant);
+      if (waiting >= limits.compileQueuePerTenantMax)
+        throw new CompilerError('compile_queue_full', `${waiting} policies of ${tenant} wait to be compiled`);
+      queue.push(tenant, { message, resolve, reject });
       dispatch();
     });
 
@@ -80,34 +84,11 @@ export function createCompiler(options: { workers?: number; observe?: Observe; b
     },
     async close() {
       closed = true;
-      for (let job = queue.take(); job; job = queue.take())
-        job.reject(new CompilerError('compiler_closed', 'the compiler was closed'));
+      for (let next = queue.shift(); next; next = queue.shift())
+        next.item.reject(new CompilerError('compiler_closed', 'the compiler was closed'));
       await Promise.all(workers.map((worker) => worker.close()));
     },
   };
-}
-
-/** One list a tenant; the tenant that was served goes to the end. */
-class FairQueue {
-  #byTenant = new Map<string, Job[]>();
-
-  add(tenant: string, job: Job): void {
-    const jobs = this.#byTenant.get(tenant) ?? [];
-    if (jobs.length >= limits.compileQueuePerTenantMax)
-      throw new CompilerError('compile_queue_full', `${jobs.length} policies of ${tenant} wait to be compiled`);
-    jobs.push(job);
-    this.#byTenant.set(tenant, jobs);
-  }
-
-  take(): Job | undefined {
-    const first = this.#byTenant.entries().next().value;
-    if (!first) return undefined;
-    const [tenant, jobs] = first;
-    this.#byTenant.delete(tenant);
-    const job = jobs.shift();
-    if (jobs.length > 0) this.#byTenant.set(tenant, jobs);
-    return job;
-  }
 }
 
 function version(): string {

@@ -9,16 +9,16 @@ import type { Found, Page, ThingSearch } from './schema.ts';
 export type SearchServices = AuthzServices & { database: Pick<Database, 'read'> };
 
 /** Counts decisions before they are made; false: no more of them now. It may throw where nothing was made yet. */
-export type Spend = (decisions: number) => boolean;
+export type ChargeRate = (decisions: number) => boolean;
 
 /**
  * A page of the things of a type that the decision allows, by id in byte order. It may have few, or none, though there are
  * more: at most limits.searchCandidatesMax are checked, and no more once limits.searchPageMsMax have passed, or than may
  * be spent.
- * @throws Problem forbidden when an end user asks about somebody else; what `spend` throws
+ * @throws Problem forbidden when an end user asks about somebody else; what `chargeRate` throws
  */
 export async function searchThings(
-  given: SearchServices & { spend: Spend },
+  given: SearchServices & { chargeRate: ChargeRate },
   asked: Asked,
   search: ThingSearch,
   page: Page,
@@ -40,10 +40,10 @@ export async function searchThings(
 
 /**
  * A page of the policies of a type of resource, {type}:…, that allow the request, by name.
- * @throws Problem forbidden when an end user asks about somebody else; what `spend` throws
+ * @throws Problem forbidden when an end user asks about somebody else; what `chargeRate` throws
  */
 export async function searchPolicies(
-  services: SearchServices & { spend: Spend },
+  services: SearchServices & { chargeRate: ChargeRate },
   asked: Asked,
   search: { type: string; request: AuthorizationRequest },
   page: Page,
@@ -61,7 +61,7 @@ export async function searchPolicies(
 type Candidates = { enumerate: Enumerate; requestOf: (candidate: string) => AuthorizationRequest };
 
 async function checked(
-  services: SearchServices & { spend: Spend },
+  services: SearchServices & { chargeRate: ChargeRate },
   asked: Asked,
   { after, limit }: Page,
   now: number,
@@ -78,7 +78,7 @@ async function checked(
     const room = Math.min(Math.max(limit - found.length, 32), 100, limits.searchCandidatesMax - count);
     const listed = await enumerate(position, room + 1); // the last tells whether there are more
     const part = listed.slice(0, room);
-    if (!services.spend(part.length)) break;
+    if (!services.chargeRate(part.length)) break;
     isMore = listed.length > room;
     const allowed = await allowAll(services, asked, part.map(requestOf), now);
     for (const [index, candidate] of part.entries()) {

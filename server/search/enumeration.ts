@@ -15,7 +15,7 @@ import { type Head, type InnerStep, type Page, reachedPage, readInner, thingsPag
 export type Enumerate = (after: string, count: number) => Promise<string[]>;
 
 /** No thing has it: ids have no control characters. */
-const NOBODY = '\u0001';
+const PROBE_ID = '\u0001';
 
 /**
  * How the candidates of a search are listed.
@@ -50,7 +50,7 @@ export function enumerationOf(
   };
   let isOpen: Promise<boolean> | undefined;
   return async (after, count) => {
-    isOpen ??= isAllowed(NOBODY);
+    isOpen ??= isAllowed(PROBE_ID);
     const [open, ids] = await Promise.all([isOpen, reached(after, count)]);
     return open ? everything(after, count) : ids;
   };

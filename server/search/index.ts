@@ -3,5 +3,5 @@
  * their ids, and each is checked by the decision that POST /authz would make. It owns no table; it reads those of the
  * relationships room.
  */
-export { type SearchServices, type Spend, searchPolicies, searchThings } from './actions.ts';
+export { type ChargeRate, type SearchServices, searchPolicies, searchThings } from './actions.ts';
 export type { Found } from './schema.ts';

@@ -46,7 +46,8 @@ export async function loadTenant(
   return database.systemSnapshot(async (tx) => {
     const row = await readTenant(tx, tenant);
     if (row === undefined || row.revision === 0) return { snapshot: undefined, full: true };
-    const known = previous?.incarnation === row.created_at && previous.revision <= row.revision ? previous : undefined;
+    const known =
+      previous?.tenantCreatedAt === row.created_at && previous.revision <= row.revision ? previous : undefined;
     const changes = known && (await configChangesSince(tx, tenant, known.revision));
     if (!known || !changes || changes.length > CHANGES_MAX) {
       const policies = new Map((await loadPolicies(tx, tenant)).map(({ tenant: _, ...entry }) => [entry.name, entry]));
@@ -104,7 +105,7 @@ function freeze(
     tenant: row.tenant,
     active: row.state === 'active',
     revision: row.revision,
-    incarnation: row.created_at,
+    tenantCreatedAt: row.created_at,
     spec: row.spec,
     ...rest,
   });

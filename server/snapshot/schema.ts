@@ -11,7 +11,7 @@ export type TenantSnapshot = {
   /** The tenant's configuration revision that this is. */
   readonly revision: number;
   /** created_at of the tenant's row: an erased tenant's successor is another one. */
-  readonly incarnation: string;
+  readonly tenantCreatedAt: string;
   readonly spec: TenantSpec;
   readonly auth: TenantAuth;
   readonly types: Types;

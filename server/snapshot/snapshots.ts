@@ -9,7 +9,7 @@ import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
 import { readTenantRevisions } from '../tenants/index.ts';
 import { loadAll, loadTenant } from './load.ts';
-import { Reaching } from './reaching.ts';
+import { RevisionWaiter } from './revision-waiter.ts';
 import type { TenantSnapshot } from './schema.ts';
 import { acknowledge, forgetServer, heartbeat, withdraw } from './store.ts';
 
@@ -33,7 +33,7 @@ export class Snapshots {
   /** Tenants whose last reading failed, since when. */
   readonly #behind = new Map<string, number>();
   readonly #unacknowledged = new Map<string, number>();
-  readonly #reaching = new Reaching({
+  readonly #waiter = new RevisionWaiter({
     held: (tenant) => this.#held.get(tenant)?.revision ?? 0,
     read: (tenant) => this.refresh(tenant),
   });
@@ -120,7 +120,7 @@ export class Snapshots {
    * @throws Problem revision_not_reached after a bounded wait
    */
   async reach(tenant: string, revision: number, waitMs: number): Promise<void> {
-    if (!(await this.#reaching.reach(tenant, revision, waitMs))) throw problem('revision_not_reached');
+    if (!(await this.#waiter.reach(tenant, revision, waitMs))) throw problem('revision_not_reached');
   }
 
   async close(): Promise<void> {
@@ -168,7 +168,7 @@ export class Snapshots {
   #hold(snapshot: TenantSnapshot): void {
     this.#held.set(snapshot.tenant, snapshot);
     this.#unacknowledged.set(snapshot.tenant, snapshot.revision);
-    this.#reaching.arrived(snapshot.tenant);
+    this.#waiter.arrived(snapshot.tenant);
   }
 
   /** The slow truth: asks for every tenant's revision, reads what differs, and says that this server lives. */
@@ -194,7 +194,7 @@ export class Snapshots {
       const differing = rows.filter((row) => {
         const held = this.#held.get(row.tenant);
         if (held === undefined) return row.revision > 0;
-        return held.revision !== row.revision || held.incarnation !== row.created_at;
+        return held.revision !== row.revision || held.tenantCreatedAt !== row.created_at;
       });
       const gone = [...this.#held.keys()].filter((tenant) => !known.has(tenant));
       await Promise.allSettled([...differing.map((row) => row.tenant), ...gone].map((tenant) => this.refresh(tenant)));

@@ -42,7 +42,7 @@ describe('statements that are issued together', () => {
   });
 
   test('are undone with their commit, when that went with them', async () => {
-    const write = database.systemAtOnce((tx) => Promise.all([tx.run(insert('e@x')), tx.run(wrong)]));
+    const write = database.systemPipelined((tx) => Promise.all([tx.run(insert('e@x')), tx.run(wrong)]));
     await expect(write).rejects.toThrow(/division by zero/);
     expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
   });
@@ -64,7 +64,7 @@ describe('statements that are issued together', () => {
   test('are not said to be written when the work did not mind that one failed', async () => {
     const careless = (tx: Transaction) => Promise.all([tx.run(insert('e@x')), tx.run(wrong).catch(() => {})]);
     await expect(database.tenant('one', careless)).rejects.toThrow(/nothing of it was written/);
-    await expect(database.systemAtOnce(careless)).rejects.toThrow(/division by zero/);
+    await expect(database.systemPipelined(careless)).rejects.toThrow(/division by zero/);
     expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
   });
 });
@@ -73,7 +73,7 @@ describe('a transaction whose beginning fails', () => {
   test('writes nothing, and says why', async () => {
     const fenced = database.fenced({ term: () => ({ source: 'nobody', epoch: 7 }), refused: () => {} });
     await expect(fenced.tenant('one', (tx) => tx.run(insert('f@x')))).rejects.toThrow(/term/);
-    await expect(fenced.systemAtOnce((tx) => tx.run(insert('f@x')))).rejects.toThrow(/term/);
+    await expect(fenced.systemPipelined((tx) => tx.run(insert('f@x')))).rejects.toThrow(/term/);
     expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
   });
 });
@@ -100,10 +100,10 @@ describe('a transaction of one round trip', () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     const unsendable = sql`select ${circular}::jsonb as email`;
-    const write = database.systemAtOnce((tx) => Promise.all([tx.run(insert('h@x')), tx.run(unsendable)]));
+    const write = database.systemPipelined((tx) => Promise.all([tx.run(insert('h@x')), tx.run(unsendable)]));
     await expect(write).rejects.toThrow(/circular/);
     expect(await emails()).not.toContain('h@x');
-    const rereads = await database.systemAtOnce(members);
+    const rereads = await database.systemPipelined(members);
     expect(rereads).toHaveLength(3);
   });
 
@@ -111,7 +111,7 @@ describe('a transaction of one round trip', () => {
     const Settings = Type.Object({ role: Type.String(), tenant: Type.String(), writes: Type.String() });
     const settings = sql`select current_user::text as role, coalesce(current_setting('accord.tenant', true), '') as tenant,
       current_setting('transaction_read_only') as writes`;
-    const system = await database.systemAtOnce((tx) => tx.one(Settings, settings));
+    const system = await database.systemPipelined((tx) => tx.one(Settings, settings));
     expect(system).toEqual({ role: 'accord_system', tenant: '', writes: 'off' });
     const read = await database.read('one', (tx) => tx.one(Settings, settings));
     expect(read).toEqual({ role: expect.not.stringMatching('accord_system'), tenant: 'one', writes: 'on' });

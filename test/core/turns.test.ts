@@ -40,7 +40,7 @@ async function entered(
   headers: Record<string, string>,
   payload?: string,
 ): Promise<number> {
-  const enter = vi.spyOn(server.services.authz.turns, 'enter');
+  const enter = vi.spyOn(server.services.authz.scheduler, 'enter');
   const { statusCode } = await server.app.inject({ method, url, headers, ...(payload ? { payload } : {}) });
   const tenants = enter.mock.calls.map(([name]) => name);
   enter.mockRestore();

@@ -35,7 +35,7 @@ const largeDecisions = (tenant: string, count: number, id: string, bytes: number
     [tenant, count, id, bytes, other],
   );
 const decisionPortions = async (tenant: string, id: string) => {
-  const { eraseSome } = erasingDecisions(authz.turns);
+  const { eraseSome } = erasingDecisions(authz.scheduler);
   const person = { tenant, type: 'user', id, isUser: true, contacts: [], standIn: 'erased:x' };
   const sum = { decisions: 0, decisionsRewritten: 0 };
   let portions = 0;

@@ -4,12 +4,12 @@
  */
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { FairQueue } from '../../server/core/fair-queue.ts';
+import { FairScheduler } from '../../server/core/fair-scheduler.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
-import { StoredEvaluator } from '../../server/policies/apart.ts';
 import { Engine } from '../../server/policies/index.ts';
-import { IsolatedEvaluator } from '../../server/policies/isolated.ts';
+import { IsolatedEvaluator } from '../../server/policies/isolated-evaluator.ts';
+import { StoredEvaluator } from '../../server/policies/stored-evaluator.ts';
 import { type Code, createCompiler, hostBuiltinNames, packCode } from '../../server/rego/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
 
@@ -44,10 +44,10 @@ function engine(given: { loadMs?: number } = {}, isolated = new IsolatedEvaluato
   const clock = new TestClock();
   const state = { evaluateMs: 0, loadMs: 0, fetchedApart: 0, ...given };
   const observations: Observation[] = [];
-  const turns = new FairQueue(clock);
+  const scheduler = new FairScheduler(clock);
   const codeOf = (digest: string) => (digest.startsWith('looping') ? looping : code);
   const made = new Engine({
-    ...{ clock, cpuMs: clock.monotonic, turns, isolated, observe: (one: Observation) => observations.push(one) },
+    ...{ clock, cpuMs: clock.monotonic, scheduler, isolated, observe: (one: Observation) => observations.push(one) },
     fetch: async (_, digest) => ({
       wasm: code.wasm,
       get plan() {
@@ -73,12 +73,12 @@ function engine(given: { loadMs?: number } = {}, isolated = new IsolatedEvaluato
     return made.run(tenant, { name: artifact, artifact }, input, Math.floor(clock.now()));
   };
   const share = async () => {
-    for (const tenant of ['busy', 'other']) turns.enter(tenant, () => {});
+    for (const tenant of ['busy', 'other']) scheduler.enter(tenant, () => {});
     for (let n = 0; n < 3; n++) await immediate();
-    expect(turns.isShared).toBe(true);
+    expect(scheduler.isShared).toBe(true);
     clock.advance(limits.turnAwaitedMs); // long work does not wait for the other one
   };
-  return { engine: made, clock, turns, state, run, share, observations };
+  return { engine: made, clock, scheduler, state, run, share, observations };
 }
 
 const allowed = { ok: true, result: { outcome: 'allow' } };

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { authorize } from '../../server/authz/index.ts';
 import { sql } from '../../server/core/db/sql.ts';
-import { FairQueue } from '../../server/core/fair-queue.ts';
+import { FairScheduler } from '../../server/core/fair-scheduler.ts';
 import { limits } from '../../server/core/limits.ts';
 import { FactsFromDatabase } from '../../server/facts/index.ts';
 import { Engine } from '../../server/policies/index.ts';
@@ -18,17 +18,17 @@ const { database } = await createTestDatabase();
 const compiler = createCompiler();
 const clock = { now: () => NOW, monotonic: () => performance.now() };
 const observe = () => undefined;
-const turns = new FairQueue(clock);
-const engine = new Engine({ fetch: async () => undefined, clock, observe, turns });
+const scheduler = new FairScheduler(clock);
+const engine = new Engine({ fetch: async () => undefined, clock, observe, scheduler });
 afterAll(async () => {
   await compiler.close();
   await engine.close();
 });
 const services = {
-  ...{ engine, turns, clock, observe, database, facts: new FactsFromDatabase(database) },
+  ...{ engine, scheduler, clock, observe, database, facts: new FactsFromDatabase(database) },
   log: undefined as never, // the tenant's decision log is off
   invitationOf: async () => undefined,
-  spend: () => true,
+  chargeRate: () => true,
 };
 const caller = { kind: 'backend', tenant: 't', clientId: 'c', scopes: new Set(['authz:evaluate']) } as never;
 

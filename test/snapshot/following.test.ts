@@ -147,7 +147,7 @@ describe('a tenant', async () => {
     await putTenant(services.tenants, manifestWriter, tenant, tenantSpec({ displayName: 'Successor' }));
     await until(() => expect(snapshots.get(tenant)?.spec.displayName).toBe('Successor'));
     expect(snapshots.get(tenant)?.policies.size).toBe(0);
-    expect(snapshots.get(tenant)?.incarnation).not.toBe(old?.incarnation);
+    expect(snapshots.get(tenant)?.tenantCreatedAt).not.toBe(old?.tenantCreatedAt);
   });
 
   test('that was erased and made again between two looks, at the very same revision, is the new one', async () => {

@@ -10,7 +10,7 @@ import { networkInterfaces } from 'node:os';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Client, type Dispatcher } from 'undici';
 import { type Cidr, isAddressAllowed, isLoopback, isThisMachine, parseCidrs } from './addresses.ts';
-import { Lookups, type Resolve } from './lookups.ts';
+import { FairDnsResolver, type Resolve } from './fair-dns-resolver.ts';
 import { proxyOf, refusalOfName } from './proxy.ts';
 
 export type OutboundOptions = {
@@ -45,7 +45,7 @@ class OutboundError extends Error {}
 /** @throws Error when `allow` holds something that is not a CIDR range */
 export function createOutbound(options: OutboundOptions): Outbound {
   const allow = parseCidrs(options.allow);
-  const lookups = new Lookups(options.resolve ?? resolveName);
+  const resolver = new FairDnsResolver(options.resolve ?? resolveName);
   const closing = new AbortController();
   const tls = options.ca === undefined ? {} : { secureContext: trusting(options.ca) };
   const proxy = options.proxy === undefined ? undefined : proxyOf(options.proxy);
@@ -53,7 +53,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     async fetchJson(text, bounds) {
       const url = parseUrl(text);
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(bounds.timeoutMs)]);
-      const find = (hostname: string) => lookups.find(bounds.tenant, hostname, signal);
+      const find = (hostname: string) => resolver.find(bounds.tenant, hostname, signal);
       const judge = (address: string) => refusal(url, address, allow, options.ownListeners());
       const literal = url.hostname.replace(/^\[|\]$/g, '');
       // A connection to a literal address never asks the resolver, so it is judged here. The URL parser has already

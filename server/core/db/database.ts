@@ -7,11 +7,11 @@ import { Type } from 'typebox';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
 import { Fence, type FenceOptions } from './fence.ts';
-import { Gate } from './gate.ts';
-import { Overdue } from './overdue.ts';
+import { KeyedSemaphore } from './keyed-semaphore.ts';
+import { QueryWatchdog } from './query-watchdog.ts';
 import { Nullable } from './rows.ts';
 import { sql } from './sql.ts';
-import { allAtOnce, type Connections, stepByStep, types, type Work } from './transaction.ts';
+import { type Connections, interactive, pipelined, types, type Work } from './transaction.ts';
 
 export type { Transaction } from './transaction.ts';
 
@@ -40,7 +40,7 @@ const LoginRole = Type.Object({
   owns: Nullable(Type.String()),
 });
 
-type Pools = { tenants: Connections; system: Connections; gate: Gate };
+type Pools = { tenants: Connections; system: Connections; semaphore: KeyedSemaphore };
 
 export class Database {
   readonly #pools: Pools;
@@ -54,7 +54,7 @@ export class Database {
     this.#pools = view?.pools ?? {
       tenants: this.#open(options.poolMax, timeoutMs),
       system: this.#open(SYSTEM_POOL_MAX, limits.systemStatementTimeoutMs),
-      gate: new Gate(Math.max(1, Math.floor(options.poolMax / 2))),
+      semaphore: new KeyedSemaphore(Math.max(1, Math.floor(options.poolMax / 2))),
     };
     this.#fence = view?.fence;
   }
@@ -82,7 +82,7 @@ export class Database {
     });
     // An idle client's error would end the process otherwise; the next query opens a new connection.
     pool.on('error', (error) => this.#options.observe({ kind: 'database_lost', error }));
-    return { pool, overdue: new Overdue(timeoutMs + 5000) };
+    return { pool, watchdog: new QueryWatchdog(timeoutMs + 5000) };
   }
 
   /** Connection parameters for a client of one's own (LISTEN). */
@@ -97,8 +97,8 @@ export class Database {
 
   /** One transaction that sees and writes only this tenant's rows. */
   async tenant<T>(tenant: string, work: Work<T>): Promise<T> {
-    const { tenants, gate } = this.#pools;
-    return gate.run(tenant, () => this.#fencedTransaction(tenants, setTenant(tenant), work));
+    const { tenants, semaphore } = this.#pools;
+    return semaphore.run(tenant, () => this.#fencedTransaction(tenants, setTenant(tenant), work));
   }
 
   /**
@@ -106,16 +106,16 @@ export class Database {
    * @param work issues all its statements before it waits for any: one that comes later is refused
    */
   async read<T>(tenant: string, work: Work<T>): Promise<T> {
-    const { tenants, gate } = this.#pools;
+    const { tenants, semaphore } = this.#pools;
     const settings = sql`select set_config('transaction_read_only', 'on', true), set_config('accord.tenant', ${tenant}, true)`;
-    return gate.run(tenant, () => allAtOnce(tenants, settings, work));
+    return semaphore.run(tenant, () => pipelined(tenants, settings, work));
   }
 
   /** One transaction that reads this tenant's rows, seeing one state of the database throughout. */
   async tenantSnapshot<T>(tenant: string, work: Work<T>): Promise<T> {
-    const { tenants, gate } = this.#pools;
+    const { tenants, semaphore } = this.#pools;
     const begin = () => `begin isolation level repeatable read read only; ${setTenant(tenant)}`;
-    return gate.run(tenant, () => stepByStep(tenants, begin, work));
+    return semaphore.run(tenant, () => interactive(tenants, begin, work));
   }
 
   /** One transaction across tenants, for: snapshot loading, the operator's bookkeeping, sweeps, and server heartbeats. */
@@ -124,21 +124,21 @@ export class Database {
   }
 
   /** The same in one round trip, where it is not fenced. @param work issues all its statements before it waits for any */
-  async systemAtOnce<T>(work: Work<T>): Promise<T> {
+  async systemPipelined<T>(work: Work<T>): Promise<T> {
     if (this.#fence !== undefined) return this.system(work);
-    return allAtOnce(this.#pools.system, sql`select set_config('role', 'accord_system', true)`, work);
+    return pipelined(this.#pools.system, sql`select set_config('role', 'accord_system', true)`, work);
   }
 
   /** The same, seeing one state of the database throughout. */
   async systemSnapshot<T>(work: Work<T>): Promise<T> {
     const begin = () => 'begin isolation level repeatable read read only; set local role accord_system';
-    return stepByStep(this.#pools.system, begin, work);
+    return interactive(this.#pools.system, begin, work);
   }
 
   async #fencedTransaction<T>(connections: Connections, set: string, work: Work<T>): Promise<T> {
-    if (this.#fence === undefined) return stepByStep(connections, () => `begin; ${set}`, work);
+    if (this.#fence === undefined) return interactive(connections, () => `begin; ${set}`, work);
     const fence = this.#fence;
-    return fence.watch(stepByStep(connections, () => `begin; ${fence.check()}; ${set}`, work));
+    return fence.watch(interactive(connections, () => `begin; ${fence.check()}; ${set}`, work));
   }
 
   /**
@@ -146,7 +146,7 @@ export class Database {
    * @throws Error saying which role and which attribute.
    */
   async assertConfined(): Promise<void> {
-    const row = await stepByStep(
+    const row = await interactive(
       this.#pools.tenants,
       () => 'begin read only',
       (tx) =>
@@ -178,7 +178,7 @@ export class Database {
   async close(): Promise<void> {
     const { tenants, system } = this.#pools;
     await Promise.all([tenants.pool.end(), system.pool.end()]);
-    for (const { overdue } of [tenants, system]) overdue.close();
+    for (const { watchdog } of [tenants, system]) watchdog.close();
   }
 }
 

@@ -6,8 +6,8 @@
  */
 import pg from 'pg';
 import type { Static, TSchema } from 'typebox';
-import { type Result, runAtOnce, type Statement } from './at-once.ts';
-import { type Overdue, streamOf } from './overdue.ts';
+import { type Result, runPipelined, type Statement } from './pipelined.ts';
+import { type QueryWatchdog, streamOf } from './query-watchdog.ts';
 import { checkRows } from './rows.ts';
 import { compileSql, type Sql } from './sql.ts';
 
@@ -66,11 +66,11 @@ export class Transaction {
 export type Work<T> = (tx: Transaction) => Promise<T>;
 
 /** A pool, and who ends those of its connections that are silent. */
-export type Connections = { pool: pg.Pool; overdue: Overdue };
-type Connection = { client: pg.PoolClient; overdue: Overdue; lose: (error: Error) => void };
+export type Connections = { pool: pg.Pool; watchdog: QueryWatchdog };
+type Connection = { client: pg.PoolClient; watchdog: QueryWatchdog; lose: (error: Error) => void };
 
 /** @param use may say that the connection is lost; one that is, is not used again */
-async function withConnection<T>({ pool, overdue }: Connections, use: (one: Connection) => Promise<T>): Promise<T> {
+async function withConnection<T>({ pool, watchdog }: Connections, use: (one: Connection) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   const lose = (error: Error) => {
@@ -78,7 +78,7 @@ async function withConnection<T>({ pool, overdue }: Connections, use: (one: Conn
   };
   client.on('error', lose);
   try {
-    return await use({ client, overdue, lose });
+    return await use({ client, watchdog, lose });
   } finally {
     client.off('error', lose);
     client.release(broken);
@@ -90,7 +90,7 @@ async function withConnection<T>({ pool, overdue }: Connections, use: (one: Conn
  * @param begin SQL of its beginning, asked when there is a connection
  * @throws the error of its beginning, of a statement, or of the work; nothing of it is then written
  */
-export function stepByStep<T>(connections: Connections, begin: () => string, work: Work<T>): Promise<T> {
+export function interactive<T>(connections: Connections, begin: () => string, work: Work<T>): Promise<T> {
   return withConnection(connections, async (connection) => {
     const tx = new Transaction((statement) => send(connection, statement));
     try {
@@ -118,7 +118,7 @@ export function stepByStep<T>(connections: Connections, begin: () => string, wor
  * @param work issues all its statements before it waits for any: one that comes later is refused
  * @throws the first error of a statement: nothing of it is then written; or else the work's
  */
-export function allAtOnce<T>(connections: Connections, settings: Sql, work: Work<T>): Promise<T> {
+export function pipelined<T>(connections: Connections, settings: Sql, work: Work<T>): Promise<T> {
   return withConnection(connections, async (connection) => {
     const statements = [compileSql(settings)];
     const answered = Promise.withResolvers<Result[]>();
@@ -128,7 +128,7 @@ export function allAtOnce<T>(connections: Connections, settings: Sql, work: Work
     });
     const working = work(tx);
     tx.end();
-    answered.resolve(answerOf(connection, (answer) => runAtOnce(connection.client, statements, types, answer)));
+    answered.resolve(answerOf(connection, (answer) => runPipelined(connection.client, statements, types, answer)));
     const [written, worked] = await Promise.allSettled([answered.promise, working]);
     if (written.status === 'rejected') throw written.reason;
     if (worked.status === 'rejected') throw worked.reason;
@@ -145,8 +145,8 @@ function send(connection: Connection, query: string | Statement): Promise<pg.Que
 
 type Answered<T> = (error: Error | null, answer: T) => void;
 
-/** @param ask given a callback: without one, pg assigns a function to its query (overdue.ts says what that costs) */
-function answerOf<T>({ client, overdue }: Connection, ask: (answered: Answered<T>) => void): Promise<T> {
+/** @param ask given a callback: without one, pg assigns a function to its query (query-watchdog.ts says what that costs) */
+function answerOf<T>({ client, watchdog }: Connection, ask: (answered: Answered<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const stream = streamOf(client);
     // What is sent in one turn of the event loop leaves in one piece: a write for each was a third of the operator's CPU.
@@ -154,9 +154,9 @@ function answerOf<T>({ client, overdue }: Connection, ask: (answered: Answered<T
       stream.cork();
       process.nextTick(() => stream.uncork());
     }
-    overdue.asked(client);
+    watchdog.asked(client);
     ask((error, answer) => {
-      overdue.answered(client);
+      watchdog.answered(client);
       if (error) reject(error);
       else resolve(answer);
     });

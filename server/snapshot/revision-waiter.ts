@@ -15,7 +15,7 @@ type Tenant = {
   scheduled: boolean;
 };
 
-export class Reaching {
+export class RevisionWaiter {
   readonly #options: { held: (tenant: string) => number; read: (tenant: string) => Promise<void> };
   readonly #tenants = new Map<string, Tenant>();
 

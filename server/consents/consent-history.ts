@@ -1,16 +1,17 @@
 /** Owns reading what users gave, together with what others ask of the same tenant meanwhile. */
+
+import { BatchLoader } from '../core/batch-loader.ts';
 import type { Database } from '../core/db/database.ts';
-import { Together } from '../core/together.ts';
 import type { GivenRow } from './schema.ts';
 import { readPasts } from './store.ts';
 
 type Question = { userId: string; name: string | null };
 
-export class PastConsents {
-  readonly #questions: Together<Question, GivenRow[]>;
+export class ConsentHistory {
+  readonly #questions: BatchLoader<Question, GivenRow[]>;
 
   constructor(database: Pick<Database, 'read'>) {
-    this.#questions = new Together<Question, GivenRow[]>({
+    this.#questions = new BatchLoader<Question, GivenRow[]>({
       read: async (tenant, questions) => {
         const numbered = questions.map((question, n) => ({ n, ...question }));
         const found = await database.read(tenant, (tx) => readPasts(tx, tenant, numbered));

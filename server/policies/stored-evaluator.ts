@@ -3,7 +3,7 @@
  * given lately, and is given the others. Callers wait patiently: what comes here is slow, and allowed.
  */
 import type { Code, PackedCode } from '../rego/index.ts';
-import type { Evaluation, IsolatedEvaluator, IsolatedReply } from './isolated.ts';
+import type { Evaluation, IsolatedEvaluator, IsolatedReply } from './isolated-evaluator.ts';
 
 /** The code of an artifact as it is stored: the worker unpacks it. Undefined when it is gone. */
 export type FetchCode = (tenant: string, artifact: string) => Promise<Code | PackedCode | undefined>;

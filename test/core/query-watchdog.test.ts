@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { Type } from 'typebox';
 import { afterAll, expect, test } from 'vitest';
-import { Overdue } from '../../server/core/db/overdue.ts';
+import { QueryWatchdog } from '../../server/core/db/query-watchdog.ts';
 import { sql } from '../../server/core/db/sql.ts';
-import { allAtOnce, type Connections, stepByStep } from '../../server/core/db/transaction.ts';
+import { type Connections, interactive, pipelined } from '../../server/core/db/transaction.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const { url } = await createTestDatabase();
@@ -28,11 +28,11 @@ const pool = new pg.Pool({
 } as pg.PoolConfig);
 pool.on('error', () => {});
 const LIMIT_MS = 400;
-const connections: Connections = { pool, overdue: new Overdue(LIMIT_MS) };
+const connections: Connections = { pool, watchdog: new QueryWatchdog(LIMIT_MS) };
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   proxy.close();
-  connections.overdue.close();
+  connections.watchdog.close();
   await pool.end();
 });
 
@@ -43,9 +43,9 @@ function fallSilent() {
 
 const One = Type.Object({ one: Type.Integer() });
 const settings = sql`select 1 as one`;
-const read = () => allAtOnce(connections, settings, (tx) => tx.many(One, sql`select 1 as one`));
+const read = () => pipelined(connections, settings, (tx) => tx.many(One, sql`select 1 as one`));
 const write = () =>
-  stepByStep(
+  interactive(
     connections,
     () => 'begin',
     (tx) => tx.many(One, sql`select 1 as one`),
@@ -61,7 +61,7 @@ test('what waits is told after the limit, and the next connection is a new one',
 });
 
 test('a transaction may take longer than the limit while Postgres answers, and while it is owed nothing', async () => {
-  const rows = await stepByStep(
+  const rows = await interactive(
     connections,
     () => 'begin',
     async (tx) => {
@@ -75,7 +75,7 @@ test('a transaction may take longer than the limit while Postgres answers, and w
 
 test('statements sent together have the limit each', async () => {
   const work = () =>
-    stepByStep(
+    interactive(
       connections,
       () => 'begin',
       (tx) => Promise.all(Array.from({ length: 4 }, () => tx.run(sql`select pg_sleep(0.2)`))),
@@ -84,7 +84,7 @@ test('statements sent together have the limit each', async () => {
 });
 
 test('an error of Postgres tells who asked', async () => {
-  const failing = stepByStep(
+  const failing = interactive(
     connections,
     () => 'begin',
     (tx) => tx.run(sql`select 1 / 0`),

@@ -11,7 +11,7 @@ type Waiting<Question, Answer> = {
 };
 type Lane<Question, Answer> = { waiting: Waiting<Question, Answer>[]; readings: number; scheduled: boolean };
 
-type TogetherOptions<Question, Answer> = {
+type BatchLoaderOptions<Question, Answer> = {
   /** One reading; an answer for each question, in their order. When it fails, so does each of them. */
   read: (tenant: string, questions: readonly Question[]) => Promise<readonly Answer[]>;
   /** Whether a question may go with the first one of a reading; absent: all may. */
@@ -20,11 +20,11 @@ type TogetherOptions<Question, Answer> = {
   mostOf?: (tenant: string) => number;
 };
 
-export class Together<Question, Answer> {
-  readonly #options: TogetherOptions<Question, Answer>;
+export class BatchLoader<Question, Answer> {
+  readonly #options: BatchLoaderOptions<Question, Answer>;
   readonly #lanes = new Map<string, Lane<Question, Answer>>();
 
-  constructor(options: TogetherOptions<Question, Answer>) {
+  constructor(options: BatchLoaderOptions<Question, Answer>) {
     this.#options = options;
   }
 

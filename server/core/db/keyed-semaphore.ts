@@ -2,7 +2,7 @@
  * Owns sharing connections out: of a pool, one tenant holds at most so many at once, and its further transactions wait
  * for one another, so that nobody's slow queries keep the other tenants from the database.
  */
-export class Gate {
+export class KeyedSemaphore {
   readonly #max: number;
   readonly #inside = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();

@@ -3,6 +3,7 @@
  * want the main thread, for the tests of a policy, and for trying one out. One evaluation at a time for a tenant, tenants in turn, a short queue each.
  */
 import { Worker } from 'node:worker_threads';
+import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
 import type { Code, PackedCode, PolicyErrorKind, Program } from '../rego/index.ts';
 import type { PolicyGraph } from './graph/index.ts';
@@ -42,8 +43,7 @@ export class IsolatedEvaluator {
   #worker: Worker | undefined;
   #running: (Waiting & { timer?: NodeJS.Timeout }) | undefined;
   #nextId = 1;
-  /** Tenants that wait, in turn. */
-  readonly #queues = new Map<string, Waiting[]>();
+  readonly #queue = new FairQueue<string, Waiting>();
   #closed = false;
 
   /** @param file the worker's module */
@@ -59,12 +59,10 @@ export class IsolatedEvaluator {
   evaluate(tenant: string, evaluation: Evaluation, patient = false): Promise<IsolatedReply> {
     const request = { id: this.#nextId++, ...evaluation };
     if (this.#closed) return Promise.resolve(lost(request, 'shutting down'));
-    const queue = this.#queues.get(tenant) ?? [];
     const longest = patient ? limits.isolatedPatientPerTenantMax : limits.suspendedQueuePerTenantMax;
-    if (queue.length >= longest) return Promise.reject(new QueueFull());
+    if (this.#queue.length(tenant) >= longest) return Promise.reject(new QueueFull());
     return new Promise((resolve) => {
-      queue.push({ request, resolve });
-      this.#queues.set(tenant, queue);
+      this.#queue.push(tenant, { request, resolve });
       this.#next();
     });
   }
@@ -72,19 +70,15 @@ export class IsolatedEvaluator {
   async close(): Promise<void> {
     this.#closed = true;
     this.#lose('shutting down');
-    for (const queue of this.#queues.values())
-      for (const { request, resolve } of queue) resolve(lost(request, 'shutting down'));
-    this.#queues.clear();
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift())
+      next.item.resolve(lost(next.item.request, 'shutting down'));
     await this.#worker?.terminate();
   }
 
   #next(): void {
     if (this.#running || this.#closed) return;
-    const [tenant, queue] = this.#queues.entries().next().value ?? [];
-    const waiting = queue?.shift();
-    if (tenant === undefined || queue === undefined || waiting === undefined) return;
-    this.#queues.delete(tenant);
-    if (queue.length > 0) this.#queues.set(tenant, queue); // to the end: the other tenants come first
+    const waiting = this.#queue.shift()?.item;
+    if (waiting === undefined) return;
     this.#running = { ...waiting };
     try {
       this.#start().postMessage(waiting.request);

@@ -3,16 +3,16 @@
  * server likes, and verifying signatures needs those threads too: so few run at once, one of a tenant, tenants in turn.
  */
 import type { LookupAddress } from 'node:dns';
+import { FairQueue } from '../fair-queue.ts';
 import { limits } from '../limits.ts';
 
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 
 type Waiting = { hostname: string; signal: AbortSignal; done: (found: Promise<LookupAddress[]>) => void };
 
-export class Lookups {
+export class FairDnsResolver {
   readonly #resolve: Resolve;
-  /** Tenants in the order of their turns; none waits with an empty list. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new FairQueue<string, Waiting>();
   readonly #busy = new Set<string>();
   #running = 0;
   /** Of those that run: nobody waits for their answer any more. They still hold a thread. */
@@ -25,22 +25,16 @@ export class Lookups {
   /** @param signal when the caller gives up @throws its reason, or the resolver's error */
   find(tenant: string, hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
     return new Promise((done) => {
-      const queue = this.#waiting.get(tenant);
-      if (queue) queue.push({ hostname, signal, done });
-      else this.#waiting.set(tenant, [{ hostname, signal, done }]);
+      this.#waiting.push(tenant, { hostname, signal, done });
       this.#start();
     });
   }
 
   #start(): void {
-    for (const [tenant, queue] of this.#waiting) {
-      const isFree = this.#running - this.#late < limits.dnsLookupsMax && this.#running < limits.dnsThreadsMax;
-      if (!isFree) return;
-      if (this.#busy.has(tenant)) continue;
-      const next = queue.shift() as Waiting;
-      this.#waiting.delete(tenant);
-      if (queue.length > 0) this.#waiting.set(tenant, queue); // last in turn
-      next.done(this.#run(tenant, next));
+    while (this.#running - this.#late < limits.dnsLookupsMax && this.#running < limits.dnsThreadsMax) {
+      const next = this.#waiting.shift((tenant) => !this.#busy.has(tenant));
+      if (next === undefined) return;
+      next.item.done(this.#run(next.key, next.item));
     }
   }
 

@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { Database } from '../../server/core/db/database.ts';
-import { Gate } from '../../server/core/db/gate.ts';
+import { KeyedSemaphore } from '../../server/core/db/keyed-semaphore.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const { url } = await createTestDatabase();
 
-describe('the gate', () => {
+describe('the semaphore', () => {
   test('lets so many of one key in, in the order of asking, and others at once', async () => {
-    const gate = new Gate(2);
+    const semaphore = new KeyedSemaphore(2);
     const releases = [0, 1, 2, 3].map(() => Promise.withResolvers<void>());
     const entered: number[] = [];
     const runs = releases.map(({ promise }, index) =>
-      gate.run('a', () => {
+      semaphore.run('a', () => {
         entered.push(index);
         return promise;
       }),
     );
     await sleep(0);
     expect(entered).toEqual([0, 1]);
-    await gate.run('b', async () => entered.push(9));
+    await semaphore.run('b', async () => entered.push(9));
     expect(entered).toEqual([0, 1, 9]);
     releases[1]?.resolve();
     await runs[1];
@@ -33,9 +33,9 @@ describe('the gate', () => {
   });
 
   test('is left also by what fails', async () => {
-    const gate = new Gate(1);
-    await expect(gate.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(await gate.run('a', async () => 'in')).toBe('in');
+    const semaphore = new KeyedSemaphore(1);
+    await expect(semaphore.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await semaphore.run('a', async () => 'in')).toBe('in');
   });
 });
 

@@ -1,7 +1,7 @@
 /** Waiting for a revision: what a number that nobody wrote may cost, however many send it. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { Reaching } from '../../server/snapshot/reaching.ts';
+import { RevisionWaiter } from '../../server/snapshot/revision-waiter.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -11,7 +11,7 @@ const wait = limits.minRevisionWaitMs;
 function tenant() {
   const state = { held: 5, committed: 5, readAt: [] as number[], reading: 0, most: 0, failing: false };
   const started = Date.now();
-  const reaching = new Reaching({
+  const waiter = new RevisionWaiter({
     held: () => state.held,
     read: async () => {
       state.readAt.push(Date.now() - started);
@@ -25,9 +25,9 @@ function tenant() {
   });
   const serve = (revision: number) => {
     state.held = revision;
-    reaching.arrived('t');
+    waiter.arrived('t');
   };
-  return { state, serve, reach: (revision: number) => reaching.reach('t', revision, wait) };
+  return { state, serve, reach: (revision: number) => waiter.reach('t', revision, wait) };
 }
 
 test('what was committed before the call is found by one reading, what comes later by its notification', async () => {

@@ -11,7 +11,7 @@ import type pg from 'pg';
 
 type Owing = { answers: number; since: number };
 
-export class Overdue {
+export class QueryWatchdog {
   readonly #owing = new Map<pg.PoolClient, Owing>();
   readonly #timer: NodeJS.Timeout;
 

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { expect, test, vi } from 'vitest';
-import { Lookups } from '../../../server/core/auth/lookups.ts';
+import { FairDnsResolver } from '../../../server/core/auth/fair-dns-resolver.ts';
 import { limits } from '../../../server/core/limits.ts';
 
 const found: LookupAddress[] = [{ address: '127.0.0.1', family: 4 }];
@@ -9,12 +9,12 @@ const found: LookupAddress[] = [{ address: '127.0.0.1', family: 4 }];
 function zone() {
   const asked: string[] = [];
   const answers = new Map<string, () => void>();
-  const lookups = new Lookups((hostname) => {
+  const resolver = new FairDnsResolver((hostname) => {
     asked.push(hostname);
     return new Promise((done) => answers.set(hostname, () => done(found)));
   });
   const find = (hostname: string, signal = new AbortController().signal) =>
-    lookups.find(hostname.split('-')[0] as string, hostname, signal);
+    resolver.find(hostname.split('-')[0] as string, hostname, signal);
   return { asked, find, answer: (hostname: string) => answers.get(hostname)?.() };
 }
 
@@ -68,12 +68,12 @@ test('one whose caller gave up while it waited is not looked up, and holds nobod
 });
 
 test("the resolver's error is the caller's, and the next has its turn", async () => {
-  const lookups = new Lookups((hostname) =>
+  const resolver = new FairDnsResolver((hostname) =>
     hostname === 'bad' ? Promise.reject(new Error('ENOTFOUND')) : Promise.resolve(found),
   );
   const { signal } = new AbortController();
-  const bad = lookups.find('a', 'bad', signal);
-  const good = lookups.find('a', 'good', signal);
+  const bad = resolver.find('a', 'bad', signal);
+  const good = resolver.find('a', 'good', signal);
   await expect(bad).rejects.toThrow('ENOTFOUND');
   expect(await good).toEqual(found);
 });

@@ -41,7 +41,7 @@ type Callback = (error: Error | null, results: Result[]) => void;
  */
 const described = new WeakMap<Wire, Map<string, Columns | undefined>>();
 
-class AtOnce {
+class Pipeline {
   readonly #statements: readonly Statement[];
   readonly #types: pg.CustomTypesConfig;
   readonly #results: Result[];
@@ -128,18 +128,18 @@ class AtOnce {
   }
 }
 // pg asks for an instance of its own class, whose constructor makes what is not needed here.
-Object.setPrototypeOf(AtOnce.prototype, internals.Query.prototype);
+Object.setPrototypeOf(Pipeline.prototype, internals.Query.prototype);
 
 /**
  * Runs statements as one transaction, in one round trip.
  * @param answered given their results, in their order, once it is committed; or the first one's error that failed: nothing of
  *   them is then written
  */
-export function runAtOnce(
+export function runPipelined(
   client: pg.PoolClient,
   statements: readonly Statement[],
   types: pg.CustomTypesConfig,
   answered: (error: Error | null, results: Result[]) => void,
 ): void {
-  client.query(new AtOnce(statements, types, answered) as unknown as string);
+  client.query(new Pipeline(statements, types, answered) as unknown as string);
 }

@@ -8,7 +8,7 @@ import { refusalOf } from '../../operator/reasons.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
 import { checkPolicy, Engine, type PolicyTest } from '../../server/policies/index.ts';
-import { IsolatedEvaluator } from '../../server/policies/isolated.ts';
+import { IsolatedEvaluator } from '../../server/policies/isolated-evaluator.ts';
 import { runTests } from '../../server/policies/tests.ts';
 import { createCompiler, hostBuiltinNames } from '../../server/rego/index.ts';
 
@@ -37,7 +37,7 @@ function engine(before = '') {
   });
   afterAll(() => made.close());
   const run = (tenant: string, say: unknown) =>
-    made.runApart(tenant, { key: 'k', wasm, input: { say }, now: systemClock.now() });
+    made.evaluateIsolated(tenant, { key: 'k', wasm, input: { say }, now: systemClock.now() });
   return { engine: made, run };
 }
 const tests: PolicyTest[] = [{ name: 'allows', input: { say: 'allow' }, expect: { outcome: 'allow' } }];
