@@ -5,8 +5,7 @@
  */
 import { Readable } from 'node:stream';
 import pg from 'pg';
-import { FactsFromDatabase } from '../server/facts/index.ts';
-import { importRelationships } from '../server/relationships/index.ts';
+import { GraphReader, importRelationships } from '../server/relationships/index.ts';
 import { putRelationshipType, putThingType } from '../server/types/index.ts';
 import { createInstallation, writer } from './installation.ts';
 import { median, noise, table, target } from './report.ts';
@@ -72,7 +71,7 @@ async function measureFacts(): Promise<Record<'one' | 'many', { ours: number[]; 
     select distinct on (to_id) 'bench', 'car', to_id, '{"color": "red"}'::jsonb from accord.relationship where random() < 0.1`);
   await admin.query('vacuum analyze accord.relationship');
   await admin.query('vacuum analyze accord.thing');
-  const source = new FactsFromDatabase(services.database);
+  const source = new GraphReader(services.database);
   const pool = new pg.Pool({
     connectionString: installation.environment.ACCORD_DATABASE_URL,
     max: 2,
@@ -86,14 +85,13 @@ async function measureFacts(): Promise<Record<'one' | 'many', { ours: number[]; 
   const needed = {
     subject: true,
     resource: false,
-    consents: false,
     subjectAttributes: false,
     resourceAttributes: false,
   };
   const ours = async (n: number) => {
     const subject = { type: 'user', id: userOf(n % SUBJECTS) };
     const question = { tenant: 'bench', types: snapshot.types, subject, resource: {}, needed, now: Date.now() };
-    return (await source.gather(question)).graph.subject.length;
+    return (await source.read(question)).graph.subject.length;
   };
   const bare = async (n: number) =>
     (await pool.query({ name: 'bare', text, values: ['user', userOf(n % SUBJECTS), new Date().toISOString()] })).rows

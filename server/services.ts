@@ -8,8 +8,8 @@ import {
   ConsentHistory,
   type ConsentRouteServices,
   erasingConsents,
-  FactsWithConsents,
   Registrar,
+  readConsentFacts,
   Throttled,
 } from './consents/index.ts';
 import type { JwksCache } from './core/auth/jwks.ts';
@@ -25,7 +25,7 @@ import type { Observe } from './core/observe.ts';
 import { problem } from './core/problems.ts';
 import type { DefinitionRouteServices, DefinitionServices } from './definitions/index.ts';
 import type { ErasureServices } from './erasure/index.ts';
-import { FactsFromDatabase } from './facts/index.ts';
+import { FactGatherer } from './facts/index.ts';
 import { askingPolicies, governedByPolicies } from './governing.ts';
 import { erasingIdempotency, type IdempotencyServices } from './idempotency/index.ts';
 import {
@@ -56,7 +56,7 @@ import { observers } from './observers.ts';
 import { issuerKeys, outboundOptions } from './outside.ts';
 import { Artifacts, Engine, type PolicyRouteServices, type PolicyServices } from './policies/index.ts';
 import { createCompiler } from './rego/index.ts';
-import { erasingRelationships, type RelationshipRouteServices } from './relationships/index.ts';
+import { erasingRelationships, GraphReader, type RelationshipRouteServices } from './relationships/index.ts';
 import { Snapshots, type TenantSnapshot } from './snapshot/index.ts';
 import { type TenantServices, tenantProblem } from './tenants/index.ts';
 import type { TypeRouteServices, TypeServices } from './types/index.ts';
@@ -238,10 +238,15 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
     if ((snapshots.get(tenant)?.revision ?? 0) < revision) await snapshots.refresh(tenant);
   };
   const history = new ConsentHistory(database);
+  const graph = new GraphReader(database, scheduler);
   const authz = {
     engine,
     scheduler,
-    facts: new FactsWithConsents(new FactsFromDatabase(database, scheduler), history),
+    facts: new FactGatherer({
+      records: (question) => graph.read(question),
+      consents: (about, now) => readConsentFacts(history, about, now),
+      invitation: (...token) => pendingInvitationOf({ database, baseUrl }, ...token),
+    }),
     log,
     clock,
     observe,
@@ -250,8 +255,6 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
     explainer,
     batches: new Batches(),
     snapshotOf,
-    invitationOf: (tenant: string, requestToken: string, now: number) =>
-      pendingInvitationOf({ database, baseUrl }, tenant, requestToken, now),
   };
   const govern = governedByPolicies(authz);
   return {

@@ -9,18 +9,17 @@ import type { Observe } from '../core/observe.ts';
 import { Problem } from '../core/problems.ts';
 import {
   type Facts,
-  type FactsNeeded,
   type FactsSource,
-  factsNeeded,
   type InvitationFact,
+  inputFor,
+  needsOf,
+  needsOfExplained,
   noFacts,
 } from '../facts/index.ts';
-import { type Answer, type Engine, failed, type PolicyEntry } from '../policies/index.ts';
-import type { Reads } from '../rego/schema.ts';
+import { type Answer, type Engine, failed } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { type Decision, decide, type Question, tooLarge } from './decide.ts';
+import { type Decidable, type Decision, decide, type Question, tooLarge } from './decide.ts';
 import type { Explainer, Explanation } from './explain.ts';
-import { inputFor, readsInvitation } from './input.ts';
 import type { DecisionLog } from './log.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
@@ -32,8 +31,6 @@ export type AuthzServices = {
   log: DecisionLog;
   clock: Clock;
   observe: Observe;
-  /** The pending invitation that a requestToken stands for at an instant (ms); undefined when the token is not valid then. */
-  invitationOf: (tenant: string, requestToken: string, now: number) => Promise<InvitationFact | undefined>;
 };
 
 export type Asked = { snapshot: TenantSnapshot; caller: Caller; requestId: string };
@@ -42,18 +39,21 @@ export type Asked = { snapshot: TenantSnapshot; caller: Caller; requestId: strin
  * The question as it will be decided: an end user asks about itself only.
  * @throws Problem forbidden when the subject is somebody else
  */
-export function questionOf(asked: Asked, request: AuthorizationRequest, now: number): Question {
+export function questionOf(
+  asked: Asked,
+  request: AuthorizationRequest,
+  now: number,
+  invitation?: InvitationFact,
+): Question {
   const subject = subjectFor(asked.caller, request.subject);
   const confined = subject === request.subject ? request : { ...request, ...(subject ? { subject } : {}) };
-  return { tenant: asked.snapshot.tenant, request: confined, now };
+  return { tenant: asked.snapshot.tenant, request: confined, now, invitation };
 }
 
-/** A question with the facts that its policy reads. */
-export type Prepared = {
-  question: Question;
-  policy: PolicyEntry | undefined;
-  facts: Facts | Promise<Facts>;
-  started: number;
+/** A question with the facts that its policy needs. */
+export type Prepared = Decidable & {
+  readonly facts: Facts | Promise<Facts>;
+  readonly started: number;
 };
 
 /**
@@ -70,14 +70,11 @@ export function prepare(
   now: number = services.clock.now(),
 ): Prepared {
   const started = services.clock.monotonic();
-  const question = questionOf(asked, request, now);
+  const question = questionOf(asked, request, now, invitation);
   const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
-  const needed = policy && factsNeeded(policy.reads);
-  const records = needed === undefined ? noFacts : gather(services, asked, question, needed);
-  const comesUpon = invitation !== undefined || request.context?.requestToken !== undefined;
-  const facts =
-    policy && comesUpon && readsInvitation(policy.reads) ? upon(services, question, records, invitation) : records;
-  return { question, policy, facts, started };
+  if (policy === undefined) return { question, policy, needs: undefined, facts: noFacts, started };
+  const needs = needsOf(policy.reads);
+  return { question, policy, needs, facts: services.facts.gather(asked.snapshot, question, needs), started };
 }
 
 /**
@@ -92,10 +89,11 @@ export function answerPrepared(
 ): Decision | Promise<Decision> {
   const { question, policy, facts, started } = prepared;
   const record = (made: Decision) => {
-    return keep(services, asked, question, policy?.number, admit === undefined ? made : admit(made), started);
+    const told = admit === undefined ? made : admit(made);
+    return recordDecision(services, asked, question, policy?.number, told, started);
   };
   const decided = (gathered: Facts) => {
-    const decision = decide(services.engine, policy, gathered, question);
+    const decision = decide(services.engine, prepared, gathered);
     return decision instanceof Promise ? decision.then(record) : record(decision);
   };
   if (!(facts instanceof Promise)) return decided(facts);
@@ -113,7 +111,7 @@ export function denyUnevaluated(
   answer: Answer,
 ): Decision {
   const question = questionOf(asked, request, services.clock.now());
-  return keep(services, asked, question, undefined, { answer }, services.clock.monotonic());
+  return recordDecision(services, asked, question, undefined, { answer }, services.clock.monotonic());
 }
 
 /** Answers one authorization request. @throws Problem forbidden */
@@ -147,65 +145,21 @@ export async function authorizeExplained(
   });
   if (source === undefined) {
     const gone = { answer: failed('policy_not_found') };
-    return { answer: keep(services, asked, question, undefined, gone, started).answer };
+    return { answer: recordDecision(services, asked, question, undefined, gone, started).answer };
   }
-  const facts = await upon(services, question, gather(services, asked, question, explainedBy(source.reads), true));
+  const needs = needsOfExplained(source.reads);
+  const facts = await services.facts.gather(asked.snapshot, question, needs);
   if (facts.tooLarge !== undefined) {
-    return { answer: keep(services, asked, question, source.number, tooLarge(facts.tooLarge), started).answer };
+    return {
+      answer: recordDecision(services, asked, question, source.number, tooLarge(facts.tooLarge), started).answer,
+    };
   }
-  const input = inputFor({ all: true }, question, facts);
+  const input = inputFor(needs, question, facts);
   const { decision, explain } = await services.explainer.explain(tenant, source, input, facts, now);
-  return { answer: keep(services, asked, question, source.number, decision, started).answer, explain };
+  return { answer: recordDecision(services, asked, question, source.number, decision, started).answer, explain };
 }
 
-/**
- * What an explained decision is given: everything, but of relationships what the policy reads of them, so that one which
- * narrows them explains its decisions about things that have very many.
- */
-function explainedBy(reads: Reads): FactsNeeded {
-  const { subject = false, resource = false, uses } = factsNeeded(reads) ?? {};
-  const others = { consents: true, subjectAttributes: true, resourceAttributes: true };
-  return { ...others, subject, resource, ...(uses ? { uses } : {}) };
-}
-
-/** The facts, with the invitation that the request comes upon. */
-function upon(
-  services: AuthzServices,
-  { tenant, request, now }: Question,
-  records: Facts | Promise<Facts>,
-  given?: InvitationFact,
-): Facts | Promise<Facts> {
-  const token = request.context?.requestToken;
-  if (given === undefined && typeof token !== 'string') return records;
-  const found = given ?? services.invitationOf(tenant, token as string, now);
-  return Promise.all([records, found]).then(([facts, invitation]) => (invitation ? { ...facts, invitation } : facts));
-}
-
-/** A subject that does not say its type has the one that actors of the tenant have by default. */
-export function gather(
-  services: Pick<AuthzServices, 'facts'>,
-  { snapshot }: Pick<Asked, 'snapshot'>,
-  { tenant, request, now }: Question,
-  needed: FactsNeeded,
-  explain = false,
-): Facts | Promise<Facts> {
-  const { defaultActorType: type } = snapshot.spec.tokenMapping;
-  const subject = named(request.subject, type);
-  const resource = named(request.resource);
-  const compared = { subject: named(request.subject), resource };
-  const about = { tenant, types: snapshot.types, subject, resource, compared };
-  return services.facts.gather({ ...about, users: { type, definitions: snapshot.definitions }, needed, now, explain });
-}
-
-function named(value: Record<string, unknown> | undefined, defaultType?: string): { id?: string; type?: string } {
-  const found: { id?: string; type?: string } = {};
-  if (typeof value?.id === 'string') found.id = value.id;
-  if (typeof value?.type === 'string') found.type = value.type;
-  else if (defaultType !== undefined) found.type = defaultType;
-  return found;
-}
-
-function keep(
+function recordDecision(
   services: AuthzServices,
   asked: Asked,
   question: Question,

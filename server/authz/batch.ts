@@ -119,10 +119,10 @@ export async function allowAll(
   const facts = await Promise.all(prepared.map((one) => one.facts));
   const allowed: boolean[] = [];
   const pace = services.scheduler.pace(asked.snapshot.tenant);
-  for (const [index, { policy, question }] of prepared.entries()) {
+  for (const [index, one] of prepared.entries()) {
     const turn = pace();
     if (turn) await turn;
-    const { answer } = await decide(services.engine, policy, facts[index] ?? noFacts, question);
+    const { answer } = await decide(services.engine, one, facts[index] ?? noFacts);
     allowed.push(answer.outcome === 'allow');
   }
   return allowed;

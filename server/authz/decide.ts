@@ -1,30 +1,31 @@
 /** Owns the decision, pure but for running the policy: snapshot, facts and question in, answer out. */
 import { limits } from '../core/limits.ts';
-import type { Facts } from '../facts/index.ts';
+import { type Facts, type Question as FactsQuestion, inputFor, type Needs } from '../facts/index.ts';
 import { type Answer, type Engine, failed, judge, type PolicyEntry, type Run } from '../policies/index.ts';
-import { inputFor } from './input.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
-export type Question = { tenant: string; request: AuthorizationRequest; now: number };
+export type Question = FactsQuestion & { readonly request: AuthorizationRequest };
+/** A question, the policy that decides it, and what that needs; without a policy it is denied. */
+export type Decidable = {
+  readonly question: Question;
+  readonly policy: PolicyEntry | undefined;
+  readonly needs: Needs | undefined;
+};
 export type Decision = {
   answer: Answer;
   /** Set when no rule of the policy said this: the reason of the answer, and for the log what happened. */
   failure?: { reason: string; detail: string };
 };
 
-/**
- * Decides one question by one policy.
- * @param run how the policy is run: the engine's ordinary way, or apart from the main thread
- */
+/** Decides one question by its policy, with the facts that it needs. */
 export function decide(
   engine: Pick<Engine, 'run'>,
-  policy: PolicyEntry | undefined,
+  { question, policy, needs }: Decidable,
   facts: Facts,
-  question: Question,
 ): Decision | Promise<Decision> {
-  if (policy === undefined) return missing(question.request.action);
+  if (policy === undefined || needs === undefined) return missing(question.request.action);
   if (facts.tooLarge !== undefined) return tooLarge(facts.tooLarge);
-  const run = engine.run(question.tenant, policy, inputFor(policy.reads, question, facts), question.now);
+  const run = engine.run(question.tenant, policy, inputFor(needs, question, facts), question.now);
   return run instanceof Promise ? run.then(decisionOf) : decisionOf(run);
 }
 

@@ -6,12 +6,11 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import type { Facts } from '../facts/index.ts';
+import type { Facts, PolicyInput } from '../facts/index.ts';
 import { type Artifacts, type Engine, type PolicyGraph, requirePolicy } from '../policies/index.ts';
 import { type RelationshipsRead, relationshipsRead } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import { type Decision, decisionOf } from './decide.ts';
-import type { PolicyInput } from './input.ts';
 
 export type Explanation = {
   policy: string;

@@ -6,13 +6,12 @@
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
-import { factsNeeded, noFacts } from '../facts/index.ts';
+import { inputFor, needsOf } from '../facts/index.ts';
 import { type Answer, type Artifacts, effectiveRego, type PolicyBody, requirePolicy } from '../policies/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { type AuthzServices, gather } from './actions.ts';
+import type { AuthzServices } from './actions.ts';
 import { decisionOf, tooLarge } from './decide.ts';
-import { inputFor, readsInvitation, readsRequestToken } from './input.ts';
 import { type DecisionRow, listDecisions } from './store.ts';
 import { type Replayed, sameAnswer, Tally, type Unevaluated } from './tally.ts';
 
@@ -76,15 +75,16 @@ async function answerOf(
 ): Promise<Answer | { unevaluated: Unevaluated }> {
   const { reads, digest, wasm } = policy;
   const { tenant } = snapshot;
-  if (request.context?.requestToken !== undefined && readsRequestToken(reads))
+  const needs = needsOf(reads);
+  const { context, invitation } = needs.input;
+  if (request.context?.requestToken !== undefined && (context || invitation))
     return { unevaluated: 'invitation_not_kept' };
-  if (/:invitation:\w+$/.test(action ?? '') && readsInvitation(reads)) return { unevaluated: 'invitation_not_kept' };
-  const needed = factsNeeded(reads);
+  if (/:invitation:\w+$/.test(action ?? '') && invitation) return { unevaluated: 'invitation_not_kept' };
   const question = { tenant, request, now: services.clock.now() };
-  const facts = needed === undefined ? noFacts : await gather(services, { snapshot }, question, needed);
+  const facts = await services.facts.gather(snapshot, question, needs);
   if (facts.tooLarge !== undefined) return tooLarge(facts.tooLarge).answer;
   const now = Date.parse(at);
-  const input = inputFor(reads, { ...question, now }, facts);
+  const input = inputFor(needs, { ...question, now }, facts);
   try {
     return decisionOf(await services.engine.evaluateIsolated(tenant, { key: `${tenant}/${digest}`, wasm, input, now }))
       .answer;

@@ -5,7 +5,7 @@
 
 export { ConsentHistory } from './consent-history.ts';
 export { erasingConsents } from './erasing.ts';
-export { FactsWithConsents } from './facts.ts';
+export { readConsentFacts } from './facts.ts';
 export { Registrar } from './registrar.ts';
 export { recorded } from './route-parts.ts';
 export { type ConsentRouteServices, registerConsentRoutes } from './routes.ts';

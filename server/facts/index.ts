@@ -1,19 +1,20 @@
 /**
- * The facts room: what a decision needs from records, gathered in one step before the pure `decide`. It owns no table; it
- * reads those of the relationships room in one query, and the consents room adds its own beside it, so that a faster index
- * can stand behind this interface later.
+ * The facts room: what a decision is given. It says what a policy needs, has it read by the rooms that have the records, and
+ * makes the policy's input of it. It owns no table.
  */
-export { factsNeeded } from './needed.ts';
+export { FactGatherer, type FactsSource } from './gather.ts';
+export { inputFor, type PolicyInput } from './input.ts';
+export { type Needs, needsOf, needsOfExplained } from './needs.ts';
 export {
   type ConsentFact,
   type Facts,
-  type FactsNeeded,
-  type FactsQuestion,
-  type FactsSource,
+  type InheritedPath,
   type InvitationFact,
   noFacts,
+  type Question,
+  type RecordsNeeded,
+  type RecordsQuestion,
+  type Step,
   type SubjectRelationship,
 } from './schema.ts';
-export { sharedSide } from './shared.ts';
-export { FactsFromDatabase } from './source.ts';
-export { stepsOf, type Ways, waysOf } from './ways.ts';
+export { sharedSide } from './shared-side.ts';

@@ -1,7 +1,5 @@
 /** Shapes of the facts room: what a decision asks of records, and what it gets. */
-import { Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
-import { Json, Nullable } from '../core/db/rows.ts';
 import type { Definitions } from '../definitions/index.ts';
 import type { Narrowing } from '../rego/schema.ts';
 import type { Types } from '../types/index.ts';
@@ -13,7 +11,7 @@ export type SubjectRelationship = {
   to: { type: string; id: string } & Record<string, unknown>;
 };
 /** A relationship to the resource. */
-export type ResourceRelationship = {
+type ResourceRelationship = {
   type: string;
   relationshipType: string;
   from: { type: string; id: string } & Record<string, unknown>;
@@ -27,7 +25,7 @@ export type ConsentFact = {
   sufficient: boolean;
 };
 
-/** A pending invitation that the request comes upon. */
+/** The pending invitation that a request is about. */
 export type InvitationFact = {
   id: string;
   relationshipType: string;
@@ -50,17 +48,18 @@ export type Facts = {
   readonly resource?: Readonly<Record<string, unknown>>;
   /** For explain: how inherited relationships came about. */
   readonly inherited?: readonly InheritedPath[];
-  /** The invitation whose requestToken the request carries, when that is valid now. */
+  /** The invitation that the request is about, or whose requestToken it carries, when that is valid now. */
   readonly invitation?: InvitationFact;
   /** Which side has more relationships than a policy may be given: then there are none here, and the answer is a deny. */
   readonly tooLarge?: 'subject' | 'resource';
 };
 
-/** Which facts a policy reads: nothing else is fetched. */
-export type FactsNeeded = {
+export const noFacts: Facts = Object.freeze({ graph: Object.freeze({ subject: [], resource: [] }), consents: [] });
+
+/** Which relationships and stored attributes a policy reads: nothing else is fetched. */
+export type RecordsNeeded = {
   readonly subject: boolean;
   readonly resource: boolean;
-  readonly consents: boolean;
   /** Whether it looks at more of the subject, or the resource, than id and type. */
   readonly subjectAttributes: boolean;
   readonly resourceAttributes: boolean;
@@ -68,7 +67,30 @@ export type FactsNeeded = {
   readonly uses?: Pick<Narrowing, 'subject' | 'resource'>;
 };
 
-export type FactsQuestion = {
+/** The question of one decision: what was asked, at which instant (ms: expiry and consents are judged at it). */
+export type Question = {
+  readonly tenant: string;
+  readonly request: {
+    readonly subject?: Readonly<Record<string, unknown>>;
+    readonly action?: string;
+    readonly resource?: Readonly<Record<string, unknown>>;
+    readonly context?: Readonly<Record<string, unknown>>;
+  };
+  readonly now: number;
+  /** The invitation that it is about, where none comes by a requestToken. */
+  readonly invitation?: InvitationFact | undefined;
+};
+
+/** What of a tenant's snapshot facts depend on. */
+export type FactsSnapshot = {
+  readonly tenant: string;
+  readonly types: Types;
+  readonly definitions: Definitions;
+  readonly spec: { readonly tokenMapping: { readonly defaultActorType: string } };
+};
+
+/** A question about relationships and stored attributes. */
+export type RecordsQuestion = {
   tenant: string;
   /** The tenant's types, of the snapshot that decides. */
   types: Types;
@@ -76,32 +98,20 @@ export type FactsQuestion = {
   resource: Partial<Actor>;
   /** What a policy's comparisons with the subject and the resource compare with: as the request has them. */
   compared?: { subject: Partial<Actor>; resource: Partial<Actor> };
-  needed: FactsNeeded;
-  /** Which subjects have consents, and what of: of the snapshot that decides. Absent: none have. */
-  users?: { readonly type: string; readonly definitions: Definitions };
-  /** The instant of the request, ms: expiry and consents are judged at it. */
+  needed: RecordsNeeded;
   now: number;
+  /** Whether it is told how inherited relationships came about. */
   explain?: boolean;
 };
 
-/** Gathers the facts of one question, or of many that were asked together; without a promise when there are none to read. */
-export type FactsSource = { gather(question: FactsQuestion): Facts | Promise<Facts> };
-
-export const noFacts: Facts = Object.freeze({ graph: Object.freeze({ subject: [], resource: [] }), consents: [] });
-
-/**
- * What a query of facts gives: stored relationships on the ways from a subject or to a resource, with the attributes of
- * their far ends; and attributes of the subject and the resource themselves.
- */
-export const FactRow = Type.Object({
-  /** What it was found for: the number that this has in the query. */
-  p: Type.Integer(),
-  from_type: Nullable(Type.String()),
-  from_id: Nullable(Type.String()),
-  name: Nullable(Type.String()),
-  to_type: Nullable(Type.String()),
-  to_id: Nullable(Type.String()),
-  attributes: Nullable(Json<Record<string, unknown>>()),
-});
-export type Named = { type: string; id: string };
-export type Edge = { from: Actor; name: string; to: Actor; attributes: Record<string, unknown> | undefined };
+/** Who reads what of facts. Rooms above this one are given to it, because they have the records. */
+export type FactReaders = {
+  /** Relationships and stored attributes; without a promise where there are none to read. */
+  records: (question: RecordsQuestion) => Facts | Promise<Facts>;
+  consents: (
+    about: { tenant: string; userId: string; definitions: Definitions },
+    now: number,
+  ) => Promise<readonly ConsentFact[]>;
+  /** The pending invitation that a requestToken stands for; undefined when the token is not valid at the instant (ms). */
+  invitation: (tenant: string, requestToken: string, now: number) => Promise<InvitationFact | undefined>;
+};

@@ -1,4 +1,4 @@
-/** Owns input.invitation: the pending invitation whose requestToken came with a request for a decision. */
+/** input.invitation: the pending invitation whose requestToken came with a request for a decision. */
 import type { Database } from '../core/db/database.ts';
 import { Problem } from '../core/problems.ts';
 import type { InvitationFact } from '../facts/index.ts';

@@ -1,6 +1,6 @@
 /**
  * The relationships room: actors and resources with their attributes, and the relationships between them. Records: read
- * for each decision (server/facts), never held. Owns accord.thing, accord.relationship and accord.relationship_import.
+ * for each decision (graph/) and search, never held. Owns accord.thing, accord.relationship and accord.relationship_import.
  */
 export {
   auditRecord,
@@ -13,8 +13,11 @@ export {
 } from './actions.ts';
 export { erasingRelationships } from './erasing.ts';
 export type { RelationshipRouteServices } from './governing.ts';
+export { GraphReader } from './graph/graph-reader.ts';
+export { type PathPattern, pathPatternOf, stepsOf } from './graph/path-pattern.ts';
 export { importRelationships } from './import.ts';
 export { registerRelationshipRoutes } from './routes.ts';
 export { checkThing } from './rules.ts';
 export type { Relationship, Thing } from './schema.ts';
+export { type Head, type InnerStep, reachedPage, readInner, type ThingsPage, thingsPage } from './search-store.ts';
 export { attributesOfThing } from './things.ts';

@@ -3,15 +3,16 @@
  * when the policy cannot tell things without such relationships apart (it is then asked once about a thing that is
  * nobody's); otherwise all things of the type are candidates.
  */
-import { type Ways, waysOf } from '../facts/index.ts';
+
 import type { GraphTerm, GraphUse, Reads } from '../rego/schema.ts';
+import { type PathPattern, pathPatternOf } from '../relationships/index.ts';
 import type { Types } from '../types/index.ts';
 
 type Named = { type: string; id: string };
 type Side = 'subject' | 'resource';
 
-/** Things that relationships of these ways lead to, from (or, searching subjects, to) a known thing. */
-export type Root = Named & { readonly ways: Ways };
+/** Things that paths of this pattern lead to, from (or, searching subjects, to) a known thing. */
+export type Root = Named & { readonly pattern: PathPattern };
 
 export type Sought = {
   /** What is searched for, and its type. */
@@ -35,7 +36,7 @@ export function rootsOf(reads: Reads, types: Types, sought: Sought): Root[] | un
       const found = side === sought.vary ? rootsOfOwn(types, sought, use) : rootsOfKnown(types, sought, use);
       if (found === undefined) return undefined;
       for (const { key, ...node } of found)
-        roots.set(JSON.stringify([node, key]), { ...node, ways: waysFor(types, key) });
+        roots.set(JSON.stringify([node, key]), { ...node, pattern: patternFor(types, key) });
     }
   }
   return [...roots.values()];
@@ -90,6 +91,6 @@ function saidBy(term: GraphTerm, { vary, type, known }: Sought): string | undefi
   return known[term.member];
 }
 
-function waysFor(types: Types, key: string): Ways {
-  return waysOf(types, key) ?? { begins: new Set([key]), ends: new Set([key]), follows: [] };
+function patternFor(types: Types, key: string): PathPattern {
+  return pathPatternOf(types, key) ?? { begins: new Set([key]), ends: new Set([key]), follows: [] };
 }

@@ -4,12 +4,19 @@
  */
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { stepsOf } from '../facts/index.ts';
 import type { PolicyEntry } from '../policies/index.ts';
+import {
+  type Head,
+  type InnerStep,
+  reachedPage,
+  readInner,
+  stepsOf,
+  type ThingsPage,
+  thingsPage,
+} from '../relationships/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { type Root, rootsOf } from './candidates.ts';
 import type { ThingSearch } from './schema.ts';
-import { type Head, type InnerStep, type Page, reachedPage, readInner, thingsPage } from './store.ts';
 
 /** The next so many ids after one. */
 export type Enumerate = (after: string, count: number) => Promise<string[]>;
@@ -30,7 +37,7 @@ export function enumerationOf(
   { isAllowed, now }: { isAllowed: (id: string) => Promise<boolean>; now: number },
 ): Enumerate {
   const at = new Date(now).toISOString();
-  const pageOf = (after: string, count: number): Page => ({ tenant, type, after, count, now: at });
+  const pageOf = (after: string, count: number): ThingsPage => ({ tenant, type, after, count, now: at });
   const everything: Enumerate = (after, count) => database.read(tenant, (tx) => thingsPage(tx, pageOf(after, count)));
   const { id, type: knownType } = request[vary === 'subject' ? 'resource' : 'subject'] ?? {};
   const known = {
@@ -56,14 +63,14 @@ export function enumerationOf(
   };
 }
 
-/** Whose relationships are the last on the ways: the roots themselves, and what they reach. */
+/** Whose relationships are the last on the paths: the roots themselves, and what they reach. */
 async function headsOf(
   database: Pick<Database, 'read'>,
-  page: Pick<Page, 'tenant' | 'now'>,
+  page: Pick<ThingsPage, 'tenant' | 'now'>,
   start: 'from' | 'to',
   roots: readonly Root[],
 ): Promise<Head[] | 'many'> {
-  const steps = roots.map(({ ways }) => stepsOf(ways, start));
+  const steps = roots.map(({ pattern }) => stepsOf(pattern, start));
   const inner: InnerStep[] = steps.flatMap((list, root) =>
     list.filter((one) => one.inner).map((one) => ({ root, ...one })),
   );

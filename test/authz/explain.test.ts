@@ -68,8 +68,8 @@ test('facts are gathered as the newest policy reads relationships, whatever the 
   const graph = { subject: [{ type: 'owner', relationshipType: 'owner', to: { type: 'car', id: 'c' } }], resource: [] };
   const asked: object[] = [];
   const facts = {
-    gather: async (question: object) => {
-      asked.push(question);
+    gather: async (_snapshot: object, question: object, needs: object) => {
+      asked.push({ question, needs });
       return { graph, consents: [] };
     },
   };
@@ -79,8 +79,11 @@ test('facts are gathered as the newest policy reads relationships, whatever the 
   expect(explain).toMatchObject({ facts: { graph }, input: { graph } });
   expect(asked).toMatchObject([
     {
-      ...{ tenant, subject: { id: 'a', type: 'user' }, resource: { id: 'c', type: 'car' } },
-      needed: { subject: true, resource: false, consents: true, subjectAttributes: true },
+      question: { tenant, request },
+      needs: {
+        records: { subject: true, resource: false, subjectAttributes: true },
+        input: { consents: true, invitation: true },
+      },
     },
   ]);
 });

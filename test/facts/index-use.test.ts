@@ -7,8 +7,8 @@ import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import type { Transaction } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
-import { FactsFromDatabase } from '../../server/facts/index.ts';
-import { reachedPage, readInner, thingsPage } from '../../server/search/store.ts';
+import { GraphReader } from '../../server/relationships/index.ts';
+import { reachedPage, readInner, thingsPage } from '../../server/relationships/search-store.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { type Edge, NOW, typesFor } from './graphs.ts';
 
@@ -76,18 +76,17 @@ test.each([
 ])('facts: %s', async (_, edges, inheritance, uses) => {
   const types = typesFor(edges, inheritance);
   const read = await readOneByOne(async (tx) => {
-    const source = new FactsFromDatabase({ read: (_tenant, work) => work(tx) });
+    const source = new GraphReader({ read: (_tenant, work) => work(tx) });
     const ask = (subject: typeof rich, resource: typeof rich) => {
       const things = { subject, resource };
       const needed = {
         subject: true,
         resource: 'resource' in uses,
-        consents: false,
         subjectAttributes: false,
         resourceAttributes: false,
         uses,
       };
-      return source.gather({ tenant: 't', types, ...things, compared: things, needed, now: NOW });
+      return source.read({ tenant: 't', types, ...things, compared: things, needed, now: NOW });
     };
     await Promise.all(
       Array.from({ length: 8 }, (__, i) => ask({ type: 'user', id: `u${i + 1}` }, { type: 'doc', id: 'everybody' })),

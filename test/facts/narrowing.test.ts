@@ -3,11 +3,11 @@
  * can see are the same, and so are the decisions of random policies.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { inputFor } from '../../server/authz/input.ts';
 import { limits } from '../../server/core/limits.ts';
-import { type Facts, FactsFromDatabase, type FactsQuestion, factsNeeded } from '../../server/facts/index.ts';
+import { FactGatherer, type Facts, inputFor, needsOf, type RecordsQuestion } from '../../server/facts/index.ts';
 import { createCompiler, Evaluator, hostBuiltinNames, PolicyError, type Reads } from '../../server/rego/index.ts';
 import type { GraphUse } from '../../server/rego/schema.ts';
+import { GraphReader } from '../../server/relationships/index.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import {
   distinct,
@@ -24,14 +24,18 @@ import {
 import { randomPolicy } from './policies.ts';
 
 const { database } = await createTestDatabase();
-const source = new FactsFromDatabase(database);
+const source = new GraphReader(database);
 const compiler = createCompiler();
 afterAll(() => compiler.close());
 
-const all = { subject: true, resource: true, consents: false, subjectAttributes: false, resourceAttributes: false };
-type Ask = Pick<FactsQuestion, 'tenant' | 'types' | 'subject' | 'resource'>;
-const gather = (ask: Ask, needed: FactsQuestion['needed']): Promise<Facts> | Facts =>
-  source.gather({ ...ask, compared: { subject: ask.subject, resource: ask.resource }, needed, now: NOW });
+const nothing = async () => {
+  throw new Error('not asked for');
+};
+const gatherer = new FactGatherer({ records: (asked) => source.read(asked), consents: nothing, invitation: nothing });
+const all = { subject: true, resource: true, subjectAttributes: false, resourceAttributes: false };
+type Ask = Pick<RecordsQuestion, 'tenant' | 'types' | 'subject' | 'resource'>;
+const gather = (ask: Ask, needed: RecordsQuestion['needed']): Promise<Facts> | Facts =>
+  source.read({ ...ask, compared: { subject: ask.subject, resource: ask.resource }, needed, now: NOW });
 
 function randomUses(below: (n: number) => number): GraphUse[] {
   const pick = <T>(list: readonly T[]) => list[below(list.length)] as T;
@@ -105,18 +109,16 @@ describe('decisions', () => {
     const tenant = `decide${seed}`;
     await store(database, tenant, edges);
     const types = typesFor(edges, graph.ways);
+    const snapshot = { tenant, types, definitions: new Map(), spec: { tokenMapping: { defaultActorType: 'user' } } };
     const nodes: Node[] = nodeTypes.flatMap((type) => [0, 1, 2, 3].map((id) => ({ type, id: `${id}` })));
     const asks = nodes.flatMap((subject) => nodes.map((resource) => ({ tenant, types, subject, resource })));
     const answers = await Promise.all(
       asks.map(async (ask) => {
         const decided = async (by: Reads) => {
-          const needed = factsNeeded(by);
-          const facts =
-            needed === undefined
-              ? ({ graph: { subject: [], resource: [] }, consents: [] } as Facts)
-              : await gather(ask, needed);
           const request = { subject: ask.subject, action: 'a', resource: ask.resource };
-          const input = inputFor(by, { tenant, request, now: NOW }, facts);
+          const asked = { tenant, request, now: NOW };
+          const facts = await gatherer.gather(snapshot, asked, needsOf(by));
+          const input = inputFor(needsOf(by), asked, facts);
           try {
             return evaluator.evaluate(input, { now: 0n }).result;
           } catch (error) {

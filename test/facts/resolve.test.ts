@@ -1,8 +1,8 @@
 /** What follows from stored relationships by inheritance, without a database. */
 import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { resolve } from '../../server/facts/resolve.ts';
-import type { Edge } from '../../server/facts/schema.ts';
+import { resolve } from '../../server/relationships/graph/resolve.ts';
+import type { Edge } from '../../server/relationships/graph/schema.ts';
 
 const node = (name: string) => ({ type: name.split('/')[0] as string, id: name.split('/')[1] as string });
 const edge = (from: string, name: string, to: string, attributes?: Record<string, unknown>): Edge => ({

@@ -1,13 +1,14 @@
 /** What decisions are given of relationships: the walk in SQL against a naive one in memory, on random graphs with cycles and expiry. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { type Facts, FactsFromDatabase, type FactsQuestion } from '../../server/facts/index.ts';
+import type { Facts, RecordsQuestion } from '../../server/facts/index.ts';
+import { GraphReader } from '../../server/relationships/index.ts';
 import { typesOf } from '../../server/types/index.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { distinct, type Edge, NOW, type Node, nodeTypes, randomGraph, store, typesFor, type Way } from './graphs.ts';
 
 const { database } = await createTestDatabase();
-const source = new FactsFromDatabase(database);
+const source = new GraphReader(database);
 
 const keyOf = (node: Node) => `${node.type}/${node.id}`;
 
@@ -36,14 +37,14 @@ function naive(edges: readonly Edge[], ways: readonly Way[]): Map<string, number
   return held;
 }
 
-const needed = { subject: true, resource: true, consents: false, subjectAttributes: false, resourceAttributes: false };
+const needed = { subject: true, resource: true, subjectAttributes: false, resourceAttributes: false };
 const question = (
   tenant: string,
-  types: FactsQuestion['types'],
+  types: RecordsQuestion['types'],
   subject: Node,
   resource: Node,
   explain = false,
-): FactsQuestion => ({
+): RecordsQuestion => ({
   tenant,
   types,
   subject,
@@ -64,7 +65,7 @@ describe('the walk', () => {
       const types = typesFor(edges, graph.ways);
       const held = [...naive(edges, graph.ways).keys()].map((key) => key.split(' ') as [string, string, string]);
       const nodes = nodeTypes.flatMap((type) => [0, 1, 2, 3].map((id) => ({ type, id: `${id}` })));
-      const answers = await Promise.all(nodes.map((node) => source.gather(question(tenant, types, node, node, true))));
+      const answers = await Promise.all(nodes.map((node) => source.read(question(tenant, types, node, node, true))));
       for (const [index, node] of nodes.entries()) {
         const { graph: found, inherited = [] } = answers[index] as Facts;
         const from = held.filter(([, x]) => x === keyOf(node)).map(([type, , y]) => `${type.split(':')[1]} ${y}`);
@@ -94,7 +95,7 @@ describe('the walk', () => {
     const edges = chain(limits.inheritanceDepthMax + 1);
     await store(database, 'deep', edges);
     const types = typesFor(edges, transitive);
-    const { graph } = await source.gather(
+    const { graph } = await source.read(
       question('deep', types, { type: 'group', id: 'g0' }, { type: 'group', id: `g${limits.inheritanceDepthMax + 1}` }),
     );
     expect(graph.subject.map(({ to }) => to.id)).toContain(`g${limits.inheritanceDepthMax}`);
@@ -111,7 +112,7 @@ describe('the walk', () => {
     }));
     const types = typesFor(edges, []);
     const ask = (tenant: string) =>
-      source.gather(question(tenant, types, { type: 'user', id: 'u' }, { type: 'doc', id: '0' }));
+      source.read(question(tenant, types, { type: 'user', id: 'u' }, { type: 'doc', id: '0' }));
     await store(database, 'full', edges.slice(1));
     expect((await ask('full')).graph.subject).toHaveLength(limits.factsEntriesMax);
     await store(database, 'past', edges);
@@ -130,7 +131,7 @@ describe('the walk', () => {
     const ways = [{ makes: 'user:reads:doc', through: 'user:member_of:group', next: 'group:owns:doc' }];
     await store(database, 'wide', wide);
     const at = { type: 'user', id: 'u' };
-    expect(await source.gather(question('wide', typesFor(wide, ways), at, { type: 'doc', id: 'none' }))).toMatchObject({
+    expect(await source.read(question('wide', typesFor(wide, ways), at, { type: 'doc', id: 'none' }))).toMatchObject({
       tooLarge: 'subject',
     });
     const everybody = Array.from({ length: 30 }, (_, i) => i).flatMap((i) =>
@@ -141,7 +142,7 @@ describe('the walk', () => {
       })),
     );
     await store(database, 'dense', everybody);
-    const dense = await source.gather(
+    const dense = await source.read(
       question('dense', typesFor(everybody, transitive), { type: 'group', id: '0' }, { type: 'doc', id: '0' }),
     );
     expect(everybody.length * 30).toBeGreaterThan(limits.factsDerivedMax);
@@ -157,7 +158,7 @@ describe('the walk', () => {
     }));
     await store(database, 'many', edges);
     const types = typesFor(edges, []);
-    const answers = await Promise.all(edges.map(({ from, to }) => source.gather(question('many', types, from, to))));
+    const answers = await Promise.all(edges.map(({ from, to }) => source.read(question('many', types, from, to))));
     expect(answers.map(({ graph }) => graph.subject[0]?.to.id)).toEqual(edges.map(({ to }) => to.id));
     expect(answers.map(({ graph }) => graph.resource[0]?.from.id)).toEqual(edges.map(({ from }) => from.id));
   });
@@ -177,14 +178,14 @@ describe('the walk', () => {
       ['more', 3], // three
     ] as const) {
       let reads = 0;
-      const counting = new FactsFromDatabase({
+      const counting = new GraphReader({
         read: (tenant, work) => {
           reads++;
           return database.read(tenant, work);
         },
       });
       const ask = () =>
-        counting.gather({
+        counting.read({
           ...question('much', types, { type: 'user', id }, { type: 'doc', id: 'none' }),
           needed: { ...needed, resource: false },
         });
@@ -205,7 +206,7 @@ describe('the walk', () => {
     }));
     await store(database, 'odd', edges);
     const types = typesFor(edges, []);
-    const answers = await Promise.all(edges.map(({ from, to }) => source.gather(question('odd', types, from, to))));
+    const answers = await Promise.all(edges.map(({ from, to }) => source.read(question('odd', types, from, to))));
     expect(answers.map(({ graph }) => graph.subject.map(({ to }) => to.id))).toEqual(edges.map(({ to }) => [to.id]));
     expect(answers.map(({ graph }) => graph.resource.map(({ from }) => from.id))).toEqual(
       edges.map((one) => [one.from.id]),
@@ -214,12 +215,12 @@ describe('the walk', () => {
 
   test('nothing is read for a tenant without types, or for things without a name', () => {
     const none = typesOf([], []);
-    expect(source.gather(question('x', none, { type: 'user', id: 'a' }, { type: 'doc', id: 'b' }))).not.toBeInstanceOf(
+    expect(source.read(question('x', none, { type: 'user', id: 'a' }, { type: 'doc', id: 'b' }))).not.toBeInstanceOf(
       Promise,
     );
     const some = typesFor(chain(1), []);
     expect(
-      source.gather({
+      source.read({
         ...question('x', some, { type: 'a', id: 'b' }, { type: 'a', id: 'b' }),
         subject: {},
         resource: {},

@@ -4,9 +4,10 @@ import { authorize } from '../../server/authz/index.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { FairScheduler } from '../../server/core/fair-scheduler.ts';
 import { limits } from '../../server/core/limits.ts';
-import { FactsFromDatabase } from '../../server/facts/index.ts';
+import { FactGatherer } from '../../server/facts/index.ts';
 import { Engine } from '../../server/policies/index.ts';
 import { createCompiler, hostBuiltinNames, type Reads } from '../../server/rego/index.ts';
+import { GraphReader } from '../../server/relationships/index.ts';
 import { rootsOf } from '../../server/search/candidates.ts';
 import { searchThings } from '../../server/search/index.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
@@ -24,10 +25,15 @@ afterAll(async () => {
   await compiler.close();
   await engine.close();
 });
+const graph = new GraphReader(database);
+const facts = new FactGatherer({
+  records: (question) => graph.read(question),
+  consents: async () => [],
+  invitation: async () => undefined,
+});
 const services = {
-  ...{ engine, scheduler, clock, observe, database, facts: new FactsFromDatabase(database) },
+  ...{ engine, scheduler, clock, observe, database, facts },
   log: undefined as never, // the tenant's decision log is off
-  invitationOf: async () => undefined,
   chargeRate: () => true,
 };
 const caller = { kind: 'backend', tenant: 't', clientId: 'c', scopes: new Set(['authz:evaluate']) } as never;
@@ -53,6 +59,7 @@ async function world(seed: number) {
   const snapshot = {
     tenant,
     types,
+    definitions: new Map(),
     policies: new Map([['p', policy]]),
     spec: { tokenMapping: { defaultActorType: 'user' } },
   };

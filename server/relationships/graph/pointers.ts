@@ -2,11 +2,12 @@
  * Owns narrowing, pure: which relationships of a side a policy can tell apart (rego/plan/narrowing.ts), for the subject and
  * resource of one question. Nothing else is fetched then, so that a subject with very many relationships costs a look-up.
  */
-import { limits } from '../core/limits.ts';
-import type { GraphTerm, GraphUse } from '../rego/schema.ts';
-import type { Types } from '../types/index.ts';
-import type { FactsQuestion, Named } from './schema.ts';
-import { waysOf } from './ways.ts';
+import { limits } from '../../core/limits.ts';
+import type { RecordsQuestion } from '../../facts/index.ts';
+import type { GraphTerm, GraphUse } from '../../rego/schema.ts';
+import type { Types } from '../../types/index.ts';
+import { pathPatternOf } from './path-pattern.ts';
+import type { Named } from './schema.ts';
 
 /** A relationship of the root: its name, and the thing at its other end, or any thing of a type there. */
 export type Pointer = { readonly name: string; readonly type: string; readonly id: string | undefined };
@@ -15,7 +16,7 @@ export type Pointer = { readonly name: string; readonly type: string; readonly i
  * What is asked of a side (`from`: relationships of the subject, `to`: those to the resource); undefined: all of it.
  * @param root the subject, or the resource
  */
-export function pointersOf(question: FactsQuestion, side: 'from' | 'to', root: Named): Pointer[] | undefined {
+export function pointersOf(question: RecordsQuestion, side: 'from' | 'to', root: Named): Pointer[] | undefined {
   const { needed, compared, types } = question;
   const uses = needed.uses?.[side === 'from' ? 'subject' : 'resource'];
   if (uses === undefined || compared === undefined) return undefined;
@@ -25,7 +26,8 @@ export function pointersOf(question: FactsQuestion, side: 'from' | 'to', root: N
     if (wanted === undefined) continue;
     for (const pointer of spelledOut(types, side, root.type, wanted)) {
       // The walk to a place that is not known is the walk to everywhere.
-      if (pointer.id === undefined && waysOf(types, keyOf(side, root.type, pointer)) !== undefined) return undefined;
+      if (pointer.id === undefined && pathPatternOf(types, keyOf(side, root.type, pointer)) !== undefined)
+        return undefined;
       if (!found.some((one) => one.name === pointer.name && one.type === pointer.type && one.id === pointer.id))
         found.push(pointer);
     }
@@ -47,7 +49,7 @@ export function keyOf(side: 'from' | 'to', root: string, { name, type }: Pointer
 type Wanted = { name: string | undefined; type: string | undefined; id: string | undefined };
 
 /** Undefined: what the use compares with is not there, so no entry equals it. */
-function resolved(use: GraphUse, compared: NonNullable<FactsQuestion['compared']>): Wanted | undefined {
+function resolved(use: GraphUse, compared: NonNullable<RecordsQuestion['compared']>): Wanted | undefined {
   const said = (term: GraphTerm) => ('literal' in term ? term.literal : compared[term.of][term.member]);
   const type = use.type && said(use.type);
   const id = use.id && said(use.id);

@@ -3,9 +3,10 @@
  * stored, or when a way of R holds from x over some z to y and both together pass at most so many stored ones. Shorter
  * ones are found before longer ones, so cycles end by themselves.
  */
-import { limits } from '../core/limits.ts';
-import type { Inheritance, Types } from '../types/index.ts';
-import type { Edge, InheritedPath, Step } from './schema.ts';
+import { limits } from '../../core/limits.ts';
+import type { InheritedPath, Step } from '../../facts/index.ts';
+import type { Inheritance, Types } from '../../types/index.ts';
+import type { Edge } from './schema.ts';
 
 /** A relationship that holds, and the two that it follows from; without them it is stored. */
 type Held = { type: string; from: string; to: string; edge?: Edge; parts?: readonly [Held, Held]; length: number };
@@ -21,7 +22,7 @@ export type Resolved = {
 export const nodeKey = ({ type, id }: Edge['from']): string => `${type}\0${id}`;
 
 /**
- * The relationships from (or to) the root, out of all stored ones on the ways there.
+ * The relationships from (or to) the root, out of all stored ones on the paths there.
  * @param isWanted those that matter; all unless given
  * @returns undefined when there are more than a policy may be given
  */

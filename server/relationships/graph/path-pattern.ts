@@ -1,30 +1,30 @@
 /**
- * Owns which stored relationships can be parts of one relationship that is asked for, pure: where its ways begin and end,
- * and what may follow what on them.
+ * Which stored relationships can be parts of a relationship that is asked for, pure: where its paths begin and end, and what
+ * may follow what on them.
  */
-import type { Types } from '../types/index.ts';
+import type { Types } from '../../types/index.ts';
 
 /** Keys are From:rel:To. */
-export type Ways = {
-  /** Types of the first stored relationship of a way, the relationship's own among them, and of the last. */
+export type PathPattern = {
+  /** Types of the first stored relationship of a path, the relationship's own among them, and of the last. */
   readonly begins: ReadonlySet<string>;
   readonly ends: ReadonlySet<string>;
   readonly follows: readonly (readonly [string, string])[];
 };
 
-const known = new WeakMap<Types, Map<string, Ways>>();
+const known = new WeakMap<Types, Map<string, PathPattern>>();
 
-/** The ways of a relationship type; undefined when it holds only where it is stored. */
-export function waysOf(types: Types, key: string): Ways | undefined {
+/** The paths over which a relationship type may hold; undefined when it holds only where it is stored. */
+export function pathPatternOf(types: Types, key: string): PathPattern | undefined {
   if (!types.inheritances.some(({ makes }) => makes === key)) return undefined;
-  const ways = known.get(types) ?? new Map<string, Ways>();
-  known.set(types, ways);
-  const found = ways.get(key) ?? followed(types, key);
-  ways.set(key, found);
+  const patterns = known.get(types) ?? new Map<string, PathPattern>();
+  known.set(types, patterns);
+  const found = patterns.get(key) ?? followed(types, key);
+  patterns.set(key, found);
   return found;
 }
 
-function followed({ inheritances }: Types, key: string): Ways {
+function followed({ inheritances }: Types, key: string): PathPattern {
   const reach = (from: string, step: 'through' | 'next' | 'both'): Set<string> => {
     const found = new Set([from]);
     for (const reached of found) {
@@ -53,8 +53,8 @@ function followed({ inheritances }: Types, key: string): Ways {
  */
 export type Step = { after: string; key: string; name: string; type: string; inner: boolean; last: boolean };
 
-/** The steps of ways from one end to the other. */
-export function stepsOf({ begins, ends, follows }: Ways, start: 'from' | 'to'): Step[] {
+/** The steps of its paths from one end to the other. */
+export function stepsOf({ begins, ends, follows }: PathPattern, start: 'from' | 'to'): Step[] {
   const [firsts, lasts] = start === 'from' ? [begins, ends] : [ends, begins];
   const pairs = follows.map(([a, b]) => (start === 'from' ? ([a, b] as const) : ([b, a] as const)));
   const inner = new Set(pairs.map(([a]) => a));

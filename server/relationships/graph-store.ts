@@ -1,21 +1,21 @@
-/** All SQL of the facts room: one statement for the questions of one tenant that were asked together. */
+/** SQL that reads what decisions are given of relationships and attributes: one statement for the questions of one tenant that were asked together. */
 import type { Static } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { column, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
-import type { Asked, FactsQuery, Pointed, Walk } from './query.ts';
-import { FactRow } from './schema.ts';
-import { type Course, coursesOf, type Group, groupsOf } from './walks.ts';
-import type { Ways } from './ways.ts';
+import type { PathPattern } from './graph/path-pattern.ts';
+import { type Group, groupsOf, numberedSteps, type PathSteps } from './graph/path-steps.ts';
+import type { Asked, GraphQuery, Pointed, Walk } from './graph/query.ts';
+import { GraphRow } from './graph/schema.ts';
 
-type Row = Static<typeof FactRow>;
+type Row = Static<typeof GraphRow>;
 /** Rows, and walks that met too much: nothing of those is among the rows. */
-export type Found = { rows: Row[]; unfinished: FactsQuery['walks'] };
+export type Found = { rows: Row[]; unfinished: GraphQuery['walks'] };
 
-/** Rows in no order; a relationship may come more than once. More than limits.factsEdgesMax of a `p`: too many. */
-export async function readFacts(tx: Transaction, query: FactsQuery): Promise<Found> {
+/** Rows in no order; a relationship may come more than once. More than limits.factsEdgesMax of a query: too many. */
+export async function readGraph(tx: Transaction, query: GraphQuery): Promise<Found> {
   const groups = { from: groupsOf(query.walks.from, 'from'), to: groupsOf(query.walks.to, 'to') };
-  // What holds over ways may also be stored itself.
+  // What holds over a path may also be stored itself.
   const exact = [...query.exact, ...query.walks.from, ...query.walks.to];
   const parts = [
     ...(query.from.length > 0 ? [relationships(query, 'from')] : []),
@@ -35,7 +35,7 @@ export async function readFacts(tx: Transaction, query: FactsQuery): Promise<Fou
   const [first, ...others] = parts;
   if (first === undefined) return { rows: [], unfinished: { from: [], to: [] } };
   const rows = await tx.many(
-    FactRow,
+    GraphRow,
     others.reduce((all, part) => sql`${all} union all ${part}`, first),
   );
   return groups.from.length + groups.to.length === 0
@@ -47,20 +47,24 @@ export async function readFacts(tx: Transaction, query: FactsQuery): Promise<Fou
 function shared(rows: readonly Row[], groups: Record<'from' | 'to', readonly Group[]>): Found {
   const of = [...groups.from, ...groups.to];
   const met = { from: 0, to: 0 };
-  for (const { p } of rows) if (p < 0) met[-1 - p < groups.from.length ? 'from' : 'to']++;
+  for (const { query_id: id } of rows) if (id < 0) met[-1 - id < groups.from.length ? 'from' : 'to']++;
   const all = rows.flatMap((row) =>
-    row.p >= 0 ? [row] : (of[-1 - row.p] as Group).members.map(({ p }) => ({ ...row, p })),
+    row.query_id >= 0
+      ? [row]
+      : (of[-1 - row.query_id] as Group).members.map(({ queryId }) => ({ ...row, query_id: queryId })),
   );
   const counts = new Map<number, number>();
-  if (all.length > limits.factsEdgesMax) for (const { p } of all) counts.set(p, (counts.get(p) ?? 0) + 1);
+  if (all.length > limits.factsEdgesMax) for (const { query_id: id } of all) counts.set(id, (counts.get(id) ?? 0) + 1);
   const tooMuch = (start: 'from' | 'to'): Walk[] =>
     groups[start].flatMap(({ members }) =>
-      members.filter(({ p }) => met[start] > limits.factsEdgesMax || (counts.get(p) ?? 0) > limits.factsEdgesMax),
+      members.filter(
+        ({ queryId }) => met[start] > limits.factsEdgesMax || (counts.get(queryId) ?? 0) > limits.factsEdgesMax,
+      ),
     );
   const unfinished = { from: tooMuch('from'), to: tooMuch('to') };
   if (unfinished.from.length + unfinished.to.length === 0) return { rows: all, unfinished };
-  const gone = new Set([...unfinished.from, ...unfinished.to].map(({ p }) => p));
-  return { rows: all.filter(({ p }) => !gone.has(p)), unfinished };
+  const gone = new Set([...unfinished.from, ...unfinished.to].map(({ queryId }) => queryId));
+  return { rows: all.filter((row) => !gone.has(row.query_id)), unfinished };
 }
 
 const edge = sql`r.from_type, r.from_id, r.name, r.to_type, r.to_id`;
@@ -68,13 +72,13 @@ const edge = sql`r.from_type, r.from_id, r.name, r.to_type, r.to_id`;
 const nameless = sql`null as from_type, null as from_id, null as name, null as to_type, null as to_id`;
 
 /** At most so many stored relationships (`r`) that fit and hold at an instant. */
-function stored({ tenant }: FactsQuery, fits: Sql, now: Sql, most: number): Sql {
+function stored({ tenant }: GraphQuery, fits: Sql, now: Sql, most: number): Sql {
   return sql`select ${edge} from accord.relationship r
     where r.tenant = ${tenant} and ${fits} and (r.expires_at is null or r.expires_at > ${now}) limit ${most}`;
 }
 
 /** The attributes of the far end of relationships `e`, and the join for them; `q.part` tells which end that is. */
-function far({ tenant, attributes }: FactsQuery): { values: Sql; join: Sql } {
+function far({ tenant, attributes }: GraphQuery): { values: Sql; join: Sql } {
   if (!attributes) return { values: sql`null::jsonb`, join: sql`` };
   const join = sql`left join accord.thing t on t.tenant = ${tenant}
     and t.type = case q.part when 'from' then e.to_type else e.from_type end
@@ -86,12 +90,12 @@ const leaving = sql`r.name = q.name and r.from_type = q.from_type and r.from_id 
 const arriving = sql`r.name = q.name and r.to_type = q.to_type and r.to_id = q.to_id`;
 
 function asked(list: readonly Asked[]): Sql {
-  return sql`unnest(${column.integers(list, ({ p }) => p)}, ${column.texts(list, ({ type }) => type)},
+  return sql`unnest(${column.integers(list, ({ queryId }) => queryId)}, ${column.texts(list, ({ type }) => type)},
     ${column.texts(list, ({ id }) => id)}, ${column.instants(list, ({ now }) => now)},
-    ${column.integers(list, ({ walk }) => (walk ? limits.inheritanceDepthMax : 1))}) as q (p, type, id, now, depth)`;
+    ${column.integers(list, ({ walk }) => (walk ? limits.inheritanceDepthMax : 1))}) as q (query_id, type, id, now, depth)`;
 }
 
-function relationships(query: FactsQuery, side: 'from' | 'to'): Sql {
+function relationships(query: GraphQuery, side: 'from' | 'to'): Sql {
   const { tenant } = query;
   const mine =
     side === 'from' ? sql`r.from_type = q.type and r.from_id = q.id` : sql`r.to_type = q.type and r.to_id = q.id`;
@@ -102,23 +106,23 @@ function relationships(query: FactsQuery, side: 'from' | 'to'): Sql {
   const [attributes, join] = query.attributes
     ? [sql`t.attributes`, sql`left join accord.thing t on t.tenant = ${tenant} and ${end}`]
     : [sql`null::jsonb`, sql``];
-  return sql`select q.p, e.*, ${attributes} as attributes
+  return sql`select q.query_id, e.*, ${attributes} as attributes
     from ${asked(query[side])} cross join lateral (${walks ? walk(query, side, direct) : direct}) as e ${join}`;
 }
 
 function pointers(list: readonly Pointed[]): Sql {
-  return sql`unnest(${column.integers(list, ({ p }) => p)}, ${column.texts(list, ({ from }) => from.type)},
+  return sql`unnest(${column.integers(list, ({ queryId }) => queryId)}, ${column.texts(list, ({ from }) => from.type)},
     ${column.texts(list, ({ from }) => from.id ?? '')}, ${column.texts(list, ({ name }) => name)},
     ${column.texts(list, ({ to }) => to.type)}, ${column.texts(list, ({ to }) => to.id ?? '')},
     ${column.instants(list, ({ now }) => now)}, ${column.texts(list, ({ part }) => part)})
-    as q (p, from_type, from_id, name, to_type, to_id, now, part)`;
+    as q (query_id, from_type, from_id, name, to_type, to_id, now, part)`;
 }
 
 /** What each of a list finds: the relationships themselves, or only that there is one; and the attributes of the far end. */
-function pointed(query: FactsQuery, list: readonly Pointed[], fits: Sql, shown: 'itself' | 'is there'): Sql {
+function pointed(query: GraphQuery, list: readonly Pointed[], fits: Sql, shown: 'itself' | 'is there'): Sql {
   const { values, join } = far(query);
   const [told, most] = shown === 'itself' ? [sql`e.*`, limits.factsEntriesMax + 1] : [nameless, 1];
-  return sql`select q.p, ${told}, ${values} as attributes
+  return sql`select q.query_id, ${told}, ${values} as attributes
     from ${pointers(list)} cross join lateral (${stored(query, fits, sql`q.now`, most)}) as e ${join}`;
 }
 
@@ -139,23 +143,23 @@ const columnsOf = {
 const most = limits.factsEdgesMax + 1;
 
 /**
- * Every stored relationship on a way between two things that are both known, and few others: from one end over those that
+ * Every stored relationship on a path between two things that are both known, and few others: from one end over those that
  * another may follow, and from each thing reached those that lead to the other end, by their key. So a thing that has very
- * many costs nothing where they can only be the last of a way. What is stored as the whole way is not among them.
+ * many costs nothing where they can only be the last of a path. What is stored as the whole path is not among them.
  *
- * All walks go together, and their groups meet at most one more than factsEdgesMax together. What a group met has as `p`
- * its number, from -1 - offset downwards.
+ * All walks go together, and their groups meet at most one more than factsEdgesMax together. What a group met has as
+ * query_id its number, from -1 - offset downwards.
  */
-function walked(query: FactsQuery, start: 'from' | 'to', groups: readonly Group[], offset: number): Sql[] {
-  const courses = coursesOf(groups, start);
-  const of = (ways: Ways) => courses.get(ways) as Course & { base: number };
+function walked(query: GraphQuery, start: 'from' | 'to', groups: readonly Group[], offset: number): Sql[] {
+  const numbered = numberedSteps(groups, start);
+  const of = (pattern: PathPattern) => numbered.get(pattern) as PathSteps & { base: number };
   const firsts = groups.flatMap((group, g) => {
-    const { first, base } = of(group.ways);
+    const { first, base } = of(group.pattern);
     return first.map((step) => ({ g, state: base + step.state, group, step }));
   });
   if (firsts.length === 0) return [];
   const lasts = groups.flatMap((group, g) => {
-    const { last, base } = of(group.ways);
+    const { last, base } = of(group.pattern);
     return group.members.flatMap((one) => last.map((step) => ({ g, after: base + step.after, one, step })));
   });
   const { near, next, farType, farId } = columnsOf[start];
@@ -165,13 +169,13 @@ function walked(query: FactsQuery, start: 'from' | 'to', groups: readonly Group[
       ${column.texts(firsts, ({ step }) => step.type)}, ${column.instants(firsts, ({ group }) => group.now)})
       as q (g, state, type, id, name, far_type, now)
     cross join lateral (${stored(query, sql`r.name = q.name and ${near} and ${farType} = q.far_type`, sql`q.now`, most)}) as e`;
-  const inner = [...courses.values()].flatMap(({ inner: steps, base }) => steps.map((step) => ({ base, step })));
+  const inner = [...numbered.values()].flatMap(({ inner: steps, base }) => steps.map((step) => ({ base, step })));
   const other = start === 'from' ? 'to' : 'from';
-  const at = sql`unnest(${column.integers(lasts, ({ one }) => one.p)}, ${column.integers(lasts, ({ g }) => g)},
+  const at = sql`unnest(${column.integers(lasts, ({ one }) => one.queryId)}, ${column.integers(lasts, ({ g }) => g)},
       ${column.integers(lasts, ({ after }) => after)}, ${column.texts(lasts, ({ step }) => step.name)},
       ${column.texts(lasts, ({ step }) => step.type)}, ${column.texts(lasts, ({ one }) => one[other].id ?? '')},
       ${column.instants(lasts, ({ one }) => one.now)}, ${column.texts(lasts, ({ one }) => one.part)})
-      as q (p, g, after, name, type, id, now, part)`;
+      as q (query_id, g, after, name, type, id, now, part)`;
   const end = stored(
     query,
     sql`r.name = q.name and ${next} and ${farType} = q.type and ${farId} = q.id`,
@@ -181,8 +185,8 @@ function walked(query: FactsQuery, start: 'from' | 'to', groups: readonly Group[
   const { values, join } = far(query);
   return [
     sql`(with ${inner.length === 0 ? sql`i as materialized (${begin} limit ${most})` : levels(query, start, begin, inner)}
-      select ${-1 - offset}::integer - i.g as p, i.from_type, i.from_id, i.name, i.to_type, i.to_id, null::jsonb as attributes from i
-      union all select q.p, e.*, ${values} from i join ${at} on q.g = i.g and q.after = i.state
+      select ${-1 - offset}::integer - i.g as query_id, i.from_type, i.from_id, i.name, i.to_type, i.to_id, null::jsonb as attributes from i
+      union all select q.query_id, e.*, ${values} from i join ${at} on q.g = i.g and q.after = i.state
         cross join lateral (${end}) as e ${join})`,
   ];
 }
@@ -193,10 +197,10 @@ function walked(query: FactsQuery, start: 'from' | 'to', groups: readonly Group[
  * security takes for leaky keeps the index from being used.
  */
 function levels(
-  query: FactsQuery,
+  query: GraphQuery,
   start: 'from' | 'to',
   begin: Sql,
-  steps: readonly { base: number; step: Course['inner'][number] }[],
+  steps: readonly { base: number; step: PathSteps['inner'][number] }[],
 ): Sql {
   const { next, farType } = columnsOf[start];
   const at = sql`unnest(${column.integers(steps, ({ base, step }) => base + step.after)},
@@ -212,7 +216,7 @@ function levels(
 }
 
 /** Level by level from the direct ones; a row is a relationship at its distance, so that a cycle ends at the depth. */
-function walk({ tenant, follows }: FactsQuery, side: 'from' | 'to', direct: Sql): Sql {
+function walk({ tenant, follows }: GraphQuery, side: 'from' | 'to', direct: Sql): Sql {
   const pairs = follows.map(([first, second]) => [...first.split(':'), ...second.split(':')]);
   const at = (index: number) => column.texts(pairs, (pair) => pair[index] as string);
   const after = sql`unnest(${at(0)}, ${at(1)}, ${at(2)}, ${at(4)},
@@ -232,7 +236,7 @@ function walk({ tenant, follows }: FactsQuery, side: 'from' | 'to', direct: Sql)
     select from_type, from_id, name, to_type, to_id from w limit ${limits.factsEdgesMax + 1}`;
 }
 
-function things({ tenant }: FactsQuery, list: readonly Asked[]): Sql {
-  return sql`select q.p, ${nameless}, t.attributes
+function things({ tenant }: GraphQuery, list: readonly Asked[]): Sql {
+  return sql`select q.query_id, ${nameless}, t.attributes
     from ${asked(list)} join accord.thing t on t.tenant = ${tenant} and t.type = q.type and t.id = q.id`;
 }

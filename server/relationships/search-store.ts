@@ -1,14 +1,14 @@
-/** All SQL of the search room. Things come by id in byte order, `now` is RFC 3339: what has expired at it is not there. */
+/** SQL that lists the candidates of a search. Things come by id in byte order, `now` is RFC 3339: what has expired at it is not there. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { column, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 
 const Id = Type.Object({ id: Type.String() });
-export type Page = { tenant: string; type: string; after: string; count: number; now: string };
+export type ThingsPage = { tenant: string; type: string; after: string; count: number; now: string };
 
 /** Things of a type: those that are registered, and those that any relationship begins at or leads to. */
-export async function thingsPage(tx: Transaction, { tenant, type, after, count, now }: Page): Promise<string[]> {
+export async function thingsPage(tx: Transaction, { tenant, type, after, count, now }: ThingsPage): Promise<string[]> {
   const holding = sql`(r.expires_at is null or r.expires_at > ${now})`;
   // A thing may have very many relationships: one look-up finds the next thing, whatever stands between.
   const ends = (typeColumn: Sql, id: Sql) => {
@@ -41,7 +41,7 @@ export type Head = { type: string; id: string; name: string };
 /** Things at the other end of the heads' relationships, from (`from`) or to (`to`) them. */
 export async function reachedPage(
   tx: Transaction,
-  { tenant, type, after, count, now }: Page,
+  { tenant, type, after, count, now }: ThingsPage,
   start: 'from' | 'to',
   heads: readonly Head[],
 ): Promise<string[]> {
@@ -59,14 +59,14 @@ export async function reachedPage(
 }
 
 const Inner = Type.Object({ root: Type.Integer(), key: Type.String(), type: Type.String(), id: Type.String() });
-export type Inner = { root: number; key: string; type: string; id: string };
-/** A step of the ways of a root (by its place), that another may follow. */
+type Inner = { root: number; key: string; type: string; id: string };
+/** A step of the paths of a root (by its place), that another may follow. */
 export type InnerStep = { root: number; after: string; name: string; type: string };
 
 /** What the roots reach over relationships that others may follow, and by which type; one may come more than once. More than limits.searchHeadsMax: too many. */
 export function readInner(
   tx: Transaction,
-  { tenant, now }: Pick<Page, 'tenant' | 'now'>,
+  { tenant, now }: Pick<ThingsPage, 'tenant' | 'now'>,
   start: 'from' | 'to',
   roots: readonly { type: string; id: string }[],
   steps: readonly InnerStep[],

@@ -1,35 +1,35 @@
-/** Owns what a query of facts asks for: the questions of one tenant, taken apart and numbered. */
-import type { Ways } from './ways.ts';
+/** What one query asks for: the questions of one tenant, taken apart and numbered. */
+import type { PathPattern } from './path-pattern.ts';
 
 /** A thing that is asked about, at an instant (RFC 3339). `walk`: also what may follow by inheritance. */
-export type Asked = { p: number; type: string; id: string; now: string; walk: boolean };
+export type Asked = { queryId: number; type: string; id: string; now: string; walk: boolean };
 /**
  * One relationship that is asked for. `from` and `to` are its ends, the one that is not known without id; `part` is whose
  * it is: the subject's (from), or the resource's.
  */
 export type Pointed = {
-  p: number;
+  queryId: number;
   part: 'from' | 'to';
   from: { type: string; id?: string | undefined };
   name: string;
   to: { type: string; id?: string | undefined };
   now: string;
 };
-/** A relationship that also holds over ways: they are walked from the end that names its list. */
-export type Walk = Pointed & { ways: Ways };
+/** A relationship that also holds over paths: they are walked from the end that names its list. */
+export type Walk = Pointed & { pattern: PathPattern };
 
-/** What is asked has a number of its own each (`p`), by which the rows name what they were found for. */
-export type FactsQuery = {
+/** Everything that is asked has a number of its own (`queryId`), by which the rows name what they were found for. */
+export type GraphQuery = {
   tenant: string;
   from: Asked[];
   to: Asked[];
   subject: Asked[];
   resource: Asked[];
-  /** Relationships that are asked for one by one: by their whole key, of a root to any thing of a type, over ways. */
+  /** Relationships that are asked for one by one: by their whole key, of a root to any thing of a type, over paths. */
   exact: Pointed[];
   ranges: Record<'from' | 'to', Pointed[]>;
   walks: Record<'from' | 'to', Walk[]>;
-  /** Pairs of relationship types (From:rel:To) that stand one after the other on a way of inheritance. */
+  /** Pairs of relationship types (From:rel:To) that stand one after the other on a path of inheritance. */
   follows: readonly (readonly [string, string])[];
   /** Whether any type has attributes. */
   attributes: boolean;
@@ -40,7 +40,7 @@ export function emptyQuery({
   tenant,
   follows,
   attributes,
-}: Pick<FactsQuery, 'tenant' | 'follows' | 'attributes'>): FactsQuery {
+}: Pick<GraphQuery, 'tenant' | 'follows' | 'attributes'>): GraphQuery {
   const lists = { from: [], to: [], subject: [], resource: [], exact: [] };
   return { tenant, follows, attributes, ...lists, ranges: { from: [], to: [] }, walks: { from: [], to: [] } };
 }

@@ -1,31 +1,24 @@
 /**
- * Owns gathering facts from Postgres: what is read for questions that are asked together, and what of it each is answered.
+ * Reads what decisions are given of relationships and stored attributes: one query for the questions of a tenant that are asked
+ * together.
  */
 import type { Static } from 'typebox';
-import { BatchLoader } from '../core/batch-loader.ts';
-import type { Database } from '../core/db/database.ts';
-import type { FairScheduler } from '../core/fair-scheduler.ts';
-import { limits } from '../core/limits.ts';
-import type { Types } from '../types/index.ts';
+import { BatchLoader } from '../../core/batch-loader.ts';
+import type { Database } from '../../core/db/database.ts';
+import type { FairScheduler } from '../../core/fair-scheduler.ts';
+import { limits } from '../../core/limits.ts';
+import { type Facts, type InheritedPath, noFacts, type RecordsQuestion } from '../../facts/index.ts';
+import type { Types } from '../../types/index.ts';
+import { type Found, readGraph } from '../graph-store.ts';
+import { pathPatternOf } from './path-pattern.ts';
+import { groupsOf } from './path-steps.ts';
 import { isPointedTo, keyOf, type Pointer, pointersOf } from './pointers.ts';
-import { emptyQuery, type FactsQuery, type Pointed, type Walk } from './query.ts';
+import { emptyQuery, type GraphQuery, type Pointed, type Walk } from './query.ts';
 import { nodeKey, resolve } from './resolve.ts';
-import {
-  type Edge,
-  type FactRow,
-  type Facts,
-  type FactsQuestion,
-  type FactsSource,
-  type InheritedPath,
-  type Named,
-  noFacts,
-} from './schema.ts';
-import { type Found, readFacts } from './store.ts';
-import { groupsOf } from './walks.ts';
-import { waysOf } from './ways.ts';
+import type { Edge, GraphRow, Named } from './schema.ts';
 
-type Row = Static<typeof FactRow>;
-type Asked = { question: FactsQuestion; parts: Parts };
+type Row = Static<typeof GraphRow>;
+type Asked = { question: RecordsQuestion; parts: Parts };
 type Part = 'from' | 'to' | 'subject' | 'resource';
 /** Whose part a row is, by its number in the query; and which relationship it is, where it was asked for by its key. */
 type Place = { n: number; part: Part; asked?: Pointed };
@@ -38,7 +31,7 @@ const ROW_MS = 0.0015;
 /** What more than so many rows are made into waits for its turn. */
 const ROWS_PROMPT = 100;
 
-export class FactsFromDatabase implements FactsSource {
+export class GraphReader {
   readonly #database: Pick<Database, 'read'>;
   readonly #scheduler: FairScheduler | undefined;
   readonly #questions: BatchLoader<Asked, Facts>;
@@ -50,14 +43,15 @@ export class FactsFromDatabase implements FactsSource {
     this.#database = database;
     this.#scheduler = scheduler;
     this.#questions = new BatchLoader({
-      read: (tenant, asked) => this.#gatherAll(tenant, asked),
+      read: (tenant, asked) => this.#readTogether(tenant, asked),
       // A new snapshot's may differ.
       alike: (first, other) => first.question.types === other.question.types,
       mostOf: (tenant) => this.#fewer.get(tenant) ?? limits.factsQuestionsMax,
     });
   }
 
-  gather(question: FactsQuestion): Facts | Promise<Facts> {
+  /** Without a promise where there is nothing to read. */
+  read(question: RecordsQuestion): Facts | Promise<Facts> {
     const { types } = question;
     // The usual case where nothing is shared: most decisions pass here.
     if (types.relationships.size === 0 && !types.anyAttributes) return noFacts;
@@ -66,7 +60,7 @@ export class FactsFromDatabase implements FactsSource {
     return this.#questions.ask(question.tenant, { question, parts });
   }
 
-  async #gatherAll(tenant: string, asked: readonly Asked[]): Promise<Facts[]> {
+  async #readTogether(tenant: string, asked: readonly Asked[]): Promise<Facts[]> {
     const { query, places } = queryOf(tenant, asked);
     const { rows, unfinished } = await this.#readAll(query);
     this.#weigh(tenant, asked.length, rows.length + unfinished.length * limits.factsEdgesMax);
@@ -76,12 +70,12 @@ export class FactsFromDatabase implements FactsSource {
     }
     const found = asked.map((): Read => ({ from: [], to: [], tooMany: [] }));
     for (const row of rows) {
-      const { n, part, asked: pointed } = places[row.p] as Place;
+      const { n, part, asked: pointed } = places[row.query_id] as Place;
       const read = found[n] as Read;
       if (part === 'subject' || part === 'resource') read[part] = row.attributes;
       else read[part].push(edgeOf(row, pointed));
     }
-    for (const { p, part } of unfinished) (found[(places[p] as Place).n] as Read).tooMany.push(part);
+    for (const { queryId, part } of unfinished) (found[(places[queryId] as Place).n] as Read).tooMany.push(part);
     return asked.map(({ question, parts }, n) => factsOf(question, parts, found[n] as Read));
   }
 
@@ -96,7 +90,7 @@ export class FactsFromDatabase implements FactsSource {
    * Walks that met too much together are begun again each alone, so that one that meets much does not harm the others; and
    * what meets too much alone, at its other end, where there may be less.
    */
-  async #readAll(query: FactsQuery): Promise<{ rows: Row[]; unfinished: Walk[] }> {
+  async #readAll(query: GraphQuery): Promise<{ rows: Row[]; unfinished: Walk[] }> {
     const together = await this.#read(query.tenant, [query]);
     if (together.unfinished.from.length + together.unfinished.to.length === 0)
       return { rows: together.rows, unfinished: [] };
@@ -110,9 +104,9 @@ export class FactsFromDatabase implements FactsSource {
   }
 
   /** In one transaction, and all sent at once. */
-  async #read(tenant: string, queries: readonly FactsQuery[]): Promise<Found> {
+  async #read(tenant: string, queries: readonly GraphQuery[]): Promise<Found> {
     if (queries.length === 0) return { rows: [], unfinished: nothing };
-    const found = await this.#database.read(tenant, (tx) => Promise.all(queries.map((query) => readFacts(tx, query))));
+    const found = await this.#database.read(tenant, (tx) => Promise.all(queries.map((query) => readGraph(tx, query))));
     if (found.length === 1) return found[0] as Found;
     return {
       rows: found.flatMap(({ rows }) => rows),
@@ -124,10 +118,10 @@ export class FactsFromDatabase implements FactsSource {
   }
 }
 
-const nothing: FactsQuery['walks'] = { from: [], to: [] };
+const nothing: GraphQuery['walks'] = { from: [], to: [] };
 
 /** A query for each group of walks that begin alike. */
-function oneByOne(query: FactsQuery, walks: FactsQuery['walks']): FactsQuery[] {
+function oneByOne(query: GraphQuery, walks: GraphQuery['walks']): GraphQuery[] {
   return (['from', 'to'] as const).flatMap((start) =>
     groupsOf(walks[start], start).map(({ members }) => ({
       ...emptyQuery(query),
@@ -143,7 +137,7 @@ type SideAsked = 'all' | readonly Pointer[] | undefined;
 type Parts = { from: SideAsked; to: SideAsked; subject: boolean; resource: boolean };
 
 /** What of a question is read: nothing about things that have no name, and no attributes where a type has none. */
-function partsOf(question: FactsQuestion): Parts {
+function partsOf(question: RecordsQuestion): Parts {
   const { types, subject, resource, needed } = question;
   const side = (which: 'from' | 'to', root: Partial<Named>, isNeeded: boolean): SideAsked => {
     if (types.relationships.size === 0 || !isNeeded || !isNamed(root)) return undefined;
@@ -163,7 +157,7 @@ function readsAnything({ from, to, subject, resource }: Parts): boolean {
   return from !== undefined || to !== undefined || subject || resource;
 }
 
-/** Of which types stored relationships may begin a way of inheritance, and of which they may end one. */
+/** Of which types stored relationships may begin a path of inheritance, and of which they may end one. */
 const ends = new WeakMap<Types, { leaving: Set<string | undefined>; arriving: Set<string | undefined> }>();
 
 function endsOf(types: Types) {
@@ -175,7 +169,7 @@ function endsOf(types: Types) {
   return found;
 }
 
-function queryOf(tenant: string, asked: readonly Asked[]): { query: FactsQuery; places: Place[] } {
+function queryOf(tenant: string, asked: readonly Asked[]): { query: GraphQuery; places: Place[] } {
   const { types } = (asked[0] as Asked).question;
   const query = emptyQuery({ tenant, follows: types.follows, attributes: types.anyAttributes });
   const places: Place[] = [];
@@ -183,10 +177,10 @@ function queryOf(tenant: string, asked: readonly Asked[]): { query: FactsQuery; 
   const point = (n: number, part: 'from' | 'to', root: Named, now: string, pointer: Pointer) => {
     const { name, ...far } = pointer;
     const [from, to] = part === 'from' ? [root, far] : [far, root];
-    const one: Pointed = { p: places.length, part, from, name, to, now };
+    const one: Pointed = { queryId: places.length, part, from, name, to, now };
     places.push({ n, part, asked: one });
-    const ways = waysOf(types, keyOf(part, root.type, pointer));
-    if (ways !== undefined) query.walks[part].push({ ...one, ways });
+    const pattern = pathPatternOf(types, keyOf(part, root.type, pointer));
+    if (pattern !== undefined) query.walks[part].push({ ...one, pattern });
     else (far.id === undefined ? query.ranges[part] : query.exact).push(one);
   };
   let [nowMs, now] = [Number.NaN, ''];
@@ -201,7 +195,7 @@ function queryOf(tenant: string, asked: readonly Asked[]): { query: FactsQuery; 
         for (const pointer of asked) point(n, part as 'from' | 'to', root, now, pointer);
         return;
       }
-      query[part].push({ p: places.length, ...root, now, walk });
+      query[part].push({ queryId: places.length, ...root, now, walk });
       places.push({ n, part });
     };
     ask('from', question.subject, leaving.has(question.subject.type));
@@ -212,7 +206,7 @@ function queryOf(tenant: string, asked: readonly Asked[]): { query: FactsQuery; 
   return { query, places };
 }
 
-function factsOf(question: FactsQuestion, asked: Parts, read: Read): Facts {
+function factsOf(question: RecordsQuestion, asked: Parts, read: Read): Facts {
   const { types, subject, resource, explain } = question;
   const side = (which: 'from' | 'to', root: Partial<Named>) =>
     read.tooMany.includes(which) ? undefined : sideOf(which, root, read[which], types, asked[which]);
