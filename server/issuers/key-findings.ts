@@ -4,6 +4,7 @@
  * first user comes. Nothing of this is in the way of a request.
  */
 import type { KeysFinding } from '../core/auth/jwks.ts';
+import { nextDelayMs } from '../core/backoff.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
@@ -118,7 +119,7 @@ export class KeyFindings {
 
 /** Twice as long after each look that found nothing, up to LOOK_MS_MAX. */
 export function nextLookMs(found: number, ms: number, msMin: number): number {
-  return found > 0 ? msMin : Math.max(msMin, Math.min(ms * 2, LOOK_MS_MAX));
+  return found > 0 ? msMin : nextDelayMs(ms, { minMs: msMin, maxMs: LOOK_MS_MAX });
 }
 
 /** No longer than it may be, and of characters that Postgres holds: what an issuer answers may be quoted. */

@@ -3,6 +3,7 @@
  * came finds whatever was committed before; what is committed later is told by notification. So nobody's number makes
  * a server read again and again: one reading a tenant at a time, further apart the longer they find nothing new.
  */
+import { nextDelayMs } from '../core/backoff.ts';
 import { limits } from '../core/limits.ts';
 
 type Waiter = { revision: number; settle: (reached: boolean) => void };
@@ -65,9 +66,8 @@ export class RevisionWaiter {
     entry.unread.clear();
     for (const waiter of asking) entry.read.add(waiter);
     if (asking.length > 0) await this.#readFor(tenant, entry, asking);
-    const { minRevisionPauseMsMin, minRevisionPauseMsMax } = limits;
-    const longer = Math.min(minRevisionPauseMsMax, Math.max(minRevisionPauseMsMin, entry.pauseMs * 2));
-    entry.pauseMs = this.#options.held(tenant) > before ? 0 : longer;
+    const { minRevisionPauseMsMin: minMs, minRevisionPauseMsMax: maxMs } = limits;
+    entry.pauseMs = this.#options.held(tenant) > before ? 0 : nextDelayMs(entry.pauseMs, { minMs, maxMs });
     entry.scheduled = false;
     this.#schedule(tenant, entry);
     this.#drop(tenant, entry);

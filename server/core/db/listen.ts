@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { jittered, nextDelayMs } from '../backoff.ts';
 import type { Observe } from '../observe.ts';
 
 export type ListenOptions = {
@@ -18,7 +19,7 @@ export type ListenOptions = {
 export type Listener = { close(): Promise<void> };
 
 const HEARTBEAT_MS = 5000;
-const BACKOFF_MS_MAX = 5000;
+const RECONNECT = { minMs: 100, maxMs: 5000 };
 
 /** Starts listening in the background and goes on until closed, whatever happens to the connection. */
 export function listen(options: ListenOptions): Listener {
@@ -33,23 +34,22 @@ export function listen(options: ListenOptions): Listener {
 }
 
 async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
-  let failures = 0;
+  let delayMs = 0;
   while (!signal.aborted) {
     const client = options.client();
     const since = performance.now();
     try {
       await session(client, options, signal, () => {
-        if (failures > 0) options.observe({ kind: 'listen_reconnected', afterMs: performance.now() - since });
-        failures = 0;
+        if (delayMs > 0) options.observe({ kind: 'listen_reconnected', afterMs: performance.now() - since });
+        delayMs = 0;
       });
     } catch (error) {
       if (!signal.aborted) options.observe({ kind: 'database_lost', error });
     } finally {
       await client.end().catch(() => {});
     }
-    failures++;
-    const backoff = Math.min(BACKOFF_MS_MAX, 50 * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);
-    if (!signal.aborted) await sleep(backoff, undefined, { signal }).catch(() => {});
+    delayMs = nextDelayMs(delayMs, RECONNECT);
+    if (!signal.aborted) await sleep(jittered(delayMs), undefined, { signal }).catch(() => {});
   }
 }
 
