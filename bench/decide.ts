@@ -8,6 +8,7 @@ import { type Asked, authorize } from '../server/authz/actions.ts';
 import type { FactsSource } from '../server/facts/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
 import { Evaluator } from '../server/rego/index.ts';
+import type { TenantSnapshot } from '../server/snapshot/index.ts';
 import { compilePlain } from './compile-plain.ts';
 import { createInstallation, pinToCore1, writer } from './installation.ts';
 import { overRelationships, question, relationships, twentyRules } from './policies.ts';
@@ -47,7 +48,7 @@ async function time(calls: number, once: (i: number) => unknown): Promise<number
 async function measure(name: string, source: string, facts: FactsSource, related: number) {
   const { result } = await putPolicy(services.policies, writer, 'bench', name, { rego: source });
   await services.snapshots.refresh('bench');
-  const snapshot = services.authz.snapshotOf('bench');
+  const snapshot = services.snapshots.served('bench')?.snapshot as TenantSnapshot;
   const artifact = snapshot.policies.get(name)?.artifact as string;
   const code = await services.policies.artifacts.fetch('bench', artifact);
   if (result.number !== 1 || code === undefined) throw new Error('not stored');

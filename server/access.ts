@@ -5,17 +5,18 @@
 import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { admit } from './core/auth/admit.ts';
 import { missingToken } from './core/auth/problems.ts';
-import type { Access, Caller, TenantAuth } from './core/auth/schema.ts';
+import type { Access, Caller } from './core/auth/schema.ts';
 import type { AccessTokens } from './core/auth/token-cache.ts';
 import { type App, repeatedHeader } from './core/http.ts';
 import type { Observe } from './core/observe.ts';
 import { Problem, problem } from './core/problems.ts';
 import type { RateLimit } from './rate-limit.ts';
+import type { ServedTenant } from './snapshot/index.ts';
 import { tenantProblem } from './tenants/index.ts';
 
 export type AccessServices = {
-  /** What this server knows of a tenant, also a disabled one; it may throw (503) when that is too old. */
-  tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
+  /** What this server serves of a tenant, also of a disabled one; it may throw (503) when that is too old. */
+  tenantOf: (tenant: string) => ServedTenant | undefined;
   tokens: Pick<AccessTokens, 'cached' | 'verify'>;
   /** The member behind a portal token. @throws Problem unauthenticated */
   authenticateMember: (token: string, tenant: string) => Promise<Caller>;
@@ -31,6 +32,7 @@ type Member = Extract<Caller, { kind: 'member' }>;
 
 /** To be called before any plugin is registered: a plugin's requests have what was declared before it. */
 export function declareCaller(app: App): void {
+  app.decorateRequest('tenant', null);
   app.decorateRequest('caller', null);
 }
 
@@ -62,7 +64,7 @@ function checkRoute(route: RouteOptions): void {
   }
 }
 
-/** Sets request.caller, or throws; a promise only when a token has to be verified. */
+/** Sets request.tenant and request.caller, or throws; a promise only when a token has to be verified. */
 function enter(services: Door, request: FastifyRequest): Promise<void> | undefined {
   const access = request.routeOptions.config.access;
   if (access === undefined) {
@@ -72,7 +74,9 @@ function enter(services: Door, request: FastifyRequest): Promise<void> | undefin
     return undefined;
   }
   const code = (request.params as { tenant?: string }).tenant;
-  const tenant = code === undefined ? undefined : services.tenantOf(code);
+  const served = code === undefined ? undefined : services.tenantOf(code);
+  if (served !== undefined) request.tenant = served;
+  const tenant = served?.snapshot;
   const token = access.door === 'public' ? undefined : bearerOf(request);
   const repeated = repeatedHeader(request.raw.rawHeaders);
   if (access.door === 'management' && tenant?.active && token !== undefined && repeated === undefined) {

@@ -12,7 +12,7 @@ import { AuthorizationRequest, registerAuthzRoutes } from './authz/index.ts';
 import { registerAuthzenRoutes } from './authzen/index.ts';
 import { readJsonBodies } from './body.ts';
 import { boundConnections, connectionOptions } from './connections.ts';
-import { recorded, registerConsentRoutes } from './consents/index.ts';
+import { registerConsentRoutes } from './consents/index.ts';
 import { isLoopback, isWithin, parseCidrs } from './core/auth/addresses.ts';
 import type { Caller } from './core/auth/schema.ts';
 import type { Config } from './core/config.ts';
@@ -97,9 +97,8 @@ export async function createApp(config: Config, services: Services): Promise<App
   registerRevisions(app, services.snapshots);
   registerPolicyRoutes(app, services.policies);
   const countMore: CountMore = (request, count) => {
-    const caller = request.caller as Caller;
-    rates?.countMore(caller, count);
-    countTenant(caller.tenant, count);
+    rates?.countMore(request.caller as Caller, count);
+    countTenant(request, count);
   };
   registerAuthzRoutes(app, services.authz, countMore);
   registerAuthzenRoutes(app, services.authzen, countMore);
@@ -111,7 +110,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   registerIssuerRoutes(app, services.issuers);
   registerMemberRoutes(app, services.members);
   registerKeyRoutes(app, services.keys);
-  registerLedgerRoutes(app, services.register, recorded(services.consents));
+  registerLedgerRoutes(app, services.register);
   registerErasureRoutes(app, services.erasure);
   registerResourceRoutes(app, services);
   return app;

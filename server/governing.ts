@@ -5,21 +5,18 @@
 import { type AuthzServices, authorize } from './authz/index.ts';
 import { problem } from './core/problems.ts';
 import type { Ask, Govern } from './invitations/index.ts';
-import type { TenantSnapshot } from './snapshot/index.ts';
 
-type GoverningServices = AuthzServices & { snapshotOf: (tenant: string) => TenantSnapshot };
-
-/** @param services those of the authorization room, and the tenant's snapshot that may be answered from */
-export function askingPolicies(services: GoverningServices): Ask {
-  return async ({ tenant, caller, requestId }, { action, resource, relationship, invitation }) => {
-    const asked = { snapshot: services.snapshotOf(tenant), caller, requestId };
+/** Asks the policies of the tenant's newest snapshot. */
+export function askingPolicies(services: AuthzServices): Ask {
+  return async ({ served, caller, requestId }, { action, resource, relationship, invitation }) => {
+    const asked = { snapshot: served.snapshot, caller, requestId };
     const context = relationship === undefined ? {} : { context: { relationship } };
     return authorize(services, asked, { action, resource: { ...resource }, ...context }, invitation);
   };
 }
 
 /** As askingPolicies; whatever is not allowed is refused. */
-export function governedByPolicies(services: GoverningServices): Govern {
+export function governedByPolicies(services: AuthzServices): Govern {
   const ask = askingPolicies(services);
   return async (asking, question) => {
     const { answer } = await ask(asking, question);

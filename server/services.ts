@@ -10,7 +10,6 @@ import {
   erasingConsents,
   Registrar,
   readConsentFacts,
-  Throttled,
 } from './consents/index.ts';
 import type { JwksCache } from './core/auth/jwks.ts';
 import { createOutbound } from './core/auth/outbound.ts';
@@ -22,7 +21,6 @@ import type { FenceOptions } from './core/db/fence.ts';
 import { FairScheduler } from './core/fair-scheduler.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
-import { problem } from './core/problems.ts';
 import type { DefinitionRouteServices, DefinitionServices } from './definitions/index.ts';
 import type { ErasureServices } from './erasure/index.ts';
 import { FactGatherer } from './facts/index.ts';
@@ -44,7 +42,7 @@ import {
   PublishedKeys,
   type Sealer,
 } from './keys/index.ts';
-import { erasingLedger, Ledger, type LedgerRouteServices, type SealServices } from './ledger/index.ts';
+import { erasingLedger, Ledger, type LedgerRouteServices, RefusalRecorder, type SealServices } from './ledger/index.ts';
 import {
   authenticateMember,
   type InvitationServices,
@@ -160,13 +158,13 @@ export async function createServices(config: Config, options: ServiceOptions): P
         recordSupportUse: (caller, use) => recordSupportUse(database, caller, use),
         observe,
       },
-      authzen: { ...authz, tenantOf: rooms.access.tenantOf, baseUrl, pageTokens },
+      authzen: { ...authz, baseUrl, pageTokens },
       issuers: { database, baseUrl, served: rooms.served },
       members: portal,
       invitations: { database, clock, baseUrl },
-      keys: { tenantOf: (tenant) => snapshots.get(tenant), clock, published },
+      keys: { clock, published },
       ledger,
-      register: { database, clock, ledger, tenantOf: (tenant) => snapshots.get(tenant) },
+      register: { database, clock, ledger, refusals: consents.refusals },
       sealing: { database, sealer, clock, observe },
       idempotency: { database, sealer, clock, observe },
       erasure: { database, clock, sealer, ledger, rooms: erasingRooms(sealer, authz.scheduler) },
@@ -224,15 +222,11 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
   const ledger = new Ledger(database, sealer);
   const tagger = sealer;
   const tokens = new AccessTokens({ jwks, clock });
-  /** A snapshot that may be answered from. @throws Problem stale */
-  const tenantOf = (tenant: string): TenantSnapshot | undefined => {
-    if (!snapshots.isFresh(tenant)) throw problem('stale');
-    return snapshots.get(tenant);
-  };
+  /** A snapshot that may be answered from. @throws Problem stale, tenant_not_found */
   const snapshotOf = (tenant: string): TenantSnapshot => {
-    const snapshot = tenantOf(tenant);
-    if (snapshot === undefined) throw tenantProblem('tenant_not_found');
-    return snapshot;
+    const served = snapshots.served(tenant);
+    if (served === undefined) throw tenantProblem('tenant_not_found');
+    return served.snapshot;
   };
   const served = async (tenant: string, revision: number): Promise<void> => {
     if ((snapshots.get(tenant)?.revision ?? 0) < revision) await snapshots.refresh(tenant);
@@ -254,27 +248,25 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
     artifacts,
     explainer,
     batches: new Batches(),
-    snapshotOf,
   };
   const govern = governedByPolicies(authz);
   return {
     compiler,
     served,
-    access: { tenantOf, tokens },
+    access: { tenantOf: (tenant: string) => snapshots.served(tenant), tokens },
     policies: { database, artifacts, engine, clock, served },
     authz,
     types: { database, clock, served },
     definitions: { database, clock, served },
     consents: {
       ...{ database, clock, sealer, tagger, baseUrl, snapshotOf, ledger, history },
-      throttled: new Throttled(clock),
+      refusals: new RefusalRecorder({ ledger, clock }),
       registrar: new Registrar({ database, clock, ledger, tagger, snapshotOf }),
     },
     relationships: { database, clock, tagger, govern, endInvitations },
     sharing: {
       ...{ database, clock, sealer, tagger, baseUrl, govern },
       ask: askingPolicies(authz),
-      hasPolicy: (tenant: string, name: string) => snapshotOf(tenant).policies.has(name),
     },
   };
 }

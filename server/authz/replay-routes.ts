@@ -1,18 +1,12 @@
 /** The Config API's replaying of logged decisions with a draft of their policy. */
 import { Type } from 'typebox';
 import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
-import { type App, memberOf, plainJson } from '../core/http.ts';
+import { type App, memberOf, plainJson, tenantOf } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { checkPolicyName, PolicyTestBody } from '../policies/index.ts';
-import type { TenantSnapshot } from '../snapshot/index.ts';
 import { authzProblem } from './problems.ts';
 import { type ReplayServices, replay } from './replay.ts';
 import { Replayed } from './tally.ts';
-
-export type ReplayRouteServices = ReplayServices & {
-  /** The snapshot of a tenant that access.ts has let through. */
-  snapshotOf: (tenant: string) => TenantSnapshot;
-};
 
 const replayers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 const WEEK_MS = 7 * 86_400_000;
@@ -39,7 +33,7 @@ const ReplayBody = Type.Object(
   { additionalProperties: false },
 );
 
-export function registerReplay(app: App, services: ReplayRouteServices): void {
+export function registerReplay(app: App, services: ReplayServices): void {
   /** Tenants with a replay that runs or waits. With one of each, the order of asking lets tenants take turns. */
   const tenants = new Set<string>();
   const semaphore = new KeyedSemaphore(limits.replaysMax);
@@ -72,7 +66,7 @@ export function registerReplay(app: App, services: ReplayRouteServices): void {
         const from = new Date(since ?? services.clock.now() - WEEK_MS).toISOString();
         return await semaphore.run(SERVER, async () => {
           if (gone.signal.aborted) throw authzProblem('client_closed_request'); // while it waited
-          return replay(services, services.snapshotOf(tenant), { name, draft, since: from, limit }, gone.signal);
+          return replay(services, tenantOf(request).snapshot, { name, draft, since: from, limit }, gone.signal);
         });
       } finally {
         tenants.delete(tenant);

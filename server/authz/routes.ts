@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
-import { type App, type CountMore, memberOf, plainJson, TenantParams } from '../core/http.ts';
+import { type App, type CountMore, memberOf, plainJson, TenantParams, tenantOf } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
@@ -12,11 +12,12 @@ import { type Asked, authorize, authorizeExplained } from './actions.ts';
 import { authorizeAll } from './batch.ts';
 import type { Batches } from './batches.ts';
 import type { Explainer } from './explain.ts';
-import { type ReplayRouteServices, registerReplay } from './replay-routes.ts';
+import type { ReplayServices } from './replay.ts';
+import { registerReplay } from './replay-routes.ts';
 import { AuthorizationRequest, AuthorizationResponse, answerText, BatchRequest } from './schema.ts';
 import { type DecisionRow, listDecisions } from './store.ts';
 
-export type AuthzRouteServices = ReplayRouteServices & {
+export type AuthzRouteServices = ReplayServices & {
   explainer: Explainer;
   batches: Batches;
 };
@@ -67,7 +68,7 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
       done();
     },
     handler: (request, reply) => {
-      const snapshot = services.snapshotOf(request.params.tenant);
+      const { snapshot } = tenantOf(request);
       const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
       reply.header('accord-revision', `c${snapshot.revision}`);
       const { body } = request;
@@ -109,7 +110,7 @@ function registerBatch(app: App, services: AuthzRouteServices, countMore: CountM
       const { requests } = request.body as { requests: AuthorizationRequest[] };
       countMore(request as never, requests.length - 1); // one was counted at the door
       return services.batches.run(tenant, reply.raw, () => {
-        const snapshot = services.snapshotOf(tenant);
+        const { snapshot } = tenantOf(request);
         const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
         reply.header('accord-revision', `c${snapshot.revision}`);
         return authorizeAll(services, asked, { requests, textOf: answerText });

@@ -2,17 +2,10 @@
  * Owns AuthZEN's metadata of a tenant (section 9). Its identifier is M, a URL with a path, so the document is at the
  * well-known address put between host and path (RFC 8615); below M too, for who forms it as OpenID Connect does.
  */
-import type { TenantAuth } from '../core/auth/schema.ts';
 import { type App, TenantParams } from '../core/http.ts';
-import { tenantProblem } from '../tenants/index.ts';
 import { Metadata } from './schema.ts';
 
-type MetadataServices = {
-  tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
-  baseUrl: string;
-};
-
-export function registerMetadata(app: App, services: MetadataServices): void {
+export function registerMetadata(app: App, baseUrl: string): void {
   for (const url of ['/.well-known/authzen-configuration/:tenant', '/:tenant/.well-known/authzen-configuration']) {
     app.route({
       method: 'GET',
@@ -26,9 +19,8 @@ export function registerMetadata(app: App, services: MetadataServices): void {
       },
       handler: async (request, reply) => {
         const { tenant } = request.params;
-        if (!services.tenantOf(tenant)?.active) throw tenantProblem('tenant_not_found');
         reply.header('cache-control', 'public, max-age=3600');
-        return metadataOf(`${services.baseUrl}/${tenant}`);
+        return metadataOf(`${baseUrl}/${tenant}`);
       },
     });
   }

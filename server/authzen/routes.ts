@@ -1,8 +1,8 @@
 /** AuthZEN's endpoints of each tenant, for the callers of POST /authz/{tenant}, counted and recorded as it is. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authorize, authorizeAll, type Batches } from '../authz/index.ts';
-import type { Caller, TenantAuth } from '../core/auth/schema.ts';
-import { type App, type CountMore, TenantParams } from '../core/http.ts';
+import type { Caller } from '../core/auth/schema.ts';
+import { type App, type CountMore, TenantParams, tenantOf } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { registerMetadata } from './metadata.ts';
 import { endings, evaluationsOf, type FaultOf, faultyResponse, requestOf, responseOf } from './rules.ts';
@@ -11,7 +11,6 @@ import { type AuthzenSearchServices, registerSearch } from './search-routes.ts';
 
 export type AuthzenServices = AuthzenSearchServices & {
   batches: Batches;
-  tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
   /** {base_url} */
   baseUrl: string;
 };
@@ -23,11 +22,11 @@ export function registerAuthzenRoutes(app: App, services: AuthzenServices, count
   registerEvaluation(app, services);
   registerEvaluations(app, services, countMore);
   registerSearch(app, services, countMore);
-  registerMetadata(app, services);
+  registerMetadata(app, services.baseUrl);
 }
 
-function askedOf(services: AuthzenServices, request: Pick<FastifyRequest, 'caller' | 'id'>, tenant: string) {
-  return { snapshot: services.snapshotOf(tenant), caller: request.caller as Caller, requestId: request.id };
+function askedOf(request: Pick<FastifyRequest, 'tenant' | 'caller' | 'id'>) {
+  return { snapshot: tenantOf(request).snapshot, caller: request.caller as Caller, requestId: request.id };
 }
 
 function registerEvaluation(app: App, services: AuthzenServices): void {
@@ -44,7 +43,7 @@ function registerEvaluation(app: App, services: AuthzenServices): void {
       response: { 200: EvaluationResponse },
     },
     handler: async (request, reply) => {
-      const asked = askedOf(services, request, request.params.tenant);
+      const asked = askedOf(request);
       reply.header('accord-revision', `c${asked.snapshot.revision}`);
       return responseOf((await authorize(services, asked, requestOf(request.body))).answer);
     },
@@ -76,7 +75,7 @@ function registerEvaluations(app: App, services: AuthzenServices, countMore: Cou
         return evaluateOne(services, request as Evaluating, reply as never) as Promise<never>;
       countMore(request as never, evaluations.length - 1); // one was counted at the door
       return services.batches.run(tenant, reply.raw, () => {
-        const asked = askedOf(services, request, tenant);
+        const asked = askedOf(request);
         reply.header('accord-revision', `c${asked.snapshot.revision}`);
         const all = evaluationsOf(body, faultOf(request));
         return authorizeAll(services, asked, {
@@ -101,7 +100,7 @@ async function evaluateOne(services: AuthzenServices, request: Evaluating, reply
     const { errors: validation } = validate;
     throw Object.assign(new Error('The evaluation is not valid.'), { validation, validationContext: 'body' });
   }
-  const asked = askedOf(services, request, request.params.tenant);
+  const asked = askedOf(request);
   reply.header('accord-revision', `c${asked.snapshot.revision}`);
   return responseOf((await authorize(services, asked, requestOf(request.body as EvaluationRequest))).answer);
 }

@@ -2,12 +2,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { AuthorizationRequest } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import { type App, type CountMore, TenantParams } from '../core/http.ts';
+import { type App, type CountMore, TenantParams, tenantOf } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
 import type { Sealer } from '../keys/index.ts';
 import { type ChargeRate, type Found, type SearchServices, searchPolicies, searchThings } from '../search/index.ts';
-import type { TenantSnapshot } from '../snapshot/index.ts';
 import { actionNameOf, actionOf, attributesOf, entityOf, requestOf, searchedOf } from './rules.ts';
 import {
   ActionSearchRequest,
@@ -20,7 +19,6 @@ import {
 import { pageTokensOf } from './token.ts';
 
 export type AuthzenSearchServices = SearchServices & {
-  snapshotOf: (tenant: string) => TenantSnapshot;
   /** Seals the tokens of pages, with a key of their own: there are many of them. */
   pageTokens: Sealer;
 };
@@ -106,7 +104,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
   });
 }
 
-type Requested = Pick<FastifyRequest, 'caller' | 'id'> & { params: { tenant: string } };
+type Requested = Pick<FastifyRequest, 'tenant' | 'caller' | 'id'> & { params: { tenant: string } };
 type Reply = { header(name: string, value: string): unknown };
 type Paged = { found: string[]; page: { next_token: string; count: number } };
 
@@ -127,7 +125,7 @@ function searching(services: AuthzenSearchServices, countMore: CountMore) {
     const { tenant } = request.params;
     const tokens = pageTokensOf(services.pageTokens, { tenant, list, search: of });
     const at = tokens.pageOf(page);
-    const snapshot = services.snapshotOf(tenant);
+    const { snapshot } = tenantOf(request);
     const chargeRate = chargeRateOf((count) => countMore(request as never, count));
     const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
     const { found, next } = await find(chargeRate, asked, { ...at, limit: Math.max(at.limit, 1) });

@@ -15,10 +15,10 @@ import { holdUsers, insertInvitation, readConsent, readPasts, removeConsents, re
  * @throws Problem 404, forbidden, consent_not_effective
  */
 export function refuseConsent(services: ConsentServices, asking: Asking, body: RefusalBody) {
-  const userId = concernedUser(services, asking, body.userId, '/userId');
+  const userId = concernedUser(asking, body.userId, '/userId');
   const { name, version, document } = body;
   const now = services.clock.now();
-  const found = documentOf(services.snapshotOf(asking.tenant).definitions.get(name), body);
+  const found = documentOf(asking.served.snapshot.definitions.get(name), body);
   if (now < found.document.effectiveDate) throw consentProblem('consent_not_effective');
   const refusal = { userId, name, version, document };
   return writeRecords(services, writerOf(asking), async (tx) => {
@@ -40,11 +40,11 @@ export function inviteUser(
   { userId: said, name }: { userId: string; name: string },
 ): Promise<RecordWritten<{ created: boolean; invited: Invited }>> {
   const { tenant } = asking;
-  const userId = concernedUser(services, asking, said, '/userId');
+  const userId = concernedUser(asking, said, '/userId');
   return writeUser(services, asking, userId, async (tx) => {
     const now = services.clock.now();
     const rows = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
-    const definition = services.snapshotOf(tenant).definitions.get(name);
+    const definition = asking.served.snapshot.definitions.get(name);
     if (definition === undefined) throw definitionProblem('consent_definition_not_found');
     const language = lastGiven(rows)?.language;
     const past = pastOf(rows);
@@ -77,7 +77,7 @@ export async function revokeConsent(
   id: string,
 ): Promise<RecordWritten<void>> {
   const { tenant } = asking;
-  const own = userOf(services, asking);
+  const own = userOf(asking);
   const found = await services.database.tenant(tenant, (tx) => readConsent(tx, tenant, id));
   if (found === undefined) throw consentProblem('consent_not_found');
   if (own !== undefined && found.user_id !== own) {
@@ -88,7 +88,7 @@ export async function revokeConsent(
     const given: GivenRow[] = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
     const row = given.find((one) => one.id === id);
     if (row === undefined) throw consentProblem('consent_not_found');
-    const gone = revokedWith(services.snapshotOf(tenant).definitions.get(name), row, given);
+    const gone = revokedWith(asking.served.snapshot.definitions.get(name), row, given);
     await removeConsents(
       tx,
       tenant,
@@ -106,10 +106,10 @@ export async function revokeConsent(
 /** Erases all that tells of a user: consents and invitations go, the ledger keeps its chain without the person. */
 export function eraseUser(services: ConsentServices, asking: Asking, said: string): Promise<RecordWritten<void>> {
   const { tenant } = asking;
-  const userId = concernedUser(services, asking, said, '/params/userId');
+  const userId = concernedUser(asking, said, '/params/userId');
   return writeUser(services, asking, userId, async (tx) => {
     await removeUser(tx, tenant, userId);
-    const { defaultActorType: type } = services.snapshotOf(tenant).spec.tokenMapping;
+    const { defaultActorType: type } = asking.served.snapshot.spec.tokenMapping;
     await eraseIn(tx, tenant, { type, id: userId });
     await services.ledger.appendIn(tx, tenant, [
       entryOf(asking, { type: 'erased', time: services.clock.now(), outcome: 'erased' }),

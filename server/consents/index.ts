@@ -7,7 +7,5 @@ export { ConsentHistory } from './consent-history.ts';
 export { erasingConsents } from './erasing.ts';
 export { readConsentFacts } from './facts.ts';
 export { Registrar } from './registrar.ts';
-export { recorded } from './route-parts.ts';
 export { type ConsentRouteServices, registerConsentRoutes } from './routes.ts';
 export { seedConsents } from './seeding.ts';
-export { Throttled } from './throttled.ts';

@@ -10,7 +10,7 @@ import { UUID } from '../core/uuid.ts';
 import { askingOf, type ConsentServices } from './governing.ts';
 import { type ConsentPage, readActive, readAll, readMine, readMoreOfMine, readOutstanding } from './reading.ts';
 import { type ReceiptServices, readReceipt } from './receipts.ts';
-import { OneParams, readers, recorded, tags, tenantReaders } from './route-parts.ts';
+import { OneParams, readers, tags, tenantReaders } from './route-parts.ts';
 import {
   ActiveQuery,
   ConsentsView,
@@ -30,7 +30,7 @@ export function registerReadRoutes(app: App, services: Services): void {
     method: 'GET',
     url: '/:tenant/consents/:id/receipt',
     config: readers,
-    errorHandler: recorded(services),
+    errorHandler: services.refusals.errorHandler,
     schema: {
       summary: 'A signed receipt for a consent',
       description:
@@ -48,7 +48,7 @@ function registerAsking(app: App, services: Services): void {
     method: 'GET',
     url: '/:tenant/consents/active',
     config: readers,
-    errorHandler: recorded(services),
+    errorHandler: services.refusals.errorHandler,
     schema: {
       summary: 'The document that concerns a user now',
       description:
@@ -64,7 +64,7 @@ function registerAsking(app: App, services: Services): void {
     method: 'GET',
     url: '/:tenant/consents/outstanding',
     config: readers,
-    errorHandler: recorded(services),
+    errorHandler: services.refusals.errorHandler,
     schema: {
       summary: "All that still needs a user's answer",
       tags,
@@ -83,7 +83,7 @@ function registerLists(app: App, services: Services): void {
     method: 'GET',
     url: '/:tenant/consents/me',
     config: readers,
-    errorHandler: recorded(services),
+    errorHandler: services.refusals.errorHandler,
     schema: {
       summary: "The caller's own consents, newest first",
       tags,
@@ -106,7 +106,7 @@ function registerLists(app: App, services: Services): void {
     method: 'GET',
     url: '/:tenant/consents',
     config: tenantReaders,
-    errorHandler: recorded(services),
+    errorHandler: services.refusals.errorHandler,
     schema: {
       summary: "The consents of the tenant's users, newest first",
       description: 'A page with `status` may hold fewer than `limit`.',

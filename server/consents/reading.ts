@@ -23,8 +23,8 @@ export async function readActive(
   invites: boolean,
 ): Promise<JudgementView> {
   const { name, language } = query;
-  const userId = concerned(services, asking, query.userId, '/query/userId');
-  const definition = services.snapshotOf(asking.tenant).definitions.get(name);
+  const userId = concerned(asking, query.userId, '/query/userId');
+  const definition = asking.served.snapshot.definitions.get(name);
   if (definition === undefined) throw definitionProblem('consent_definition_not_found');
   if (userId === undefined) {
     const now = services.clock.now();
@@ -65,8 +65,8 @@ export async function readOutstanding(
   query: { names?: string | undefined; language: string; userId?: string | undefined },
   invites: boolean,
 ): Promise<JudgementView[]> {
-  const userId = concernedUser(services, asking, query.userId, '/query/userId');
-  const definitions = named(services.snapshotOf(asking.tenant).definitions, query.names);
+  const userId = concernedUser(asking, query.userId, '/query/userId');
+  const definitions = named(asking.served.snapshot.definitions, query.names);
   const rows = Map.groupBy(await services.history.of(asking.tenant, userId), (row) => row.definition);
   const now = services.clock.now();
   const judged = definitions.flatMap((definition) => {
@@ -155,16 +155,16 @@ export type ConsentPage = { rows: ListedConsent[]; more: boolean };
 
 /** A page of the caller's own consents, newest first. @throws Problem forbidden */
 export function readMine(services: ConsentServices, asking: Asking, page: Page): Promise<ConsentPage> {
-  return list(services, asking, { userId: ownId(services, asking) }, page);
+  return list(services, asking, { userId: ownId(asking) }, page);
 }
 
 /** A further page of one request, which is in the ledger with its first. @throws Problem forbidden */
 export function readMoreOfMine(services: ConsentServices, asking: Asking, page: Page): Promise<ConsentPage> {
-  return pageOf(services, asking.tenant, { userId: ownId(services, asking) }, page);
+  return pageOf(services, asking, { userId: ownId(asking) }, page);
 }
 
-function ownId(services: ConsentServices, asking: Asking): string {
-  const userId = userOf(services, asking);
+function ownId(asking: Asking): string {
+  const userId = userOf(asking);
   if (userId === undefined) throw problem('forbidden', { detail: 'This is for users: a back end reads consents.' });
   return userId;
 }
@@ -176,13 +176,13 @@ export function readAll(
   filter: ConsentFilter,
   page: Page,
 ): Promise<ConsentPage> {
-  concerned(services, asking, filter.userId, '/query/userId');
+  concerned(asking, filter.userId, '/query/userId');
   return list(services, asking, filter, page);
 }
 
 async function list(services: ConsentServices, asking: Asking, filter: ConsentFilter, page: Page) {
   const { tenant } = asking;
-  const found = await pageOf(services, tenant, filter, page);
+  const found = await pageOf(services, asking, filter, page);
   const time = services.clock.now();
   await services.ledger.append(tenant, [entryOf(asking, { ...filter, type: 'read', time, outcome: 'listed' })]);
   return found;
@@ -190,11 +190,11 @@ async function list(services: ConsentServices, asking: Asking, filter: ConsentFi
 
 async function pageOf(
   services: ConsentServices,
-  tenant: string,
+  { tenant, served }: Asking,
   filter: ConsentFilter,
   { limit, before }: Page,
 ): Promise<ConsentPage> {
-  const { definitions } = services.snapshotOf(tenant);
+  const { definitions } = served.snapshot;
   const rows: ConsentRow[] = await services.database.tenant(tenant, (tx) =>
     listConsents(tx, tenant, filter, { before, limit: limit + 1 }),
   );

@@ -15,7 +15,7 @@ export async function readReceipt(
   id: string,
 ): Promise<string> {
   const { tenant } = asking;
-  const own = userOf(services, asking);
+  const own = userOf(asking);
   const { row, receipt } = await services.database.tenant(tenant, async (tx) => {
     const found = await readConsent(tx, tenant, id);
     if (found === undefined) throw consentProblem('consent_not_found');

@@ -3,9 +3,9 @@
  * and makes results of the outcomes.
  */
 import { Problem } from '../core/problems.ts';
-import type { RegisterEntry } from '../ledger/index.ts';
+import { denied, type RegisterEntry } from '../ledger/index.ts';
 import type { RecordWritten } from '../relationships/index.ts';
-import { type Asking, type ConsentServices, concernedUser, denial } from './governing.ts';
+import { type Asking, type ConsentServices, concernedUser } from './governing.ts';
 import type { Outcome, Registrar, Wanted } from './registrar.ts';
 import { checkProof, consentView } from './rules.ts';
 import type { ConsentItem, ItemResult } from './schema.ts';
@@ -30,7 +30,7 @@ export async function registerConsents(
     const place = batch ? `/${index}` : '';
     try {
       checkProof(item, place);
-      wanted.push({ asking, item, userId: concernedUser(services, asking, item.userId, `${place}/userId`) });
+      wanted.push({ asking, item, userId: concernedUser(asking, item.userId, `${place}/userId`) });
       places.push(index);
     } catch (error) {
       if (!batch || !(error instanceof Problem)) throw error;
@@ -50,11 +50,11 @@ export async function registerConsents(
   return { result: outcomes.map((outcome) => resultOf(outcome, batch)), revision };
 }
 
-function refusalOf(services: ConsentServices, asking: Asking, item: ConsentItem, outcome: Outcome): RegisterEntry[] {
+function refusalOf({ clock }: ConsentServices, asking: Asking, item: ConsentItem, outcome: Outcome): RegisterEntry[] {
   if (!('refused' in outcome)) return [];
   const { name, version, document, userId } = item;
   const about = { name, version, document, ...(userId === undefined ? {} : { userId }) };
-  return [denial(services, asking, about, outcome.refused.code)];
+  return [denied({ ...asking, tenant: asking.served }, about, outcome.refused.code, clock.now())];
 }
 
 function resultOf(outcome: Outcome, batch: boolean): ItemResult {

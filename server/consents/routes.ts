@@ -8,7 +8,7 @@ import { registerReadRoutes } from './read-routes.ts';
 import type { ReceiptServices } from './receipts.ts';
 import { registerConsents } from './registering.ts';
 import type { Registrar } from './registrar.ts';
-import { OneParams, recorded, tags, tenantWriters, writers } from './route-parts.ts';
+import { OneParams, tags, tenantWriters, writers } from './route-parts.ts';
 import {
   BatchView,
   InvitationBody,
@@ -34,7 +34,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     url: '/:tenant/consents',
     config: { ...writers, once: {} },
     bodyLimit: limits.bodyBytesMax,
-    errorHandler: recorded(services),
+    errorHandler: services.refusals.errorHandler,
     schema: {
       summary: 'Register a consent, or up to 50 with a result each',
       description:
@@ -63,7 +63,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     url: '/:tenant/consents/refusals',
     config: { ...writers, once: {} },
     bodyLimit: limits.smallBodyBytesMax,
-    errorHandler: recorded(services),
+    errorHandler: services.refusals.errorHandler,
     schema: {
       summary: 'Record that a user does not agree to a document',
       tags,
@@ -86,7 +86,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     url: '/:tenant/consents/invitations',
     config: { ...tenantWriters, once: {} },
     bodyLimit: limits.smallBodyBytesMax,
-    errorHandler: recorded(services),
+    errorHandler: services.refusals.errorHandler,
     schema: {
       summary: 'Invite a user to the successor of the version that it consented to',
       description: 'The first invitation begins the grace period and stays; repeated, it is answered with 200.',
@@ -120,7 +120,7 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
     method: 'DELETE',
     url: '/:tenant/consents/:id',
     config: writers,
-    errorHandler: recorded(services),
+    errorHandler: services.refusals.errorHandler,
     schema: {
       summary: "Revoke a consent, with the user's older ones of the same definition",
       tags,
@@ -136,7 +136,7 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
     method: 'DELETE',
     url: '/:tenant/consents/users/:userId',
     config: tenantWriters,
-    errorHandler: recorded(services),
+    errorHandler: services.refusals.errorHandler,
     schema: {
       summary: 'Erase a user: its consents, its invitations, and its name in the ledger',
       tags,

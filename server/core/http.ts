@@ -30,6 +30,15 @@ declare module 'fastify' {
   }
 }
 
+/** A tenant as a request holds it (snapshot/served-tenant.ts). */
+export type RequestTenant = NonNullable<FastifyRequest['tenant']>;
+
+/** The tenant of a route that names one in its path. */
+export function tenantOf(request: Pick<FastifyRequest, 'tenant'>): RequestTenant {
+  if (request.tenant === null) throw problem('internal_error', { cause: new Error('a route without a tenant') });
+  return request.tenant;
+}
+
 /** The parameters of a route that names only its tenant. */
 export const TenantParams = Type.Object({ tenant: Type.String() });
 

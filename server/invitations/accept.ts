@@ -96,9 +96,9 @@ async function askPolicies(
   row: InvitationRow,
   { from, relationshipType, to }: Relationship,
 ): Promise<void> {
-  const { caller, tenant } = asking;
+  const { caller, tenant, served } = asking;
   const question = { ...doing('accept', row, services.clock.now()), relationship: { from, relationshipType, to } };
-  if (caller.kind === 'user' && services.hasPolicy(tenant, question.action)) await services.govern(asking, question);
+  if (caller.kind === 'user' && served.snapshot.policies.has(question.action)) await services.govern(asking, question);
   const still = await mayStillInvite(services, asking, row);
   if (still === 'yes') return;
   if (still === 'unknown')

@@ -6,6 +6,7 @@ import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import { type RequestTenant, tenantOf } from '../core/http.ts';
 import { type Once, onceOf } from '../core/once.ts';
 import type { InvitationFact } from '../facts/index.ts';
 import type { Sealer } from '../keys/index.ts';
@@ -15,7 +16,7 @@ import type { RecordWriter, Thing } from '../relationships/index.ts';
 import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
 
-export type Asking = { tenant: string; caller: Caller; requestId: string; once?: Once };
+export type Asking = { tenant: string; served: RequestTenant; caller: Caller; requestId: string; once?: Once };
 export type Question = {
   action: string;
   resource: Thing;
@@ -35,16 +36,20 @@ export type InvitationServices = {
   baseUrl: string;
   ask: Ask;
   govern: Govern;
-  hasPolicy: (tenant: string, name: string) => boolean;
 };
 
 export const tags = ['Invitations'];
 export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
 export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
 
-export function askingOf(request: { caller: Caller | null; id: string; once?: Once | null }): Asking {
+export function askingOf(request: {
+  tenant: RequestTenant | null;
+  caller: Caller | null;
+  id: string;
+  once?: Once | null;
+}): Asking {
   const caller = request.caller as Caller;
-  return { tenant: caller.tenant, caller, requestId: request.id, ...onceOf(request) };
+  return { tenant: caller.tenant, served: tenantOf(request), caller, requestId: request.id, ...onceOf(request) };
 }
 
 export function writerOf({ tenant, caller, requestId, once }: Asking): RecordWriter {

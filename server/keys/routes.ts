@@ -3,14 +3,11 @@
  * its invitations, receipts and checkpoints. The rest of the authorization server comes later.
  */
 import { type Static, Type } from 'typebox';
-import type { TenantAuth } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
-import { type App, TenantParams } from '../core/http.ts';
-import { tenantProblem } from '../tenants/index.ts';
+import { type App, TenantParams, tenantOf } from '../core/http.ts';
 import type { PublishedKeys } from './published.ts';
 
 export type KeyRouteServices = {
-  tenantOf: (tenant: string) => { readonly active: boolean; readonly auth: TenantAuth } | undefined;
   clock: Clock;
   published: PublishedKeys;
 };
@@ -42,10 +39,9 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
       response: { 200: Jwks },
     },
     handler: async (request, reply) => {
-      const snapshot = services.tenantOf(request.params.tenant);
-      if (!snapshot?.active) throw tenantProblem('tenant_not_found');
+      const { auth } = tenantOf(request).snapshot;
       const now = services.clock.now();
-      const live = snapshot.auth.ownKeys.filter((key) => (key.retiresAtMs ?? Number.POSITIVE_INFINITY) > now);
+      const live = auth.ownKeys.filter((key) => (key.retiresAtMs ?? Number.POSITIVE_INFINITY) > now);
       // Short enough that a rotation reaches every verifier long before the old key's last token expires.
       reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
       return { keys: live.map((key) => key.jwk) } as Jwks;
@@ -63,7 +59,6 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
-      if (!services.tenantOf(tenant)?.active) throw tenantProblem('tenant_not_found');
       const now = services.clock.now();
       const keys = await services.published.of(tenant);
       const live = keys.filter(({ retires_at: at }) => at === null || Date.parse(at) > now);

@@ -1,11 +1,11 @@
 /** Reading the ledger: a tenant's back end all of it, a user what is about itself; verifying and exporting it. */
 import { Readable } from 'node:stream';
-import type { RouteShorthandOptions } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
-import type { Caller, TenantAuth } from '../core/auth/schema.ts';
+import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
-import { type App, TenantParams } from '../core/http.ts';
+import { type App, TenantParams, tenantOf } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
@@ -15,6 +15,7 @@ import { ledgerProblems } from './diagnose.ts';
 import { exported, exportFormats } from './export.ts';
 import { type FilterQuery, filterOf, ownFilter, tenantFilter } from './filter.ts';
 import { ledgerProblem } from './problems.ts';
+import type { RefusalRecorder } from './refusal-recorder.ts';
 import { RegisterEvent } from './schema.ts';
 import { type EventFilter, type Position, readEventLines } from './store.ts';
 import { verifyLedger } from './verify.ts';
@@ -24,8 +25,7 @@ export type LedgerRouteServices = {
   database: Database;
   clock: Clock;
   ledger: Ledger;
-  /** A tenant that access.ts has let through. */
-  tenantOf: (tenant: string) => { readonly auth: TenantAuth } | undefined;
+  refusals: RefusalRecorder;
 };
 
 const tags = ['Consents'];
@@ -33,16 +33,14 @@ const backends = { access: { door: 'management', scope: 'consents:read', users: 
 const users = { access: { door: 'management', scope: 'consents:read', users: true } } as const;
 const Events = Type.Object({ logs: Type.Array(RegisterEvent), cursor: Type.Optional(Type.String()) });
 
-type ErrorHandler = NonNullable<RouteShorthandOptions['errorHandler']>;
-
-/** @param refused records a request that is refused, and leaves it to the application's error handler */
-export function registerLedgerRoutes(app: App, services: LedgerRouteServices, refused: ErrorHandler): void {
-  registerLists(app, services, refused);
-  registerVerification(app, services, refused);
-  registerExport(app, services, refused);
+export function registerLedgerRoutes(app: App, services: LedgerRouteServices): void {
+  registerLists(app, services);
+  registerVerification(app, services);
+  registerExport(app, services);
 }
 
-function registerLists(app: App, services: LedgerRouteServices, errorHandler: ErrorHandler): void {
+function registerLists(app: App, services: LedgerRouteServices): void {
+  const { errorHandler } = services.refusals;
   app.route({
     method: 'GET',
     url: '/:tenant/consents/events',
@@ -76,7 +74,7 @@ function registerLists(app: App, services: LedgerRouteServices, errorHandler: Er
     },
     handler: (request, reply) => {
       const { limit, cursor, ...query } = request.query;
-      const own = ownOf(services, request.caller as Caller);
+      const own = ownOf(request);
       return pageOf(services, { request, reply }, { ...filterOf(query, services.clock), ...own }, { limit, cursor });
     },
   });
@@ -87,12 +85,13 @@ function registerLists(app: App, services: LedgerRouteServices, errorHandler: Er
  * and is somebody else.
  * @throws Problem forbidden for a back end
  */
-function ownOf(services: LedgerRouteServices, caller: Caller): Pick<EventFilter, 'userId' | 'actor'> {
-  if (caller.kind !== 'user')
+function ownOf(request: Pick<FastifyRequest, 'tenant' | 'caller'>): Pick<EventFilter, 'userId' | 'actor'> {
+  const { caller } = request;
+  if (caller?.kind !== 'user')
     throw problem('forbidden', { detail: 'This is for users: a back end reads consents/events.' });
   const { actor } = caller;
-  const mapping = services.tenantOf(caller.tenant)?.auth.own.tokenMapping;
-  return actor.type === mapping?.defaultActorType ? { userId: actor.id } : { actor };
+  const { defaultActorType } = tenantOf(request).snapshot.spec.tokenMapping;
+  return actor.type === defaultActorType ? { userId: actor.id } : { actor };
 }
 
 const LIST = 'register-events';
@@ -141,7 +140,8 @@ const Verified = Type.Object({
   ),
 });
 
-function registerVerification(app: App, services: LedgerRouteServices, errorHandler: ErrorHandler): void {
+function registerVerification(app: App, services: LedgerRouteServices): void {
+  const { errorHandler } = services.refusals;
   const running = new Set<string>();
   app.route({
     method: 'GET',
@@ -191,7 +191,8 @@ function registerVerification(app: App, services: LedgerRouteServices, errorHand
 
 const contentTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' } as const;
 
-function registerExport(app: App, services: LedgerRouteServices, errorHandler: ErrorHandler): void {
+function registerExport(app: App, services: LedgerRouteServices): void {
+  const { errorHandler } = services.refusals;
   const open = new Map<string, number>();
   const count = (tenant: string, more: number) => {
     const now = (open.get(tenant) ?? 0) + more;

@@ -2,11 +2,12 @@
 import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
+import { type RequestTenant, tenantOf } from '../core/http.ts';
 import { type Once, onceOf } from '../core/once.ts';
 import type { EndInvitations, RecordWriter, RelationshipServices } from './actions.ts';
 import type { Thing } from './schema.ts';
 
-type Request = { caller: Caller | null; id: string; params: unknown; once?: Once | null };
+type Request = { tenant: RequestTenant | null; caller: Caller | null; id: string; params: unknown; once?: Once | null };
 
 export type RelationshipRouteServices = RelationshipServices & {
   endInvitations: EndInvitations;
@@ -15,7 +16,7 @@ export type RelationshipRouteServices = RelationshipServices & {
    * @throws Problem forbidden unless it answers allow; also when there is no such policy
    */
   govern(
-    asked: { tenant: string; caller: Caller; requestId: string },
+    asked: { tenant: string; served: RequestTenant; caller: Caller; requestId: string },
     question: { action: string; resource: Thing; relationship?: { from: Thing; relationshipType: string; to: Thing } },
   ): Promise<unknown>;
 };
@@ -42,5 +43,6 @@ export async function governed(
 ): Promise<void> {
   const caller = request.caller as Caller;
   if (caller.kind === 'backend') return;
-  await services.govern({ tenant: caller.tenant, caller, requestId: request.id }, question);
+  const asked = { tenant: caller.tenant, served: tenantOf(request), caller, requestId: request.id };
+  await services.govern(asked, question);
 }

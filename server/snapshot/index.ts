@@ -4,4 +4,5 @@
  * and what each of them serves.
  */
 export type { TenantSnapshot } from './schema.ts';
+export { ServedTenant } from './served-tenant.ts';
 export { Snapshots } from './snapshots.ts';

@@ -11,6 +11,7 @@ import { readTenantRevisions } from '../tenants/index.ts';
 import { loadAll, loadTenant } from './load.ts';
 import { RevisionWaiter } from './revision-waiter.ts';
 import type { TenantSnapshot } from './schema.ts';
+import { ServedTenant } from './served-tenant.ts';
 import { acknowledge, forgetServer, heartbeat, withdraw } from './store.ts';
 
 export type SnapshotOptions = {
@@ -27,14 +28,15 @@ export type SnapshotOptions = {
 
 export class Snapshots {
   readonly #options: SnapshotOptions;
-  readonly #held = new Map<string, TenantSnapshot>();
+  readonly #held = new Map<string, ServedTenant>();
+  readonly #isFresh = (tenant: string) => this.isFresh(tenant);
   /** Tenants being read, and whether another reading must follow. */
   readonly #reading = new Map<string, { done: Promise<void>; again: boolean }>();
   /** Tenants whose last reading failed, since when. */
   readonly #behind = new Map<string, number>();
   readonly #unacknowledged = new Map<string, number>();
   readonly #waiter = new RevisionWaiter({
-    held: (tenant) => this.#held.get(tenant)?.revision ?? 0,
+    held: (tenant) => this.get(tenant)?.revision ?? 0,
     read: (tenant) => this.refresh(tenant),
   });
   #acknowledging: Promise<void> | undefined;
@@ -75,15 +77,25 @@ export class Snapshots {
 
   /** The tenant's snapshot, also when it is disabled; undefined when there is no such tenant. */
   get(tenant: string): TenantSnapshot | undefined {
-    return this.#held.get(tenant);
+    return this.#held.get(tenant)?.newest;
+  }
+
+  /**
+   * The tenant for a request, also when it is disabled; undefined when there is no such tenant.
+   * @throws Problem stale when that cannot be said
+   */
+  served(tenant: string): ServedTenant | undefined {
+    const served = this.#held.get(tenant);
+    if (served === undefined && !this.isFresh(tenant)) throw problem('stale');
+    return served;
   }
 
   get size(): number {
     return this.#held.size;
   }
 
-  all(): IterableIterator<TenantSnapshot> {
-    return this.#held.values();
+  all(): TenantSnapshot[] {
+    return [...this.#held.values()].flatMap(({ newest }) => newest ?? []);
   }
 
   /** Whether the state was confirmed with the database recently enough to answer from it. */
@@ -136,7 +148,7 @@ export class Snapshots {
   #notified(payload: string): void {
     const at = payload.lastIndexOf(':');
     const tenant = payload.slice(0, at);
-    const held = this.#held.get(tenant);
+    const held = this.get(tenant);
     if (held !== undefined && held.revision >= Number(payload.slice(at + 1)) && held.active) return;
     this.refresh(tenant).catch(() => {}); // observed in #read; the poll tries again
   }
@@ -145,13 +157,13 @@ export class Snapshots {
     const started = performance.now();
     try {
       const { database, baseUrl } = this.#options;
-      const { snapshot, full } = await loadTenant(database, baseUrl, tenant, this.#held.get(tenant));
+      const { snapshot, full } = await loadTenant(database, baseUrl, tenant, this.get(tenant));
       this.#behind.delete(tenant);
       if (snapshot === undefined) {
-        if (this.#held.delete(tenant)) await this.#withdraw([tenant]);
+        if (this.#drop(tenant)) await this.#withdraw([tenant]);
         return;
       }
-      if (this.#held.get(tenant)?.revision === snapshot.revision && !full) return;
+      if (this.get(tenant)?.revision === snapshot.revision && !full) return;
       this.#hold(snapshot);
       const ms = performance.now() - started;
       this.#options.observe({ kind: 'snapshot_swapped', tenant, revision: snapshot.revision, ms, full });
@@ -166,9 +178,21 @@ export class Snapshots {
   }
 
   #hold(snapshot: TenantSnapshot): void {
-    this.#held.set(snapshot.tenant, snapshot);
+    const served = this.#held.get(snapshot.tenant);
+    if (served?.newest?.tenantCreatedAt === snapshot.tenantCreatedAt) served.newest = snapshot;
+    else {
+      // Requests that an erased tenant let in are not its successor's.
+      this.#drop(snapshot.tenant);
+      this.#held.set(snapshot.tenant, new ServedTenant(snapshot, this.#isFresh));
+    }
     this.#unacknowledged.set(snapshot.tenant, snapshot.revision);
     this.#waiter.arrived(snapshot.tenant);
+  }
+
+  #drop(tenant: string): boolean {
+    const served = this.#held.get(tenant);
+    if (served !== undefined) served.newest = undefined;
+    return this.#held.delete(tenant);
   }
 
   /** The slow truth: asks for every tenant's revision, reads what differs, and says that this server lives. */
@@ -186,13 +210,13 @@ export class Snapshots {
     try {
       const rows = await database.system(async (tx) => {
         if (await heartbeat(tx, server)) {
-          for (const held of this.#held.values()) this.#unacknowledged.set(held.tenant, held.revision);
+          for (const held of this.all()) this.#unacknowledged.set(held.tenant, held.revision);
         }
         return readTenantRevisions(tx);
       });
       const known = new Set(rows.map((row) => row.tenant));
       const differing = rows.filter((row) => {
-        const held = this.#held.get(row.tenant);
+        const held = this.get(row.tenant);
         if (held === undefined) return row.revision > 0;
         return held.revision !== row.revision || held.tenantCreatedAt !== row.created_at;
       });

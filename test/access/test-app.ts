@@ -23,6 +23,7 @@ import {
 } from '../../server/keys/index.ts';
 import { authenticateMember, recordSupportUse, registerMemberRoutes } from '../../server/members/index.ts';
 import { RateLimit } from '../../server/rate-limit.ts';
+import { ServedTenant, type TenantSnapshot } from '../../server/snapshot/index.ts';
 import { disableTenant, eraseTenant, putTenant, readTenant, type TenantSpec } from '../../server/tenants/index.ts';
 import { createValidatorCompiler } from '../../server/validation.ts';
 import { tenantSpec } from '../core/auth/tenant-auth.ts';
@@ -45,13 +46,13 @@ export async function createTestApp(
   const sealer = createSealer(masterKey);
   const installationKey = await openInstallationKey({ database, sealer });
   const keyed = { database, sealer, clock, baseUrl, installationKey };
-  const held = new Map<string, { active: boolean; auth: TenantAuth }>();
+  const held = new Map<string, ServedTenant>();
   const served = async (tenant: string) => {
     const loaded = await database.systemSnapshot(async (tx) => {
       const row = await readTenant(tx, tenant);
       if (!row || row.revision === 0) return undefined;
       const auth = authOf(row, await loadIssuers(tx, tenant), await loadPublicKeys(tx, tenant), baseUrl);
-      return { active: row.state === 'active', auth };
+      return new ServedTenant({ tenant, active: row.state === 'active', auth } as TenantSnapshot, () => true);
     });
     if (loaded) held.set(tenant, loaded);
     else held.delete(tenant);
@@ -69,7 +70,7 @@ export async function createTestApp(
     observe,
     rates,
   });
-  registerKeyRoutes(app, { tenantOf: (tenant) => held.get(tenant), clock, published: new PublishedKeys(database) });
+  registerKeyRoutes(app, { clock, published: new PublishedKeys(database) });
   registerIssuerRoutes(app, { database, baseUrl, served });
   registerMemberRoutes(app, keyed);
   more(app);
@@ -86,7 +87,7 @@ export async function createTestApp(
     tokens,
     keyed,
     served,
-    authOf: (tenant: string) => held.get(tenant)?.auth as TenantAuth,
+    authOf: (tenant: string) => held.get(tenant)?.snapshot.auth as TenantAuth,
     async tenant(tenant: string, spec: Record<string, unknown> = {}, writer = operator(tenant)) {
       const written = await putTenant(tenants, writer, tenant, tenantSpec(spec) as TenantSpec);
       await served(tenant);

@@ -1,6 +1,7 @@
 /** Many at once: a consent is registered exactly once, a first invitation is made once, and a revocation holds. */
 import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
+import type { ServedTenant } from '../../server/snapshot/index.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { consenting, item } from './consenting.ts';
@@ -127,9 +128,10 @@ test('what Postgres refuses of one request does not take the others with it', as
   const { define, tenant } = await consenting(server, clock);
   await define('news', { '1 a en': 0 });
   const { registrar } = server.services.consents;
+  const served = server.services.snapshots.served(tenant) as ServedTenant;
   const caller = { kind: 'backend', tenant, clientId: 'c', scopes: new Set<string>(), issuer: 'i' } as const;
   const wanted = (userId: string) => ({
-    asking: { tenant, caller, requestId: 'r' },
+    asking: { tenant, served, caller, requestId: 'r' },
     item: item('news', '1 a en') as never,
     userId,
   });

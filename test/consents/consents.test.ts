@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Asking, userOf } from '../../server/consents/governing.ts';
 import { limits } from '../../server/core/limits.ts';
+import { ServedTenant, type TenantSnapshot } from '../../server/snapshot/index.ts';
 import { eraseTenant, putTenant } from '../../server/tenants/index.ts';
 import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
@@ -97,13 +98,18 @@ describe('reading what is active', () => {
   });
 
   test('an actor of another type than the default has no consents', () => {
-    const services = { snapshotOf: () => ({ spec: tenantSpec(), definitions: new Map() }) };
+    const served = new ServedTenant({ tenant: 't', spec: tenantSpec() } as TenantSnapshot, () => true);
     const asking = (type: string): Asking => {
       const actor = { type, id: 'a' };
-      return { tenant: 't', requestId: 'r', caller: { kind: 'user', tenant: 't', actor, issuer: 'i', claims: {} } };
+      return {
+        tenant: 't',
+        served,
+        requestId: 'r',
+        caller: { kind: 'user', tenant: 't', actor, issuer: 'i', claims: {} },
+      };
     };
-    expect(userOf(services, asking('user'))).toBe('a');
-    expect(() => userOf(services, asking('car'))).toThrow('Only actors of the type user have consents.');
+    expect(userOf(asking('user'))).toBe('a');
+    expect(() => userOf(asking('car'))).toThrow('Only actors of the type user have consents.');
   });
 
   test('a list of names past consentNamesCharsMax is refused', async () => {

@@ -8,7 +8,7 @@ import { limits } from '../../server/core/limits.ts';
 import { exported } from '../../server/ledger/export.ts';
 import { eraseIn, sealWaiting } from '../../server/ledger/index.ts';
 import type { RegisterEvent } from '../../server/ledger/schema.ts';
-import type { TenantSnapshot } from '../../server/snapshot/index.ts';
+import { ServedTenant, type TenantSnapshot } from '../../server/snapshot/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { entriesOf, entry, sealed, T0 } from './chain.ts';
@@ -209,11 +209,11 @@ describe('GET events/me', () => {
     // As for a tenant whose users are drivers, and that trusts an issuer of tokens of the type user.
     const tenantOf = (code: string) => {
       const snapshot = server.services.snapshots.get(code) as TenantSnapshot;
-      const own = { ...snapshot.auth.own, tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'driver' } };
-      return { auth: { ...snapshot.auth, own } };
+      const spec = { ...snapshot.spec, tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'driver' } };
+      return new ServedTenant({ ...snapshot, spec }, () => true);
     };
-    const register = { ...server.services.register, tenantOf };
-    const app = await createApp(server.config, { ...server.services, register });
+    const access = { ...server.services.access, tenantOf };
+    const app = await createApp(server.config, { ...server.services, access });
     const headers = { authorization: `Bearer ${await server.user(tenant, 'alice')}` };
     const reply = await app.inject({ url: `/${tenant}/consents/events/me`, headers });
     await app.close();
