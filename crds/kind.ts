@@ -10,7 +10,7 @@ export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
 export const category = 'accord';
 
-export interface PrinterColumn {
+interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'date';
   readonly jsonPath: string;

@@ -20,7 +20,7 @@ export const kinds = [
 ] as const satisfies readonly Kind[];
 
 /** ObjectMeta as far as it is read; the API server's own fields are accepted and kept. */
-export interface Metadata {
+interface Metadata {
   name: string;
   namespace?: string;
   labels?: Record<string, string>;

@@ -11,7 +11,7 @@ import { limits } from './core/limits.ts';
 import type { Metrics } from './core/metrics.ts';
 import type { Snapshots } from './snapshot/index.ts';
 
-export type AdminOptions = {
+type AdminOptions = {
   metrics: Pick<Metrics, 'registry'>;
   /** Absent where nothing is served (an operator). */
   snapshots?: Snapshots;

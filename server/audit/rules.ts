@@ -1,7 +1,7 @@
 /** Owns taking a person's id out of an audit entry, pure. Entries name actors and resources as `type/id`, callers as `user:type:id`. */
 
 type Person = { type: string; id: string; standIn: string };
-export type Names = { actor: unknown; object_name: string; detail: unknown };
+type Names = { actor: unknown; object_name: string; detail: unknown };
 
 /** The entry with the stand-in for the person's id; the same object when it does not name the person. */
 export function withoutPerson<T extends Names>(entry: T, person: Person): T {

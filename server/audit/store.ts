@@ -7,7 +7,7 @@ import { bytesAtMost, isLastLooked, portion } from '../core/db/scan.ts';
 import { column, sql } from '../core/db/sql.ts';
 import type { Place } from '../core/erasing.ts';
 
-export type AuditEntry = {
+type AuditEntry = {
   actor: string;
   /** `put`, `delete`, `restore`, `adopt`, `transfer`, `create`, `accept`, `decline`, `resend`, `report`, `redeem`, `revoke`, `disable`, `erase`,
    *  `import`, `archive`, `retire`, `read` */
@@ -41,7 +41,7 @@ const ScannedRow = Type.Object({
   detail: Nullable(Json<unknown>()),
   named: Type.Boolean(),
 });
-export type ScannedRow = Static<typeof ScannedRow>;
+type ScannedRow = Static<typeof ScannedRow>;
 
 /**
  * Looks through some entries after a position, by time.

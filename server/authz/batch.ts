@@ -18,7 +18,7 @@ import type { AuthorizationRequest } from './schema.ts';
 const PART = 50;
 
 /** A request that cannot be asked is undefined: its place is answered as a deny. */
-export type Batch = {
+type Batch = {
   requests: readonly (AuthorizationRequest | undefined)[];
   /** Whether an answer is the last; absent: none is. */
   ends?: (answer: Answer) => boolean;

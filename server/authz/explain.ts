@@ -30,7 +30,7 @@ export type Explanation = {
   timeUs: number;
 };
 
-export type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph; reads?: Reads };
+type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph; reads?: Reads };
 /** `reads`: of this very revision, which may be newer than the snapshot's. */
 type StoredSource = Source & { reads: Reads };
 

@@ -18,7 +18,7 @@ import { type Replayed, sameAnswer, Tally, type Unevaluated } from './tally.ts';
 export type ReplayServices = AuthzServices & { database: Database; artifacts: Artifacts };
 
 /** `since`: RFC 3339 in UTC. */
-export type Replay = { name: string; draft: PolicyBody; since: string; limit: number };
+type Replay = { name: string; draft: PolicyBody; since: string; limit: number };
 
 /** A policy as it is evaluated here. */
 type Runnable = { digest: string; reads: Reads; wasm: Uint8Array };

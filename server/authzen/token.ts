@@ -12,7 +12,7 @@ import type { Page } from './schema.ts';
 const LIMIT = 100;
 type Position = { digest: string; limit: number; after: string };
 
-export type PageTokens = {
+type PageTokens = {
   /**
    * Where a request's page begins, and how many results it may have.
    * @throws Problem invalid_request when the token is none of this search

@@ -28,7 +28,7 @@ export function refuseConsent(services: ConsentServices, asking: Asking, body: R
   });
 }
 
-export type Invited = { userId: string; name: string; version: string; invitedAt: string; gracePeriodEnds: string };
+type Invited = { userId: string; name: string; version: string; invitedAt: string; gracePeriodEnds: string };
 
 /**
  * Invites a user away from the version that it consented to, in the language of that consent; the first invitation stays.

@@ -150,7 +150,7 @@ async function invite(
 }
 
 /** `before`: the id that the page before ended with. */
-export type Page = { limit: number; before?: string | undefined };
+type Page = { limit: number; before?: string | undefined };
 export type ConsentPage = { rows: ListedConsent[]; more: boolean };
 
 /** A page of the caller's own consents, newest first. @throws Problem forbidden */

@@ -23,7 +23,7 @@ import { holdUsers, insertConsents, type NewConsent, readPastConsents } from './
 export type Wanted = { asking: Asking; item: ConsentItem; userId: string };
 export type Outcome = { row: ConsentRow; created: boolean } | { refused: Problem };
 /** What one request asks for. `refusals` are entries on what was refused before; in a batch, what is refused here has one too. */
-export type Registration = {
+type Registration = {
   wanted: readonly Wanted[];
   refusals: readonly RegisterEntry[];
   batch: boolean;

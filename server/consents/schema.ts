@@ -4,7 +4,7 @@ import { Instant, Json, Nullable } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import { userStatuses } from '../definitions/index.ts';
 
-export type Proof = Record<string, unknown>;
+type Proof = Record<string, unknown>;
 
 const name = Type.String({ minLength: 1, maxLength: limits.consentNameCharsMax, description: 'Of the definition.' });
 const version = Type.String({ minLength: 1, maxLength: limits.consentVersionCharsMax });

@@ -13,7 +13,7 @@ import { SeedLine } from './schema.ts';
 import { holdUsers, insertConsents, insertInvitation, isUntouched } from './store.ts';
 
 const shape = Compile(SeedLine);
-export type Refused = { line: number; detail: string };
+type Refused = { line: number; detail: string };
 
 /**
  * @param lines JSON, one SeedLine each; empty ones are skipped

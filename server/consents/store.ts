@@ -11,7 +11,7 @@ const invited = sql`left join accord.consent_invitation i on i.tenant = c.tenant
   and i.definition = c.definition and i.version = c.version`;
 
 /** Question `n`: what a user gave of a definition, or of all. */
-export type PastQuestion = { n: number; userId: string; name: string | null };
+type PastQuestion = { n: number; userId: string; name: string | null };
 
 function pasts(tenant: string, questions: readonly PastQuestion[]) {
   return sql`from unnest(${column.integers(questions, (one) => one.n)}, ${column.texts(questions, (one) => one.userId)},

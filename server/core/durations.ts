@@ -4,7 +4,7 @@
  */
 import type { Metric, Registry } from 'prom-client';
 
-export type DurationOptions = { name: string; help: string; boundsSeconds: readonly number[] };
+type DurationOptions = { name: string; help: string; boundsSeconds: readonly number[] };
 
 export class Durations {
   readonly name: string;

@@ -7,7 +7,7 @@ const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.0
 
 export type Metrics = { registry: Registry; record(observation: Observation): void };
 
-export type GaugeSources = { tenants: () => number; programs: () => number; fresh: () => boolean };
+type GaugeSources = { tenants: () => number; programs: () => number; fresh: () => boolean };
 
 function createSeries(registry: Registry, gauges: GaugeSources) {
   const registers = [registry];

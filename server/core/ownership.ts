@@ -49,7 +49,7 @@ const ownershipProblem = defineProblems({
   },
 });
 
-export type ConfigAuthority = 'PerObject' | 'Kubernetes' | 'Api';
+type ConfigAuthority = 'PerObject' | 'Kubernetes' | 'Api';
 
 /**
  * Says whether the writer may write a row, and whether that takes it over.

@@ -12,7 +12,7 @@ export type ProblemDefinition = { status: number; title: string; when: string; r
 /** One wrong place in a request: a JSON pointer into the body (or `/query/x`, `/params/x`), and what is wrong there. */
 export type ProblemPlace = { pointer: string; detail: string; line?: number; column?: number };
 
-export type ProblemDetails = {
+type ProblemDetails = {
   detail?: string;
   errors?: ProblemPlace[];
   cause?: unknown;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 
 /** `rows`: the first page, which is not the last; `next`: the page behind a row. */
-export type Pages<Row> = {
+type Pages<Row> = {
   rows: Row[];
   next(last: Row): Promise<{ rows: Row[]; more: boolean }>;
   view(row: Row): unknown;

@@ -40,7 +40,7 @@ export type DefinitionServices = { database: Database; clock: Clock };
 export type PutOptions = { ifMatch?: string };
 type Put = Promise<ConfigWritten<{ revision: number }>>;
 type Body = Readonly<Record<string, unknown>>;
-export type DocumentKey = VersionKey & { language: string; document: string };
+type DocumentKey = VersionKey & { language: string; document: string };
 
 /**
  * Creates or replaces a definition; what is below it stays. It takes one that is archived out of the archive.

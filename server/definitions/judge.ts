@@ -5,8 +5,8 @@
 import { addPeriod, type Period } from '../core/periods.ts';
 
 /** Instants are ms since the epoch. */
-export type EndOfLife = { readonly startDate: number; readonly endDate: number; readonly gracePeriod: Period };
-export type JudgedDocument = { readonly version: string; readonly language: string; readonly effectiveDate: number };
+type EndOfLife = { readonly startDate: number; readonly endDate: number; readonly gracePeriod: Period };
+type JudgedDocument = { readonly version: string; readonly language: string; readonly effectiveDate: number };
 export type JudgedVersion = {
   readonly version: string;
   readonly endOfLife?: EndOfLife;

@@ -36,9 +36,9 @@ export type ErasureServices = {
 };
 
 /** Who erases: as the ledger names it, and as the audit does. */
-export type Eraser = { actor: Actor; clientId?: string; name: string; requestId: string };
+type Eraser = { actor: Actor; clientId?: string; name: string; requestId: string };
 /** Whom. `contacts` are addresses of the person, as invitations were sent to. */
-export type Wanted = { type: string; id: string; contacts: readonly string[] };
+type Wanted = { type: string; id: string; contacts: readonly string[] };
 /** `revision` is that of the last records that were written. */
 export type ErasureReport = { status: 'erased' | 'running'; removed: Removed; kept: Kept[]; revision: string };
 

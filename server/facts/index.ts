@@ -12,7 +12,6 @@ export {
   type InvitationFact,
   noFacts,
   type Question,
-  type RecordsNeeded,
   type RecordsQuestion,
   type Step,
   type SubjectRelationship,

@@ -9,7 +9,7 @@ import type { InvitationRow } from './schema.ts';
 import { readInvitation } from './store.ts';
 import { partiesOf, readToken, verifyToken } from './token.ts';
 
-export type Found = { row: InvitationRow; tokenId: string };
+type Found = { row: InvitationRow; tokenId: string };
 
 /**
  * The invitation of a token that the tenant signed, in whatever state it is; `tokenId` may be a void one's.

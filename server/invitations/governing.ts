@@ -17,7 +17,7 @@ import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
 
 export type Asking = { tenant: string; served: RequestTenant; caller: Caller; requestId: string; once?: Once };
-export type Question = {
+type Question = {
   action: string;
   resource: Thing;
   relationship?: { from?: Thing; relationshipType: string; to?: Thing };

@@ -40,7 +40,7 @@ export function signToken(
 }
 
 /** What a token says of itself, unverified: which key and which invitation to look up. */
-export type Said = { kid: string; id: string; tokenId: string };
+type Said = { kid: string; id: string; tokenId: string };
 
 /** @throws Problem invitation_token_invalid */
 export function readToken(token: string, parties: { issuer: string; audience: string }): Said {

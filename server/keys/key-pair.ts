@@ -5,7 +5,7 @@ import type { LastingPurpose, SealedKeyRow, SigningKey } from './schema.ts';
 import type { Sealer } from './sealer.ts';
 
 /** The row's identity, which its private key is sealed to. */
-export type KeyPlace = {
+type KeyPlace = {
   table: 'signing_key' | 'installation_key';
   tenant: string;
   purpose: 'access' | 'invitation' | LastingPurpose | 'portal';

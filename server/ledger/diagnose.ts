@@ -11,7 +11,7 @@ import { chained } from './digest.ts';
  * speaks of this entry, or the one that does is signed by no key of the tenant.
  */
 export const ledgerProblems = ['changed', 'missing', 'inserted', 'reordered', 'cut', 'rewritten', 'unsigned'] as const;
-export type LedgerProblem = (typeof ledgerProblems)[number];
+type LedgerProblem = (typeof ledgerProblems)[number];
 
 /** A stored entry: what the row says of its place, and the leaf that its fields have now. */
 export type Placed = { sequence: number; id: string; hash: string; leaf: string };

@@ -8,7 +8,7 @@ import { type EventFilter, type Position, readEventLines } from './store.ts';
 import { csvHeader, csvOf, eventsIn } from './view.ts';
 
 export const exportFormats = ['ndjson', 'csv'] as const;
-export type ExportFormat = (typeof exportFormats)[number];
+type ExportFormat = (typeof exportFormats)[number];
 
 const textOf: Record<ExportFormat, (lines: string) => string> = {
   ndjson: (lines) => lines,

@@ -13,7 +13,7 @@ export type SealedLine = [
 ];
 
 /** Bytes are hexadecimal digits. */
-export type SealedRow = HashedRow & {
+type SealedRow = HashedRow & {
   salt: string | null;
   actor_type: string | null;
   actor_id: string | null;

@@ -19,7 +19,7 @@ export type ReceiptConsent = {
   givenAt: string;
 };
 
-export type ReceiptIssuer = {
+type ReceiptIssuer = {
   /** The tenant's code and its name for people: who processes the data. */
   tenant: string;
   displayName: string;

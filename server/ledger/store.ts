@@ -125,7 +125,7 @@ export function readUnsealed(tx: Transaction, tenant: string, limit: number): Pr
 }
 
 /** The hash in hexadecimal digits. */
-export type Link = { time: string; id: string; sequence: number; hash: string };
+type Link = { time: string; id: string; sequence: number; hash: string };
 
 /** Puts entries into the chain. @returns how many of them were there */
 export function moveEntries(tx: Transaction, tenant: string, links: readonly Link[]): Promise<number> {

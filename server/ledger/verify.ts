@@ -14,9 +14,9 @@ import { follows, isPersonal, type SealedLine, sealedRow } from './line.ts';
 import { ledgerProblem } from './problems.ts';
 import { type HeadRow, hasHashAt, type Mark, readCheckpoints, readHead, readSealed, readUnsigned } from './store.ts';
 
-export type VerifyServices = { database: Database };
+type VerifyServices = { database: Database };
 
-export type VerifyOptions = {
+type VerifyOptions = {
   /** A checkpoint that was kept: what it signed has to be there still. */
   earlier?: string;
   /** Told after each page how many entries of how many are verified. */

@@ -53,7 +53,7 @@ export async function mintPortalToken(
 }
 
 /** A portal token that is listed and not yet signed. */
-export type ListedToken = { jti: string; member: string; issuedAtSeconds: number; expiresAtSeconds: number };
+type ListedToken = { jti: string; member: string; issuedAtSeconds: number; expiresAtSeconds: number };
 
 /** The part of making a portal token that is the database's, in the caller's transaction. */
 export async function listPortalToken(

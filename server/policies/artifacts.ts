@@ -26,7 +26,7 @@ export type CompiledPolicy = {
   code?: Code;
 };
 
-export type ArtifactServices = { database: Database; compiler: Compiler; observe: Observe };
+type ArtifactServices = { database: Database; compiler: Compiler; observe: Observe };
 
 export class Artifacts {
   readonly #services: ArtifactServices;

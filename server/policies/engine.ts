@@ -39,7 +39,7 @@ export type EngineOptions = {
 };
 
 /** An evaluation of Wasm that is not (yet) a policy's. `now`: the instant of the request, ms. */
-export type IsolatedEvaluation = { key: string; wasm: Uint8Array; input: unknown; now: number; graph?: PolicyGraph };
+type IsolatedEvaluation = { key: string; wasm: Uint8Array; input: unknown; now: number; graph?: PolicyGraph };
 
 type PolicyRef = { name: string; artifact: string };
 

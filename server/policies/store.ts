@@ -56,7 +56,7 @@ export function loadPolicySources(tx: Transaction, tenant: string): Promise<Stat
   );
 }
 
-export type PolicyWrite = {
+type PolicyWrite = {
   name: string;
   rego: string | undefined;
   graph: PolicyGraph | undefined;

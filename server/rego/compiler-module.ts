@@ -16,7 +16,7 @@ const facts = new URL('./compiler.json', import.meta.url);
 const PAGE_BYTES = 65_536;
 
 /** What the build recorded: sha256 of both stages, and the versions of OPA and Go. */
-export type ArtifactFacts = { opa: string; go: string; plain: string; instrumented: string };
+type ArtifactFacts = { opa: string; go: string; plain: string; instrumented: string };
 
 /** Reads the record beside the artifact. */
 export function artifactFacts(): ArtifactFacts {

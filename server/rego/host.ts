@@ -11,7 +11,7 @@ import type { Program } from './program.ts';
 import { formatValue, parseValue, type Value } from './value.ts';
 
 /** What the ABI exports; addresses are byte offsets. */
-export type PolicyExports = {
+type PolicyExports = {
   readonly fuel: WebAssembly.Global<'i32'>;
   opa_malloc(size: number): number;
   opa_free(address: number): void;

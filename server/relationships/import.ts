@@ -27,7 +27,7 @@ import {
 
 const NO_ROOM = 'The tenant has as many relationships as limits.maxRelationships of its Tenant allows.';
 
-export type ImportOptions = { id: string; firstLine: number };
+type ImportOptions = { id: string; firstLine: number };
 
 /**
  * Imports what is sent; lines that are in already are passed over.

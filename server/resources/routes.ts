@@ -6,7 +6,7 @@ import { type App, TenantParams } from '../core/http.ts';
 import { decodeCursor, encodeCursor, pageOfRows, WholeQuery } from '../core/paging.ts';
 import { listResources, type Position, type ResourceRow } from './store.ts';
 
-export type ResourceRouteServices = { database: Database };
+type ResourceRouteServices = { database: Database };
 
 const ResourceView = Type.Object({
   kind: Type.String(),

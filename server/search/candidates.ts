@@ -14,7 +14,7 @@ type Side = 'subject' | 'resource';
 /** Things that paths of this pattern lead to, from (or, searching subjects, to) a known thing. */
 export type Root = Named & { readonly pattern: PathPattern };
 
-export type Sought = {
+type Sought = {
   /** What is searched for, and its type. */
   vary: Side;
   type: string;

@@ -8,7 +8,7 @@ import { configChangesSince, readTenant, readTenants, type TenantRow } from '../
 import { loadRelationshipTypes, loadThingTypes, typesOf } from '../types/index.ts';
 import type { TenantSnapshot } from './schema.ts';
 
-export type Loaded = { snapshot: TenantSnapshot | undefined; full: boolean };
+type Loaded = { snapshot: TenantSnapshot | undefined; full: boolean };
 
 /** Past this many changed objects, reading everything is cheaper than picking. */
 const CHANGES_MAX = 2000;

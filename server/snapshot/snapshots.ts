@@ -14,7 +14,7 @@ import type { TenantSnapshot } from './schema.ts';
 import { ServedTenant } from './served-tenant.ts';
 import { acknowledge, forgetServer, heartbeat, withdraw } from './store.ts';
 
-export type SnapshotOptions = {
+type SnapshotOptions = {
   database: Database;
   baseUrl: string;
   /** This server process, a UUID. */

@@ -58,7 +58,7 @@ export async function writeConfig<T, R = undefined>(
 }
 
 /** A row that has an owner, as its room reads and writes it. */
-export type OwnedRow = {
+type OwnedRow = {
   /** What changed, as `ConfigWrite.changed` takes it. */
   kind: string;
   name: string;

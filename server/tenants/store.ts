@@ -28,7 +28,7 @@ export function readTenants(tx: Transaction): Promise<TenantRow[]> {
 }
 
 const Revision = Type.Object({ tenant: Type.String(), revision: Type.Integer(), created_at: Instant });
-export type TenantRevision = Static<typeof Revision>;
+type TenantRevision = Static<typeof Revision>;
 
 /** Every tenant's current revision, for a system transaction: what the snapshot compares itself with. */
 export function readTenantRevisions(tx: Transaction): Promise<TenantRevision[]> {

@@ -34,7 +34,7 @@ import { type Peers, resolveReferences, usesOfRelationshipType } from './togethe
 export type TypeServices = { database: Database; clock: Clock };
 export type PutTypeOptions = { ifMatch?: string; dryRun?: boolean };
 /** `peers`: types that name one another are written together. */
-export type PutRelationshipTypeOptions = PutTypeOptions & { peers?: Peers };
+type PutRelationshipTypeOptions = PutTypeOptions & { peers?: Peers };
 
 /**
  * Creates or replaces a type of actors or resources; unchanged, it does nothing.

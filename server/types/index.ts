@@ -29,4 +29,4 @@ export {
   loadTypesTouching,
   readThingType,
 } from './store.ts';
-export type { Peer, Peers } from './together.ts';
+export type { Peers } from './together.ts';

@@ -32,7 +32,7 @@ export const ThingTypeBody = Type.Object(
 );
 export type ThingTypeBody = Static<typeof ThingTypeBody>;
 
-export type AttributeType = 'string' | 'number' | 'boolean' | 'date';
+type AttributeType = 'string' | 'number' | 'boolean' | 'date';
 export type ThingTypeSpec = { attributes?: Record<string, { type: AttributeType; required: boolean }> };
 
 const relationshipKind = kinds[4];

@@ -11,7 +11,7 @@ import type { RelationshipTypeRow, RelationshipTypeSpec, TypeKey } from './schem
 import { loadRelationshipTypes, readRelationshipType, readThingType, withRelationships } from './store.ts';
 
 /** A relationship type that is not stored and may be written with one that names it, as its own writer says. */
-export type Peer = { writer: Writer; spec: RelationshipTypeSpec };
+type Peer = { writer: Writer; spec: RelationshipTypeSpec };
 /** Peers by their names, From:rel:To. */
 export type Peers = (name: string) => Peer | undefined;
 

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import { invalidToken } from './problems.ts';
 import { type Actor, type Caller, type IssuerConfig, scopes as knownScopes } from './schema.ts';
 
-export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string; readonly exp: number };
+type Claims = Readonly<Record<string, unknown>> & { readonly sub: string; readonly exp: number };
 
 /**
  * Checks the registered claims (RFC 7519 section 4.1) against the issuer and the instant.

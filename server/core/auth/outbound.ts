@@ -27,7 +27,7 @@ export type OutboundOptions = {
 };
 
 /** @param tenant on whose behalf: names are looked up for tenants in turn */
-export type FetchBounds = { tenant: string; maxBytes: number; timeoutMs: number };
+type FetchBounds = { tenant: string; maxBytes: number; timeoutMs: number };
 
 export type Outbound = {
   /**

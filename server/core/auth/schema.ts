@@ -41,7 +41,7 @@ export type Access =
   /** The Management and Authorization APIs: tenant back ends with the scope (or pg:tenant:admin), and end users where `users` says so. */
   | { door: 'management'; scope: Scope; users: boolean };
 
-export type TokenMapping = { actorIdClaimPath: string; actorTypeClaimPath?: string; defaultActorType: string };
+type TokenMapping = { actorIdClaimPath: string; actorTypeClaimPath?: string; defaultActorType: string };
 
 /** A trusted issuer as verification needs it. */
 export type IssuerConfig = {

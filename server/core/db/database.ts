@@ -15,7 +15,7 @@ import { type Connections, interactive, pipelined, types, type Work } from './tr
 
 export type { Transaction } from './transaction.ts';
 
-export type DatabaseOptions = {
+type DatabaseOptions = {
   url: string;
   /** Connections for tenants' transactions; those across tenants have a few of their own. */
   poolMax: number;

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { jittered, nextDelayMs } from '../backoff.ts';
 import type { Observe } from '../observe.ts';
 
-export type ListenOptions = {
+type ListenOptions = {
   client: () => pg.Client;
   channels: Record<string, (payload: string) => void>;
   /** After every (re)connect, once LISTEN is in force. */

@@ -4,12 +4,12 @@
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
-export interface Address {
+interface Address {
   bits: 32 | 128;
   value: bigint;
 }
 
-export interface AddressRange extends Address {
+interface AddressRange extends Address {
   prefix: number;
 }
 

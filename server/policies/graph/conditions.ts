@@ -7,7 +7,7 @@ import { parseInstant, timezoneProblem } from './instants.ts';
 import type { Condition } from './schema.ts';
 
 /** A field of a condition (with its place inside it, such as ranges/2; empty for the whole) and what is wrong with it. */
-export interface ConditionError {
+interface ConditionError {
   field: string;
   detail: string;
 }

@@ -20,7 +20,7 @@ export function parseInstant(text: string): number | undefined {
 export const weekdayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 /** What a clock on the wall shows: the number of the day (Sunday is 0), and the seconds since midnight. */
-export interface WallClock {
+interface WallClock {
   weekday: number;
   secondOfDay: number;
 }

@@ -7,7 +7,7 @@ import { parseInstant, wallClock, weekdayNames } from './instants.ts';
 import type { Condition, PolicyGraph } from './schema.ts';
 
 /** A decision, and the ids of the nodes that led to it from the start on; it ends at a condition when no edge goes on. */
-export interface Interpretation {
+interface Interpretation {
   outcome: 'allow' | 'deny';
   reason?: string;
   obligations?: string[];

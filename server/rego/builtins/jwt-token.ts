@@ -4,7 +4,7 @@ import { type BuiltinContext, refuse } from './arguments.ts';
 import { readJson } from './json-read.ts';
 import type { Signed } from './jwt-signature.ts';
 
-export type Token = { readonly header: string; readonly payload: string; readonly signature: string };
+type Token = { readonly header: string; readonly payload: string; readonly signature: string };
 
 type TokenHeader = { alg: string; kid: string; cty: string; isUnderstood: boolean };
 

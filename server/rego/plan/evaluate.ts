@@ -7,7 +7,7 @@ import type { PlanProgram } from './program.ts';
 import { resultOf } from './result.ts';
 import type { JsonObject } from './values.ts';
 
-export type PlanOptions = {
+type PlanOptions = {
   /** Nanoseconds since the Unix epoch. */
   now: bigint;
   fuel?: number;
@@ -15,7 +15,7 @@ export type PlanOptions = {
   data?: JsonObject;
 };
 
-export type PlanEvaluation = { resultSet: Record<string, unknown>[]; fuelUsed: number };
+type PlanEvaluation = { resultSet: Record<string, unknown>[]; fuelUsed: number };
 
 const NO_DATA: JsonObject = {};
 

@@ -2,7 +2,7 @@
 import type { Block, Operand, Statement } from './source.ts';
 
 /** `reads` also has the containers that a statement adds to. */
-export type Parts = { reads: readonly Operand[]; writes: readonly number[]; blocks: readonly Block[] };
+type Parts = { reads: readonly Operand[]; writes: readonly number[]; blocks: readonly Block[] };
 
 const parts = (reads: readonly Operand[], writes: readonly number[] = [], blocks: readonly Block[] = []): Parts => ({
   reads,

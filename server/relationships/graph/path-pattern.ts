@@ -51,7 +51,7 @@ function followed({ inheritances }: Types, key: string): PathPattern {
  * A type (by its key) that may come after another ('' at the begin): whether one may come after it, and whether it may be
  * the last. `type` is that of its far end.
  */
-export type Step = { after: string; key: string; name: string; type: string; inner: boolean; last: boolean };
+type Step = { after: string; key: string; name: string; type: string; inner: boolean; last: boolean };
 
 /** The steps of its paths from one end to the other. */
 export function stepsOf({ begins, ends, follows }: PathPattern, start: 'from' | 'to'): Step[] {

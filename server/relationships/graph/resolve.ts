@@ -11,7 +11,7 @@ import type { Edge } from './schema.ts';
 /** A relationship that holds, and the two that it follows from; without them it is stored. */
 type Held = { type: string; from: string; to: string; edge?: Edge; parts?: readonly [Held, Held]; length: number };
 
-export type Resolved = {
+type Resolved = {
   /** Those that hold at the root, stored ones first. */
   entries: { name: string; node: Edge['from'] }[];
   inherited: InheritedPath[];
