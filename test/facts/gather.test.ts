@@ -1,0 +1,120 @@
+/** What is read for a decision: what its policy needs, and nothing else. */
+import { expect, test } from 'vitest';
+import {
+  type ConsentFact,
+  FactGatherer,
+  type InvitationFact,
+  inputFor,
+  needsOf,
+  needsOfExplained,
+  noFacts,
+} from '../../server/facts/index.ts';
+import type { Reads } from '../../server/rego/schema.ts';
+import { typesFor } from './graphs.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const consent: ConsentFact = {
+  name: 'news',
+  version: '1',
+  document: { version: 'a', language: 'en' },
+  status: 'given',
+  sufficient: true,
+};
+const invitation: InvitationFact = {
+  id: 'i',
+  relationshipType: 'drives',
+  to: { type: 'car', id: 'c' },
+  status: 'pending',
+};
+const other = { ...invitation, id: 'other' };
+const snapshot = {
+  tenant: 't',
+  types: typesFor([], []),
+  definitions: new Map([['news', {} as never]]),
+  spec: { tokenMapping: { defaultActorType: 'user' } },
+};
+const reading = (...paths: string[][]) => needsOf({ all: false, paths });
+const subject = { type: 'user', id: 'a' };
+const withToken = { subject, context: { requestToken: 'token', other: 1 } };
+
+/** A gatherer, and what it had read. */
+function gatherer() {
+  const read: unknown[] = [];
+  const made = new FactGatherer({
+    records: ({ subject: whose, needed }) => {
+      read.push(['records', whose, needed]);
+      return { ...noFacts, subject: { role: 'chief' } };
+    },
+    consents: async ({ userId }) => {
+      read.push(['consents', userId]);
+      return [consent];
+    },
+    invitation: async (_tenant, token) => {
+      read.push(['invitation', token]);
+      return token === 'token' ? invitation : undefined;
+    },
+  });
+  const ask = (request: object, needs = reading(), about?: InvitationFact) =>
+    made.gather(snapshot, { tenant: 't', request, now: NOW, invitation: about }, needs);
+  return { read, ask };
+}
+
+test('nothing, and without a promise, for a policy that needs nothing of records', () => {
+  const { read, ask } = gatherer();
+  expect(ask(withToken, reading(['subject', 'id'], ['context'], ['time']))).toBe(noFacts);
+  expect(read).toEqual([]);
+});
+
+test('relationships and attributes alone need no promise of their own', () => {
+  const { read, ask } = gatherer();
+  expect(ask({ subject: { id: 'a' } }, reading(['subject', 'role']))).toMatchObject({ subject: { role: 'chief' } });
+  // A subject without a type has the default one.
+  const needed = { subject: false, resource: false, subjectAttributes: true, resourceAttributes: false };
+  expect(read).toEqual([['records', { type: 'user', id: 'a' }, needed]]);
+});
+
+test('consents of a user, beside the records', async () => {
+  const { read, ask } = gatherer();
+  const needs = reading(['consents'], ['graph']);
+  expect(await ask({ subject }, needs)).toEqual({ ...noFacts, subject: { role: 'chief' }, consents: [consent] });
+  expect(read.map((one) => (one as unknown[])[0])).toEqual(['records', 'consents']);
+});
+
+test.each([[{ type: 'car', id: 'a' }], [{ type: 'user' }], [undefined]])('no consents of the subject %j', (whose) => {
+  const { read, ask } = gatherer();
+  expect(ask(whose === undefined ? {} : { subject: whose }, reading(['consents']))).toBe(noFacts);
+  expect(read).toEqual([]);
+});
+
+test('the invitation of the requestToken, or the one that the question is about', async () => {
+  const { read, ask } = gatherer();
+  const needs = reading(['invitation'], ['context']);
+  expect((await ask(withToken, needs)).invitation).toEqual(invitation);
+  expect((await ask({ context: { requestToken: 'forged' } }, needs)).invitation).toBeUndefined();
+  expect((await ask(withToken, needs, other)).invitation).toEqual(other);
+  expect((await ask({ context: { requestToken: 1 } }, needs)).invitation).toBeUndefined();
+  expect(read).toEqual([
+    ['invitation', 'token'],
+    ['invitation', 'forged'],
+  ]);
+});
+
+test('the input has what is read, and no requestToken that became an invitation', () => {
+  const needs = reading(['invitation'], ['context'], ['subject', 'role']);
+  const question = { tenant: 't', request: withToken, now: NOW };
+  const facts = { ...noFacts, invitation, subject: { role: 'chief' } };
+  expect(inputFor(needs, question, facts)).toEqual({
+    subject: { ...subject, role: 'chief' },
+    context: { other: 1 },
+    invitation,
+  });
+  expect(inputFor(needs, question, noFacts)).toEqual({ subject, context: withToken.context });
+});
+
+test('an explained decision is given everything, and of relationships what the policy reads of them', () => {
+  const reads: Reads = { all: false, paths: [['graph', 'subject'], ['time']] };
+  const { input, records, explain } = needsOfExplained(reads);
+  expect(Object.values(input).every(Boolean)).toBe(true);
+  expect(records).toEqual({ subject: true, resource: false, subjectAttributes: true, resourceAttributes: true });
+  expect(explain).toBe(true);
+});
