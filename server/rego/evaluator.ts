@@ -5,9 +5,9 @@
  */
 import { type EvaluateOptions, type Evaluation, Instance } from './evaluate.ts';
 import { evaluatePlan } from './plan/evaluate.ts';
-import { Inexact } from './plan/machine.ts';
+import { PlanBailout } from './plan/machine.ts';
 import { loadPlan, type PlanProgram } from './plan/program.ts';
-import { Declined } from './plan/source.ts';
+import { UnsupportedPlan } from './plan/source.ts';
 import { loadProgram, type Program } from './program.ts';
 
 /** What the compiler made of a policy; `plan` is text, absent for what was compiled before there were plans. */
@@ -56,7 +56,7 @@ export class Evaluator {
       if (this.#givenUp > 0) this.#givenUp--;
       return { result: resultSet[0]?.result, fuelUsed };
     } catch (error) {
-      if (!(error instanceof Inexact)) throw error;
+      if (!(error instanceof PlanBailout)) throw error;
       if (++this.#givenUp >= GIVEN_UP_MAX) this.#plan = undefined;
       return this.#byWasm(input, options);
     }
@@ -76,7 +76,7 @@ function accepted(plan: string): PlanProgram | undefined {
   try {
     return loadPlan(plan);
   } catch (error) {
-    if (error instanceof Declined) return undefined;
+    if (error instanceof UnsupportedPlan) return undefined;
     throw error;
   }
 }

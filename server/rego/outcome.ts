@@ -1,6 +1,13 @@
 /** Owns whether a compiled policy can say an outcome at all: found in its plan, without running it. */
 import { partsOf } from './plan/parts.ts';
-import { type Block, Declined, type Operand, type PlanFunction, type PlanSource, readPlan } from './plan/source.ts';
+import {
+  type Block,
+  type Operand,
+  type PlanFunction,
+  type PlanSource,
+  readPlan,
+  UnsupportedPlan,
+} from './plan/source.ts';
 import type { Compiled } from './schema.ts';
 
 /** Where the compiler's own module reads the policy's rule; it is there exactly when the package has such a rule. */
@@ -21,7 +28,7 @@ export function noOutcome({ plan: text }: Pick<Compiled, 'plan'>): 'missing' | '
     const rule = ruleBehind(answer, plan);
     return rule === undefined || mayBeOutcome(rule, plan) ? undefined : 'never';
   } catch (error) {
-    if (error instanceof Declined || error instanceof RangeError) return undefined;
+    if (error instanceof UnsupportedPlan || error instanceof RangeError) return undefined;
     throw error;
   }
 }

@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { PolicyError } from '../../server/rego/evaluate.ts';
 import { evaluatePlan } from '../../server/rego/plan/evaluate.ts';
-import { Inexact } from '../../server/rego/plan/machine.ts';
+import { PlanBailout } from '../../server/rego/plan/machine.ts';
 import { loadPlan } from '../../server/rego/plan/program.ts';
-import { Declined } from '../../server/rego/plan/source.ts';
+import { UnsupportedPlan } from '../../server/rego/plan/source.ts';
 import type { JsonObject } from '../../server/rego/plan/values.ts';
 import type { Case } from './case-stream.ts';
 
@@ -22,8 +22,8 @@ export function judgePlan(test: Case, wasm: Given, now: bigint): PlanVerdict {
     const { resultSet } = evaluatePlan(program, test.input, { now, data: (test.data ?? {}) as JsonObject });
     return compared({ resultSet }, wasm);
   } catch (error) {
-    if (error instanceof Declined) return { outcome: 'declined', detail: error.message };
-    if (error instanceof Inexact) return { outcome: 'inexact', detail: error.message };
+    if (error instanceof UnsupportedPlan) return { outcome: 'declined', detail: error.message };
+    if (error instanceof PlanBailout) return { outcome: 'inexact', detail: error.message };
     if (!(error instanceof PolicyError)) return { outcome: 'disagrees', detail: `threw ${String(error)}` };
     return compared({ error: error.kind }, wasm, error);
   }

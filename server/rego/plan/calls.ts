@@ -1,13 +1,13 @@
 /** Owns calls: of the plan's own functions, of builtins, and of a rule whose path is computed. */
 import { type Code, joined, js } from './code.ts';
 import { type Callee, exit, fresh, local, type Scope, value } from './scope.ts';
-import { Declined, type Operand, type Statement } from './source.ts';
+import { type Operand, type Statement, UnsupportedPlan } from './source.ts';
 
 type Call = Extract<Statement, ['call', ...unknown[]]>;
 
 export function callFunction([, name, operands, to]: Call, scope: Scope): Code {
   const { index, params } = scope.outer.functions.get(name) as Callee;
-  if (operands.length !== params) throw new Declined('a call with other than the parameters');
+  if (operands.length !== params) throw new UnsupportedPlan('a call with other than the parameters');
   const target = local(scope, to);
   const call = js`f${index}(m${list(operands, scope)})`;
   // A function of the documents alone is a rule: it is evaluated once.

@@ -4,7 +4,7 @@
  * the program, which names them by their numbers.
  */
 
-import { Declined } from './source.ts';
+import { UnsupportedPlan } from './source.ts';
 
 /** A piece of JavaScript. Only `js` and `joined` make one. */
 export class Code {
@@ -26,7 +26,7 @@ export class Code {
   }
 }
 
-/** A template's piece, of pieces and whole numbers. Throws Declined for anything else. */
+/** A template's piece, of pieces and whole numbers. Throws UnsupportedPlan for anything else. */
 export const js = Code.of;
 
 /** Pieces one after the other. */
@@ -35,5 +35,5 @@ export const joined = Code.join;
 function written(part: unknown): string {
   if (part instanceof Code) return part.text;
   if (Number.isSafeInteger(part) && (part as number) >= 0) return String(part);
-  throw new Declined('neither code nor a whole number');
+  throw new UnsupportedPlan('neither code nor a whole number');
 }

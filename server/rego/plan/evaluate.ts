@@ -2,7 +2,7 @@
 import { limits } from '../../core/limits.ts';
 import { PolicyError } from '../budget.ts';
 import { acceptInput } from './input.ts';
-import { Inexact, Machine } from './machine.ts';
+import { Machine, PlanBailout } from './machine.ts';
 import type { PlanProgram } from './program.ts';
 import { resultOf } from './result.ts';
 import type { JsonObject } from './values.ts';
@@ -21,7 +21,7 @@ const NO_DATA: JsonObject = {};
 
 /**
  * Evaluates a plan against `input`, any JSON value or undefined for none. Synchronous; bounded by the fuel.
- * @throws PolicyError as the Wasm's evaluation does; Inexact when the Wasm has to do this one
+ * @throws PolicyError as the Wasm's evaluation does; PlanBailout when the Wasm has to do this one
  */
 export function evaluatePlan(program: PlanProgram, input: unknown, options: PlanOptions): PlanEvaluation {
   const { now, fuel = limits.evaluateFuel, data = NO_DATA } = options;
@@ -31,9 +31,9 @@ export function evaluatePlan(program: PlanProgram, input: unknown, options: Plan
     const resultSet = resultOf(machine);
     return { resultSet, fuelUsed: Math.ceil(fuel - machine.fuel) };
   } catch (error) {
-    if (error instanceof PolicyError || error instanceof Inexact) throw error;
+    if (error instanceof PolicyError || error instanceof PlanBailout) throw error;
     // The stack's end, or a text or array past what V8 allows: the Wasm has its own bounds.
-    if (error instanceof RangeError) throw new Inexact(error.message, { cause: error });
+    if (error instanceof RangeError) throw new PlanBailout(error.message, { cause: error });
     throw new PolicyError('internal', 'the plan failed', { cause: error });
   }
 }

@@ -2,7 +2,7 @@
 import { type Builtin, boundResult } from '../builtins/arguments.ts';
 import { NumberText, parseNumber, RegoSet, type Value } from '../value.ts';
 import type { PlanBuiltin } from './builtins/table.ts';
-import { Inexact, type Machine } from './machine.ts';
+import { type Machine, PlanBailout } from './machine.ts';
 import { numberOf } from './numbers.ts';
 import { orderedItems, orderedPairs } from './order.ts';
 import { isArray, PlanObject, PlanSet, type PlanValue } from './values.ts';
@@ -75,6 +75,6 @@ function scalarFromHost(value: Value): null | boolean | number | bigint | string
   if (typeof value !== 'number' && typeof value !== 'bigint' && !(value instanceof NumberText)) return undefined;
   const text = value instanceof NumberText ? value.text : String(value);
   const number = numberOf(text);
-  if (number === undefined) throw new Inexact('a number of a host builtin');
+  if (number === undefined) throw new PlanBailout('a number of a host builtin');
   return number;
 }

@@ -10,7 +10,7 @@ import type { PlanValue } from './values.ts';
  * What this evaluator does not do exactly as OPA's Wasm does (a fraction that no double writes back, a letter beyond
  * ASCII to be lowered): the evaluation is given up, and the Wasm does it from the start.
  */
-export class Inexact extends Error {}
+export class PlanBailout extends Error {}
 
 /** A rule's result that is not known yet; undefined is a result. */
 export const UNKNOWN = Symbol('unknown');

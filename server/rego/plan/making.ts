@@ -2,7 +2,7 @@
 import { type Code, js } from './code.ts';
 import { numberOf } from './numbers.ts';
 import { local, place, type Scope, text, value } from './scope.ts';
-import { Declined, type Statement } from './source.ts';
+import { type Statement, UnsupportedPlan } from './source.ts';
 
 export function making(one: Statement, scope: Scope): Code {
   switch (one[0]) {
@@ -32,13 +32,14 @@ export function making(one: Statement, scope: Scope): Code {
     case 'merge':
       return js`${local(scope, one[3])}=merged(m,${local(scope, one[1])},${local(scope, one[2])});`;
     default:
-      throw new Declined(`the statement ${String(one[0])} is not done here`);
+      throw new UnsupportedPlan(`the statement ${String(one[0])} is not done here`);
   }
 }
 
 /** In the table: a policy's numbers are its own text. */
 function number(digits: string, scope: Scope): Code {
   const found = numberOf(digits);
-  if (found === undefined) throw new Declined(`the number ${digits.slice(0, 40)} is not one that JavaScript writes so`);
+  if (found === undefined)
+    throw new UnsupportedPlan(`the number ${digits.slice(0, 40)} is not one that JavaScript writes so`);
   return scope.outer.constants.add(found);
 }

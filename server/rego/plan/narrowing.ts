@@ -10,7 +10,7 @@ import { Bodies, type Body, type Routine } from './bodies.ts';
 import { Conditions } from './conditions.ts';
 import { nameOf, type Origin, type Placed, type Scan, type Side } from './origins.ts';
 import { partsOf } from './parts.ts';
-import { Declined, type Operand, readPlan, type Statement } from './source.ts';
+import { type Operand, readPlan, type Statement, UnsupportedPlan } from './source.ts';
 
 const sides = ['subject', 'resource'] as const;
 
@@ -41,7 +41,7 @@ function findingsOf(planText: string): Findings | undefined {
   try {
     return new Findings(new Bodies(readPlan(planText)));
   } catch (error) {
-    if (error instanceof Declined || error instanceof RangeError) return undefined; // nested too deeply
+    if (error instanceof UnsupportedPlan || error instanceof RangeError) return undefined; // nested too deeply
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 /**
  * Owns arithmetic. OPA computes in decimal, without rounding but in a division: 0.1 + 0.2 is 0.3. Integers within 2^53
- * take the short way; the rest is computed as digits and a power of ten, and given up (Inexact) where the result's text
+ * take the short way; the rest is computed as digits and a power of ten, and given up (PlanBailout) where the result's text
  * is not one that a value here can stand for, e.g. 3.0 or thirty digits.
  */
-import { Inexact, type Machine } from './machine.ts';
+import { type Machine, PlanBailout } from './machine.ts';
 
 /** coefficient × 10^exponent */
 type Decimal = { coefficient: bigint; exponent: number };
@@ -40,25 +40,25 @@ export function times(a: number | bigint, b: number | bigint): number | bigint {
 
 /** Undefined for a division by zero. */
 export function dividedBy(a: number | bigint, b: number | bigint): number | undefined {
-  if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b)) throw new Inexact('a division of other than integers');
+  if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b)) throw new PlanBailout('a division of other than integers');
   const [x, y] = [a as number, b as number];
   if (y === 0) return undefined;
   if (x % y === 0) return x / y === 0 ? 0 : x / y;
   let [rest, exponent] = [BigInt(x), 0];
   const divisor = BigInt(y);
   while (rest % divisor !== 0n) {
-    if (--exponent < -DIVISION_DIGITS) throw new Inexact('a quotient of too many digits');
+    if (--exponent < -DIVISION_DIGITS) throw new PlanBailout('a quotient of too many digits');
     rest *= 10n;
   }
   const quotient = rest / divisor;
-  if (String(quotient).length > DIVISION_DIGITS) throw new Inexact('a quotient of too many digits');
+  if (String(quotient).length > DIVISION_DIGITS) throw new PlanBailout('a quotient of too many digits');
   return fromDecimal({ coefficient: quotient, exponent }) as number;
 }
 
 /** Undefined for other than integers, and for a zero divisor. */
 export function remainder(a: number | bigint, b: number | bigint): number | bigint | undefined {
   if (!isInteger(a) || !isInteger(b)) return undefined;
-  if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b)) throw new Inexact('a remainder past 2^53');
+  if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b)) throw new PlanBailout('a remainder past 2^53');
   if (b === 0) return undefined;
   return ((a as number) % (b as number)) + 0; // -0 + 0 is 0
 }
@@ -67,10 +67,10 @@ export function isInteger(value: number | bigint): boolean {
   return typeof value === 'bigint' || Number.isInteger(value);
 }
 
-/** An integer within 2^53, undefined for a fraction. Throws Inexact for a larger one. */
+/** An integer within 2^53, undefined for a fraction. Throws PlanBailout for a larger one. */
 export function integerOf(value: number | bigint): number | undefined {
   if (Number.isSafeInteger(value)) return value as number;
-  if (isInteger(value)) throw new Inexact('an integer past 2^53');
+  if (isInteger(value)) throw new PlanBailout('an integer past 2^53');
   return undefined;
 }
 
@@ -96,14 +96,14 @@ function decimal(value: number | bigint): Decimal {
 
 function aligned(a: Decimal, b: Decimal): [Decimal, Decimal] {
   const exponent = Math.min(a.exponent, b.exponent);
-  if (Math.abs(a.exponent - b.exponent) > 400) throw new Inexact('numbers far apart');
+  if (Math.abs(a.exponent - b.exponent) > 400) throw new PlanBailout('numbers far apart');
   const shift = (x: Decimal) => ({ coefficient: x.coefficient * 10n ** BigInt(x.exponent - exponent), exponent });
   return [shift(a), shift(b)];
 }
 
 function fromDecimal(value: Decimal): number | bigint {
   const found = value.coefficient === 0n && value.exponent === 0 ? 0 : numberOf(scientific(value));
-  if (found === undefined) throw new Inexact('a number without a double or 64 bits for it');
+  if (found === undefined) throw new PlanBailout('a number without a double or 64 bits for it');
   return found;
 }
 

@@ -13,7 +13,7 @@ import { hostCall } from './exchange.ts';
 import { type Machine, type Memo, UNKNOWN } from './machine.ts';
 import { runtime } from './runtime.ts';
 import { type Callee, Constants, local, type Outer, type Scope } from './scope.ts';
-import { type Block, Declined, type PlanFunction, type PlanSource, readPlan } from './source.ts';
+import { type Block, type PlanFunction, type PlanSource, readPlan, UnsupportedPlan } from './source.ts';
 import type { PlanValue } from './values.ts';
 
 export type PlanProgram = {
@@ -24,7 +24,7 @@ export type PlanProgram = {
 
 /**
  * Makes the program of a plan.
- * @throws Declined when the plan has what is not done exactly here
+ * @throws UnsupportedPlan when the plan has what is not done exactly here
  */
 export function loadPlan(text: string): PlanProgram {
   try {
@@ -32,10 +32,12 @@ export function loadPlan(text: string): PlanProgram {
     const { code, constants } = programOf(plan);
     return { run: compiled(code, constants), memo: plan.functions.map(() => UNKNOWN) };
   } catch (error) {
-    if (error instanceof RangeError) throw new Declined('the plan is nested too deeply', { cause: error });
+    if (error instanceof RangeError) throw new UnsupportedPlan('the plan is nested too deeply', { cause: error });
     // More arguments or locals than V8 takes.
-    if (error instanceof SyntaxError) throw new Declined('the program is not one that V8 takes', { cause: error });
-    if (error instanceof EvalError) throw new Declined('Node was told to make no code from text', { cause: error });
+    if (error instanceof SyntaxError)
+      throw new UnsupportedPlan('the program is not one that V8 takes', { cause: error });
+    if (error instanceof EvalError)
+      throw new UnsupportedPlan('Node was told to make no code from text', { cause: error });
     throw error;
   }
 }
@@ -55,7 +57,7 @@ export function programOf(plan: PlanSource): { code: Code; constants: readonly u
   const all = joined(callees.map((_, index) => js`f${index},`));
   const names = joined(constants.values.map((_, index) => js`k${index},`));
   const code = js`"use strict";\nconst [${names}]=constants;\n${joined(functions)}const functions=[${all}];\n${main}`;
-  if (code.text.length > limits.planProgramCharsMax) throw new Declined('the program is too long');
+  if (code.text.length > limits.planProgramCharsMax) throw new UnsupportedPlan('the program is too long');
   return { code, constants: constants.values };
 }
 
@@ -67,11 +69,12 @@ function compiled(code: Code, constants: readonly unknown[]): PlanProgram['run']
 function functionOf({ blocks, params }: PlanFunction, index: number, outer: Outer): Code {
   // Every function ends in a block that returns its result.
   const last = blocks.at(-1);
-  if (last?.length !== 1 || last[0]?.[0] !== 'return') throw new Declined('a function that does not end in its result');
+  if (last?.length !== 1 || last[0]?.[0] !== 'return')
+    throw new UnsupportedPlan('a function that does not end in its result');
   const scope: Scope = { outer, locals: new Set(), exits: [], returning: (value) => js`return ${value};` };
   const names = joined(params.map((number) => js`,${local(scope, number)}`));
   const given = new Set(scope.locals);
-  if (given.size !== params.length) throw new Declined('a parameter twice');
+  if (given.size !== params.length) throw new UnsupportedPlan('a parameter twice');
   const result = local(scope, last[0][1]);
   const body = bodyOf(blocks.slice(0, -1), scope, given);
   return js`var f${index}=(function(m${names}){${body}return ${result};});\n`;
@@ -97,6 +100,6 @@ function builtin(name: string): PlanBuiltin {
   const native = nativeBuiltins.get(name);
   if (native !== undefined) return native;
   const supplied = hostBuiltins.get(name);
-  if (supplied === undefined) throw new Declined(`${name} is not done here`);
+  if (supplied === undefined) throw new UnsupportedPlan(`${name} is not done here`);
   return hostCall(supplied);
 }

@@ -1,7 +1,7 @@
 /** Owns what programs made from plans call besides builtins: look-ups, making values and putting into them, `with`. */
 import { PolicyError } from '../budget.ts';
 import { equal } from './compare.ts';
-import { exhausted, Inexact, type Machine, UNKNOWN } from './machine.ts';
+import { exhausted, type Machine, PlanBailout, UNKNOWN } from './machine.ts';
 import { merged } from './merge.ts';
 import { orderedEntries, orderedNames, sizeOf } from './order.ts';
 import {
@@ -45,7 +45,7 @@ function lengthOf(machine: Machine, value: Maybe): number {
   if (isArray(value)) return value.length;
   if (value instanceof PlanObject || value instanceof PlanSet) return value.size;
   if (isJsonObject(value)) return sizeOf(machine, value);
-  if (typeof value === 'string') throw new Inexact('the length of a string in bytes');
+  if (typeof value === 'string') throw new PlanBailout('the length of a string in bytes');
   return 0;
 }
 
@@ -74,23 +74,23 @@ function newSet(machine: Machine): PlanSet {
 }
 
 function append(machine: Machine, list: Maybe, item: Maybe): void {
-  if (!Array.isArray(list)) throw new Inexact('an item for what is no array');
+  if (!Array.isArray(list)) throw new PlanBailout('an item for what is no array');
   machine.hold(ITEM_BYTES);
   (list as PlanValue[]).push(defined(item));
 }
 
 function add(machine: Machine, set: Maybe, item: Maybe): void {
-  if (!(set instanceof PlanSet)) throw new Inexact('an item for what is no set');
+  if (!(set instanceof PlanSet)) throw new PlanBailout('an item for what is no set');
   set.add(machine, defined(item));
 }
 
 function insert(machine: Machine, object: Maybe, name: Maybe, item: Maybe): void {
-  if (!(object instanceof PlanObject)) throw new Inexact('a member for what is no object');
+  if (!(object instanceof PlanObject)) throw new PlanBailout('a member for what is no object');
   object.insert(machine, defined(name), defined(item));
 }
 
 function insertOnce(machine: Machine, object: Maybe, name: Maybe, item: Maybe, ...place: Place): void {
-  if (!(object instanceof PlanObject)) throw new Inexact('a member for what is no object');
+  if (!(object instanceof PlanObject)) throw new PlanBailout('a member for what is no object');
   const held = object.get(machine, defined(name));
   if (held !== undefined && !equal(machine, held, defined(item)))
     throw new PolicyError('conflict', `${place.join(':')}: object insert conflict`);
@@ -99,7 +99,7 @@ function insertOnce(machine: Machine, object: Maybe, name: Maybe, item: Maybe, .
 
 /** OPA's planner puts only what is defined into others. */
 function defined(value: Maybe): PlanValue {
-  if (value === undefined) throw new Inexact('an undefined part');
+  if (value === undefined) throw new PlanBailout('an undefined part');
   return value;
 }
 
@@ -112,7 +112,7 @@ function forget(machine: Machine): void {
 /** A copy of the document, as deep as the path goes, with the value at its end. */
 function upserted(machine: Machine, document: Maybe, path: readonly string[], value: Maybe): Maybe {
   if (path.length === 0) return value;
-  if (document !== undefined && !isObject(document)) throw new Inexact('`with` inside what is no object');
+  if (document !== undefined && !isObject(document)) throw new PlanBailout('`with` inside what is no object');
   const root = copied(machine, document);
   let at = root;
   for (const name of path.slice(0, -1)) {
@@ -134,7 +134,7 @@ function copied(machine: Machine, object: JsonObject | PlanObject | undefined): 
 }
 
 function wayOutOfWith(): never {
-  throw new Inexact('a way out of `with`');
+  throw new PlanBailout('a way out of `with`');
 }
 
 /** The number of the function at a path that was computed; undefined when there is none. */

@@ -2,7 +2,7 @@
 import { limits } from '../../core/limits.ts';
 import type { PlanBuiltin } from './builtins/table.ts';
 import { type Code, js } from './code.ts';
-import { Declined, type Operand } from './source.ts';
+import { type Operand, UnsupportedPlan } from './source.ts';
 
 /** A function of the plan. */
 export type Callee = {
@@ -53,14 +53,15 @@ export type Scope = {
 
 const LOCAL_MAX = 100_000;
 
-/** The name of a local. Throws Declined when it is not a number of one. */
+/** The name of a local. Throws UnsupportedPlan when it is not a number of one. */
 export function local(scope: Scope, number: number): Code {
-  if (!Number.isInteger(number) || number < 0 || number > LOCAL_MAX) throw new Declined('a local without a number');
+  if (!Number.isInteger(number) || number < 0 || number > LOCAL_MAX)
+    throw new UnsupportedPlan('a local without a number');
   scope.locals.add(number);
   return js`l${number}`;
 }
 
-/** An operand's value: a local, a constant, true or false. Throws Declined for a string that the plan does not have. */
+/** An operand's value: a local, a constant, true or false. Throws UnsupportedPlan for a string that the plan does not have. */
 export function value(scope: Scope, operand: Operand): Code {
   if (typeof operand === 'number') return local(scope, operand);
   if (typeof operand === 'boolean') return operand ? js`true` : js`false`;
@@ -71,8 +72,8 @@ export function value(scope: Scope, operand: Operand): Code {
 /** A string of the plan. */
 export function text(scope: Scope, number: number): string {
   const found = scope.outer.strings[number];
-  if (typeof found !== 'string') throw new Declined('a string that the plan does not have');
-  if (!found.isWellFormed()) throw new Declined('a string is not well-formed');
+  if (typeof found !== 'string') throw new UnsupportedPlan('a string that the plan does not have');
+  if (!found.isWellFormed()) throw new UnsupportedPlan('a string is not well-formed');
   return found;
 }
 
@@ -84,7 +85,7 @@ export function place(scope: Scope, file: number, row: number, column: number): 
 /** What leaves the statement's own block (0: what undefined does) or as many more. */
 export function exit(scope: Scope, levels = 0): Code {
   const code = scope.exits.at(-1 - levels);
-  if (!Number.isInteger(levels) || levels < 0 || code === undefined) throw new Declined('a way out of no block');
+  if (!Number.isInteger(levels) || levels < 0 || code === undefined) throw new UnsupportedPlan('a way out of no block');
   return code;
 }
 
@@ -93,8 +94,8 @@ export function fresh({ outer }: Scope): number {
   return ++outer.names;
 }
 
-/** The scope inside of one or more blocks more. Throws Declined past limits.planNestingMax. */
+/** The scope inside of one or more blocks more. Throws UnsupportedPlan past limits.planNestingMax. */
 export function inside(scope: Scope, ...exits: readonly Code[]): Scope {
-  if (scope.exits.length + exits.length > limits.planNestingMax) throw new Declined('blocks nested too deeply');
+  if (scope.exits.length + exits.length > limits.planNestingMax) throw new UnsupportedPlan('blocks nested too deeply');
   return { ...scope, exits: [...scope.exits, ...exits] };
 }

@@ -44,17 +44,18 @@ export type PlanSource = {
 };
 
 /** Why a plan is not run here: its Wasm is. */
-export class Declined extends Error {}
+export class UnsupportedPlan extends Error {}
 
-/** Throws Declined when the text is not a plan. */
+/** Throws UnsupportedPlan when the text is not a plan. */
 export function readPlan(text: string): PlanSource {
   let plan: Partial<PlanSource>;
   try {
     plan = JSON.parse(text) as Partial<PlanSource>;
   } catch {
-    throw new Declined('the plan is not JSON');
+    throw new UnsupportedPlan('the plan is not JSON');
   }
   const { strings, files, builtins, functions, plans } = plan;
-  if (!strings || !files || !builtins || !functions || plans?.length !== 1) throw new Declined('this is not a plan');
+  if (!strings || !files || !builtins || !functions || plans?.length !== 1)
+    throw new UnsupportedPlan('this is not a plan');
   return { strings, files, builtins, functions, plans };
 }

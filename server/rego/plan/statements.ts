@@ -3,7 +3,7 @@ import { callBuiltin, callDynamic, callFunction } from './calls.ts';
 import { type Code, js } from './code.ts';
 import { making } from './making.ts';
 import { exit, local, place, type Scope, text, value } from './scope.ts';
-import { Declined, type Operand, type Statement } from './source.ts';
+import { type Operand, type Statement, UnsupportedPlan } from './source.ts';
 import { PlanObject, PlanSet } from './values.ts';
 
 /** One statement's code: it goes on behind itself, or leaves its block. */
@@ -16,7 +16,7 @@ export function statement(one: Statement, scope: Scope): Code {
     case 'result':
       return js`result(m,${local(scope, one[1])});`;
     case 'return':
-      if (scope.returning === undefined) throw new Declined('a result where nothing returns one');
+      if (scope.returning === undefined) throw new UnsupportedPlan('a result where nothing returns one');
       return scope.returning(local(scope, one[1]));
     case 'call':
       return scope.outer.functions.has(one[1]) ? callFunction(one, scope) : callBuiltin(one, scope);

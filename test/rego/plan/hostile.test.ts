@@ -5,7 +5,7 @@ import { PolicyError } from '../../../server/rego/evaluate.ts';
 import { Evaluator } from '../../../server/rego/evaluator.ts';
 import { evaluatePlan } from '../../../server/rego/plan/evaluate.ts';
 import { keyOf } from '../../../server/rego/plan/keys.ts';
-import { Inexact, Machine } from '../../../server/rego/plan/machine.ts';
+import { Machine, PlanBailout } from '../../../server/rego/plan/machine.ts';
 import { loadPlan } from '../../../server/rego/plan/program.ts';
 import { type Attack, attacks, costly, long } from '../attacks.ts';
 import { closeCompiler, compileCode, NOW } from '../policies.ts';
@@ -147,7 +147,7 @@ function outcomeOf(run: () => unknown): string {
   try {
     return 'obligations' in (run() as object) ? 'defined' : 'undefined';
   } catch (error) {
-    if (error instanceof Inexact) return 'inexact';
+    if (error instanceof PlanBailout) return 'inexact';
     if (error instanceof PolicyError) return error.kind;
     throw error;
   }
@@ -179,7 +179,7 @@ describe('host builtins are charged for their work', () => {
     try {
       used = evaluatePlan(program, input, { now: NOW }).fuelUsed;
     } catch (error) {
-      if (error instanceof Inexact) return;
+      if (error instanceof PlanBailout) return;
       if (!(error instanceof PolicyError) || (error.kind !== 'budget' && error.kind !== 'memory')) throw error;
       used = limits.evaluateFuel;
     }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Instance, loadProgram, PolicyError, type Program } from '../../../server/rego/evaluate.ts';
 import { evaluatePlan } from '../../../server/rego/plan/evaluate.ts';
-import { Inexact } from '../../../server/rego/plan/machine.ts';
+import { PlanBailout } from '../../../server/rego/plan/machine.ts';
 import { loadPlan, type PlanProgram } from '../../../server/rego/plan/program.ts';
 import type { Compiled } from '../../../server/rego/schema.ts';
 import { NOW } from '../policies.ts';
@@ -15,7 +15,7 @@ export class Pair {
   readonly plan: PlanProgram;
   #instance: Instance;
 
-  /** Throws Declined when the plan is not run. */
+  /** Throws UnsupportedPlan when the plan is not run. */
   constructor({ wasm, plan }: Pick<Compiled, 'wasm' | 'plan'>) {
     if (plan === undefined) throw new Error('the policy has no plan');
     this.plan = loadPlan(plan);
@@ -28,7 +28,7 @@ export class Pair {
       const options = { now: NOW, ...(fuel === undefined ? {} : { fuel }) };
       return { result: evaluatePlan(this.plan, input, options).resultSet[0]?.result };
     } catch (error) {
-      if (error instanceof Inexact) return { inexact: error.message };
+      if (error instanceof PlanBailout) return { inexact: error.message };
       if (error instanceof PolicyError && error.kind !== 'internal') return { error: error.kind };
       throw error;
     }

@@ -6,7 +6,7 @@ import { Evaluator } from '../../../server/rego/evaluator.ts';
 import { js } from '../../../server/rego/plan/code.ts';
 import { loadPlan, programOf } from '../../../server/rego/plan/program.ts';
 import { runtime } from '../../../server/rego/plan/runtime.ts';
-import { Declined, type PlanSource, readPlan } from '../../../server/rego/plan/source.ts';
+import { type PlanSource, readPlan, UnsupportedPlan } from '../../../server/rego/plan/source.ts';
 import { closeCompiler, compileCode, NOW } from '../policies.ts';
 import { Pair } from './oracle.ts';
 
@@ -92,7 +92,7 @@ test('code is made of code and whole numbers only', () => {
   const k = js`k${7}`;
   expect(js`${k}=${1};`.text).toBe('k7=1;');
   for (const forged of ['process', { text: 'process' }, 1.5, -1, 1e21, Number.NaN, undefined, [1]])
-    expect(() => js`${forged as never}`).toThrow(Declined);
+    expect(() => js`${forged as never}`).toThrow(UnsupportedPlan);
 });
 
 const plain: PlanSource = {
@@ -144,7 +144,7 @@ describe('what is no plan of ours makes no program', () => {
     ['no plan', '{}'],
   ];
   test.for(forged)('%s', ([, text]) => {
-    expect(() => loadPlan(text)).toThrow(Declined);
+    expect(() => loadPlan(text)).toThrow(UnsupportedPlan);
   });
 
   test('the same without a change does', () => {

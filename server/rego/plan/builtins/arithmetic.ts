@@ -1,6 +1,6 @@
 /** Owns arithmetic and comparison. */
 import { compare, equal } from '../compare.ts';
-import { Inexact } from '../machine.ts';
+import { PlanBailout } from '../machine.ts';
 import { chargeArithmetic, dividedBy, integerOf, isInteger, minus, plus, remainder, times } from '../numbers.ts';
 import { isNumber, PlanSet, type PlanValue } from '../values.ts';
 import { difference } from './sets.ts';
@@ -55,7 +55,7 @@ function unary(compute: (value: number) => number): PlanBuiltin {
   return (_machine, value: PlanValue | undefined) => {
     if (!isNumber(value)) return undefined;
     if (typeof value === 'bigint' || (Number.isInteger(value) && !Number.isSafeInteger(value)))
-      throw new Inexact('an integer past 2^53');
+      throw new PlanBailout('an integer past 2^53');
     return compute(value) + 0; // -0 + 0 is 0
   };
 }

@@ -1,5 +1,5 @@
 /** Owns bits.*, for integers from 0 to 2^53; OPA's own way with negative ones is left to it. */
-import { Inexact } from '../machine.ts';
+import { PlanBailout } from '../machine.ts';
 import { isNumber, type PlanValue } from '../values.ts';
 import type { PlanBuiltin, PlanBuiltins } from './table.ts';
 
@@ -26,17 +26,17 @@ function binary(compute: (a: bigint, b: bigint) => bigint): PlanBuiltin {
 function integerOf(value: PlanValue | undefined): bigint | undefined {
   if (!isNumber(value)) return undefined;
   if (typeof value === 'number' && !Number.isInteger(value)) return undefined;
-  if (!Number.isSafeInteger(value) || value < 0) throw new Inexact('bits of a negative or large number');
+  if (!Number.isSafeInteger(value) || value < 0) throw new PlanBailout('bits of a negative or large number');
   return BigInt(value);
 }
 
 function small(shift: bigint): bigint {
-  if (shift > 64n) throw new Inexact('a large shift');
+  if (shift > 64n) throw new PlanBailout('a large shift');
   return shift;
 }
 
 function exact(result: bigint): number {
   const number = Number(result);
-  if (!Number.isSafeInteger(number)) throw new Inexact('bits past 2^53');
+  if (!Number.isSafeInteger(number)) throw new PlanBailout('bits past 2^53');
   return number;
 }

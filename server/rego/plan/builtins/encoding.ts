@@ -1,5 +1,5 @@
 /** Owns base64*. */
-import { Inexact, type Machine } from '../machine.ts';
+import { type Machine, PlanBailout } from '../machine.ts';
 import type { PlanValue } from '../values.ts';
 import { type PlanBuiltin, type PlanBuiltins, spendText } from './table.ts';
 
@@ -29,9 +29,9 @@ function decoder(strict: RegExp, encoding: 'base64' | 'base64url'): PlanBuiltin 
 /** OPA's decoder skips what it does not know, and its strings may hold any bytes: both are left to it. */
 function decode(machine: Machine, text: string, strict: RegExp, encoding: 'base64' | 'base64url'): string {
   spendText(machine, text.length * 2);
-  if (text === '' || !strict.test(text)) throw new Inexact('base64 that is not strict');
+  if (text === '' || !strict.test(text)) throw new PlanBailout('base64 that is not strict');
   const bytes = Buffer.from(text, encoding);
   const decoded = bytes.toString();
-  if (!Buffer.from(decoded).equals(bytes)) throw new Inexact('base64 of other than UTF-8');
+  if (!Buffer.from(decoded).equals(bytes)) throw new PlanBailout('base64 of other than UTF-8');
   return decoded;
 }

@@ -1,7 +1,7 @@
 /** Owns object.*. */
 
 import { keysOf } from '../compare.ts';
-import { Inexact, type Machine } from '../machine.ts';
+import { type Machine, PlanBailout } from '../machine.ts';
 import { united } from '../merge.ts';
 import { chargeNames, orderedPairs } from '../order.ts';
 import { isArray, isObject, type JsonObject, lookUp, PlanObject, PlanSet, type PlanValue } from '../values.ts';
@@ -51,7 +51,7 @@ export const objectBuiltins: PlanBuiltins = {
   },
   'object.union': (machine, a, b) => (isObject(a) && isObject(b) ? united(machine, a, b) : undefined),
   'object.union_n': (machine, value) => {
-    if (isObject(value)) throw new Inexact('object.union_n of an object');
+    if (isObject(value)) throw new PlanBailout('object.union_n of an object');
     const objects = orderedItemsOf(machine, value);
     if (objects === undefined || !objects.every(isObject)) return undefined;
     let [all, ...rest] = objects as (JsonObject | PlanObject)[];

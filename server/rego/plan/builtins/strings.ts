@@ -1,5 +1,5 @@
 /** Owns builtins on strings. Positions and lengths count code points. */
-import { Inexact, type Machine } from '../machine.ts';
+import { type Machine, PlanBailout } from '../machine.ts';
 import { integerOf, isInteger, numberOf } from '../numbers.ts';
 import { isNumber, type PlanValue } from '../values.ts';
 import { orderedItemsOf } from './aggregates.ts';
@@ -25,7 +25,7 @@ export const stringBuiltins: PlanBuiltins = {
   upper: ascii((text) => text.toUpperCase()),
   replace: (machine, text, old, by) => {
     if (typeof text !== 'string' || typeof old !== 'string' || typeof by !== 'string') return undefined;
-    if (old === '') throw new Inexact('OPA does not end');
+    if (old === '') throw new PlanBailout('OPA does not end');
     chargeSearch(machine, text, old);
     const parts = text.split(old);
     spendItems(machine, parts.length);
@@ -92,7 +92,7 @@ function ascii(run: (text: string) => string): PlanBuiltin {
     if (typeof text !== 'string') return undefined;
     spendText(machine, text.length);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what it is
-    if (!/^[\x00-\x7f]*$/.test(text)) throw new Inexact('letters beyond ASCII: OPA maps them by tables of its own');
+    if (!/^[\x00-\x7f]*$/.test(text)) throw new PlanBailout('letters beyond ASCII: OPA maps them by tables of its own');
     return run(text);
   };
 }
@@ -116,6 +116,6 @@ function parsed(machine: Machine, text: string): PlanValue | undefined {
   machine.charge(text.length / 16);
   if (text === '' || !/^-?\d*(?:\.\d*)?(?:[eE][-+]?\d*)?$/.test(text)) return undefined;
   const number = numberOf(text);
-  if (number === undefined) throw new Inexact('a text of a number that is not the shortest');
+  if (number === undefined) throw new PlanBailout('a text of a number that is not the shortest');
   return number;
 }

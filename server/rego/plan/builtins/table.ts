@@ -2,7 +2,7 @@
 import type { Machine } from '../machine.ts';
 import type { PlanValue } from '../values.ts';
 
-/** Undefined is Rego's undefined. Throws Inexact for what it does not do as OPA's Wasm, PolicyError past a bound. */
+/** Undefined is Rego's undefined. Throws PlanBailout for what it does not do as OPA's Wasm, PolicyError past a bound. */
 export type PlanBuiltin = (machine: Machine, ...args: PlanValue[]) => PlanValue | undefined;
 
 export type PlanBuiltins = Readonly<Record<string, PlanBuiltin>>;
