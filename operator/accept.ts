@@ -1,15 +1,15 @@
 /** Owns the first half of reconciling a manifest: whether it is accepted, and writing what it asks for. */
 import { notesOn, type TenantSpec } from '../crds/index.ts';
 import { apiOwner, isSameManifest, type Writer } from '../server/core/ownership.ts';
+import type { FoundResource, ResourceClaim } from '../server/core/resource-kind.ts';
 import type { Desk } from './desk.ts';
 import { kindOf } from './kinds/index.ts';
 import { peersIn } from './peers.ts';
 import { type Permit, permissionIn } from './permit.ts';
 import { refusalOf } from './reasons.ts';
 import type { ResourceRecord } from './records.ts';
-import type { FoundObject } from './rooms.ts';
 import { readTenantSecrets } from './secrets.ts';
-import type { Claim, SourceObject } from './source.ts';
+import type { SourceObject } from './source.ts';
 import { describeKey } from './source.ts';
 
 export type Accepted =
@@ -49,7 +49,7 @@ export async function accept(
     !permit || permissionIn(desk, permit.tenant, permit.found, namespace) === 'allowed';
   const rival = desk.claims.elder(object, mayClaim);
   if (rival || managementPolicy !== 'Enforce') {
-    const found = await kindOf(object.kind).find(desk.rooms, claim);
+    const found = await kindOf(object.kind).find(desk.services, claim);
     if (rival && !(found && isSameManifest(found.owner, desk.ownerOf(object)))) {
       const message = `${describeKey(rival.key)} is older and claims this name of the tenant ${claim.tenant}.`;
       return refused('DuplicateName', message, true);
@@ -62,7 +62,7 @@ export async function accept(
   return write(desk, { object, claim, manifest, fresh });
 }
 
-type Wanted = { object: SourceObject; claim: Claim; manifest: Valid; fresh: boolean };
+type Wanted = { object: SourceObject; claim: ResourceClaim; manifest: Valid; fresh: boolean };
 
 async function write(desk: Desk, { object, claim, manifest, fresh }: Wanted): Promise<Accepted> {
   const writer = writerFor(desk, object, manifest);
@@ -72,7 +72,7 @@ async function write(desk: Desk, { object, claim, manifest, fresh }: Wanted): Pr
   try {
     const kind = kindOf(object.kind);
     const options = { fresh, secrets: read?.secrets, peers: peersIn(desk, claim.tenant) };
-    const { revision, changed } = await kind.put(desk.rooms, writer, claim, manifest, options);
+    const { revision, changed } = await kind.put(desk.services, writer, claim, manifest, options);
     const message = ['Valid and stored.', ...notesOn(manifest)].join('\n');
     return { ok: true, message, revision, changed, dependsOnOthers: false };
   } catch (error) {
@@ -114,17 +114,17 @@ export function versionOf({ uid, digest }: SourceObject): string {
 }
 
 /** Once accepted, a manifest stays with its tenant and its name: CEL says the same to the API server. */
-function hasMoved(record: ResourceRecord, claim: Claim): boolean {
+function hasMoved(record: ResourceRecord, claim: ResourceClaim): boolean {
   return record.object !== '' && (record.tenant !== claim.tenant || record.object !== claim.name);
 }
 
-function describeMove(record: ResourceRecord, claim: Claim): string {
+function describeMove(record: ResourceRecord, claim: ResourceClaim): string {
   const field = record.tenant === claim.tenant ? 'spec.name' : 'spec.tenantRef.name';
   const [was, is] = record.tenant === claim.tenant ? [record.object, claim.name] : [record.tenant, claim.tenant];
   return `${field} must not change: it was ${was} and is ${is}. Give the manifest another metadata.name, or delete it first.`;
 }
 
-function observed(found: FoundObject | undefined): Accepted {
+function observed(found: FoundResource | undefined): Accepted {
   const message = found ? 'Exists, and is left as it is.' : 'Does not exist, and is not made.';
   // What the API does to its own is found by the next look at everything.
   const dependsOnOthers = found !== undefined && found.owner.source !== 'api';

@@ -2,7 +2,8 @@
  * Owns who claims which name: two manifests of one kind may want the same object of a tenant. The one whose row is there
  * keeps it; among those without a row, the oldest comes first, so that the winner does not depend on the order of work.
  */
-import type { Claim, Key, KindName, SourceObject } from './source.ts';
+import type { ResourceClaim } from '../server/core/resource-kind.ts';
+import type { Key, KindName, SourceObject } from './source.ts';
 
 export class Claims {
   readonly #claimants = new Map<string, Map<Key, SourceObject>>();
@@ -38,7 +39,7 @@ export class Claims {
   }
 
   /** The manifests that claim a name. */
-  of(kind: KindName, claims: Claim): Iterable<SourceObject> {
+  of(kind: KindName, claims: ResourceClaim): Iterable<SourceObject> {
     return this.#claimants.get(claimId({ kind, claims }))?.values() ?? [];
   }
 }

@@ -6,24 +6,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../server/core/clock.ts';
 import type { Observe } from '../server/core/observe.ts';
 import type { Owner, Writer } from '../server/core/ownership.ts';
+import { readTenant } from '../server/tenants/index.ts';
 import type { Accepted } from './accept.ts';
 import { Breaker, type Held } from './breaker.ts';
 import { Claims } from './claims.ts';
 import { conditionOf, isReady } from './conditions.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
+import { kindNames } from './kinds/index.ts';
 import type { Programmed } from './programmed.ts';
 import type { Queue } from './queue.ts';
 import type { Records, ResourceRecord } from './records.ts';
-import type { FoundTenant, Rooms } from './rooms.ts';
-import {
-  type Key,
-  keyOf,
-  kindNames,
-  type ResourceStatus,
-  type Source,
-  type SourceObject,
-  type StatusTarget,
-} from './source.ts';
+import type { FoundTenant, OperatorServices } from './services.ts';
+import { type Key, keyOf, type ResourceStatus, type Source, type SourceObject, type StatusTarget } from './source.ts';
 import type { InvitationFiles } from './welcome.ts';
 
 /** A status that changed; undefined: the manifest and its rows are gone. */
@@ -31,7 +25,7 @@ export type StatusChange = { target: StatusTarget; tenant: string; status: Resou
 
 export type DeskOptions = {
   source: Source;
-  rooms: Rooms;
+  services: OperatorServices;
   records: Records;
   clock: Clock;
   observe: Observe;
@@ -42,7 +36,7 @@ export type DeskOptions = {
 
 export class Desk {
   readonly source: Source;
-  readonly rooms: Rooms;
+  readonly services: OperatorServices;
   readonly records: Records;
   readonly clock: Clock;
   readonly observe: Observe;
@@ -75,7 +69,7 @@ export class Desk {
 
   constructor(options: DeskOptions) {
     this.source = options.source;
-    this.rooms = options.rooms;
+    this.services = options.services;
     this.records = options.records;
     this.clock = options.clock;
     this.observe = options.observe;
@@ -87,7 +81,8 @@ export class Desk {
   findTenant(tenant: string): Promise<FoundTenant | undefined> {
     const known = this.#tenants.get(tenant);
     if (known !== undefined) return known;
-    const asked = this.rooms.findTenant(tenant);
+    const { database } = this.services.tenants;
+    const asked = database.read(tenant, (tx) => readTenant(tx, tenant));
     this.#tenants.set(tenant, asked);
     const forget = () => {
       if (this.#tenants.get(tenant) === asked) this.#tenants.delete(tenant);

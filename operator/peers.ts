@@ -3,18 +3,18 @@
  * would wait for each other for ever: whoever comes last writes both.
  */
 import type { RelationshipTypeManifest } from '../crds/index.ts';
-import { type Peers, relationshipTypeOfManifest } from '../server/types/index.ts';
+import type { PutOptions } from '../server/core/resource-kind.ts';
 import { writerFor } from './accept.ts';
 import { conditionOf } from './conditions.ts';
 import type { Desk } from './desk.ts';
 import type { SourceObject } from './source.ts';
 
-export function peersIn(desk: Desk, tenant: string): Peers {
+export function peersIn(desk: Desk, tenant: string): PutOptions<RelationshipTypeManifest>['peers'] {
   return (name) => {
     for (const object of desk.claims.of('RelationshipType', { tenant, name })) {
       if (!isHeldBack(desk, object) || !object.checked.ok) continue;
       const manifest = object.checked.manifest as RelationshipTypeManifest;
-      return { writer: writerFor(desk, object, manifest), spec: relationshipTypeOfManifest(manifest.spec) };
+      return { writer: writerFor(desk, object, manifest), manifest };
     }
     return undefined;
   };

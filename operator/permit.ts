@@ -9,7 +9,7 @@ import { type Permission, permissionOf } from './namespaces.ts';
 import type { Settled } from './reconcile.ts';
 import { ownsRow, remember } from './remember.ts';
 import { removeRow } from './remove.ts';
-import type { FoundTenant } from './rooms.ts';
+import type { FoundTenant } from './services.ts';
 import type { SourceObject } from './source.ts';
 
 /**

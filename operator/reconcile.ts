@@ -111,7 +111,7 @@ async function judge(
     isStored,
     isThere: accepted.ok && accepted.revision !== undefined,
   });
-  const details = isStored && claims ? await kindOf(object.kind).describe?.(desk.rooms, claims) : undefined;
+  const details = isStored && claims ? await kindOf(object.kind).describe?.(desk.services, claims) : undefined;
   if (!accepted.ok) {
     desk.programmed.forget(key);
     return { generation, extra, details, ...refusedOutcome(accepted, before) };

@@ -50,7 +50,12 @@ async function rowOf(desk: Desk, object: SourceObject, known: ResourceRecord | u
 async function handOver(desk: Desk, object: SourceObject, known: ResourceRecord): Promise<void> {
   const to = isLeftToApi(object) ? apiOwner : desk.ownerOf(object);
   if (to.uid === known.uid || !(await ownsRow(desk, known))) return;
-  await kindOf(known.kind).transfer(desk.rooms, desk.writerOf(known), { tenant: known.tenant, name: known.object }, to);
+  await kindOf(known.kind).transfer(
+    desk.services,
+    desk.writerOf(known),
+    { tenant: known.tenant, name: known.object },
+    to,
+  );
   // Others that want it were refused because it was ours.
   if (to.source === 'api') desk.unblock(known.tenant);
 }
@@ -62,6 +67,6 @@ function isLeftToApi({ checked }: SourceObject): boolean {
 /** Whether the row that a record names is there and belongs to this very manifest. */
 export async function ownsRow(desk: Desk, record: ResourceRecord): Promise<boolean> {
   if (record.object === '') return false;
-  const found = await kindOf(record.kind).find(desk.rooms, { tenant: record.tenant, name: record.object });
+  const found = await kindOf(record.kind).find(desk.services, { tenant: record.tenant, name: record.object });
   return found !== undefined && isSameObject(found.owner, desk.ownerOf(record));
 }

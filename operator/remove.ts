@@ -4,6 +4,7 @@
  */
 import { apiOwner, isSameObject } from '../server/core/ownership.ts';
 import { Problem } from '../server/core/problems.ts';
+import { disableTenant, eraseTenant, readTenant } from '../server/tenants/index.ts';
 import { activeOf, conditionOf, statusOf } from './conditions.ts';
 import type { Desk } from './desk.ts';
 import { kindOf } from './kinds/index.ts';
@@ -65,7 +66,7 @@ export async function removeRow(desk: Desk, record: ResourceRecord, letGo = fals
   const kind = kindOf(record.kind);
   const claim = { tenant: record.tenant, name: record.object };
   try {
-    const written = await kind.remove?.(desk.rooms, desk.writerOf(record), claim);
+    const written = await kind.remove?.(desk.services, desk.writerOf(record), claim);
     if (written) desk.removed.set(record.key, written.revision);
     return true;
   } catch (error) {
@@ -74,7 +75,7 @@ export async function removeRow(desk: Desk, record: ResourceRecord, letGo = fals
     // The tenant's configuration is the API's now: so is what a manifest leaves behind. And a tenant that goes is not held
     // up by what it holds: its types go with it, or stay with its data.
     const isApis = error instanceof Problem && (error.code === 'config_authority' || isInUse(error));
-    if (isApis) await kind.transfer(desk.rooms, desk.writerOf(record), claim, apiOwner);
+    if (isApis) await kind.transfer(desk.services, desk.writerOf(record), claim, apiOwner);
     // Else the row turned out not to be ours (any more), or its tenant is gone with it.
     return isApis;
   }
@@ -106,6 +107,7 @@ async function isUpToBreaker(desk: Desk, record: ResourceRecord, object: SourceO
 
 /** Children first; then the tenant answers nobody any more; then, where it says so, its data goes. */
 async function removeTenant(desk: Desk, record: ResourceRecord, startedAt: number): Promise<Settled> {
+  const { tenants } = desk.services;
   const children = [...desk.records.keysOf(record.tenant)].filter((key) => key !== record.key && isChild(desk, key));
   if (children.length > 0) {
     const some = children.slice(0, 5).map(describeKey).join(', ');
@@ -113,13 +115,13 @@ async function removeTenant(desk: Desk, record: ResourceRecord, startedAt: numbe
     await explain(desk, record, 'ChildrenExist', message, startedAt);
     return 'settled';
   }
-  const found = await desk.rooms.findTenant(record.tenant);
+  const found = await tenants.database.read(record.tenant, (tx) => readTenant(tx, record.tenant));
   if (record.object === '' || !found || !isSameObject(found.owner, desk.ownerOf(record))) {
     await desk.forget(record, 'Removed', startedAt);
     return 'settled';
   }
   if (!desk.removed.has(record.key)) {
-    const { revision } = await desk.rooms.disableTenant(desk.writerOf(record), record.tenant);
+    const { revision } = await disableTenant(tenants, desk.writerOf(record), record.tenant);
     desk.forgetTenant(record.tenant);
     desk.removed.set(record.key, revision);
   }
@@ -130,7 +132,7 @@ async function removeTenant(desk: Desk, record: ResourceRecord, startedAt: numbe
     return 'settled';
   }
   try {
-    await desk.rooms.eraseTenant(desk.writerOf(record), record.tenant);
+    await eraseTenant(tenants, desk.writerOf(record), record.tenant);
     desk.forgetTenant(record.tenant);
   } catch (error) {
     if (!(error instanceof Problem && error.code === 'tenant_has_children')) throw error;

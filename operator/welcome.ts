@@ -7,14 +7,21 @@
 import { createHash } from 'node:crypto';
 import type { TenantSpec } from '../crds/index.ts';
 import { limits } from '../server/core/limits.ts';
-import type { InvitationLink } from '../server/members/index.ts';
+import {
+  findEntrance,
+  type InvitationLink,
+  inviteForManifest,
+  makeInvitationLink,
+  recordInvitationReported,
+} from '../server/members/index.ts';
 import { versionOf } from './accept.ts';
 import type { ConditionLine } from './conditions.ts';
 import type { Desk } from './desk.ts';
 import { writeInvitationFile } from './invitation-file.ts';
-import type { PendingInvitation } from './rooms.ts';
 import { secretNamespaceOf } from './secrets.ts';
 import type { SecretAccess, SourceObject } from './source.ts';
+
+type PendingInvitation = Awaited<ReturnType<typeof inviteForManifest>>[number];
 
 /** Where links go in a source without Secrets. */
 export type InvitationFiles = {
@@ -33,7 +40,7 @@ export async function welcome(desk: Desk, object: SourceObject): Promise<readonl
   const hand = handOf(desk, object);
   if (hand === undefined) return [];
   const trouble = await inviteOnce(desk, object, hand);
-  const { open, links } = await desk.rooms.findEntrance(object.name);
+  const { open, links } = await findEntrance(desk.services.invitations, object.name);
   const where = desk.source.secrets ? 'Secrets' : 'files';
   return [
     ...(trouble === undefined
@@ -82,6 +89,7 @@ async function inviteOnce(desk: Desk, object: SourceObject, hand: Hand): Promise
 /** @returns why some could not be handed over */
 async function inviteAll(desk: Desk, object: SourceObject, spec: TenantSpec, hand: Hand): Promise<string | undefined> {
   const tenant = object.name;
+  const { invitations } = desk.services;
   const actor = `operator:${desk.source.name}/${tenant}`;
   const wanted = [
     ...(spec.securityAdmins ?? []).map((email) => ({ email, role: 'security-admin' as const })),
@@ -90,11 +98,11 @@ async function inviteAll(desk: Desk, object: SourceObject, spec: TenantSpec, han
       : []),
   ];
   const troubles: string[] = [];
-  for (const pending of await desk.rooms.inviteForManifest(tenant, wanted, actor)) {
-    const link = await desk.rooms.makeInvitationLink(tenant, pending.id);
+  for (const pending of await inviteForManifest(invitations, tenant, wanted, actor)) {
+    const link = await makeInvitationLink(invitations, tenant, pending.id);
     if (link === undefined) continue;
     const handed = await hand(link, pending);
-    if ('to' in handed) await desk.rooms.recordInvitationReported(tenant, link.id, { actor, to: handed.to });
+    if ('to' in handed) await recordInvitationReported(invitations, tenant, link.id, { actor, to: handed.to });
     else troubles.push(handed.trouble);
   }
   return troubles.length === 0 ? undefined : troubles.join('\n');

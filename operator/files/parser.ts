@@ -4,7 +4,8 @@
  */
 import { Worker } from 'node:worker_threads';
 import { limits } from '../../server/core/limits.ts';
-import { broken, type ParsedFile, type ParsedText, parseFile, revive } from './parse.ts';
+import { broken, type ParsedFile, type ParsedText } from './parse.ts';
+import { parseFile, revive } from './parse-file.ts';
 import type { FromParseWorker, ToParseWorker } from './parse-worker.ts';
 
 const LOOK_MS = 100;

@@ -4,16 +4,8 @@
  */
 import type { Clock } from '../../server/core/clock.ts';
 import type { Observe } from '../../server/core/observe.ts';
-import {
-  type Key,
-  type KindName,
-  kindNames,
-  type ResourceStatus,
-  type Source,
-  type SourceHandlers,
-  type SourceProblem,
-  type StatusTarget,
-} from '../source.ts';
+import { kindNames } from '../kinds/index.ts';
+import type { Key, KindName, ResourceStatus, Source, SourceHandlers, SourceProblem, StatusTarget } from '../source.ts';
 import { Parser } from './parser.ts';
 import { type FileState, readStates } from './states.ts';
 import { StatusFiles } from './status.ts';

@@ -5,7 +5,7 @@ import { activeOf, isReady, type Outcome, statusOf } from '../../operator/condit
 import { isDatabaseAway, refusalOf } from '../../operator/reasons.ts';
 import type { SourceObject } from '../../operator/source.ts';
 import { allProblems, Problem } from '../../server/core/problems.ts';
-import '../../operator/wire.ts';
+import '../../operator/kinds/index.ts';
 
 const served = { status: 'True' as const, reason: 'Programmed', message: 'yes' };
 const outcome = (more: Partial<Outcome> = {}): Outcome => ({

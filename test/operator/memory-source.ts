@@ -3,12 +3,12 @@
  * made again, labels of namespaces, Secrets, lists that are not complete.
  */
 import { randomUUID } from 'node:crypto';
-import { parseFile } from '../../operator/files/parse.ts';
+import { parseFile } from '../../operator/files/parse-file.ts';
+import { kindNames } from '../../operator/kinds/index.ts';
 import {
   type Key,
   type KindName,
   keyOf,
-  kindNames,
   type ResourceStatus,
   type SecretAccess,
   type Source,

@@ -233,13 +233,13 @@ describe('owners', () => {
     await save(join(directory, 't.yaml'), tenantYaml('owners'));
     const run = world.operate(directory);
     await run.operator.settled();
-    await rooms.putPolicy(api, 'owners', specOf('owners', 'shared'), { tests: false });
+    await rooms.putPolicy(api, 'owners', specOf('owners', 'shared'));
     await save(join(directory, 'p.yaml'), policyYaml('owners', 'shared'));
     await until(() => conditionOf(run, 'Policy/default/shared')?.reason === 'OwnedByAPI');
     await save(join(directory, 'p.yaml'), policyYaml('owners', 'shared', { more: 'adoptionPolicy: Adopt' }));
     await until(() => conditionOf(run, 'Policy/default/shared', 'Accepted')?.status === 'True');
     expect((await rooms.findPolicy('owners', 'shared'))?.owner).toMatchObject({ source: 'files', name: 'shared' });
-    await expect(rooms.putPolicy(api, 'owners', specOf('owners', 'shared'), { tests: false })).rejects.toMatchObject({
+    await expect(rooms.putPolicy(api, 'owners', specOf('owners', 'shared'))).rejects.toMatchObject({
       code: 'owned_by_manifest',
     });
     await save(join(directory, 'p.yaml'), policyYaml('owners', 'shared', { object: 'moved' }));
@@ -307,7 +307,7 @@ describe('owners', () => {
     await run.operator.settled();
     expect(await policyNames('loose')).toEqual(['once']);
     expect(conditionOf(run, 'Policy/default/look')).toMatchObject({ status: 'False', reason: 'NotFound' });
-    const { revision } = await rooms.putPolicy(api, 'loose', specOf('loose', 'once'), { tests: false });
+    const { revision } = await rooms.putPolicy(api, 'loose', specOf('loose', 'once'));
     run.operator.resync();
     await until(() => run.operator.idle());
     expect(await rooms.findPolicy('loose', 'once')).toMatchObject({ revision, owner: { source: 'api' } });
