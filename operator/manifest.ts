@@ -1,4 +1,4 @@
-/** Owns what every source reads from a manifest in the same way: what it claims, its annotations, the digest of its spec. */
+/** What every source reads from a manifest in the same way: what it claims, its annotations, the digest of its spec. */
 import { createHash } from 'node:crypto';
 
 export type Loose = Record<string, unknown>;

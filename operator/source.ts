@@ -1,5 +1,5 @@
 /**
- * Owns what a source of manifests is to the operator: a store of objects by key and a stream of keys that changed. The
+ * What a source of manifests is to the operator: a store of objects by key and a stream of keys that changed. The
  * stream is a hint without content; whoever hears a key looks it up. Directories of files are one source, a Kubernetes API
  * server is another.
  */

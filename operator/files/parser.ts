@@ -1,5 +1,5 @@
 /**
- * Owns reading files of manifests without holding up the process: a YAML of 4 MiB takes seconds. Small files are read where
+ * Reads files of manifests without holding up the process: a YAML of 4 MiB takes seconds. Small files are read where
  * they are; larger ones in a thread, one after the other, within a bound of its CPU time and of its memory.
  */
 import { Worker } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-/** Owns making a SourceObject of what the API server sends; nothing of the raw object is kept but what the operator reads. */
+/** Makes a SourceObject of what the API server sends; nothing of the raw object is kept but what the operator reads. */
 import { apiVersion, checkManifest } from '../../crds/index.ts';
 import { claimsOf } from '../kinds/claim.ts';
 import { kindOf } from '../kinds/index.ts';

@@ -95,6 +95,10 @@ export class World {
     await running?.close();
   }
 
+  waiting() {
+    return this.#running?.operator.waiting() ?? [];
+  }
+
   /** As its timer does: it is not told what the API did. */
   resync(): void {
     this.#running?.operator.resync();

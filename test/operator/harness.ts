@@ -46,7 +46,12 @@ export async function createWorld(dates: Clock = systemClock) {
   };
   const rooms = roomsOf(services);
   const closers: (() => Promise<void>)[] = [];
-  afterEach(async () => {
+  /** Those that are at work. */
+  const operators = new Set<Operator>();
+  afterEach(async ({ task }) => {
+    // biome-ignore lint/suspicious/noConsole: what a test that hangs waits for
+    if (task.result?.state === 'fail') for (const one of operators) console.log('waiting:', one.waiting());
+    operators.clear();
     for (const close of closers.splice(0).reverse()) await close();
   });
   afterAll(async () => {
@@ -81,7 +86,12 @@ export async function createWorld(dates: Clock = systemClock) {
       onStatus: (change) => changes.push(change),
       ...options,
     });
-    const running = { operator, source, changes, close: once(() => operator.close()) };
+    operators.add(operator);
+    const close = () => {
+      operators.delete(operator);
+      return operator.close();
+    };
+    const running = { operator, source, changes, close: once(close) };
     closers.push(running.close);
     return running;
   }

@@ -1,4 +1,4 @@
-import { readFile, rename, rm, unlink } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
@@ -317,7 +317,7 @@ describe('owners', () => {
   });
 });
 
-describe('the breaker', () => {
+describe('the guard against mass deletion', () => {
   test('holds when the directory is moved away piece by piece, and lets go what is confirmed', async () => {
     const directory = await world.directory();
     await world.serve();
@@ -328,7 +328,7 @@ describe('the breaker', () => {
     await rename(join(directory, 'policies'), `${directory}-away`);
     const held = await until(() => conditionOf(run, 'Tenant//mass', 'DeletionHeld'));
     expect(held.message).toContain('annotate the Tenant with accord.dev/confirm-deletion: "20"');
-    expect(observations).toContainEqual({ kind: 'sweep_held', tenant: 'mass', rows: 20, total: 21 });
+    expect(observations).toContainEqual({ kind: 'mass_deletion_held', tenant: 'mass', rows: 20, total: 21 });
     expect(await policyNames('mass')).toHaveLength(20);
 
     await rename(`${directory}-away`, join(directory, 'policies'));
@@ -355,6 +355,16 @@ describe('the breaker', () => {
     await second.operator.settled();
     await until(() => conditionOf(second, 'Tenant//sweep', 'DeletionHeld'));
     expect(await policyNames('sweep')).toHaveLength(15);
+    await second.close();
+    // What is served has a status, also where the directory of statuses is a new one.
+    await rm(`${directory}/.status`, { recursive: true });
+    const third = world.operate(directory);
+    await third.operator.settled();
+    const shown = await readdir(`${directory}/.status`);
+    expect(shown.filter((file) => file.startsWith('policy_default_sweep-'))).toHaveLength(15);
+    expect(third.operator.waiting().map(({ for: what }) => what)).toContain(
+      'a confirmation of the mass deletion in tenant sweep',
+    );
   });
 });
 
