@@ -43,11 +43,11 @@ export const commands = {
     options: { ...source, ...data, 'admin-listen': { type: 'string' } },
     positionals: false,
   },
-  release: {
+  finalizers: {
     summary: "remove the operator's finalizer from all manifests of a cluster, before the operator is uninstalled",
-    usage: 'accord release --source kubernetes [--kubeconfig FILE]',
+    usage: 'accord finalizers remove --source kubernetes [--kubeconfig FILE]',
     options: { source: { type: 'string' }, kubeconfig: { type: 'string' } },
-    positionals: false,
+    positionals: true,
   },
   migrate: {
     summary: 'update the schema of ACCORD_MIGRATION_URL to this version',

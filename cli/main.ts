@@ -12,7 +12,7 @@ const commands: Record<Parsed['command'], () => Promise<{ run: Run }>> = {
   start: () => import('./start.ts'),
   serve: () => import('./serve.ts'),
   operate: () => import('./operate.ts'),
-  release: () => import('./release.ts'),
+  finalizers: () => import('./finalizers.ts'),
   migrate: () => import('./migrate.ts'),
   validate: () => import('./validate.ts'),
   token: () => import('./token.ts'),

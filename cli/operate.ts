@@ -69,6 +69,7 @@ async function listenAdmin(config: Config, metrics: OperatorMetrics, progress: P
     metrics,
     host,
     isReady: () => progress.operation !== undefined,
+    waiting: () => progress.operation?.operator.waiting() ?? [],
     isLive: () => progress.operation?.isLive() ?? true,
     obstacles: async () => progress.operation?.obstacles() ?? [progress.waitingFor],
   });

@@ -18,7 +18,6 @@ import {
   type OperatorOptions,
   type Source,
   startOperator,
-  wireRooms,
 } from '../operator/index.ts';
 import type { FencedServices, Services } from '../server/services.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
@@ -104,7 +103,7 @@ export async function startOperation(choice: Choice, options: OperationOptions):
   const parts = choice.kind === 'files' ? filesParts(choice, services) : await kubernetesParts(choice, options);
   const { source, lead, writing } = parts;
   const operator = startOperator({
-    ...{ source, lead, rooms: wireRooms(writing), database: writing.database },
+    ...{ source, lead, services: writing, database: writing.database },
     ...{ clock: services.clock, observe: services.observe, onWorked: metrics.worked },
     maxStalenessMs: services.config.ACCORD_MAX_STALENESS * 1000,
     ...(choice.kind === 'files'

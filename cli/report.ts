@@ -13,7 +13,7 @@ export function rowOf({ target, status }: StatusChange): string[] {
   return [target.kind, name, ready?.reason ?? 'Waiting', ready?.message ?? ''];
 }
 
-const concerns = ['KeysAvailable', 'InvitationsReported', 'MemberAccess'];
+const concerns = ['KeysAvailable', 'InvitationsDelivered', 'MemberAccess'];
 
 /** What is wrong beside what is Ready: the log of `accord start` shows errors only. */
 function concernOf({ conditions = [] }: ResourceStatus): string {

@@ -15,7 +15,7 @@ import { tellInvitations } from './invitations.ts';
 import { onLoopback, withListeners } from './listeners.ts';
 import { openLocal, writeBaseUrl } from './local.ts';
 import { lockDirectory } from './lock.ts';
-import { choiceOf, requireManifests, startOperation } from './operation.ts';
+import { choiceOf, type Operation, requireManifests, startOperation } from './operation.ts';
 import { counted, createProgress, curl, table } from './output.ts';
 import { describeProblem, reportChanges, reportProblems, rowOf } from './report.ts';
 import { seed } from './seed.ts';
@@ -47,7 +47,11 @@ export async function run(parsed: Parsed): Promise<number> {
     services.prepareCompiler();
     let settled = false;
     const reconciling = ['The manifests that were found at the start are not reconciled yet.'];
-    const server = await startServer(config, services, { obstacles: async () => (settled ? [] : reconciling) });
+    let running: Operation | undefined;
+    const server = await startServer(config, services, {
+      obstacles: async () => (settled ? [] : reconciling),
+      waiting: () => running?.operator.waiting() ?? [],
+    });
     undo.push(() => server.close());
     metrics = createOperatorMetrics(services.metrics.registry);
     // The term is over and nothing more is written; the rest of this process may stop in order.
@@ -59,6 +63,7 @@ export async function run(parsed: Parsed): Promise<number> {
       onProblems: reportProblems(() => settled),
       onWaiting: (message) => console.log(message),
     });
+    running = operation;
     undo.push(() => operation.close());
     progress.step(`Reconciling ${operation.place}`);
     const ending = Promise.race([ended.promise, stopped.then(() => undefined)]);

@@ -1,24 +1,24 @@
-/** Owns the first half of reconciling a manifest: whether it is accepted, and writing what it asks for. */
+/** The first half of reconciling a manifest: whether it is accepted, and writing what it asks for. */
 import { notesOn, type TenantSpec } from '../crds/index.ts';
 import { apiOwner, isSameManifest, type Writer } from '../server/core/ownership.ts';
-import type { Desk } from './desk.ts';
+import type { FoundResource, ResourceClaim } from '../server/core/resource-kind.ts';
+import { actorOf, ownerOf, type ReconcileContext } from './context.ts';
 import { kindOf } from './kinds/index.ts';
-import { peersIn } from './peers.ts';
-import { type Permit, permissionIn } from './permit.ts';
+import { type NamespaceCheck, permissionIn } from './namespace-check.ts';
+import { peersOf } from './peers.ts';
 import { refusalOf } from './reasons.ts';
 import type { ResourceRecord } from './records.ts';
-import type { FoundObject } from './rooms.ts';
 import { readTenantSecrets } from './secrets.ts';
-import type { Claim, SourceObject } from './source.ts';
+import type { SourceObject } from './source.ts';
 import { describeKey } from './source.ts';
 
 export type Accepted =
   /**
    * `revision` holds it (undefined: there is nothing to be served); `changed` says that it is a new one; `dependsOnOthers`
-   * that another manifest has the object.
+   * that another manifest has the object; `awaitsManifest` that only another manifest is in the way.
    */
   | { ok: true; message: string; revision: number | undefined; changed: boolean; dependsOnOthers: boolean }
-  | { ok: false; reason: string; message: string; dependsOnOthers: boolean }
+  | { ok: false; reason: string; message: string; dependsOnOthers: boolean; awaitsManifest?: true }
   /** The Tenant's manifest is there and its turn comes: nothing is said yet. */
   | 'later';
 
@@ -26,53 +26,52 @@ type Valid = Extract<SourceObject['checked'], { ok: true }>['manifest'];
 
 /**
  * @param fresh whether this generation was not accepted before
- * @param permit that was given to a child
+ * @param check of a child
  * @throws what is not the manifest's fault: the database is away, the compiler is busy
  */
 export async function accept(
-  desk: Desk,
+  context: ReconcileContext,
   object: SourceObject,
   record: ResourceRecord,
-  fresh: boolean,
-  permit: Permit | undefined,
+  { fresh, check }: { fresh: boolean; check: NamespaceCheck | undefined },
 ): Promise<Accepted> {
   if (object.problem !== undefined) return invalid(object.problem);
   if (!object.checked.ok) return invalid(object.checked.message);
   const { claims: claim } = object;
   if (claim === undefined) return invalid('The manifest does not say what it is about.');
   if (hasMoved(record, claim)) return invalid(describeMove(record, claim));
-  const refusal = permit && requireTenant(desk, permit);
+  const refusal = check && requireTenant(context, check);
   if (refusal) return refusal;
   const { manifest } = object.checked;
   const { managementPolicy } = manifest.spec;
   const mayClaim = (namespace: string) =>
-    !permit || permissionIn(desk, permit.tenant, permit.found, namespace) === 'allowed';
-  const rival = desk.claims.elder(object, mayClaim);
+    !check || permissionIn(context, check.tenant, check.found, namespace) === 'allowed';
+  const rival = context.claims.olderClaimant(object, mayClaim);
   if (rival || managementPolicy !== 'Enforce') {
-    const found = await kindOf(object.kind).find(desk.rooms, claim);
-    if (rival && !(found && isSameManifest(found.owner, desk.ownerOf(object)))) {
+    const found = await kindOf(object.kind).find(context.services, claim);
+    if (rival && !(found && isSameManifest(found.owner, ownerOf(context, object)))) {
       const message = `${describeKey(rival.key)} is older and claims this name of the tenant ${claim.tenant}.`;
-      return refused('DuplicateName', message, true);
+      return { ok: false, reason: 'DuplicateName', message, dependsOnOthers: true, awaitsManifest: true };
     }
     // A tenant's row is made before its first revision: at revision 0 it is not there yet.
     const exists = found !== undefined && found.revision > 0;
     if (managementPolicy === 'Observe') return observed(exists ? found : undefined);
     if (managementPolicy === 'CreateOnly' && exists) return observed(found);
   }
-  return write(desk, { object, claim, manifest, fresh });
+  return write(context, { object, claim, manifest, fresh });
 }
 
-type Wanted = { object: SourceObject; claim: Claim; manifest: Valid; fresh: boolean };
+type Wanted = { object: SourceObject; claim: ResourceClaim; manifest: Valid; fresh: boolean };
 
-async function write(desk: Desk, { object, claim, manifest, fresh }: Wanted): Promise<Accepted> {
-  const writer = writerFor(desk, object, manifest);
+async function write(context: ReconcileContext, { object, claim, manifest, fresh }: Wanted): Promise<Accepted> {
+  const writer = writerFor(context, object, manifest);
   const read =
-    object.kind === 'Tenant' ? await readTenantSecrets(desk, object, manifest.spec as TenantSpec) : undefined;
+    object.kind === 'Tenant' ? await readTenantSecrets(context.source, object, manifest.spec as TenantSpec) : undefined;
   if (read && !read.ok) return read;
   try {
     const kind = kindOf(object.kind);
-    const options = { fresh, secrets: read?.secrets, peers: peersIn(desk, claim.tenant) };
-    const { revision, changed } = await kind.put(desk.rooms, writer, claim, manifest, options);
+    const options = { fresh, secrets: read?.secrets, peers: peersOf(context, object.kind, claim) };
+    const { revision, changed } = await kind.put(context.services, writer, claim, manifest, options);
     const message = ['Valid and stored.', ...notesOn(manifest)].join('\n');
     return { ok: true, message, revision, changed, dependsOnOthers: false };
   } catch (error) {
@@ -83,49 +82,39 @@ async function write(desk: Desk, { object, claim, manifest, fresh }: Wanted): Pr
 }
 
 /** As whom a manifest's row is written. */
-export function writerFor(desk: Desk, object: SourceObject, manifest: Valid): Writer {
+export function writerFor(context: Pick<ReconcileContext, 'source'>, object: SourceObject, manifest: Valid): Writer {
   return {
     // Whoever creates only leaves the object to the API.
-    owner: manifest.spec.managementPolicy === 'CreateOnly' ? apiOwner : desk.ownerOf(object),
-    actor: `operator:${desk.source.name}${object.namespace === '' ? '' : `/${object.namespace}`}/${object.name}`,
+    owner: manifest.spec.managementPolicy === 'CreateOnly' ? apiOwner : ownerOf(context, object),
+    actor: actorOf(context, object),
     adopt: manifest.spec.adoptionPolicy === 'Adopt',
   };
 }
 
-function requireTenant(desk: Desk, { tenant, found, seen }: Permit): Accepted | undefined {
+function requireTenant(context: ReconcileContext, { tenant, found, seen }: NamespaceCheck): Accepted | undefined {
   const missing = found === undefined || found.revision === 0;
   if (!missing && found.state === 'active') return undefined;
   // It may have come since it was asked for.
-  if (isTenantComing(desk, tenant) || desk.changesOf(tenant) !== seen) return 'later';
+  if (context.tenants.isComing(tenant) || context.waiting.changesOf(tenant) !== seen) return 'later';
   const why = missing ? `There is no tenant ${tenant}` : `The tenant ${tenant} is disabled`;
   return refused('TenantNotFound', `${why}: this is tried again when its Tenant is there.`, true);
 }
 
-/** Whether the Tenant's manifest is there and was not judged yet as it is now: its turn comes. */
-export function isTenantComing(desk: Desk, tenant: string): boolean {
-  const manifest = desk.source.get(desk.tenantKey(tenant));
-  if (!manifest?.checked.ok || manifest.deleting) return false;
-  return desk.judged.get(tenant) !== versionOf(manifest);
-}
-
-/** Tells one version of a manifest from another, and from one that was made again; a status makes no other. */
-export function versionOf({ uid, digest }: SourceObject): string {
-  return `${uid} ${digest}`;
-}
-
 /** Once accepted, a manifest stays with its tenant and its name: CEL says the same to the API server. */
-function hasMoved(record: ResourceRecord, claim: Claim): boolean {
+function hasMoved(record: ResourceRecord, claim: ResourceClaim): boolean {
   return record.object !== '' && (record.tenant !== claim.tenant || record.object !== claim.name);
 }
 
-function describeMove(record: ResourceRecord, claim: Claim): string {
+function describeMove(record: ResourceRecord, claim: ResourceClaim): string {
   const field = record.tenant === claim.tenant ? 'spec.name' : 'spec.tenantRef.name';
   const [was, is] = record.tenant === claim.tenant ? [record.object, claim.name] : [record.tenant, claim.tenant];
   return `${field} must not change: it was ${was} and is ${is}. Give the manifest another metadata.name, or delete it first.`;
 }
 
-function observed(found: FoundObject | undefined): Accepted {
-  const message = found ? 'Exists, and is left as it is.' : 'Does not exist, and is not made.';
+function observed(found: FoundResource | undefined): Accepted {
+  const message = found
+    ? 'Found; managementPolicy leaves it as it is.'
+    : 'Not found; managementPolicy Observe does not create it.';
   // What the API does to its own is found by the next look at everything.
   const dependsOnOthers = found !== undefined && found.owner.source !== 'api';
   return { ok: true, message, revision: found?.revision, changed: false, dependsOnOthers };

@@ -1,8 +1,9 @@
 /**
- * Owns who claims which name: two manifests of one kind may want the same object of a tenant. The one whose row is there
+ * Who claims which name: two manifests of one kind may want the same object of a tenant. The one whose row is there
  * keeps it; among those without a row, the oldest comes first, so that the winner does not depend on the order of work.
  */
-import type { Claim, Key, KindName, SourceObject } from './source.ts';
+import type { ResourceClaim } from '../server/core/resource-kind.ts';
+import type { Key, KindName, SourceObject } from './source.ts';
 
 export class Claims {
   readonly #claimants = new Map<string, Map<Key, SourceObject>>();
@@ -12,7 +13,7 @@ export class Claims {
    * The object of a key as it is now; undefined: gone.
    * @returns who claim what it claimed before and claims no more: one of them may be the oldest now
    */
-  note(key: Key, object: SourceObject | undefined): Key[] {
+  update(key: Key, object: SourceObject | undefined): Key[] {
     const before = this.#claimOf.get(key);
     const claim = object?.claims !== undefined && object.checked.ok ? claimId(object) : undefined;
     if (before !== undefined) {
@@ -31,14 +32,14 @@ export class Claims {
    * The oldest other manifest that claims the same name and is older than this one.
    * @param isAllowed whether a manifest of this namespace may claim it at all
    */
-  elder(object: SourceObject, isAllowed: (namespace: string) => boolean): SourceObject | undefined {
+  olderClaimant(object: SourceObject, isAllowed: (namespace: string) => boolean): SourceObject | undefined {
     const rivals = [...(this.#claimants.get(claimId(object))?.values() ?? [])];
     const oldest = rivals.filter((one) => one.key === object.key || isAllowed(one.namespace)).sort(byAge)[0];
     return oldest === undefined || oldest.key === object.key ? undefined : oldest;
   }
 
   /** The manifests that claim a name. */
-  of(kind: KindName, claims: Claim): Iterable<SourceObject> {
+  claimantsOf(kind: KindName, claims: ResourceClaim): Iterable<SourceObject> {
     return this.#claimants.get(claimId({ kind, claims }))?.values() ?? [];
   }
 }

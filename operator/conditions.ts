@@ -1,5 +1,5 @@
 /**
- * Owns what a status says, pure: Accepted (valid, owned, stored), Programmed (every live server decides with it), Ready
+ * What a status says, pure: Accepted (valid, owned, stored), Programmed (every live server decides with it), Ready
  * (both). A condition keeps its time while its status stays, so that an unchanged state makes an equal status.
  */
 import { bounds } from '../crds/index.ts';
@@ -18,7 +18,7 @@ export type Outcome = {
   programmed: { status: ConditionStatus; reason: string; message: string };
   /** What the status of this kind says besides. */
   details?: Partial<ResourceStatus> | undefined;
-  /** More that is to be said, such as a sweep that is held. */
+  /** More that is to be said, such as a mass deletion that is held. */
   extra?: readonly ConditionLine[];
 };
 

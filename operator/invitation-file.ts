@@ -1,5 +1,5 @@
 /**
- * Owns the file in which a tenant's first invitations are handed over where there are no Secrets: readable by its owner
+ * The file in which a tenant's first invitations are handed over where there are no Secrets: readable by its owner
  * only, one for each tenant, beside the other data of a local installation.
  */
 import { randomUUID } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * Owns what a TrustedIssuer's status says of its keys. Servers read them, and may reach what the operator does not; they
+ * What a TrustedIssuer's status says of its keys. Servers read them, and may reach what the operator does not; they
  * write down what they found in accord.issuer_keys, where the operator looks now and then. It is no part of Ready: an
  * issuer that is away for a while is not a manifest that is wrong.
  */

@@ -1,5 +1,5 @@
 /**
- * Owns what leading is to the operator: at most one of those who follow a source writes what it says. How one comes to lead
+ * What leading is to the operator: at most one of those who follow a source writes what it says. How one comes to lead
  * differs: a lock in the database for files (lock.ts), a Lease and a fenced term for Kubernetes (kubernetes/lease.ts).
  */
 
@@ -14,3 +14,37 @@ export type LeadershipCallbacks = {
 
 /** Tries to lead in the background until closed; closing lets the next one lead at once. */
 export type Leadership = (callbacks: LeadershipCallbacks) => { close(): Promise<void> };
+
+export type WorkOfLeader = {
+  /** Reads what the work begins with. @returns what begins it, unless the leadership was lost meanwhile */
+  begin: () => Promise<() => void>;
+  end: () => void;
+  waiting: (message: string) => void;
+};
+
+/** Works while it leads, and only then. */
+export function workWhileLeading(lead: Leadership, { begin, end, waiting }: WorkOfLeader) {
+  let isLeading = false;
+  let losses = 0;
+  const leading = lead({
+    held: async () => {
+      const before = losses;
+      const start = await begin();
+      if (losses !== before) return;
+      isLeading = true;
+      start();
+    },
+    lost: () => {
+      losses += 1;
+      isLeading = false;
+      end();
+    },
+    waiting,
+  });
+  return {
+    get isLeading() {
+      return isLeading;
+    },
+    close: () => leading.close(),
+  };
+}

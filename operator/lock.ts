@@ -1,5 +1,5 @@
 /**
- * Owns that one operator of a source works on a database: a session-level advisory lock on a connection of its own. When
+ * One operator of a source works on a database: it holds a session-level advisory lock on a connection of its own. When
  * the connection is lost so is the lock, and with it the right to write, until it is held again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

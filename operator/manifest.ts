@@ -1,7 +1,5 @@
-/** Owns what every source reads from a manifest in the same way: what it claims, its annotations, the digest of its spec. */
+/** What every source reads from a manifest in the same way: what it claims, its annotations, the digest of its spec. */
 import { createHash } from 'node:crypto';
-import { kindOf, type LooseManifest } from './kinds/index.ts';
-import type { Claim, KindName } from './source.ts';
 
 export type Loose = Record<string, unknown>;
 
@@ -14,14 +12,6 @@ const LEGIBLE = /^[^/\p{C}]{1,253}$/u;
 
 export function isLegible(text: string): boolean {
   return LEGIBLE.test(text);
-}
-
-/** What a manifest claims, as far as it says so legibly; it need not be valid otherwise. */
-export function claimsOf(value: Loose, kind: KindName): Claim | undefined {
-  if (!isObject(value.spec)) return undefined;
-  const claim = kindOf(kind).claims(value as unknown as LooseManifest);
-  // The names of policies hold more characters than those of objects, but none that is not legible.
-  return claim && isLegible(claim.tenant) && isLegible(claim.name) ? claim : undefined;
 }
 
 export function annotationsOf(value: Loose): Record<string, string> {

@@ -1,5 +1,5 @@
 /**
- * Owns the operator's metrics. An operator by itself has a registry of its own; beside a server in one process its series
+ * The operator's metrics. An operator by itself has a registry of its own; beside a server in one process its series
  * join the server's. Tenants are not labels: there may be 100,000.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -80,13 +80,21 @@ function recordRest(registry: Registry): (observation: Observation) => void {
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `accord_${name}`, help, labelNames, registers });
   const reconciled = counter('reconciled_total', 'Resources reconciled by result.', ['ready']);
-  const sweepsHeld = counter('sweeps_held_total', 'Sweeps that the mass-delete breaker stopped.');
+  const massDeletionsHeld = counter(
+    'mass_deletions_held_total',
+    'Mass deletions that are held until somebody confirms them.',
+  );
+  const wakeupsMissed = counter(
+    'wakeups_missed_total',
+    'Manifests that the operator looked at too late; a fault of it.',
+  );
   const compiles = counter('compiles_total', 'Policies compiled.', ['result']);
   const failures = counter('failures_total', 'Failures by what failed.', ['kind']);
   const failed = new Set(['reconcile_failed', 'source_failed', 'background_failed', 'database_lost', 'status_failed']);
   return (observation) => {
     if (observation.kind === 'reconciled') reconciled.inc({ ready: String(observation.ready) });
-    else if (observation.kind === 'sweep_held') sweepsHeld.inc();
+    else if (observation.kind === 'mass_deletion_held') massDeletionsHeld.inc();
+    else if (observation.kind === 'wakeup_missed') wakeupsMissed.inc();
     else if (observation.kind === 'policy_compiled') {
       compiles.inc({ result: observation.cached ? 'cached' : observation.ok ? 'ok' : 'refused' });
     } else if (failed.has(observation.kind)) failures.inc({ kind: observation.kind });

@@ -1,5 +1,5 @@
 /**
- * Owns from which namespaces a child may name a Tenant, pure: the Tenant's allowedNamespaces against the name and the labels
+ * From which namespaces a child may name a Tenant, pure: the Tenant's allowedNamespaces against the name and the labels
  * of a namespace, with the meaning that label selectors have everywhere in Kubernetes.
  */
 import type { TenantSpec } from '../crds/index.ts';

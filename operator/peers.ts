@@ -1,27 +1,31 @@
 /**
- * Owns which RelationshipTypes may be written together with one that names them. Two that are inherited through one another
+ * Which RelationshipTypes may be written together with one that names them. Two that are inherited through one another
  * would wait for each other for ever: whoever comes last writes both.
  */
-import type { RelationshipTypeManifest } from '../crds/index.ts';
-import { type Peers, relationshipTypeOfManifest } from '../server/types/index.ts';
+import type { Manifest } from '../crds/index.ts';
+import type { PutOptions, ResourceClaim } from '../server/core/resource-kind.ts';
 import { writerFor } from './accept.ts';
 import { conditionOf } from './conditions.ts';
-import type { Desk } from './desk.ts';
-import type { SourceObject } from './source.ts';
+import type { ReconcileContext } from './context.ts';
+import type { KindName, SourceObject } from './source.ts';
 
-export function peersIn(desk: Desk, tenant: string): Peers {
+export function peersOf(
+  context: ReconcileContext,
+  kind: KindName,
+  { tenant }: ResourceClaim,
+): PutOptions<Manifest>['peers'] {
   return (name) => {
-    for (const object of desk.claims.of('RelationshipType', { tenant, name })) {
-      if (!isHeldBack(desk, object) || !object.checked.ok) continue;
-      const manifest = object.checked.manifest as RelationshipTypeManifest;
-      return { writer: writerFor(desk, object, manifest), spec: relationshipTypeOfManifest(manifest.spec) };
+    for (const object of context.claims.claimantsOf(kind, { tenant, name })) {
+      if (!isHeldBack(context, object) || !object.checked.ok) continue;
+      const { manifest } = object.checked;
+      return { writer: writerFor(context, object, manifest), manifest };
     }
     return undefined;
   };
 }
 
 /** Whether it was tried as it is now and lacked a type only: then it may own a row, and its record is there before that. */
-function isHeldBack({ records }: Desk, object: SourceObject): boolean {
+function isHeldBack({ records }: ReconcileContext, object: SourceObject): boolean {
   const record = records.get(object.key);
   if (record === undefined || object.deleting || object.problem !== undefined) return false;
   const accepted = conditionOf(record.status, 'Accepted');

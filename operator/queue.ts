@@ -1,8 +1,11 @@
 /**
- * Owns the order of work: keys, coalesced, one in flight each, retried with growing delays, shared out between tenants. Three
+ * The order of work: keys, coalesced, one in flight each, retried with growing delays, shared out between tenants. Three
  * priorities: what somebody just changed goes before saying that it is served, and that before what is only looked at again;
  * but what waits too long goes between.
  */
+
+import type { Clock } from '../server/core/clock.ts';
+import type { Waiting } from './waiting.ts';
 
 export type Priority = 'high' | 'settle' | 'low';
 
@@ -44,8 +47,10 @@ export class Queue {
   };
   /** Keys in flight, and how they were added again meanwhile. */
   readonly #running = new Map<string, Priority | undefined>();
+  /** When each key in flight was begun, monotonic ms. */
+  readonly #begun = new Map<string, number>();
   readonly #failures = new Map<string, number>();
-  readonly #retries = new Map<string, () => void>();
+  readonly #retries = new Map<string, { cancel: () => void; since: number; for: string }>();
   #taken = 0;
   #paused = false;
   #closed = false;
@@ -71,6 +76,19 @@ export class Queue {
     return this.#running.get(key) !== undefined || ranks.some((rank) => this.#rings[rank].has(key));
   }
 
+  /** Whether a key is in flight, waits for its turn or for another try. */
+  isPending(key: string): boolean {
+    return this.#running.has(key) || this.#retries.has(key) || this.has(key);
+  }
+
+  /** What is in flight, and what is tried again later. */
+  *list(clock: Clock): Iterable<Waiting> {
+    const now = this.#options.timers.monotonic();
+    const at = (since: number) => new Date(clock.now() - (now - since)).toISOString();
+    for (const [key, since] of this.#begun) yield { key, since: at(since), for: 'its reconcile to end' };
+    for (const [key, retry] of this.#retries) yield { key, since: at(retry.since), for: retry.for };
+  }
+
   add(key: string, priority: Priority = 'high'): void {
     if (this.#closed) return;
     if (this.#running.has(key)) {
@@ -90,7 +108,7 @@ export class Queue {
       this.#retries.delete(key);
       this.add(key, 'low');
     });
-    this.#retries.set(key, cancel);
+    this.#retries.set(key, { cancel, since: this.#options.timers.monotonic(), for: `another look after ${ms} ms` });
   }
 
   /** Nothing is begun until `resume`; what is in flight ends. */
@@ -106,7 +124,7 @@ export class Queue {
   /** Begins nothing more, and resolves when what is in flight has ended. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const cancel of this.#retries.values()) cancel();
+    for (const { cancel } of this.#retries.values()) cancel();
     this.#retries.clear();
     await this.quiet();
   }
@@ -136,6 +154,7 @@ export class Queue {
       const key = this.#take();
       if (key === undefined) return;
       this.#running.set(key, undefined);
+      this.#begun.set(key, this.#options.timers.monotonic());
       void this.#run(key);
     }
   }
@@ -170,6 +189,7 @@ export class Queue {
     }
     const again = this.#running.get(key);
     this.#running.delete(key);
+    this.#begun.delete(key);
     if (again !== undefined && !this.#closed) {
       this.#cancelRetry(key);
       this.#enqueue(key, again);
@@ -190,11 +210,12 @@ export class Queue {
       this.#retries.delete(key);
       this.add(key);
     });
-    this.#retries.set(key, cancel);
+    const what = `another try after ${Math.round(delay)} ms, because it failed: ${(error as Error)?.message}`;
+    this.#retries.set(key, { cancel, since: timers.monotonic(), for: what });
   }
 
   #cancelRetry(key: string): void {
-    this.#retries.get(key)?.();
+    this.#retries.get(key)?.cancel();
     this.#retries.delete(key);
   }
 }

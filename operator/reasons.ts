@@ -1,5 +1,6 @@
-/** Owns the words of conditions: which reason a refused action has, and what is said about it. One table for all kinds. */
+/** The words of conditions: which reason a refused action has, and what is said about it. One table for all kinds. */
 import { Problem, type ProblemPlace } from '../server/core/problems.ts';
+import { ApiError } from './kubernetes/errors.ts';
 
 export type Refusal = {
   reason: string;
@@ -76,6 +77,8 @@ function isUnstorable(error: unknown): error is Error {
 
 /** Whether the database could not be asked, rather than answered no. */
 export function isDatabaseAway(error: unknown): boolean {
+  // The API server's connections break too, and are told in words like the database's.
+  if (error instanceof ApiError) return false;
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === 'string') return /^(08|57P|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|EAI_)/.test(code);
   return /Connection terminated|timeout exceeded when trying to connect|connection/i.test(String(message));

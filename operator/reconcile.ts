@@ -1,83 +1,86 @@
 /**
- * Owns the steps from a key to rows and a status. Level-based: a step looks at the manifest and at the database as they
- * are now, so running it again changes nothing, and running it late misses nothing.
+ * The steps from a key to rows and a status. Level-based: a step looks at the manifest and at the database as they are
+ * now, so running it again changes nothing, and running it late misses nothing.
  */
-import { type Accepted, accept, isTenantComing, versionOf } from './accept.ts';
-import { activeOf, conditionOf, type Outcome, statusOf } from './conditions.ts';
-import type { Desk } from './desk.ts';
+import { type Accepted, accept } from './accept.ts';
+import { activeOf, conditionOf, type Outcome } from './conditions.ts';
+import type { ReconcileContext, Reconciled } from './context.ts';
 import { kindOf } from './kinds/index.ts';
-import { keepOut, type Permit, permit, recall } from './permit.ts';
+import { checkNamespace, evict, type NamespaceCheck, requeueChildren } from './namespace-check.ts';
 import { retryOf } from './reasons.ts';
 import type { ResourceRecord } from './records.ts';
-import { remember } from './remember.ts';
 import { remove } from './remove.ts';
+import { recordResource } from './resource-record.ts';
 import type { Key, SourceObject } from './source.ts';
-import { confirmSweep, sweepConditions } from './sweep.ts';
-import { welcome } from './welcome.ts';
+import { updateIndexes } from './triggers.ts';
+import type { TenantVersion } from './waiting.ts';
 
-/** `waiting`: servers or another manifest are to answer first, and the key will be looked at again. */
-export type Settled = 'settled' | 'waiting';
-
-export async function reconcile(desk: Desk, key: Key): Promise<Settled> {
-  const startedAt = desk.clock.monotonic();
-  for (const freed of desk.note(key)) desk.queue.add(freed);
-  const object = desk.source.get(key);
-  if (object === undefined || object.deleting) return remove(desk, key, object, startedAt);
-  const permitted = await permit(desk, object);
+export async function reconcile(context: ReconcileContext, key: Key): Promise<Reconciled> {
+  const startedAt = context.clock.monotonic();
+  const { source, tenants, waiting, queue, pending } = context;
+  waiting.end(key);
+  for (const freed of updateIndexes(context, key)) queue.add(freed);
+  const object = source.get(key);
+  if (object === undefined || object.deleting) return remove(context, key, object, startedAt);
+  const check = await checkNamespace(context, object);
   // What the Tenant says now decides, and not what was stored of it: an object that CreateOnly makes is never taken back.
-  if (permitted && isTenantComing(desk, permitted.tenant)) {
-    desk.block(permitted.tenant, key, permitted.seen);
-    return 'waiting';
-  }
-  if (permitted && permitted.permission !== 'allowed') return keepOut(desk, object, permitted, startedAt);
-  await desk.source.hold?.(object);
-  desk.removed.delete(key);
-  const record = await remember(desk, object);
-  // Allowed by what the Tenant said before: a `recall` since then did not know this key, whose record was not written yet.
-  if (permitted && desk.allowances.get(permitted.tenant) !== permitted.allowance) {
-    desk.queue.add(key);
-    return 'waiting';
-  }
-  confirmSweep(desk, object);
-  const seen = permitted?.seen ?? desk.changesOf(record.tenant);
-  const accepted = await acceptOnce(desk, object, record, permitted).catch((error) =>
-    tellRetry(desk, record, error, startedAt),
+  if (check && tenants.isComing(check.tenant)) return waitForTenantManifest(context, key, check);
+  if (check && check.permission !== 'allowed') return evict(context, object, check, startedAt);
+  await source.hold?.(object);
+  pending.forgetRemoved(key);
+  const record = await recordResource(context, object);
+  if (check && tenants.allowanceOf(check.tenant) !== check.allowance) return lookAgain(context, key);
+  context.deletions.readConfirmation(object);
+  const seen = { tenant: record.tenant, seen: check?.seen ?? waiting.changesOf(record.tenant) };
+  const accepted = await acceptOnce(context, object, record, check).catch((error) =>
+    tellRetry(context, record, error, startedAt),
   );
-  if (accepted === 'later') {
-    desk.block(record.tenant, key, seen);
-    return 'waiting';
-  }
-  const isTenant = object.kind === 'Tenant';
-  if (isTenant) {
-    desk.forgetTenant(object.name);
-    desk.judged.set(object.name, versionOf(object));
-  }
-  if (accepted.ok && (accepted.changed || isTenant)) desk.unblock(record.tenant);
-  if (accepted.ok && isTenant) recall(desk, object, accepted.changed);
-  const outcome = await judge(desk, object, record, accepted);
+  if (accepted === 'later') return waitForTenantManifest(context, key, seen);
+  tellTenant(context, object, record, accepted);
+  const outcome = await judge(context, object, record, accepted);
   if (outcome === 'waiting') return 'waiting';
-  await desk.settle(record, statusOf(outcome, record.status, desk.nowText()), startedAt);
-  // Its children have waited for the judgement; it waits for nothing of its own, but for the next resync.
-  if (isTenant && !accepted.ok) desk.unblock(record.tenant);
-  else if (!isTenant && accepted.dependsOnOthers) desk.block(record.tenant, key, seen);
+  await context.statuses.settle(record, outcome, startedAt);
+  waitForOthers(context, object, seen, accepted);
   return outcome.programmed.reason === 'Pending' ? 'waiting' : 'settled';
+}
+
+type Seen = { tenant: string; seen: TenantVersion };
+
+/** The Tenant's manifest is there, and its turn comes. */
+function waitForTenantManifest({ waiting, rollouts }: ReconcileContext, key: Key, seen: Seen): Reconciled {
+  rollouts.forget(key);
+  waiting.waitForTenant(key, seen, { for: `the manifest of tenant ${seen.tenant} to be accepted or refused` });
+  return 'waiting';
+}
+
+/** Allowed by what the Tenant said before: `requeueChildren` did not know this key, whose record was not written yet. */
+function lookAgain({ queue }: ReconcileContext, key: Key): Reconciled {
+  queue.add(key);
+  return 'waiting';
 }
 
 /** What was accepted a moment ago and waits for servers only is not written again. */
 async function acceptOnce(
-  desk: Desk,
+  context: ReconcileContext,
   object: SourceObject,
   record: ResourceRecord,
-  permitted: Permit | undefined,
+  check: NamespaceCheck | undefined,
 ): Promise<Accepted> {
-  const waiting = desk.accepted.get(object.key);
-  if (waiting?.object === object) return { ...waiting.accepted, changed: false };
-  desk.accepted.delete(object.key);
-  return accept(desk, object, record, activeOf(record.status)?.generation !== record.generation, permitted);
+  const known = context.pending.acceptedOf(object);
+  if (known !== undefined) return { ...known, changed: false };
+  const fresh = activeOf(record.status)?.generation !== record.generation;
+  return accept(context, object, record, { fresh, check });
 }
 
 /** Says on the manifest that it is tried again; what was served before still is. @throws the error */
-async function tellRetry(desk: Desk, record: ResourceRecord, error: unknown, startedAt: number): Promise<never> {
+async function tellRetry(
+  { statuses, rollouts }: ReconcileContext,
+  record: ResourceRecord,
+  error: unknown,
+  startedAt: number,
+): Promise<never> {
+  // Its next try has a time of its own, which servers that serve an earlier version must not bring forward.
+  rollouts.forget(record.key);
   const retry = retryOf(error);
   if (retry === undefined) throw error;
   const { status, generation } = record;
@@ -93,27 +96,38 @@ async function tellRetry(desk: Desk, record: ResourceRecord, error: unknown, sta
     programmed: { status: known, reason, message },
     ...(active ? { active } : {}),
   };
-  await desk.settle(record, statusOf(outcome, status, desk.nowText()), startedAt);
+  await statuses.settle(record, outcome, startedAt);
   throw error;
 }
 
+type Judged = Exclude<Accepted, 'later'>;
+
+/** Wakes what waits for this change of the tenant. */
+function tellTenant(context: ReconcileContext, object: SourceObject, record: ResourceRecord, accepted: Judged): void {
+  const isTenant = object.kind === 'Tenant';
+  if (isTenant) context.tenants.judged(object);
+  if (accepted.ok && (accepted.changed || isTenant)) context.waiting.tenantChanged(record.tenant);
+  if (accepted.ok && isTenant) requeueChildren(context, object, accepted.changed);
+}
+
 async function judge(
-  desk: Desk,
+  context: ReconcileContext,
   object: SourceObject,
   record: ResourceRecord,
-  accepted: Exclude<Accepted, 'later'>,
+  accepted: Judged,
 ): Promise<Outcome | 'waiting'> {
-  const { generation, tenant, key } = record;
+  const { rollouts, pending } = context;
+  const { generation, key } = record;
   const before = activeOf(record.status);
   const isStored = accepted.ok ? accepted.revision !== undefined : before !== undefined && !lost.has(accepted.reason);
   const { claims } = object;
-  const extra = await moreConditions(desk, object, {
+  const extra = await moreConditions(context, object, {
     isStored,
     isThere: accepted.ok && accepted.revision !== undefined,
   });
-  const details = isStored && claims ? await kindOf(object.kind).describe?.(desk.rooms, claims) : undefined;
+  const details = isStored && claims ? await kindOf(object.kind).describe?.(context.services, claims) : undefined;
   if (!accepted.ok) {
-    desk.programmed.forget(key);
+    rollouts.forget(key);
     return { generation, extra, details, ...refusedOutcome(accepted, before) };
   }
   const valid = { ok: true, reason: 'Valid', message: accepted.message };
@@ -124,40 +138,50 @@ async function judge(
   const isBefore = !accepted.changed && before?.generation === generation && before.revision <= accepted.revision;
   const active = isBefore ? before : { generation, revision: accepted.revision };
   const wasServed = isBefore && conditionOf(record.status, 'Programmed')?.status === 'True';
-  const programmed = wasServed ? served : await waitForServers(desk, object, tenant, active.revision, accepted.changed);
+  const programmed = wasServed ? served : await waitForServers(context, record, active.revision, accepted.changed);
   if (programmed === served) {
-    desk.programmed.forget(key);
-    desk.accepted.delete(key);
-  } else if (!accepted.dependsOnOthers) {
-    desk.accepted.set(key, { object, accepted: { ...accepted, revision: active.revision } });
-  }
+    rollouts.forget(key);
+    pending.forgetAccepted(key);
+  } else if (!accepted.dependsOnOthers) pending.accepted(object, { ...accepted, revision: active.revision });
   return programmed === 'waiting' ? 'waiting' : { generation, extra, details, accepted: valid, active, programmed };
 }
 
 /**
- * What a status says besides. A Tenant's: a sweep that is held, links of its first members, whether anybody can enter it. A
- * TrustedIssuer's: whether servers have its keys.
+ * What a status says besides. A Tenant's: a mass deletion that is held, links of its first members, whether anybody can
+ * enter it. A TrustedIssuer's: whether servers have its keys.
  */
-async function moreConditions(desk: Desk, object: SourceObject, is: { isStored: boolean; isThere: boolean }) {
+async function moreConditions(
+  { deletions, initialAdmins, issuerKeys }: ReconcileContext,
+  object: SourceObject,
+  is: { isStored: boolean; isThere: boolean },
+) {
   const { kind, name, claims } = object;
-  if (kind === 'Tenant') return [...sweepConditions(desk, name), ...(is.isThere ? await welcome(desk, object) : [])];
+  if (kind === 'Tenant') {
+    const invited = is.isThere ? await initialAdmins.inviteInitialAdmins(object) : [];
+    return [...deletions.conditionsOf(name), ...invited];
+  }
   if (kind !== 'TrustedIssuer' || !is.isStored || claims === undefined) return [];
-  return [await desk.issuerKeys.condition(claims.tenant, claims.name)];
+  return [await issuerKeys.condition(claims.tenant, claims.name)];
 }
 
 const served = { status: 'True' as const, reason: 'Programmed', message: 'Every live server decides with it.' };
 
 /** A short wait says nothing: one status instead of two. Once programmed, a version stays so; new servers begin with it. */
-async function waitForServers(desk: Desk, { key }: SourceObject, tenant: string, revision: number, isNew: boolean) {
-  if (desk.programmed.isReached(key, tenant, revision)) return served;
+async function waitForServers(
+  { rollouts }: ReconcileContext,
+  { key, tenant }: ResourceRecord,
+  revision: number,
+  isNew: boolean,
+) {
+  if (rollouts.isReached(key, tenant, revision)) return served;
   if (isNew) {
     // No server can have it yet. They are asked about all that waits together.
-    desk.programmed.wait(key, tenant, revision, 1);
+    rollouts.track(key, { tenant, revision, live: 1 });
     return 'waiting';
   }
-  const { live, behind } = await desk.programmed.serving(tenant, revision);
+  const { live, behind } = await rollouts.serving(tenant, revision);
   if (live > 0 && behind === 0) return served;
-  const isLate = desk.programmed.wait(key, tenant, revision, live);
+  const isLate = rollouts.track(key, { tenant, revision, live });
   if (live === 0) {
     return {
       status: 'False' as const,
@@ -168,6 +192,20 @@ async function waitForServers(desk: Desk, { key }: SourceObject, tenant: string,
   if (!isLate) return 'waiting';
   const message = `Not every live server decides with revision ${revision} of the tenant yet.`;
   return { status: 'False' as const, reason: 'Pending', message };
+}
+
+/** Its children have waited for the judgement on a Tenant; it waits for nothing of its own, but for the next resync. */
+function waitForOthers({ waiting }: ReconcileContext, object: SourceObject, seen: Seen, accepted: Judged): void {
+  if (object.kind === 'Tenant') {
+    if (!accepted.ok) waiting.tenantChanged(seen.tenant);
+  } else if (accepted.dependsOnOthers) {
+    const reason = accepted.ok ? 'another manifest has the object' : accepted.reason;
+    const isTold = accepted.ok || accepted.awaitsManifest === true;
+    waiting.waitForTenant(object.key, seen, {
+      for: `a change in tenant ${seen.tenant} (${reason})`,
+      ...(isTold ? {} : { untold: true }),
+    });
+  }
 }
 
 /** Reasons for which what was served before is not this manifest's any more. */

@@ -1,11 +1,12 @@
 /**
- * Owns what the operator remembers of manifests (accord.resource) and its image in memory: one operator writes it, so the
+ * What the operator has written down of manifests (accord.resource) and its image in memory: one operator writes it, so the
  * image is the truth until the lock is lost, and then it is read again. A record is written before the row that its
  * manifest asks for, so that no row is ever without a record.
  */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../server/core/db/database.ts';
+import type { Totals } from './mass-deletion.ts';
 import { type Key, type KindName, keyOf, type ResourceStatus, type StatusTarget } from './source.ts';
 import { deleteRecord, type RecordRow, readRecords, upsertRecord } from './store.ts';
 
@@ -50,11 +51,11 @@ export class Records {
   }
 
   /** How many manifests own rows: of a tenant and of all. */
-  totals(tenant: string): { ofTenant: number; ofAll: number } {
-    return { ofTenant: this.#owning.get(tenant) ?? 0, ofAll: this.#owning.get('') ?? 0 };
+  totals(): Totals {
+    return { ofTenant: (tenant) => this.#owning.get(tenant) ?? 0, ofAll: this.#owning.get('') ?? 0 };
   }
 
-  /** Writes the record if it differs from what is remembered. @returns whether it did */
+  /** Writes the record if it differs from what is stored. @returns whether it did */
   async put(record: ResourceRecord): Promise<boolean> {
     if (isDeepStrictEqual(this.#records.get(record.key), record)) return false;
     await this.#database.systemPipelined((tx) => upsertRecord(tx, this.#source, toRow(record)));

@@ -1,58 +1,120 @@
 /**
- * Owns the end of a manifest: its row goes when its absence is certain and the breaker lets it, and the record goes when
+ * The end of a manifest: its row goes when its absence is certain and no mass deletion is held, and the record goes when
  * every live server has noticed.
  */
 import { apiOwner, isSameObject } from '../server/core/ownership.ts';
 import { Problem } from '../server/core/problems.ts';
-import { activeOf, conditionOf, statusOf } from './conditions.ts';
-import type { Desk } from './desk.ts';
+import { disableTenant, eraseTenant, readTenant } from '../server/tenants/index.ts';
+import { activeOf } from './conditions.ts';
+import { ownerOf, type ReconcileContext, type Reconciled, writerOf } from './context.ts';
+import { describeHeld, describeHeldChild } from './held-deletions.ts';
 import { kindOf } from './kinds/index.ts';
+import { isChild } from './namespace-check.ts';
 import { refusalOf, retryOf } from './reasons.ts';
-import type { Settled } from './reconcile.ts';
 import type { ResourceRecord } from './records.ts';
-import { ownsRow } from './remember.ts';
+import { ownsRow } from './resource-record.ts';
 import { describeKey, type Key, type SourceObject } from './source.ts';
-import { describeHeld, describeHeldChild, heldSweep } from './sweep.ts';
+import { tenantKey } from './tenant-tracker.ts';
 
 /** @param object the manifest that asks for its own deletion (Kubernetes), or nothing */
 export async function remove(
-  desk: Desk,
+  context: ReconcileContext,
   key: Key,
   object: SourceObject | undefined,
   startedAt: number,
-): Promise<Settled> {
-  desk.accepted.delete(key);
-  const record = desk.records.get(key);
+): Promise<Reconciled> {
+  const { source, pending, rollouts, waiting } = context;
+  pending.forgetAccepted(key);
+  // What it waited for as long as it was there would go on waking it.
+  if (pending.revisionWithout(key) === undefined) rollouts.forget(key);
+  if (key.startsWith('Tenant/')) tellLeaving(context, key);
+  const record = await recordOf(context, key, object);
   if (record === undefined) {
-    if (object) await desk.source.release({ ...object, generation: object.generation ?? 1 });
+    if (object) await source.release({ ...object, generation: object.generation ?? 1 });
     return 'settled';
   }
-  // An answer that could not be had is not an empty one. `synced` brings the key back.
-  if (object === undefined && !desk.source.complete(record.kind)) return 'settled';
-  if (await isUpToBreaker(desk, record, object)) {
-    const held = heldSweep(desk, record.tenant);
-    if (held && record.kind === 'Tenant') await explain(desk, record, 'DeletionHeld', describeHeld(held), startedAt);
-    else if (held && object) await explain(desk, record, 'DeletionHeld', describeHeldChild(record.tenant), startedAt);
-    if (held) return 'settled';
+  // An answer that could not be had is not an empty one.
+  if (object === undefined && !source.complete(record.kind)) {
+    waiting.waitForOwner(key, { for: `a complete list of kind ${record.kind}` });
+    return 'settled';
   }
-  return record.kind === 'Tenant' ? removeTenant(desk, record, startedAt) : removeChild(desk, record, startedAt);
+  if (await mustWaitForConfirmation(context, record, object, startedAt)) return 'settled';
+  return record.kind === 'Tenant' ? removeTenant(context, record, startedAt) : removeChild(context, record, startedAt);
 }
 
-async function removeChild(desk: Desk, record: ResourceRecord, startedAt: number): Promise<Settled> {
+/** What waits for the Tenant's manifest to be accepted or refused waits in vain. */
+function tellLeaving({ tenants, waiting }: ReconcileContext, key: Key): void {
+  const tenant = key.slice(tenantKey('').length);
+  if (tenants.leaves(tenant)) waiting.tenantChanged(tenant);
+}
+
+/**
+ * What is recorded of the manifest. Where the object was made again and its predecessor is recorded still, the row may have
+ * been handed over already: then the record is the new object's.
+ */
+async function recordOf(
+  context: ReconcileContext,
+  key: Key,
+  object: SourceObject | undefined,
+): Promise<ResourceRecord | undefined> {
+  const known = context.records.get(key);
+  if (known === undefined || object === undefined || known.uid === object.uid) return known;
+  const record = { ...known, uid: object.uid };
+  if (!(await ownsRow(context, record))) return known;
+  await context.records.put(record);
+  return record;
+}
+
+/** Whether the deletion is part of a mass deletion that is held; says so where it is. */
+async function mustWaitForConfirmation(
+  context: ReconcileContext,
+  record: ResourceRecord,
+  object: SourceObject | undefined,
+  startedAt: number,
+): Promise<boolean> {
+  if (!(await isGuarded(context, record, object))) return false;
+  const held = context.deletions.heldOf(record.tenant);
+  if (held === undefined) return false;
+  if (record.kind === 'Tenant') await explain(context, record, 'DeletionHeld', describeHeld(held), startedAt);
+  else if (object) await explain(context, record, 'DeletionHeld', describeHeldChild(record.tenant), startedAt);
+  // A file that is gone has a status as long as its row is there, also where the directory of statuses is new.
+  else await context.source.writeStatus(record, record.status);
+  context.waiting.waitForOwner(record.key, { for: `a confirmation of the mass deletion in tenant ${record.tenant}` });
+  return true;
+}
+
+/** What owns no row may go, and so may what was confirmed, and what is waited for since its row went. */
+async function isGuarded(
+  context: ReconcileContext,
+  record: ResourceRecord,
+  object: SourceObject | undefined,
+): Promise<boolean> {
+  const { key, tenant } = record;
+  const { deletions, pending, source, tenants } = context;
+  if (record.object === '' || pending.revisionWithout(key) !== undefined) return false;
+  if (!(await ownsRow(context, record))) {
+    deletions.markPresent(key);
+    return false;
+  }
+  // Nobody could confirm a deletion that was asked for where there is no Tenant to annotate: it must not hang.
+  const hasTenant = tenants.manifestOf(tenant) !== undefined || !source.complete('Tenant');
+  if (object && !hasTenant) deletions.release(key);
+  return !deletions.isReleased(key);
+}
+
+async function removeChild(context: ReconcileContext, record: ResourceRecord, startedAt: number): Promise<Reconciled> {
   try {
-    if (!desk.removed.has(record.key)) await removeRow(desk, record);
+    if (context.pending.revisionWithout(record.key) === undefined) await removeRow(context, record);
   } catch (error) {
     // Relationships and things come and go without a word to us: said, and tried again.
     const why = isInUse(error) ? { reason: 'InUse', message: error.message } : retryOf(error);
-    if (why !== undefined) await explain(desk, record, why.reason, why.message, startedAt);
+    if (why !== undefined) await explain(context, record, why.reason, why.message, startedAt);
     throw error;
   }
-  desk.breaker.deleted(record.key, desk.clock.monotonic());
-  if (await isServedWithout(desk, record)) {
-    await desk.forget(record, 'Removed', startedAt);
-    return 'settled';
-  }
-  return 'waiting';
+  context.deletions.rowDeleted(record.key);
+  if (!(await isServedWithout(context, record))) return 'waiting';
+  await forgetResource(context, record, 'Removed', startedAt);
+  return 'settled';
 }
 
 /**
@@ -60,21 +122,21 @@ async function removeChild(desk: Desk, record: ResourceRecord, startedAt: number
  * @param letGo gives a type that is in use to the API instead of refusing
  * @returns whether the child owned it
  */
-export async function removeRow(desk: Desk, record: ResourceRecord, letGo = false): Promise<boolean> {
-  if (!(await ownsRow(desk, record))) return false;
+export async function removeRow(context: ReconcileContext, record: ResourceRecord, letGo = false): Promise<boolean> {
+  if (!(await ownsRow(context, record))) return false;
   const kind = kindOf(record.kind);
   const claim = { tenant: record.tenant, name: record.object };
   try {
-    const written = await kind.remove?.(desk.rooms, desk.writerOf(record), claim);
-    if (written) desk.removed.set(record.key, written.revision);
+    const written = await kind.remove?.(context.services, writerOf(context, record), claim);
+    if (written) context.pending.rowRemoved(record.key, written.revision);
     return true;
   } catch (error) {
     if (!refusalOf(error)?.dependsOnOthers) throw error;
-    if (isInUse(error) && !letGo && !isTenantGoing(desk, record.tenant)) throw error;
+    if (isInUse(error) && !letGo && !context.tenants.isLeaving(record.tenant)) throw error;
     // The tenant's configuration is the API's now: so is what a manifest leaves behind. And a tenant that goes is not held
     // up by what it holds: its types go with it, or stay with its data.
     const isApis = error instanceof Problem && (error.code === 'config_authority' || isInUse(error));
-    if (isApis) await kind.transfer(desk.rooms, desk.writerOf(record), claim, apiOwner);
+    if (isApis) await kind.transfer(context.services, writerOf(context, record), claim, apiOwner);
     // Else the row turned out not to be ours (any more), or its tenant is gone with it.
     return isApis;
   }
@@ -85,78 +147,97 @@ function isInUse(error: unknown): error is Problem {
   return error instanceof Problem && error.code === 'type_in_use';
 }
 
-function isTenantGoing(desk: Desk, tenant: string): boolean {
-  const manifest = desk.source.get(desk.tenantKey(tenant));
-  return manifest === undefined ? desk.source.complete('Tenant') : manifest.deleting;
-}
-
-/** What owns no row may go, and so may what was confirmed, and what is waited for since its row went. */
-async function isUpToBreaker(desk: Desk, record: ResourceRecord, object: SourceObject | undefined): Promise<boolean> {
-  const { key, tenant } = record;
-  if (record.object === '' || desk.removed.has(key)) return false;
-  if (!(await ownsRow(desk, record))) {
-    desk.breaker.there(key);
-    return false;
-  }
-  // Nobody could confirm a deletion that was asked for where there is no Tenant to annotate: it must not hang.
-  const hasTenant = desk.source.get(desk.tenantKey(tenant)) !== undefined || !desk.source.complete('Tenant');
-  if (object && !hasTenant) desk.breaker.release([key]);
-  return !desk.breaker.isReleased(key);
-}
-
 /** Children first; then the tenant answers nobody any more; then, where it says so, its data goes. */
-async function removeTenant(desk: Desk, record: ResourceRecord, startedAt: number): Promise<Settled> {
-  const children = [...desk.records.keysOf(record.tenant)].filter((key) => key !== record.key && isChild(desk, key));
+async function removeTenant(context: ReconcileContext, record: ResourceRecord, startedAt: number): Promise<Reconciled> {
+  const { tenant } = record;
+  const { tenants } = context.services;
+  const seen = context.waiting.changesOf(tenant);
+  const children = [...context.records.keysOf(tenant)].filter((key) => key !== record.key && isChild(context, key));
   if (children.length > 0) {
     const some = children.slice(0, 5).map(describeKey).join(', ');
-    const message = `${children.length === 1 ? '1 manifest still belongs' : `${children.length} manifests still belong`} to this tenant (${some}${children.length > 5 ? ', …' : ''}); it goes after them.`;
-    await explain(desk, record, 'ChildrenExist', message, startedAt);
+    const count = children.length === 1 ? '1 manifest still belongs' : `${children.length} manifests still belong`;
+    const message = `${count} to this tenant (${some}${children.length > 5 ? ', …' : ''}); it goes after them.`;
+    await explain(context, record, 'ChildrenExist', message, startedAt);
+    context.waiting.waitForTenant(record.key, { tenant, seen }, { for: `the manifests of tenant ${tenant} to go` });
     return 'settled';
   }
-  const found = await desk.rooms.findTenant(record.tenant);
-  if (record.object === '' || !found || !isSameObject(found.owner, desk.ownerOf(record))) {
-    await desk.forget(record, 'Removed', startedAt);
+  const found = await tenants.database.read(tenant, (tx) => readTenant(tx, tenant));
+  if (record.object === '' || !found || !isSameObject(found.owner, ownerOf(context, record))) {
+    await forgetResource(context, record, 'Removed', startedAt);
     return 'settled';
   }
-  if (!desk.removed.has(record.key)) {
-    const { revision } = await desk.rooms.disableTenant(desk.writerOf(record), record.tenant);
-    desk.forgetTenant(record.tenant);
-    desk.removed.set(record.key, revision);
+  if (context.pending.revisionWithout(record.key) === undefined) {
+    const { revision } = await disableTenant(tenants, writerOf(context, record), tenant);
+    context.tenants.rowChanged(tenant);
+    context.pending.rowRemoved(record.key, revision);
   }
-  desk.breaker.deleted(record.key, desk.clock.monotonic());
-  if (!(await isServedWithout(desk, record))) return 'waiting';
+  context.deletions.rowDeleted(record.key);
+  if (!(await isServedWithout(context, record))) return 'waiting';
   if (found.spec.deletionPolicy !== 'Delete') {
-    await desk.forget(record, 'Disabled', startedAt);
+    await forgetResource(context, record, 'Disabled', startedAt);
     return 'settled';
   }
+  return erase(context, record, startedAt);
+}
+
+async function erase(context: ReconcileContext, record: ResourceRecord, startedAt: number): Promise<Reconciled> {
+  const { tenant, key } = record;
   try {
-    await desk.rooms.eraseTenant(desk.writerOf(record), record.tenant);
-    desk.forgetTenant(record.tenant);
+    await eraseTenant(context.services.tenants, writerOf(context, record), tenant);
+    context.tenants.rowChanged(tenant);
   } catch (error) {
     if (!(error instanceof Problem && error.code === 'tenant_has_children')) throw error;
-    await explain(desk, record, 'ChildrenExist', error.message, startedAt);
+    await explain(context, record, 'ChildrenExist', error.message, startedAt);
+    context.waiting.waitForOwner(key, { for: `the objects of the API in tenant ${tenant} to go`, untold: true });
     return 'settled';
   }
-  await desk.forget(record, 'Erased', startedAt);
+  await forgetResource(context, record, 'Erased', startedAt);
   return 'settled';
 }
 
 /** Whether every live server has the revision without the row; where none lives, nobody decides with the old one. */
-async function isServedWithout(desk: Desk, record: ResourceRecord): Promise<boolean> {
-  const revision = desk.removed.get(record.key);
+async function isServedWithout({ pending, rollouts }: ReconcileContext, { key, tenant }: ResourceRecord) {
+  const revision = pending.revisionWithout(key);
   if (revision === undefined) return true;
-  const { live, behind } = await desk.programmed.serving(record.tenant, revision);
+  const { live, behind } = await rollouts.serving(tenant, revision);
   if (behind > 0) {
-    desk.programmed.wait(record.key, record.tenant, revision, live);
+    rollouts.track(key, { tenant, revision, live });
     return false;
   }
-  desk.programmed.forget(record.key);
+  rollouts.forget(key);
   return true;
 }
 
+/** Nothing is left of the manifest. */
+async function forgetResource(
+  context: ReconcileContext,
+  record: ResourceRecord,
+  reason: string,
+  startedAt: number,
+): Promise<void> {
+  const { source, records, deletions, pending, tenants, initialAdmins, statuses, waiting, queue } = context;
+  const { key, tenant } = record;
+  const wasChild = isChild(context, key);
+  await source.release(record);
+  await records.remove(key);
+  deletions.rowDeleted(key);
+  pending.forgetRemoved(key);
+  if (record.kind === 'Tenant') {
+    tenants.forget(tenant);
+    initialAdmins.forget(tenant);
+  }
+  statuses.gone(record, reason, startedAt);
+  // What was never let in freed nothing: who makes and deletes such manifests must not keep the tenant's own busy.
+  if (wasChild) waiting.tenantChanged(tenant);
+  if (records.get(tenantKey(tenant)) && deletions.isHeld(tenant)) queue.add(tenantKey(tenant));
+  // One that was made again, and perhaps deleted again, before this one was released: it has not been looked at.
+  const now = source.get(key);
+  if (now !== undefined && now.uid !== record.uid) queue.add(key);
+}
+
 /** Says on a manifest that is gone or being deleted why its rows are still there. */
-async function explain(
-  desk: Desk,
+function explain(
+  { statuses }: ReconcileContext,
   record: ResourceRecord,
   reason: string,
   message: string,
@@ -169,11 +250,5 @@ async function explain(
     programmed: { status: 'False' as const, reason, message },
     ...(active ? { active } : {}),
   };
-  await desk.settle(record, statusOf(outcome, record.status, desk.nowText()), startedAt);
-}
-
-/** What may not name the tenant does not keep it. */
-function isChild(desk: Desk, key: Key): boolean {
-  const accepted = conditionOf(desk.records.get(key)?.status ?? {}, 'Accepted');
-  return accepted?.reason !== 'NamespaceNotAllowed';
+  return statuses.settle(record, outcome, startedAt);
 }

@@ -1,10 +1,9 @@
-/** Owns reading the Secrets that a Tenant refers to: by name, in the tenant's secretNamespace, where the source has Secrets. */
+/** Reads the Secrets that a Tenant refers to: by name, in the tenant's secretNamespace, where the source has Secrets. */
 import type { TenantSpec } from '../crds/index.ts';
 import { limits } from '../server/core/limits.ts';
 import type { TenantSecrets } from '../server/tenants/index.ts';
-import type { Desk } from './desk.ts';
 import type { Refusal } from './reasons.ts';
-import type { SourceObject } from './source.ts';
+import type { Source, SourceObject } from './source.ts';
 
 /** `secrets` is absent where the source has none: what is stored stays. */
 export type SecretsRead = { ok: true; secrets?: TenantSecrets } | ({ ok: false } & Refusal);
@@ -19,8 +18,8 @@ export function secretNamespaceOf(tenant: string, spec: TenantSpec): string {
 }
 
 /** Reads what the spec refers to; the source tells when it changes. @throws when the source does not answer */
-export async function readTenantSecrets(desk: Desk, object: SourceObject, spec: TenantSpec): Promise<SecretsRead> {
-  const access = desk.source.secrets;
+export async function readTenantSecrets(source: Source, object: SourceObject, spec: TenantSpec): Promise<SecretsRead> {
+  const access = source.secrets;
   if (access === undefined) return { ok: true };
   const name = spec.mail?.smtp.secretRef?.name;
   if (name === undefined) return { ok: true, secrets: {} };

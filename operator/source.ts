@@ -1,21 +1,13 @@
 /**
- * Owns what a source of manifests is to the operator: a store of objects by key and a stream of keys that changed. The
+ * What a source of manifests is to the operator: a store of objects by key and a stream of keys that changed. The
  * stream is a hint without content; whoever hears a key looks it up. Directories of files are one source, a Kubernetes API
  * server is another.
  */
 import type { Manifest } from '../crds/index.ts';
 import type { ProblemPlace } from '../server/core/problems.ts';
+import type { ResourceClaim } from '../server/core/resource-kind.ts';
 
-export const kindNames = [
-  'Tenant',
-  'TrustedIssuer',
-  'ActorType',
-  'ResourceType',
-  'RelationshipType',
-  'ConsentDefinition',
-  'Policy',
-] as const;
-export type KindName = (typeof kindNames)[number];
+export type KindName = Manifest['kind'];
 
 /** `kind/namespace/name`; the namespace of a cluster-wide kind is empty. */
 export type Key = string;
@@ -50,14 +42,12 @@ export type SourceObject = {
   /** Checked against crds/, defaults filled in; or what is wrong, a line each, with its place where the source has places. */
   readonly checked: { ok: true; manifest: Manifest } | { ok: false; message: string };
   /** Which tenant's object of which name it claims, as far as the manifest says so legibly. */
-  readonly claims: Claim | undefined;
+  readonly claims: ResourceClaim | undefined;
   /** What is wrong with the place that it was read from; the object is then the last one that was good. */
   readonly problem?: string;
   /** Where in the source a place of the spec is, such as `policies.yaml:12`. */
   readonly locate?: (place: ProblemPlace) => string | undefined;
 };
-
-export type Claim = { readonly tenant: string; readonly name: string };
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 export type Condition = {

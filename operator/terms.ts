@@ -1,5 +1,5 @@
 /**
- * Owns claiming a term: from the moment a claim is committed, nothing that began under an earlier term is written any
+ * Claims a term: from the moment a claim is committed, nothing that began under an earlier term is written any
  * more. An epoch only grows, also when the Lease it comes from is deleted, and a term belongs to one cluster.
  */
 import type { Database } from '../server/core/db/database.ts';

@@ -1,5 +1,6 @@
 /**
- * Owns the admin port: liveness, readiness, metrics, and a look at what is served (loopback only, secrets left out). A
+ * The admin port: liveness, readiness, metrics, and, over loopback only and without secrets, what is served and what the
+ * operator waits for. A
  * browser on this machine can be led here by a name that its page's owner points at 127.0.0.1 (DNS rebinding): what comes
  * over loopback under such a name reads nothing. Other machines ask for /metrics by whatever name the service has.
  */
@@ -15,6 +16,8 @@ type AdminOptions = {
   metrics: Pick<Metrics, 'registry'>;
   /** Absent where nothing is served (an operator). */
   snapshots?: Snapshots;
+  /** What an operator waits for. */
+  waiting?: () => readonly object[];
   isReady: () => boolean;
   /** False: only a new process helps. */
   isLive?: () => boolean;
@@ -47,13 +50,15 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
     reply.type(options.metrics.registry.contentType);
     return options.metrics.registry.metrics();
   });
-  const { snapshots } = options;
-  if (snapshots === undefined) return app;
-  app.get('/snapshot', async (request, reply) => {
-    if (!isLocal(request)) return refuse(reply, 'only from this machine');
-    if (!isOurName(request, options.host)) return refuse(reply, UNKNOWN_NAME);
-    return { tenants: snapshots.all().map(view) };
-  });
+  const { snapshots, waiting } = options;
+  const local = (path: string, answer: () => object) =>
+    app.get(path, async (request, reply) => {
+      if (!isLocal(request)) return refuse(reply, 'only from this machine');
+      if (!isOurName(request, options.host)) return refuse(reply, UNKNOWN_NAME);
+      return answer();
+    });
+  if (snapshots !== undefined) local('/snapshot', () => ({ tenants: snapshots.all().map(view) }));
+  if (waiting !== undefined) local('/waiting', () => ({ waiting: waiting() }));
   return app;
 }
 

@@ -15,6 +15,8 @@ import type { Services } from './services.ts';
 export type ServerOptions = {
   /** What keeps it from being ready besides, in sentences. */
   obstacles?: () => Promise<readonly string[]>;
+  /** What the operator in this process waits for. */
+  waiting?: () => readonly object[];
 };
 export type RunningServer = { url: string; adminUrl: string; close(): Promise<void> };
 

@@ -1,18 +1,19 @@
 /**
- * Owns reading one file of manifests: several YAML or JSON documents, each identified, checked against crds/, and every
- * refusal with its line and column.
+ * Reads the text of one file of manifests: several YAML or JSON documents, each identified, checked against crds/, and
+ * every refusal with its line and column. Runs in a thread too, so it imports nothing of the rooms.
  */
 import { createHash } from 'node:crypto';
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
-import { apiVersion, checkManifest, group, wordsReadDifferently } from '../../crds/index.ts';
+import { apiVersion, checkManifest, group, kinds, wordsReadDifferently } from '../../crds/index.ts';
 import { limits } from '../../server/core/limits.ts';
-import { annotationsOf, claimsOf, digestOf, isLegible, isObject, type Loose } from '../manifest.ts';
-import { type KindName, keyOf, kindNames, type SourceObject, type SourceProblem } from '../source.ts';
+import type { LooseManifest } from '../../server/core/resource-kind.ts';
+import { annotationsOf, digestOf, isLegible, isObject, type Loose } from '../manifest.ts';
+import { type KindName, keyOf, type SourceObject, type SourceProblem } from '../source.ts';
 import { locator, place, type Spots } from './places.ts';
 
 export type FileObject = SourceObject & { readonly path: string; readonly line: number };
-/** An object before it can tell its places: what goes from one thread to another. */
-type TextObject = Omit<FileObject, 'locate'> & { spots: Spots };
+/** An object as it goes from one thread to another, and what its claim is read from where it is not valid. */
+export type TextObject = Omit<FileObject, 'locate' | 'claims'> & { spots: Spots; loose?: LooseManifest };
 
 export type ParsedFile = Parsed<FileObject>;
 export type ParsedText = Parsed<TextObject>;
@@ -25,15 +26,7 @@ type Parsed<Of> = {
 
 type Identity = { kind: KindName; namespace: string; name: string };
 
-/** @param path as it is shown, relative to the directory of manifests */
-export function parseFile(path: string, text: string): ParsedFile {
-  return revive(path, parseText(path, text));
-}
-
-/** Gives the objects of a file the function that finds their places. */
-export function revive(path: string, { objects, ...rest }: ParsedText): ParsedFile {
-  return { objects: objects.map(({ spots, ...object }) => ({ ...object, locate: locator.in(path, spots) })), ...rest };
-}
+const kindNames = kinds.map(({ kind }) => kind as KindName);
 
 export function parseText(path: string, text: string): ParsedText {
   const lines = new LineCounter();
@@ -121,12 +114,18 @@ function readDocument(path: string, lines: LineCounter, document: Document.Parse
     deleting: false,
     annotations: annotationsOf(value as Loose),
     digest: digestOf((value as Loose).spec),
-    checked: checked.ok && messages.length === 0 ? checked : { ok: false, message: text },
-    claims: claimsOf(value as Loose, identity.kind),
+    ...(checked.ok && messages.length === 0
+      ? { checked }
+      : { checked: { ok: false, message: text }, loose: looseOf(value as Loose) }),
     spots: locator.spotsOf(lines, document),
     path,
     line: lines.linePos(document.contents?.range[0] ?? 0).line,
   });
+}
+
+/** Undefined fields are left out: there may be no spec at all. */
+function looseOf({ metadata, spec }: Loose): LooseManifest {
+  return { metadata: { name: (metadata as { name: string }).name }, spec: spec as Record<string, unknown> };
 }
 
 function identify(value: unknown): Identity | undefined {

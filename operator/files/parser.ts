@@ -1,10 +1,11 @@
 /**
- * Owns reading files of manifests without holding up the process: a YAML of 4 MiB takes seconds. Small files are read where
+ * Reads files of manifests without holding up the process: a YAML of 4 MiB takes seconds. Small files are read where
  * they are; larger ones in a thread, one after the other, within a bound of its CPU time and of its memory.
  */
 import { Worker } from 'node:worker_threads';
 import { limits } from '../../server/core/limits.ts';
-import { broken, type ParsedFile, type ParsedText, parseFile, revive } from './parse.ts';
+import { broken, type ParsedFile, type ParsedText } from './parse.ts';
+import { parseFile, revive } from './parse-file.ts';
 import type { FromParseWorker, ToParseWorker } from './parse-worker.ts';
 
 const LOOK_MS = 100;

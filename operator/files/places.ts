@@ -1,5 +1,4 @@
-/** Owns positions in a file of manifests: where a JSON pointer is, and where a line of Rego inside it is. */
-
+/** Positions in a file of manifests: where a JSON pointer is, and where a line of Rego inside it is. */
 import { type Document, isMap, isScalar, isSeq, type LineCounter, Scalar } from 'yaml';
 import { pointerName } from '../../crds/values.ts';
 import type { ProblemPlace } from '../../server/core/problems.ts';

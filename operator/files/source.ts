@@ -4,20 +4,12 @@
  */
 import type { Clock } from '../../server/core/clock.ts';
 import type { Observe } from '../../server/core/observe.ts';
-import {
-  type Key,
-  type KindName,
-  kindNames,
-  type ResourceStatus,
-  type Source,
-  type SourceHandlers,
-  type SourceProblem,
-  type StatusTarget,
-} from '../source.ts';
+import { kindNames } from '../kinds/index.ts';
+import type { Key, KindName, ResourceStatus, Source, SourceHandlers, SourceProblem, StatusTarget } from '../source.ts';
+import { merge, type Store } from './merge.ts';
 import { Parser } from './parser.ts';
 import { type FileState, readStates } from './states.ts';
 import { StatusFiles } from './status.ts';
-import { arrange, type Store } from './store-of-files.ts';
 import { listTree } from './tree.ts';
 import { Watches } from './watch.ts';
 
@@ -146,7 +138,7 @@ export class FileSource implements Source {
     const vanishMs = first ? 0 : this.#vanishMs;
     const before = this.#store;
     this.#states = states;
-    this.#store = arrange({ states, listing, changing, before, now: clock.monotonic(), vanishMs });
+    this.#store = merge({ states, listing, changing, before, now: clock.monotonic(), vanishMs });
     if (changing) this.#hinted();
     this.#tell(before, first);
   }

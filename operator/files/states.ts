@@ -1,4 +1,4 @@
-/** Owns what each file said when it was last read, and reads again what may say something else now. */
+/** What each file said when it was last read, and reads again what may say something else now. */
 import { join } from 'node:path';
 import type { SourceProblem } from '../source.ts';
 import { broken, type FileObject } from './parse.ts';

@@ -1,4 +1,4 @@
-/** Owns the status of manifests as files beside the data: one YAML document each, replaced as a whole, only when it differs. */
+/** The status of manifests as files beside the data: one YAML document each, replaced as a whole, only when it differs. */
 import { createHash, randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Owns looking at a directory of manifests: which files there are, below it and behind symbolic links that stay below it,
+ * Looks at a directory of manifests: which files there are, below it and behind symbolic links that stay below it,
  * and reading one of them so that a file that is being written is not taken for a short one.
  */
 import type { BigIntStats } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Owns hints that something below a directory changed. Each directory is watched by itself: a recursive fs.watch on Linux
+ * Hints that something below a directory changed. Each directory is watched by itself: a recursive fs.watch on Linux
  * watches every file as well, and stays with the old directory when that is replaced. The re-scan is the truth.
  */
 import { type FSWatcher, watch } from 'node:fs';

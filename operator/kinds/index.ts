@@ -1,24 +1,31 @@
-/** The table of kinds that the operator reconciles. */
+/** The kinds that the operator reconciles, of all rooms. */
+import type { Manifest } from '../../crds/index.ts';
+import type { ResourceKind } from '../../server/core/resource-kind.ts';
+import { resourceKinds as definitionKinds } from '../../server/definitions/index.ts';
+import { resourceKinds as issuerKinds } from '../../server/issuers/index.ts';
+import { resourceKinds as policyKinds } from '../../server/policies/index.ts';
+import { resourceKinds as tenantKinds } from '../../server/tenants/index.ts';
+import { resourceKinds as typeKinds } from '../../server/types/index.ts';
 import type { KindName } from '../source.ts';
-import { definitionKind } from './definition.ts';
-import { issuerKind } from './issuer.ts';
-import type { Kind } from './kind.ts';
-import { policyKind } from './policy.ts';
-import { tenantKind } from './tenant.ts';
-import { actorTypeKind, relationshipTypeKind, resourceTypeKind } from './types.ts';
 
-export type { LooseManifest } from './kind.ts';
+const all = [...tenantKinds, ...issuerKinds, ...typeKinds, ...definitionKinds, ...policyKinds];
 
-const table = {
-  Tenant: tenantKind,
-  TrustedIssuer: issuerKind,
-  ActorType: actorTypeKind,
-  ResourceType: resourceTypeKind,
-  RelationshipType: relationshipTypeKind,
-  ConsentDefinition: definitionKind,
-  Policy: policyKind,
-};
+type ServicesOf<Of> = Of extends ResourceKind<infer Services, infer _> ? Services : never;
+type Intersection<Of> = (Of extends unknown ? (one: Of) => void : never) extends (one: infer All) => void ? All : never;
 
-export function kindOf(name: KindName): Kind {
-  return table[name] as unknown as Kind;
+/** What the actions of all kinds need, by room. */
+export type KindServices = Intersection<ServicesOf<(typeof all)[number]>>;
+
+/** In the order in which they are looked at. */
+export const kinds = [...all].sort((a, b) => a.order - b.order) as unknown as readonly ResourceKind<
+  KindServices,
+  Manifest
+>[];
+
+export const kindNames: readonly KindName[] = kinds.map(({ kind }) => kind);
+
+const byName = new Map(kinds.map((kind) => [kind.kind, kind]));
+
+export function kindOf(name: KindName): ResourceKind<KindServices, Manifest> {
+  return byName.get(name) as ResourceKind<KindServices, Manifest>;
 }

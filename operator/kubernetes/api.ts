@@ -1,5 +1,5 @@
 /**
- * Owns speaking to the Kubernetes API server: one place that authenticates, bounds sizes and times, waits where the server
+ * Speaks to the Kubernetes API server: one place that authenticates, bounds sizes and times, waits where the server
  * asks for it, and tells what went wrong. Whoever calls knows paths and bodies.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Owns how long to wait after a failure: longer each time, and never all at the same moment. */
+/** How long to wait after a failure: longer each time, and never all at the same moment. */
 import { limits } from '../../server/core/limits.ts';
 
 /** @param failures in a row, at least 1 @param random in [0, 1) @returns ms */

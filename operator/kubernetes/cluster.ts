@@ -1,4 +1,4 @@
-/** Owns which cluster this is: the uid of its kube-system namespace, which lives as long as the cluster does. */
+/** Which cluster this is: the uid of its kube-system namespace, which lives as long as the cluster does. */
 import type { KubernetesApi } from './api.ts';
 
 /** @throws ApiError */

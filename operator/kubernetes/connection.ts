@@ -1,5 +1,5 @@
 /**
- * Owns where the API server is, as whom we speak to it, and the connections to it. The kubeconfig and the ways to get
+ * Where the API server is, as whom we speak to it, and the connections to it. The kubeconfig and the ways to get
  * credentials are client-node's; the connections are ours, because client-node 2.0.1 makes a dispatcher, and with it a TLS
  * connection, for each request.
  */

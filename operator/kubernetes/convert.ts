@@ -1,6 +1,8 @@
-/** Owns making a SourceObject of what the API server sends; nothing of the raw object is kept but what the operator reads. */
-import { apiVersion, checkManifest, kinds } from '../../crds/index.ts';
-import { annotationsOf, claimsOf, digestOf, type Loose } from '../manifest.ts';
+/** Makes a SourceObject of what the API server sends; nothing of the raw object is kept but what the operator reads. */
+import { apiVersion, checkManifest } from '../../crds/index.ts';
+import { claimsOf } from '../kinds/claim.ts';
+import { kindOf } from '../kinds/index.ts';
+import { annotationsOf, digestOf, type Loose } from '../manifest.ts';
 import { type KindName, keyOf, type ResourceStatus, type SourceObject } from '../source.ts';
 import type { RawObject } from './reflector.ts';
 
@@ -61,10 +63,8 @@ export function statusDigest(status: unknown): string {
   return digestOf({ observedGeneration, activeGeneration, revision, conditions, active, locked });
 }
 
-const plurals = new Map<string, string>(kinds.map(({ kind, plural }) => [kind, plural]));
-
 export function pluralOf(kind: KindName): string {
-  return plurals.get(kind) as string;
+  return kindOf(kind).plural;
 }
 
 /** `/apis/accord.dev/v1alpha1/namespaces/a/policies/b` */

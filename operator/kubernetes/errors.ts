@@ -1,4 +1,4 @@
-/** Owns how an answer of the API server that is no success, or its absence, is told: which server, as whom, what, why. */
+/** How an answer of the API server that is no success, or its absence, is told: which server, as whom, what, why. */
 
 /** The shape of metav1.Status as far as it is read. */
 export type StatusBody = { message?: unknown; reason?: unknown; code?: unknown };

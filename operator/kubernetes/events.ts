@@ -1,5 +1,5 @@
 /**
- * Owns Kubernetes events about our objects (core/v1), for `kubectl describe`. Best effort: they are for people, so one that says what
+ * Kubernetes events about our objects (core/v1), for `kubectl describe`. Best effort: they are for people, so one that says what
  * the last one said is left out, and a flood is cut off; how many were left out is counted.
  */
 import { randomBytes } from 'node:crypto';

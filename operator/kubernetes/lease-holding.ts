@@ -1,5 +1,5 @@
 /**
- * Owns one holding of the Lease, from taking it to letting go: renewed every two seconds, and lost for good when it was
+ * One holding of the Lease, from taking it to letting go: renewed every two seconds, and lost for good when it was
  * not for ten, counted from when the last successful renewal was sent. Others wait for fifteen from when they saw it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

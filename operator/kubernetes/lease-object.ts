@@ -1,4 +1,4 @@
-/** Owns reading and writing one coordination.k8s.io/v1 Lease. Every write names the version it replaces, so of two that come at once one is refused. */
+/** Reads and writes one coordination.k8s.io/v1 Lease. Every write names the version it replaces, so of two that come at once one is refused. */
 import type { KubernetesApi } from './api.ts';
 import { ApiError } from './errors.ts';
 
@@ -21,7 +21,7 @@ export type LeasePlace = { api: Pick<KubernetesApi, 'request'>; namespace: strin
 /** The Lease that all operators of a release share. */
 export const LEASE_NAME = 'accord-operator';
 
-/** How the identities of those begin that hold the Lease so that nobody leads (`accord release`). */
+/** How the identities of those begin that hold the Lease so that nobody leads (`accord finalizers remove`). */
 export const RELEASER = 'accord-release_';
 
 type Asking = { timeoutMs?: number; signal?: AbortSignal };

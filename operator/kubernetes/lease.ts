@@ -1,5 +1,5 @@
 /**
- * Owns leading by a Lease: one operator at a time, and none that was frozen. Others take a Lease that they have not seen
+ * Leading by a Lease: one operator at a time, and none that was frozen. Others take a Lease that they have not seen
  * renewed for its duration; the leader ends its process sooner, at the first renewal that is missed. What a frozen leader
  * has already sent is refused by Postgres: each holding of the Lease is one term there (../terms.ts).
  */
@@ -171,7 +171,7 @@ async function untilAborted(promise: Promise<void> | undefined, signal: AbortSig
 
 function waitingFor(holder: string): string {
   if (!holder.startsWith(RELEASER)) return `Another operator leads (${holder}); waiting until it stops.`;
-  return `accord release holds the Lease (${holder}), so that nobody leads while an operator is uninstalled; waiting.`;
+  return `accord finalizers remove holds the Lease (${holder}), so that nobody leads while an operator is uninstalled; waiting.`;
 }
 
 function describe(error: unknown): string {

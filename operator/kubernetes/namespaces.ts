@@ -1,4 +1,4 @@
-/** Owns the labels of namespaces: a Tenant may allow namespaces by them. */
+/** The labels of namespaces: a Tenant may allow namespaces by them. */
 import type { Sink } from './reflector.ts';
 
 export type Labels = Readonly<Record<string, string>>;

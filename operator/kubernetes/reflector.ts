@@ -1,5 +1,5 @@
 /**
- * Owns following one resource of the API server: a list, then a watch from there, for ever. Whatever ends a watch, another
+ * Follows one resource of the API server: a list, then a watch from there, for ever. Whatever ends a watch, another
  * begins where the last one got to; where that is not possible, a new list is compared with what is known.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { limits } from '../../server/core/limits.ts';
 import type { Observe } from '../../server/core/observe.ts';
 import { ApiError, type KubernetesApi } from './api.ts';
 import { backoffMs } from './backoff.ts';
-import { Frames } from './frames.ts';
+import { LineDecoder } from './line-decoder.ts';
 import { isLater } from './versions.ts';
 
 /** An object as the API server sends it; only what every object has. */
@@ -182,9 +182,9 @@ export class Reflector {
       const signal = AbortSignal.any([this.#closed.signal, idle.signal]);
       const stream = await api.stream({ path, query, signal });
       this.#opened();
-      const frames = new Frames(limits.kubernetesFrameBytesMax);
+      const decoder = new LineDecoder(limits.kubernetesFrameBytesMax);
       for await (const chunk of stream) {
-        const lines = frames.push(chunk);
+        const lines = decoder.push(chunk);
         if (lines.length === 0) continue;
         timer.refresh();
         this.#hear(lines);
@@ -274,7 +274,7 @@ export class Reflector {
 function pageOf({ kind, metadata, items }: List): { objects: RawObject[]; version: string; next: string | undefined } {
   const version = metadata?.resourceVersion;
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items) || typeof version !== 'string') {
-    throw new TypeError('The API server answered with something that is not a list.');
+    throw new TypeError('Unexpected response of the API server: not a List.');
   }
   const token = metadata?.continue;
   return { objects: items, version, next: typeof token === 'string' && token !== '' ? token : undefined };

@@ -1,5 +1,5 @@
 /**
- * Owns Secrets by name. We may get them and never list them, so a change is found by asking again; the data of a Secret is
+ * Secrets by name. We may get them and never list them, so a change is found by asking again; the data of a Secret is
  * never kept here.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

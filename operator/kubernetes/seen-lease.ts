@@ -1,5 +1,5 @@
 /**
- * Owns when somebody else's Lease may be taken: when it has been seen unchanged for its duration, by our own monotonic
+ * When somebody else's Lease may be taken: when it has been seen unchanged for its duration, by our own monotonic
  * clock. The times in it are of another machine's clock and decide nothing.
  */
 import type { Clock } from '../../server/core/clock.ts';

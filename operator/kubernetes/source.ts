@@ -4,17 +4,17 @@
  */
 import type { Clock } from '../../server/core/clock.ts';
 import type { Observe } from '../../server/core/observe.ts';
-import {
-  type Key,
-  type KindName,
-  kindNames,
-  type ResourceStatus,
-  type SecretAccess,
-  type Source,
-  type SourceHandlers,
-  type SourceObject,
-  type SourceProblem,
-  type StatusTarget,
+import { kindNames } from '../kinds/index.ts';
+import type {
+  Key,
+  KindName,
+  ResourceStatus,
+  SecretAccess,
+  Source,
+  SourceHandlers,
+  SourceObject,
+  SourceProblem,
+  StatusTarget,
 } from '../source.ts';
 import type { KubernetesApi } from './api.ts';
 import { listPathOf, pluralOf } from './convert.ts';

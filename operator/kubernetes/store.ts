@@ -1,5 +1,5 @@
 /**
- * Owns what is known of our objects, and which keys changed since that was last told. What we wrote ourselves comes back as
+ * What is known of our objects, and which keys changed since that was last told. What we wrote ourselves comes back as
  * an event: the object stays the same one, and nothing is told.
  */
 import type { Observe } from '../../server/core/observe.ts';

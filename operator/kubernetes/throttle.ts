@@ -1,4 +1,4 @@
-/** Owns a rate: a bucket of tokens that fills with time. */
+/** A rate: a bucket of tokens that fills with time. */
 
 export class Bucket {
   readonly #perSecond: number;

@@ -1,4 +1,4 @@
-/** Owns the order of resource versions. They are decimal numbers that grow, for objects of one resource (KEP-5504). */
+/** The order of resource versions. They are decimal numbers that grow, for objects of one resource (KEP-5504). */
 
 const DECIMAL = /^[1-9]\d*$/;
 

@@ -1,5 +1,5 @@
 /**
- * Owns what the operator writes to its objects: the status, and the finalizer that keeps an object from vanishing before its
+ * What the operator writes to its objects: the status, and the finalizer that keeps an object from vanishing before its
  * rows did. Nothing is written that is there already, and never more at once than the API server bears.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -36,7 +36,7 @@ export const ConfigSchema = Type.Object({
     default: '127.0.0.1:8081',
     pattern: '^.+:\\d{1,5}$',
     description:
-      'HOST:PORT of /live, /ready, /metrics and /snapshot. For `accord operate` the default is 127.0.0.1:8082, and there is no /snapshot.',
+      'HOST:PORT of /live, /ready, /metrics, /snapshot and /waiting. For `accord operate` the default is 127.0.0.1:8082, and there is no /snapshot.',
   }),
   ACCORD_BASE_URL: Type.Optional(
     Type.String({

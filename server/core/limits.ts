@@ -246,13 +246,14 @@ export const limits = {
   manifestDocumentsPerFileMax: 2000,
   manifestRefusalsMax: 50, // told of one manifest
   yamlAliasesMax: 100, // expansions in one document
-  sweepRowsMax: 10, // more rows than this and a greater share than the next are not deleted unasked
-  sweepPercentMax: 20,
-  sweepWindowMs: 60_000,
+  massDeletionRowsMax: 10, // more rows than this and a greater share than the next are not deleted unasked
+  massDeletionPercentMax: 20,
+  massDeletionWindowMs: 60_000,
   reconcileFirstTriesMax: 5, // of one manifest at the start; past this nobody waits for it
   reconcileRetryMsMin: 250,
   reconcileRetryMsMax: 30_000,
   reconcileAgedAfterMs: 1000,
+  waitingShownMax: 1000, // of what waits, by /waiting on the admin port
 
   // Kubernetes API server
   kubernetesRequestConnectionsMax: 4,
@@ -270,6 +271,6 @@ export const limits = {
   leaseDurationMs: 15_000, // others wait this long after the last renewal that they saw
   leaseRenewDeadlineMs: 10_000, // without a renewal for this long a leader ends
   leaseRetryMs: 2000,
-  leaseOfReleaseMs: 60_000, // as long as nobody leads after `accord release`, for its operator to be uninstalled in
+  leaseOfReleaseMs: 60_000, // as long as nobody leads after `accord finalizers remove`, for its operator to be uninstalled in
   termClaimWaitMs: 500, // transactions of the term before end by themselves, or are ended
 } as const;

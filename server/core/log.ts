@@ -33,7 +33,8 @@ const levels: Record<Observation['kind'], Level> = {
   kubernetes_throttled: 'warn',
   kubernetes_events_dropped: 'warn',
   ledger_sealed: 'info',
-  sweep_held: 'error',
+  mass_deletion_held: 'error',
+  wakeup_missed: 'error',
   background_failed: 'error',
 };
 

@@ -59,7 +59,11 @@ function createSeries(registry: Registry, gauges: GaugeSources) {
     watchesResumed: counter('kubernetes_watches_resumed_total', 'Watches that ended and were resumed.', ['resource']),
     relists: counter('kubernetes_relists_total', 'Lists of a resource that were read as a whole.', ['resource']),
     ledgerSealed: counter('ledger_entries_sealed_total', 'Ledger entries that were put into a chain.'),
-    sweepsHeld: counter('sweeps_held_total', 'Sweeps that the mass-delete breaker stopped.'),
+    massDeletionsHeld: counter(
+      'mass_deletions_held_total',
+      'Mass deletions that are held until somebody confirms them.',
+    ),
+    wakeupsMissed: counter('wakeups_missed_total', 'Manifests that the operator looked at too late; a fault of it.'),
   };
 }
 
@@ -106,8 +110,11 @@ export function createMetrics(gauges: GaugeSources): Metrics {
       case 'relisted':
         series.relists.inc({ resource: observation.resource });
         break;
-      case 'sweep_held':
-        series.sweepsHeld.inc();
+      case 'mass_deletion_held':
+        series.massDeletionsHeld.inc();
+        break;
+      case 'wakeup_missed':
+        series.wakeupsMissed.inc();
         break;
       case 'ledger_sealed':
         series.ledgerSealed.inc(observation.entries);

@@ -32,7 +32,8 @@ export type Observation =
   | { kind: 'kubernetes_throttled'; request: string; waitMs: number }
   | { kind: 'kubernetes_events_dropped'; count: number }
   | { kind: 'ledger_sealed'; tenant: string; entries: number; checkpoint: string }
-  | { kind: 'sweep_held'; tenant: string; rows: number; total: number }
+  | { kind: 'mass_deletion_held'; tenant: string; rows: number; total: number }
+  | { kind: 'wakeup_missed'; resource: string; waitedFor: string; waitedMs?: number }
   | { kind: 'background_failed'; task: string; error: unknown };
 
 export type Observe = (observation: Observation) => void;

@@ -22,6 +22,7 @@ export {
 } from './judge.ts';
 export { type DefinitionState, pastDates, planOf } from './manifest.ts';
 export { definitionProblem } from './problems.ts';
+export { resourceKinds } from './resource-kind.ts';
 export { type DefinitionRouteServices, registerDefinitionRoutes } from './routes.ts';
 export { definitionsOf } from './rules.ts';
 export type { Definition, Definitions } from './schema.ts';

@@ -4,6 +4,7 @@
  */
 export { deleteIssuer, type IssuerServices, putIssuer, transferIssuer } from './actions.ts';
 export { KeyFindings, type KeyFindingsOptions } from './key-findings.ts';
+export { resourceKinds } from './resource-kind.ts';
 export { type IssuerRouteServices, registerIssuerRoutes } from './routes.ts';
 export { authOf, checkIssuer } from './rules.ts';
 export { loadIssuers } from './store.ts';

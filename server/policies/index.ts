@@ -18,6 +18,7 @@ export { Artifacts } from './artifacts.ts';
 export { Engine, type EngineOptions, type Run } from './engine.ts';
 export type { PolicyGraph } from './graph/index.ts';
 export { policyProblem } from './problems.ts';
+export { resourceKinds } from './resource-kind.ts';
 export { type PolicyRouteServices, registerPolicyRoutes } from './routes.ts';
 export { checkPolicyName, effectiveRego, instantOf } from './rules.ts';
 export { type PolicyEntry, PolicyTestBody } from './schema.ts';

@@ -12,6 +12,7 @@ export {
   transferThingType,
 } from './actions.ts';
 export { typeProblem } from './problems.ts';
+export { resourceKinds } from './resource-kind.ts';
 export { registerTypeRoutes, type TypeRouteServices } from './routes.ts';
 export {
   parseTypeKey,

@@ -7,7 +7,8 @@ import { createTestServer } from '../helpers/server.ts';
 
 const { services } = await createTestServer();
 const { metrics, snapshots } = services;
-const admin = createAdmin({ metrics, snapshots, isReady: () => true, host: 'admin.internal' });
+const waiting = () => [{ key: 'Policy/fleet/read', since: '2026-11-22T18:09:00.000Z', for: 'a test' }];
+const admin = createAdmin({ metrics, snapshots, waiting, isReady: () => true, host: 'admin.internal' });
 await admin.listen({ host: '127.0.0.1', port: 0 });
 afterAll(() => admin.close());
 const { port } = admin.server.address() as AddressInfo;
@@ -26,14 +27,15 @@ function get(path: string, host: string): Promise<number | undefined> {
 test.each(['127.0.0.1', '127.0.0.1:8081', 'localhost:8081', 'LOCALHOST', '[::1]:8081', 'admin.internal:8081'])(
   'under %s, which nobody else can point here, everything answers',
   async (host) => {
-    for (const path of ['/live', '/ready', '/metrics', '/snapshot']) expect(await get(path, host), path).toBe(200);
+    for (const path of ['/live', '/ready', '/metrics', '/snapshot', '/waiting'])
+      expect(await get(path, host), path).toBe(200);
   },
 );
 
 test.each(['evil.example', 'evil.example:8081', '127.0.0.1.evil.example', 'localhost.evil.example', 'localhost@evil'])(
   'under %j nothing is read over loopback but whether it is well',
   async (host) => {
-    for (const path of ['/metrics', '/snapshot']) expect(await get(path, host), path).toBe(403);
+    for (const path of ['/metrics', '/snapshot', '/waiting']) expect(await get(path, host), path).toBe(403);
     for (const path of ['/live', '/ready']) expect(await get(path, host), path).toBe(200);
   },
 );
@@ -43,6 +45,12 @@ test('another machine asks for metrics under any name, and never for the snapsho
     admin.inject({ url, remoteAddress: '10.0.0.7', headers: { host: 'accord.fleet.svc:8081' } });
   expect((await from('/metrics')).statusCode).toBe(200);
   expect((await from('/snapshot')).statusCode).toBe(403);
+  expect((await from('/waiting')).statusCode).toBe(403);
+});
+
+test('what an operator waits for is told as JSON', async () => {
+  const answer = await admin.inject({ url: '/waiting', remoteAddress: '127.0.0.1', headers: { host: 'localhost' } });
+  expect(answer.json()).toEqual({ waiting: waiting() });
 });
 
 test('what keeps an operator from being ready is told to this machine only; one that is beyond help is not live', async () => {

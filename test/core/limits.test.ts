@@ -26,7 +26,7 @@ const pending: (keyof typeof limits)[] = [
   'manifestFilesMax',
   'manifestDirectoryDepthMax',
   'yamlAliasesMax',
-  'sweepPercentMax',
+  'massDeletionPercentMax',
   'reconcileRetryMsMin',
   'reconcileRetryMsMax',
   'reconcileAgedAfterMs',

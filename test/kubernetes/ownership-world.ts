@@ -1,5 +1,5 @@
 /** What the model of ownership.test.ts is compared with: resources on an API server, an operator, a server and its rows. */
-import { leadByLock, type Operator, startOperator, wireRooms } from '../../operator/index.ts';
+import { leadByLock, type Operator, startOperator } from '../../operator/index.ts';
 import { KubernetesSource } from '../../operator/kubernetes/source.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import type { Owner } from '../../server/core/ownership.ts';
@@ -78,7 +78,7 @@ export class World {
     const api = await open(this.#kubeconfig);
     const source = new KubernetesSource({ api, clock: systemClock, observe });
     const operator = startOperator({
-      ...{ source, rooms: wireRooms(services), database, clock: systemClock, observe, maxStalenessMs: 15_000 },
+      ...{ source, services, database, clock: systemClock, observe, maxStalenessMs: 15_000 },
       lead: leadByLock({ database, source: source.name, observe, retryMs: 20 }),
     });
     const close = async () => {
@@ -93,6 +93,10 @@ export class World {
     const running = this.#running;
     this.#running = undefined;
     await running?.close();
+  }
+
+  waiting() {
+    return this.#running?.operator.waiting() ?? [];
   }
 
   /** As its timer does: it is not told what the API did. */

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { bounds } from '../../crds/index.ts';
 import { Claims } from '../../operator/claims.ts';
 import { activeOf, isReady, type Outcome, statusOf } from '../../operator/conditions.ts';
+import { ApiError } from '../../operator/kubernetes/errors.ts';
 import { isDatabaseAway, refusalOf } from '../../operator/reasons.ts';
 import type { SourceObject } from '../../operator/source.ts';
 import { allProblems, Problem } from '../../server/core/problems.ts';
-import '../../operator/wire.ts';
+import '../../operator/kinds/index.ts';
 
 const served = { status: 'True' as const, reason: 'Programmed', message: 'yes' };
 const outcome = (more: Partial<Outcome> = {}): Outcome => ({
@@ -87,6 +88,12 @@ describe('a refusal', () => {
   });
 });
 
+test('an API server that breaks a connection is not the database', () => {
+  const message = 'The API server https://10.0.0.1 broke the connection.';
+  expect(isDatabaseAway(new ApiError(0, 'ConnectionBroken', message))).toBe(false);
+  expect(isDatabaseAway(new Error('Connection terminated unexpectedly'))).toBe(true);
+});
+
 describe('claims', () => {
   const object = (name: string, createdAt?: string) =>
     ({
@@ -102,26 +109,26 @@ describe('claims', () => {
   test('who goes, or claims something else, frees the others; who stays as it is, nobody', () => {
     const claims = new Claims();
     const [one, other] = [object('a'), object('b')];
-    expect([one, other, one].map((each) => claims.note(each.key, each))).toEqual([[], [], []]);
+    expect([one, other, one].map((each) => claims.update(each.key, each))).toEqual([[], [], []]);
     const moved = { ...one, claims: { tenant: 't', name: 'write' } } as SourceObject;
-    expect(claims.note(one.key, moved)).toEqual([other.key]);
-    expect(claims.note(one.key, undefined)).toEqual([]);
-    claims.note(one.key, one);
+    expect(claims.update(one.key, moved)).toEqual([other.key]);
+    expect(claims.update(one.key, undefined)).toEqual([]);
+    claims.update(one.key, one);
     const broken = { ...other, checked: { ok: false, message: '' } } as unknown as SourceObject;
-    expect(claims.note(other.key, broken)).toEqual([one.key]);
+    expect(claims.update(other.key, broken)).toEqual([one.key]);
   });
 
   test('the oldest has no elder; without times, the first key', () => {
     const claims = new Claims();
     const [young, old] = [object('a', '2026-02-01T00:00:00Z'), object('b', '2026-01-01T00:00:00Z')];
-    for (const one of [young, old]) claims.note(one.key, one);
-    expect(claims.elder(young, () => true)).toBe(old);
-    expect(claims.elder(old, () => true)).toBeUndefined();
-    expect(claims.note(old.key, undefined)).toEqual([young.key]);
-    expect(claims.elder(young, () => true)).toBeUndefined();
+    for (const one of [young, old]) claims.update(one.key, one);
+    expect(claims.olderClaimant(young, () => true)).toBe(old);
+    expect(claims.olderClaimant(old, () => true)).toBeUndefined();
+    expect(claims.update(old.key, undefined)).toEqual([young.key]);
+    expect(claims.olderClaimant(young, () => true)).toBeUndefined();
     const [first, second] = [object('c'), object('d')];
     const others = new Claims();
-    for (const one of [second, first]) others.note(one.key, one);
-    expect(others.elder(second, () => true)).toBe(first);
+    for (const one of [second, first]) others.update(one.key, one);
+    expect(others.olderClaimant(second, () => true)).toBe(first);
   });
 });

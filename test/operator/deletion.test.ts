@@ -37,7 +37,7 @@ describe('deletions of many that were asked for', () => {
     const told = await until(() => keys.every((key) => source.condition(key)?.reason === 'DeletionHeld'));
     expect(told).toBe(true);
     expect(source.condition(keys[0] as string)?.message).toContain('condition DeletionHeld of the Tenant');
-    expect(observations).toContainEqual({ kind: 'sweep_held', tenant: 'many', rows: 20, total: 21 });
+    expect(observations).toContainEqual({ kind: 'mass_deletion_held', tenant: 'many', rows: 20, total: 21 });
     expect(await has('many', 'p19')).toBe(true);
     source.apply(tenantYaml('many', '', 'accord.dev/confirm-deletion: "20"'));
     await until(() => keys.every((key) => source.get(key) === undefined));
@@ -76,6 +76,18 @@ describe('deletions of many that were asked for', () => {
     source.delete('Tenant//whole-two');
     await until(() => source.get('Tenant//whole-two') === undefined);
     expect(second.every((key) => source.get(key) === undefined)).toBe(true);
+  });
+
+  test('of one tenant hold up nobody else, however few manifests all have', async () => {
+    const source = new MemorySource();
+    const keys = fill(source, 'alone-noisy', 12);
+    const [quiet] = fill(source, 'alone-quiet', 1);
+    await operate(source);
+    source.delete(...keys, quiet as string);
+    await until(() => source.condition('Tenant//alone-noisy', 'DeletionHeld'));
+    await until(() => source.get(quiet as string) === undefined);
+    expect(source.condition('Tenant//alone-quiet', 'DeletionHeld')).toBeUndefined();
+    expect(await has('alone-noisy', 'p11')).toBe(true);
   });
 
   test('of one tenant hold up nobody else', async () => {
@@ -133,6 +145,63 @@ describe('a deletion that was asked for', () => {
     expect(await has('restarted', 'p0')).toBe(false);
   });
 
+  test('of one that was made again before its predecessor was released is carried out, without a resync', async () => {
+    const source = new MemorySource();
+    const [key = ''] = fill(source, 'twice', 1);
+    const run = await operate(source);
+    // The predecessor's release is done and its answer lost; the successor's finalizer is set and its answer lost.
+    const [release, hold] = [source.release.bind(source), source.hold.bind(source)];
+    const lost = Promise.withResolvers<void>();
+    source.release = async (target) => {
+      source.release = release;
+      await release(target);
+      source.hold = async (object) => {
+        source.hold = hold;
+        await hold(object);
+        source.delete(object.key);
+        throw new Error('the connection broke');
+      };
+      source.apply(policyYaml('twice', 'p0', { answer: 'deny' }), { namespace: 'twice' });
+      lost.resolve();
+      throw new Error('the connection broke');
+    };
+    source.delete(key);
+    await lost.promise;
+    await until(() => source.get(key) === undefined);
+    expect(await has('twice', 'p0')).toBe(false);
+    await until(() => run.operator.idle());
+  });
+
+  test('of a Tenant goes on when its last child is not its child any more, without a resync', async () => {
+    const source = new MemorySource();
+    source.label('elsewhere', { role: 'fleet' });
+    source.apply(tenantYaml('labels', 'allowedNamespaces: {selector: {matchLabels: {role: fleet}}}'));
+    const [key = ''] = source.apply(policyYaml('labels', 'p'), { namespace: 'elsewhere' });
+    await operate(source);
+    source.delete('Tenant//labels');
+    await until(() => source.condition('Tenant//labels')?.reason === 'ChildrenExist');
+    source.label('elsewhere', { role: 'other' });
+    await until(() => source.condition(key, 'Accepted')?.reason === 'NamespaceNotAllowed');
+    await until(() => source.get('Tenant//labels') === undefined);
+  });
+
+  test('of a Tenant that was never accepted lets go what waits for it, without a resync', async () => {
+    const source = new MemorySource();
+    await operate(source);
+    const hold = source.hold.bind(source);
+    const refused = Promise.withResolvers<void>();
+    source.hold = async (object) => {
+      if (object.kind !== 'Tenant') return hold(object);
+      refused.resolve();
+      throw new Error('the connection broke');
+    };
+    source.apply(tenantYaml('fleeting'));
+    const [key = ''] = source.apply(policyYaml('fleeting', 'p'), { namespace: 'fleeting' });
+    await refused.promise;
+    source.vanish('Tenant//fleeting');
+    await until(() => source.condition(key, 'Accepted')?.reason === 'TenantNotFound');
+  });
+
   test('of a Tenant waits for its children, says so, and goes after them', async () => {
     const source = new MemorySource();
     const [key = ''] = fill(source, 'patient', 1);
@@ -142,6 +211,30 @@ describe('a deletion that was asked for', () => {
     source.delete(key);
     await until(() => source.get('Tenant//patient') === undefined);
   });
+});
+
+test('a status that says that the database is away never comes after the one that says it is back', async () => {
+  const source = new MemorySource();
+  const [key = ''] = fill(source, 'back', 1);
+  const run = await operate(source);
+  const [hold, writeStatus] = [source.hold.bind(source), source.writeStatus.bind(source)];
+  source.hold = async (object) => {
+    source.hold = hold;
+    expect(object.key).toBe(key);
+    throw new Error('Connection terminated unexpectedly');
+  };
+  const written: string[] = [];
+  source.writeStatus = async (target, status) => {
+    const { reason = '' } = status.conditions?.find(({ type }) => type === 'Ready') ?? {};
+    // Longer than until the next try, as where the API server asks to wait.
+    if (reason === 'DatabaseUnavailable') await new Promise((resolve) => setTimeout(resolve, 600));
+    written.push(reason);
+    await writeStatus(target, status);
+  };
+  source.apply(policyYaml('back', 'p0', { source: 'package p\n\noutcome := (' }), { namespace: 'back' });
+  await until(() => written.includes('DatabaseUnavailable') && written.includes('CompileError'));
+  await until(() => run.operator.idle());
+  expect(source.condition(key)?.reason).toBe('CompileError');
 });
 
 describe('whose row it is', () => {
@@ -180,7 +273,9 @@ describe('whose row it is', () => {
     source.apply(policyYaml('letgo', 'p', { more: `managementPolicy: ${policy}` }), { namespace: 'letgo' });
     source.apply(issuerYaml('letgo', 'idp', `managementPolicy: ${policy}`), { namespace: 'letgo' });
     await until(() =>
-      [key, issuer].every((one) => source.condition(one, 'Accepted')?.message === 'Exists, and is left as it is.'),
+      [key, issuer].every(
+        (one) => source.condition(one, 'Accepted')?.message === 'Found; managementPolicy leaves it as it is.',
+      ),
     );
     expect((await rooms.findPolicy('letgo', 'p'))?.owner).toEqual(apiOwner);
     expect((await rooms.findIssuer('letgo', 'idp'))?.owner).toEqual(apiOwner);
@@ -200,7 +295,9 @@ describe('whose row it is', () => {
     source.apply(tenantYaml('observed'));
     await operate(source);
     source.apply(tenantYaml('observed', 'managementPolicy: Observe'));
-    await until(() => source.condition('Tenant//observed', 'Accepted')?.message === 'Exists, and is left as it is.');
+    await until(
+      () => source.condition('Tenant//observed', 'Accepted')?.message === 'Found; managementPolicy leaves it as it is.',
+    );
     expect(await rooms.findTenant('observed')).toMatchObject({ owner: apiOwner, state: 'active' });
     source.delete('Tenant//observed');
     await until(() => source.get('Tenant//observed') === undefined);

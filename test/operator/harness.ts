@@ -9,10 +9,10 @@ import {
   leadByLock,
   type Operator,
   type OperatorOptions,
+  type OperatorServices,
   type Source,
   type StatusChange,
   startOperator,
-  wireRooms,
 } from '../../operator/index.ts';
 import { type Clock, systemClock } from '../../server/core/clock.ts';
 import { createSealer, ensureKeys } from '../../server/keys/index.ts';
@@ -21,6 +21,7 @@ import { createCompiler } from '../../server/rego/index.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { roomsOf } from './rooms.ts';
 
 /** Call at the top of a file. @param dates what the dates of consent documents are compared with */
 export async function createWorld(dates: Clock = systemClock) {
@@ -35,16 +36,22 @@ export async function createWorld(dates: Clock = systemClock) {
     observe,
   });
   const sealer = createSealer(randomBytes(32).toString('base64url'));
-  const rooms = wireRooms({
+  const services: OperatorServices = {
     tenants: { database, ensureKeys: (write) => ensureKeys({ sealer, clock: systemClock }, write), sealer },
     policies: { database, artifacts, engine, clock: systemClock },
     issuers: { database, baseUrl: 'http://127.0.0.1:8080' },
     invitations: { database, clock: systemClock, baseUrl: 'http://127.0.0.1:8080' },
     types: { database, clock: systemClock },
     definitions: { database, clock: dates },
-  });
+  };
+  const rooms = roomsOf(services);
   const closers: (() => Promise<void>)[] = [];
-  afterEach(async () => {
+  /** Those that are at work. */
+  const operators = new Set<Operator>();
+  afterEach(async ({ task }) => {
+    // biome-ignore lint/suspicious/noConsole: what a test that hangs waits for
+    if (task.result?.state === 'fail') for (const one of operators) console.log('waiting:', one.waiting());
+    operators.clear();
     for (const close of closers.splice(0).reverse()) await close();
   });
   afterAll(async () => {
@@ -74,12 +81,17 @@ export async function createWorld(dates: Clock = systemClock) {
   function operateOn<Of extends Source>(source: Of, options: Partial<OperatorOptions> = {}) {
     const changes: StatusChange[] = [];
     const operator = startOperator({
-      ...{ source, rooms, database, clock: systemClock, observe, maxStalenessMs: 5000 },
+      ...{ source, services, database, clock: systemClock, observe, maxStalenessMs: 5000 },
       lead: leadByLock({ database, source: source.name, observe, retryMs: 20 }),
       onStatus: (change) => changes.push(change),
       ...options,
     });
-    const running = { operator, source, changes, close: once(() => operator.close()) };
+    operators.add(operator);
+    const close = () => {
+      operators.delete(operator);
+      return operator.close();
+    };
+    const running = { operator, source, changes, close: once(close) };
     closers.push(running.close);
     return running;
   }
@@ -103,7 +115,7 @@ export async function createWorld(dates: Clock = systemClock) {
   /** As if nothing had ever been there. */
   const empty = () => admin('truncate accord.tenant, accord.resource cascade');
 
-  return { ...test, rooms, sealer, directory, operate, operateOn, serve, cutConnections, empty };
+  return { ...test, services, rooms, sealer, directory, operate, operateOn, serve, cutConnections, empty };
 }
 
 function once(call: () => Promise<void>): () => Promise<void> {

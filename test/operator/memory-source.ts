@@ -3,12 +3,12 @@
  * made again, labels of namespaces, Secrets, lists that are not complete.
  */
 import { randomUUID } from 'node:crypto';
-import { parseFile } from '../../operator/files/parse.ts';
+import { parseFile } from '../../operator/files/parse-file.ts';
+import { kindNames } from '../../operator/kinds/index.ts';
 import {
   type Key,
   type KindName,
   keyOf,
-  kindNames,
   type ResourceStatus,
   type SecretAccess,
   type Source,
@@ -52,14 +52,24 @@ export class MemorySource implements Source {
     return [];
   }
   async writeStatus(target: StatusTarget, status: ResourceStatus): Promise<void> {
+    const now = this.#objects.get(target.key);
+    if (now !== undefined && now.uid !== target.uid) return;
     this.#statuses.set(target.key, status);
   }
   async hold(object: SourceObject): Promise<void> {
-    this.#held.add(object.key);
+    const now = this.#objects.get(object.key);
+    if (now?.uid === object.uid && !now.deleting) this.#held.add(object.key);
   }
+  /** What it is asked of an object that was made again under its name is not done to that one. */
   async release(target: StatusTarget): Promise<void> {
+    const now = this.#objects.get(target.key);
+    if (now?.uid !== target.uid) return;
     this.#held.delete(target.key);
-    if (this.#objects.get(target.key)?.deleting) this.#gone([target.key]);
+    if (now.deleting) this.#gone([target.key]);
+  }
+  /** What the server has. */
+  objects(): Iterable<SourceObject> {
+    return this.#objects.values();
   }
   namespaceLabels(namespace: string): Labels | undefined {
     return this.#namespaces.get(namespace);
@@ -103,6 +113,7 @@ export class MemorySource implements Source {
       const namespace = parsed.kind === 'Tenant' ? '' : (options.namespace ?? parsed.namespace);
       const key = keyOf({ ...parsed, namespace });
       const before = this.#objects.get(key);
+      if (before === undefined) this.#statuses.delete(key);
       if (before?.deleting) throw new Error(`${key} is being deleted`);
       const createdAt = options.createdAt ?? new Date(this.#made++ * 1000).toISOString();
       const own = before
@@ -157,6 +168,9 @@ export class MemorySource implements Source {
 
   secret(namespace: string, name: string): StoredSecret | undefined {
     return this.#stored.get(`${namespace}/${name}`);
+  }
+  status(key: Key): ResourceStatus | undefined {
+    return this.#statuses.get(key);
   }
   condition(key: Key, type = 'Ready') {
     return this.#statuses.get(key)?.conditions?.find((one) => one.type === type);

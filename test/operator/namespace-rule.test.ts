@@ -104,7 +104,7 @@ describe('a type that is in use', () => {
     await until(() => reason(source, 'RelationshipType/typed/owns') === 'Valid');
     source.apply(tenantYaml('typed'));
     await until(() => reason(source, 'ActorType/apps/user') === 'NamespaceNotAllowed');
-    expect((await rooms.findThingType('typed', 'actor', 'user'))?.owner).toEqual({ source: 'api' });
+    expect((await rooms.findActorType('typed', 'user'))?.owner).toEqual({ source: 'api' });
     expect(reason(source, 'RelationshipType/typed/owns')).toBe('Valid');
   });
 });

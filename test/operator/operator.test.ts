@@ -1,4 +1,4 @@
-import { readFile, rename, rm, unlink } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
@@ -233,13 +233,13 @@ describe('owners', () => {
     await save(join(directory, 't.yaml'), tenantYaml('owners'));
     const run = world.operate(directory);
     await run.operator.settled();
-    await rooms.putPolicy(api, 'owners', specOf('owners', 'shared'), { tests: false });
+    await rooms.putPolicy(api, 'owners', specOf('owners', 'shared'));
     await save(join(directory, 'p.yaml'), policyYaml('owners', 'shared'));
     await until(() => conditionOf(run, 'Policy/default/shared')?.reason === 'OwnedByAPI');
     await save(join(directory, 'p.yaml'), policyYaml('owners', 'shared', { more: 'adoptionPolicy: Adopt' }));
     await until(() => conditionOf(run, 'Policy/default/shared', 'Accepted')?.status === 'True');
     expect((await rooms.findPolicy('owners', 'shared'))?.owner).toMatchObject({ source: 'files', name: 'shared' });
-    await expect(rooms.putPolicy(api, 'owners', specOf('owners', 'shared'), { tests: false })).rejects.toMatchObject({
+    await expect(rooms.putPolicy(api, 'owners', specOf('owners', 'shared'))).rejects.toMatchObject({
       code: 'owned_by_manifest',
     });
     await save(join(directory, 'p.yaml'), policyYaml('owners', 'shared', { object: 'moved' }));
@@ -307,7 +307,7 @@ describe('owners', () => {
     await run.operator.settled();
     expect(await policyNames('loose')).toEqual(['once']);
     expect(conditionOf(run, 'Policy/default/look')).toMatchObject({ status: 'False', reason: 'NotFound' });
-    const { revision } = await rooms.putPolicy(api, 'loose', specOf('loose', 'once'), { tests: false });
+    const { revision } = await rooms.putPolicy(api, 'loose', specOf('loose', 'once'));
     run.operator.resync();
     await until(() => run.operator.idle());
     expect(await rooms.findPolicy('loose', 'once')).toMatchObject({ revision, owner: { source: 'api' } });
@@ -317,7 +317,7 @@ describe('owners', () => {
   });
 });
 
-describe('the breaker', () => {
+describe('the guard against mass deletion', () => {
   test('holds when the directory is moved away piece by piece, and lets go what is confirmed', async () => {
     const directory = await world.directory();
     await world.serve();
@@ -328,7 +328,7 @@ describe('the breaker', () => {
     await rename(join(directory, 'policies'), `${directory}-away`);
     const held = await until(() => conditionOf(run, 'Tenant//mass', 'DeletionHeld'));
     expect(held.message).toContain('annotate the Tenant with accord.dev/confirm-deletion: "20"');
-    expect(observations).toContainEqual({ kind: 'sweep_held', tenant: 'mass', rows: 20, total: 21 });
+    expect(observations).toContainEqual({ kind: 'mass_deletion_held', tenant: 'mass', rows: 20, total: 21 });
     expect(await policyNames('mass')).toHaveLength(20);
 
     await rename(`${directory}-away`, join(directory, 'policies'));
@@ -355,6 +355,16 @@ describe('the breaker', () => {
     await second.operator.settled();
     await until(() => conditionOf(second, 'Tenant//sweep', 'DeletionHeld'));
     expect(await policyNames('sweep')).toHaveLength(15);
+    await second.close();
+    // What is served has a status, also where the directory of statuses is a new one.
+    await rm(`${directory}/.status`, { recursive: true });
+    const third = world.operate(directory);
+    await third.operator.settled();
+    const shown = await readdir(`${directory}/.status`);
+    expect(shown.filter((file) => file.startsWith('policy_default_sweep-'))).toHaveLength(15);
+    expect(third.operator.waiting().map(({ for: what }) => what)).toContain(
+      'a confirmation of the mass deletion in tenant sweep',
+    );
   });
 });
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { retryOf } from '../../operator/reasons.ts';
-import type { Rooms } from '../../operator/rooms.ts';
+import type { Database } from '../../server/core/db/database.ts';
 import { limits } from '../../server/core/limits.ts';
 import { Problem } from '../../server/core/problems.ts';
 import { conditionOf, createWorld, save, until } from './harness.ts';
@@ -13,34 +13,38 @@ const world = await createWorld();
 const busy = (status: number) =>
   new Problem('compiler_busy', { status, title: 'Compiler busy', when: 'It is busy.' }, {});
 
-/** The rooms, of which one verb fails while it is told to; all else is done. */
-function failing(verb: 'putPolicy' | 'deletePolicy' | 'putIssuer' | 'putTenant', status: number) {
+/** The services, of which one room's writes fail while `left` says so; everything else is done. */
+function failing(room: 'policies' | 'issuers' | 'tenants', status: number) {
   const fault = { left: Number.POSITIVE_INFINITY, met: 0 };
-  const call = world.rooms[verb] as (...args: unknown[]) => Promise<unknown>;
-  const rooms = {
-    ...world.rooms,
-    [verb]: async (...args: unknown[]) => {
-      if (fault.met >= fault.left) return call(...args);
-      fault.met++;
-      throw busy(status);
+  const { database } = world;
+  const tenant = (async (...args: Parameters<Database['tenant']>) => {
+    if (fault.met >= fault.left) return database.tenant(...args);
+    fault.met++;
+    throw busy(status);
+  }) as Database['tenant'];
+  const failingDatabase = new Proxy(database, {
+    get: (target, name) => {
+      const found: unknown = name === 'tenant' ? tenant : Reflect.get(target, name, target);
+      return typeof found === 'function' ? found.bind(target) : found;
     },
-  } as Rooms;
-  return { rooms, fault };
+  });
+  const services = { ...world.services, [room]: { ...world.services[room], database: failingDatabase } };
+  return { services, fault };
 }
 
 describe('a manifest whose room is busy', () => {
   test.each([
-    ['putPolicy', 503, 'Policy/default/one', policyYaml('busy-p', 'one')],
-    ['putPolicy', 429, 'Policy/default/two', policyYaml('busy-r', 'two')],
-    ['putIssuer', 503, 'TrustedIssuer/default/idp', issuerYaml('busy-i', 'idp')],
-    ['putTenant', 503, 'Tenant//busy-t', ''],
-  ] as const)('(%s, %i) says that it is tried again, and is done then', async (verb, status, key, text) => {
+    ['policies', 503, 'Policy/default/one', policyYaml('busy-p', 'one')],
+    ['policies', 429, 'Policy/default/two', policyYaml('busy-r', 'two')],
+    ['issuers', 503, 'TrustedIssuer/default/idp', issuerYaml('busy-i', 'idp')],
+    ['tenants', 503, 'Tenant//busy-t', ''],
+  ] as const)('(%s, %i) says that it is tried again, and is done then', async (room, status, key, text) => {
     const tenant = /name: (busy-\w)/.exec(text)?.[1] ?? 'busy-t';
     const directory = await world.directory();
     await save(join(directory, 'all.yaml'), [tenantYaml(tenant), text].join('---\n'));
     await world.serve();
-    const { rooms, fault } = failing(verb, status);
-    const run = world.operate(directory, { rooms });
+    const { services, fault } = failing(room, status);
+    const run = world.operate(directory, { services });
     for (const type of ['Accepted', 'Ready']) {
       expect(await until(() => conditionOf(run, key, type))).toMatchObject({
         status: 'Unknown',
@@ -56,9 +60,9 @@ describe('a manifest whose room is busy', () => {
     const directory = await world.directory();
     await save(join(directory, 'all.yaml'), [tenantYaml('before'), policyYaml('before', 'read')].join('---\n'));
     await world.serve();
-    const { rooms, fault } = failing('putPolicy', 503);
+    const { services, fault } = failing('policies', 503);
     fault.left = 0;
-    const run = world.operate(directory, { rooms });
+    const run = world.operate(directory, { services });
     await until(() => conditionOf(run, 'Policy/default/read')?.status === 'True');
     fault.left = Number.POSITIVE_INFINITY;
     const changed = [tenantYaml('before'), policyYaml('before', 'read', { answer: 'deny' })];
@@ -76,9 +80,11 @@ describe('a manifest whose room is busy', () => {
     await save(join(directory, 't.yaml'), tenantYaml('leaving'));
     await save(join(directory, 'p.yaml'), policyYaml('leaving', 'leaving-read'));
     await world.serve();
-    const { rooms, fault } = failing('deletePolicy', 503);
-    const run = world.operate(directory, { rooms });
+    const { services, fault } = failing('policies', 503);
+    fault.left = 0;
+    const run = world.operate(directory, { services });
     await run.operator.settled();
+    fault.left = Number.POSITIVE_INFINITY;
     await save(join(directory, 'p.yaml'), '# nothing\n');
     await until(() => conditionOf(run, 'Policy/default/leaving-read')?.reason === 'Retrying');
     fault.left = 0;
@@ -89,8 +95,8 @@ describe('a manifest whose room is busy', () => {
     const directory = await world.directory();
     await save(join(directory, 'all.yaml'), [tenantYaml('stuck'), policyYaml('stuck', 'stuck-read')].join('---\n'));
     await world.serve();
-    const { rooms, fault } = failing('putPolicy', 503);
-    const run = world.operate(directory, { rooms });
+    const { services, fault } = failing('policies', 503);
+    const run = world.operate(directory, { services });
     const { resources } = await run.operator.settled();
     expect(fault.met).toBe(limits.reconcileFirstTriesMax);
     expect(resources.map(({ target }) => target.name)).toEqual(expect.arrayContaining(['stuck', 'stuck-read']));

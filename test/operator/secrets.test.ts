@@ -143,7 +143,7 @@ const invitations = (tenant: string) =>
       sql`select email, role, reported_at is not null as reported, xmin::text as version from accord.member_invitation order by id`,
     ),
   );
-const tried = (source: MemorySource, tenant: string) => source.condition(`Tenant//${tenant}`, 'InvitationsReported');
+const tried = (source: MemorySource, tenant: string) => source.condition(`Tenant//${tenant}`, 'InvitationsDelivered');
 
 describe('the first members', () => {
   test('are invited in Secrets of the tenant, once, and nobody again', async () => {
@@ -194,7 +194,7 @@ describe('the first members', () => {
       status: 'False',
       message: expect.stringContaining('"shut" not found'),
     });
-    expect(source.events.filter(({ reason }) => reason === 'InvitationsNotReported')).toHaveLength(1);
+    expect(source.events.filter(({ reason }) => reason === 'InvitationsWriteFailed')).toHaveLength(1);
     run.operator.resync();
     await until(() => run.operator.idle());
     expect(await invitations('shut')).toHaveLength(3);

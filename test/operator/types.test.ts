@@ -156,10 +156,10 @@ describe('manifests of types', () => {
       run.changes.map(({ status }) => conditionOf(status ?? {}, 'Accepted')).find((one) => one?.reason === 'InUse'),
     );
     expect(held?.message).toContain('user:drives:car');
-    expect(await rooms.findThingType('inuse', 'resource', 'car')).toBeDefined();
+    expect(await rooms.findResourceType('inuse', 'car')).toBeDefined();
     await deleteRelationship(records, writer('inuse'), relationship);
     await rooms.deleteRelationshipType({ owner: { source: 'api' }, actor: 'member:x' }, 'inuse', 'user:drives:car');
-    await until(async () => ((await rooms.findThingType('inuse', 'resource', 'car')) === undefined ? true : undefined));
+    await until(async () => ((await rooms.findResourceType('inuse', 'car')) === undefined ? true : undefined));
   });
 
   test('a tenant that goes takes its types and relationships with it', async () => {

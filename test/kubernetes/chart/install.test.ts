@@ -156,7 +156,7 @@ describe.skipIf(!hasHelm)('the chart', () => {
     });
 
     test('leaves the definitions, the resources and the secrets when it goes, and takes them up when it returns', async () => {
-      // --no-hooks: `accord release` runs in a Pod.
+      // --no-hooks: `accord finalizers remove` runs in a Pod.
       await release(['uninstall', 'accord', '--no-hooks']);
       expect(await secrets()).toEqual(made);
       expect(await cluster.kubectl(['get', 'crds', '-o', 'name'])).toMatch(/policies\.accord\.dev/);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseFile } from '../../../operator/files/parse.ts';
+import { parseFile } from '../../../operator/files/parse-file.ts';
 import { limits } from '../../../server/core/limits.ts';
 import { policyYaml, tenantYaml } from '../manifests.ts';
 

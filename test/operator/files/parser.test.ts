@@ -1,6 +1,6 @@
 /** Reading large files in a thread: the same answer, the process goes on meanwhile, and what takes too long is given up. */
 import { afterEach, expect, test } from 'vitest';
-import { parseFile } from '../../../operator/files/parse.ts';
+import { parseFile } from '../../../operator/files/parse-file.ts';
 import { Parser } from '../../../operator/files/parser.ts';
 import { limits } from '../../../server/core/limits.ts';
 import { policyYaml, tenantYaml } from '../manifests.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { backoffMs } from '../../../operator/kubernetes/backoff.ts';
-import { Frames } from '../../../operator/kubernetes/frames.ts';
+import { LineDecoder } from '../../../operator/kubernetes/line-decoder.ts';
 import { Bucket } from '../../../operator/kubernetes/throttle.ts';
 import { isLater } from '../../../operator/kubernetes/versions.ts';
 import { limits } from '../../../server/core/limits.ts';
@@ -14,7 +14,7 @@ describe('frames', () => {
       fc.property(fc.array(line), fc.array(fc.nat({ max: 7 })), fc.string(), (lines, cuts, rest) => {
         const unfinished = rest.replaceAll('\n', '');
         const bytes = Buffer.from(`${lines.map((one) => `${one}\n`).join('')}${unfinished}`);
-        const frames = new Frames(10_000);
+        const frames = new LineDecoder(10_000);
         const found: string[] = [];
         let at = 0;
         for (const cut of cuts) {
@@ -28,11 +28,11 @@ describe('frames', () => {
   });
 
   test('are bounded (kubernetesFrameBytesMax)', () => {
-    const exact = new Frames(4);
+    const exact = new LineDecoder(4);
     expect(exact.push(Buffer.from('ab'))).toEqual([]);
     expect(exact.push(Buffer.from('cd\n\nabcd\n'))).toEqual(['abcd', 'abcd']);
-    expect(() => new Frames(4).push(Buffer.from('abcde'))).toThrow(RangeError);
-    const slow = new Frames(4);
+    expect(() => new LineDecoder(4).push(Buffer.from('abcde'))).toThrow(RangeError);
+    const slow = new LineDecoder(4);
     slow.push(Buffer.from('abc'));
     expect(() => slow.push(Buffer.from('de'))).toThrow('more than 4 bytes');
     expect(limits.kubernetesFrameBytesMax).toBeGreaterThan(1.5 * 2 ** 20);

@@ -1,6 +1,6 @@
-/** Owns cutting a stream of bytes into lines: a chunk may end in the middle of a line, and of a character. */
+/** Cuts a stream of bytes into lines: a chunk may end in the middle of a line, and of a character. */
 
-export class Frames {
+export class LineDecoder {
   readonly #max: number;
   #rest: Uint8Array[] = [];
   #size = 0;

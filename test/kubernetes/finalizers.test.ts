@@ -1,4 +1,4 @@
-/** `accord release`: no manifest waits for an operator that is gone, and none comes back meanwhile. */
+/** `accord finalizers remove`: no manifest waits for an operator that is gone, and none comes back meanwhile. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { accord } from '../e2e/accord.ts';
@@ -16,7 +16,7 @@ let operator: OperatorProcess | undefined;
 afterEach(() => operator?.stop('SIGKILL'));
 
 const release = async ({ namespace }: Installation) => {
-  const args = ['release', '--source', 'kubernetes', '--kubeconfig', cluster.kubeconfig];
+  const args = ['finalizers', 'remove', '--source', 'kubernetes', '--kubeconfig', cluster.kubeconfig];
   return (await accord(args, { ACCORD_LEASE_NAMESPACE: namespace })).stdout;
 };
 
@@ -66,7 +66,7 @@ test('the operator that leads ends, another one waits, and nothing gets its fina
   expect(printed).toMatch(/Waiting 15 s until the operator that led has ended/);
   expect(await leaseOf(installation)).toMatchObject({ leaseDurationSeconds: limits.leaseOfReleaseMs / 1000 });
   operator = await OperatorProcess.start(installation);
-  await operator.says(/accord release holds the Lease/);
+  await operator.says(/accord finalizers remove holds the Lease/);
   await vi.waitFor(async () => expect((await operator?.probe('/ready'))?.status).toBe(200), patient);
   expect(await finalizersOf(`/tenants/${tenant}`)).toEqual([]);
 });

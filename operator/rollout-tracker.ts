@@ -1,24 +1,27 @@
 /**
- * Owns waiting until every live server decides with a revision. Servers say so in accord.server_revision and on the channel
+ * Waits until every live server decides with a revision. Servers say so in accord.server_revision and on the channel
  * accord_ack; the channel is a hint, a slow poll while anything waits is the truth. A server that was silent for longer
  * than ACCORD_MAX_STALENESS answers nothing, so it is not waited for.
  */
+import type { Clock } from '../server/core/clock.ts';
 import type { Database } from '../server/core/db/database.ts';
 import type { Observe } from '../server/core/observe.ts';
 import type { Timers } from './queue.ts';
 import type { Key } from './source.ts';
 import { readServed } from './store.ts';
+import type { Waiting } from './waiting.ts';
 
 /** How many servers live, and how many of them do not serve the revision yet. */
 export type Serving = { live: number; behind: number };
 
-export type ProgrammedOptions = {
+export type RolloutTrackerOptions = {
   database: Database;
   maxStalenessMs: number;
   pollMs: number;
   /** A wait this long is told, once, before it is over. */
   lateAfterMs: number;
   timers: Timers;
+  clock: Clock;
   observe: Observe;
   /** Look at this key again: its revision is served, or it has waited long, or servers came or went. */
   look: (key: Key) => void;
@@ -26,8 +29,8 @@ export type ProgrammedOptions = {
 
 type Wait = { tenant: string; revision: number; since: number; late: boolean; live: number; reached: boolean };
 
-export class Programmed {
-  readonly #options: ProgrammedOptions;
+export class RolloutTracker {
+  readonly #options: RolloutTrackerOptions;
   readonly #waits = new Map<Key, Wait>();
   readonly #ofTenant = new Map<string, Set<Key>>();
   /** Tenants of which servers have said something since they were asked about. */
@@ -38,7 +41,7 @@ export class Programmed {
   #all = false;
   #closed = false;
 
-  constructor(options: ProgrammedOptions) {
+  constructor(options: RolloutTrackerOptions) {
     this.#options = options;
   }
 
@@ -52,7 +55,7 @@ export class Programmed {
   }
 
   /** Watches a revision for a key, in the place of what it watched before. @returns whether the wait has lasted long */
-  wait(key: Key, tenant: string, revision: number, live: number): boolean {
+  track(key: Key, { tenant, revision, live }: { tenant: string; revision: number; live: number }): boolean {
     const before = this.#waits.get(key);
     if (before?.tenant === tenant && before.revision === revision) {
       before.live = live;
@@ -68,6 +71,10 @@ export class Programmed {
     return false;
   }
 
+  has(key: Key): boolean {
+    return this.#waits.has(key);
+  }
+
   /** Whether the wait for this revision is known to be over. */
   isReached(key: Key, tenant: string, revision: number): boolean {
     const wait = this.#waits.get(key);
@@ -81,6 +88,15 @@ export class Programmed {
     const keys = this.#ofTenant.get(wait.tenant);
     keys?.delete(key);
     if (keys?.size === 0) this.#ofTenant.delete(wait.tenant);
+  }
+
+  *list(): Iterable<Waiting> {
+    const { timers, clock } = this.#options;
+    for (const [key, { tenant, revision, since, live }] of this.#waits) {
+      const at = clock.now() - (timers.monotonic() - since);
+      const what = `every live server (${live}) to serve revision ${revision} of tenant ${tenant}`;
+      yield { key, since: new Date(at).toISOString(), for: what };
+    }
   }
 
   /** A server acknowledged something of this tenant. */
@@ -105,9 +121,17 @@ export class Programmed {
     await this.#asking;
   }
 
+  /**
+   * What comes while servers are asked about is asked about in the same run: it ends, and says so, in one step with seeing
+   * that there is nothing more to ask about. It begins in a step of its own, after it is known here.
+   */
   #askNow(): Promise<void> {
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = undefined;
+    this.#asking ??= Promise.resolve().then(async () => {
+      try {
+        await this.#ask();
+      } finally {
+        this.#asking = undefined;
+      }
     });
     return this.#asking;
   }
@@ -124,7 +148,7 @@ export class Programmed {
         const rows = await database.systemPipelined((tx) => readServed(tx, tenants, maxStalenessMs));
         for (const { tenant, revisions } of rows) this.#judge(tenant, revisions, all);
       } catch (error) {
-        if (!this.#closed) this.#options.observe({ kind: 'background_failed', task: 'programmed', error });
+        if (!this.#closed) this.#options.observe({ kind: 'background_failed', task: 'rollouts', error });
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Owns the store that the files make together, pure: who wins a name, what is only missing, and whether the list is complete. */
+/** The objects that all files make together, pure: who wins a name, what is only missing, and whether the list is complete. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Key, SourceProblem } from '../source.ts';
 import type { FileObject } from './parse.ts';
@@ -24,7 +24,7 @@ export type Scan = {
   vanishMs: number;
 };
 
-export function arrange({ states, listing, changing, before, now, vanishMs }: Scan): Store {
+export function merge({ states, listing, changing, before, now, vanishMs }: Scan): Store {
   const paths = [...states.keys()].sort();
   const problems = [...listing.problems, ...paths.flatMap((path) => states.get(path)?.problems ?? [])];
   const whole = listing.whole && !changing && paths.every((path) => states.get(path)?.whole);

@@ -1,5 +1,5 @@
 /**
- * Owns leaving a cluster: our finalizer taken off every object, so that nothing waits for an operator that is being
+ * Takes leave of a cluster: our finalizer taken off every object, so that nothing waits for an operator that is being
  * uninstalled. The rows stay as they are; an operator that is installed again finds its objects and their rows.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ import {
 import { durationMsOf } from './seen-lease.ts';
 import { FINALIZER } from './store.ts';
 
-export type ReleaseOptions = LeasePlace & {
+export type RemoveFinalizersOptions = LeasePlace & {
   api: Pick<KubernetesApi, 'request'>;
   /** Begins with `RELEASER`. */
   identity: string;
@@ -41,7 +41,7 @@ type Page = { metadata: { continue?: string }; items: Held[] };
  * @returns of how many objects
  * @throws ApiError
  */
-export async function releaseCluster(options: ReleaseOptions): Promise<number> {
+export async function removeFinalizers(options: RemoveFinalizersOptions): Promise<number> {
   const { clock, progress } = options;
   let { lease, waitMs } = await seize(options);
   if (waitMs > 0) progress(`Waiting ${Math.ceil(waitMs / 1000)} s until the operator that led has ended`);
@@ -54,10 +54,10 @@ export async function releaseCluster(options: ReleaseOptions): Promise<number> {
     lease = await writeLease(options, lease, { ...lease.spec, renewTime: microTime(clock.now()) }, {});
   };
   for (const kind of kinds) {
-    progress(`Releasing ${kind.plural}`);
+    progress(`Removing the finalizer from ${kind.plural}`);
     for await (const object of objectsOf(options.api, kind)) {
       await renew();
-      if (await releaseOne(options.api, kind, object)) released++;
+      if (await removeFrom(options.api, kind, object)) released++;
     }
   }
   renewedAt = Number.NEGATIVE_INFINITY;
@@ -66,7 +66,7 @@ export async function releaseCluster(options: ReleaseOptions): Promise<number> {
 }
 
 /** @returns the Lease as ours, and how long its last holder may go on working */
-async function seize(options: ReleaseOptions): Promise<{ lease: Lease; waitMs: number }> {
+async function seize(options: RemoveFinalizersOptions): Promise<{ lease: Lease; waitMs: number }> {
   const { identity, clock } = options;
   for (;;) {
     const before = await readLease(options, {});
@@ -86,7 +86,7 @@ async function seize(options: ReleaseOptions): Promise<{ lease: Lease; waitMs: n
 }
 
 /** All objects of a kind, page by page; none where the kind is not installed. */
-async function* objectsOf(api: ReleaseOptions['api'], kind: Kind): AsyncIterable<Held> {
+async function* objectsOf(api: RemoveFinalizersOptions['api'], kind: Kind): AsyncIterable<Held> {
   const path = `/apis/${group}/${version}/${kind.plural}`;
   let next: string | undefined;
   do {
@@ -103,7 +103,7 @@ async function* objectsOf(api: ReleaseOptions['api'], kind: Kind): AsyncIterable
 }
 
 /** @returns whether there was something to take off */
-async function releaseOne(api: ReleaseOptions['api'], kind: Kind, found: Held): Promise<boolean> {
+async function removeFrom(api: RemoveFinalizersOptions['api'], kind: Kind, found: Held): Promise<boolean> {
   const { name, namespace } = found.metadata;
   const place = namespace === undefined ? '' : `/namespaces/${namespace}`;
   const path = `/apis/${group}/${version}${place}/${kind.plural}/${name}`;

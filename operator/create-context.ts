@@ -1,0 +1,96 @@
+/** Puts together what a reconcile works with, from the options of an operator. */
+import type { Clock } from '../server/core/clock.ts';
+import { limits } from '../server/core/limits.ts';
+import { Claims } from './claims.ts';
+import type { ReconcileContext } from './context.ts';
+import { HeldDeletions } from './held-deletions.ts';
+import type { OperatorOptions } from './index.ts';
+import { InitialAdmins } from './initial-admins.ts';
+import { IssuerKeys } from './issuer-keys.ts';
+import { PendingRollouts } from './pending-rollouts.ts';
+import { Queue, type Timers } from './queue.ts';
+import { Records } from './records.ts';
+import { RolloutTracker } from './rollout-tracker.ts';
+import type { Key } from './source.ts';
+import { StatusWriter } from './status-writer.ts';
+import { TenantTracker } from './tenant-tracker.ts';
+import { issuerKeysChanged } from './triggers.ts';
+import { WaitList } from './waiting.ts';
+
+// More than a tenant may have transactions at once: the others' go on meanwhile.
+const CONCURRENCY = 8;
+/** One question about all that waits for servers, which is answered by their acknowledgements before as a rule. */
+const POLL_MS = 250;
+const LATE_AFTER_MS = 1000;
+const ISSUER_KEYS_POLL_MS = 5000;
+
+type Callbacks = {
+  work: (key: Key) => Promise<void>;
+  failed: (key: Key, error: unknown, retryInMs: number) => void;
+  woken: (keys: readonly Key[]) => void;
+};
+
+export function createContext(options: OperatorOptions, { work, failed, woken }: Callbacks): ReconcileContext {
+  const { source, services, database, clock, observe, maxStalenessMs, onStatus } = options;
+  const records = new Records(database, source.name);
+  const timers = timersOf(clock);
+  const queue = new Queue({
+    ...{ work, failed, timers, random: Math.random, concurrency: options.concurrency ?? CONCURRENCY },
+    groupOf: (key) => turnOf({ source, records }, key),
+    backoffMs: options.retryMs ?? { min: limits.reconcileRetryMsMin, max: limits.reconcileRetryMsMax },
+    agedAfterMs: limits.reconcileAgedAfterMs,
+  });
+  const requeue = (keys: readonly Key[]) => {
+    for (const key of keys) queue.add(key);
+  };
+  const context: ReconcileContext = {
+    ...{ source, services, records, clock, observe, queue },
+    claims: new Claims(),
+    waiting: new WaitList(clock, (keys) => {
+      woken(keys);
+      requeue(keys);
+    }),
+    tenants: new TenantTracker(source, services),
+    deletions: new HeldDeletions({ records, clock, observe, requeue }),
+    pending: new PendingRollouts(),
+    rollouts: new RolloutTracker({
+      ...{ database, timers, clock, observe, maxStalenessMs },
+      pollMs: Math.min(POLL_MS, maxStalenessMs / 5),
+      lateAfterMs: LATE_AFTER_MS,
+      look: (key) => queue.add(key, 'settle'),
+    }),
+    issuerKeys: new IssuerKeys({
+      ...{ database, timers, observe, maxStalenessMs },
+      pollMs: Math.min(ISSUER_KEYS_POLL_MS, maxStalenessMs),
+      changed: (tenant, name) => issuerKeysChanged(context, tenant, name),
+    }),
+    initialAdmins: new InitialAdmins({
+      ...{ source, services, files: options.invitations },
+      retryIn: (key, ms) => queue.addLater(key, ms),
+    }),
+    statuses: new StatusWriter({ source, records, clock, observe, onStatus }),
+  };
+  return context;
+}
+
+/**
+ * In whose turn a key is taken: its tenant's, once it was let in there. Until then it is its namespace's: whoever may not
+ * name a tenant must not stand in its queue, nor get a turn for each tenant that a manifest names.
+ */
+export function turnOf({ source, records }: Pick<ReconcileContext, 'source' | 'records'>, key: Key): string {
+  const [object, record] = [source.get(key), records.get(key)];
+  const namespace = object?.namespace ?? record?.namespace ?? '';
+  const isLetIn = record !== undefined && record.object !== '';
+  if (source.namespaceLabels !== undefined && namespace !== '' && !isLetIn) return `namespace ${namespace}`;
+  return `tenant ${(isLetIn ? record.tenant : (object?.claims?.tenant ?? record?.tenant)) ?? ''}`;
+}
+
+function timersOf(clock: Clock): Timers {
+  return {
+    monotonic: () => clock.monotonic(),
+    after(ms, call) {
+      const timer = setTimeout(call, ms);
+      return () => clearTimeout(timer);
+    },
+  };
+}

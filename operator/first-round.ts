@@ -1,0 +1,53 @@
+/** When all that was there at the start has been done once. */
+import { limits } from '../server/core/limits.ts';
+import type { Key } from './source.ts';
+
+/**
+ * What waited for something else is done when that came and
+ * it was looked at again; what fails again and again does not keep the rest waiting.
+ */
+export class FirstRound {
+  readonly #done = Promise.withResolvers<void>();
+  readonly done = this.#done.promise;
+  readonly #isQueued: (key: Key) => boolean;
+  readonly #failures = new Map<Key, number>();
+  #all: ReadonlySet<Key> = new Set();
+  #left: Set<Key> | undefined;
+
+  /** @param isQueued whether a key is to be looked at again */
+  constructor(isQueued: (key: Key) => boolean) {
+    this.#isQueued = isQueued;
+  }
+
+  begin(keys: readonly Key[]): void {
+    if (this.#left !== undefined) return;
+    this.#all = new Set(keys);
+    this.#left = new Set(keys);
+    this.#settle();
+  }
+
+  worked(key: Key, result: 'settled' | 'waiting'): void {
+    if (result !== 'settled' || this.#isQueued(key)) return;
+    this.#left?.delete(key);
+    this.#settle();
+  }
+
+  failed(key: Key): void {
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    if (failures < limits.reconcileFirstTriesMax) return;
+    this.#left?.delete(key);
+    this.#settle();
+  }
+
+  /** These are looked at again, because something that they waited for came. */
+  again(keys: Iterable<Key>): void {
+    for (const key of keys) if (this.#all.has(key)) this.#left?.add(key);
+  }
+
+  #settle(): void {
+    if (this.#left?.size !== 0) return;
+    this.#done.resolve();
+    this.#all = new Set();
+  }
+}

@@ -1,0 +1,80 @@
+/** What is looked at, and when: after hints of the source, at the start, after a list, at each resync. */
+import { conditionOf } from './conditions.ts';
+import type { ReconcileContext } from './context.ts';
+import { kindNames } from './kinds/index.ts';
+import type { Key } from './source.ts';
+import { tenantKey } from './tenant-tracker.ts';
+
+/**
+ * Brings in line what is known in memory of a manifest: whether it is gone and what it claims. Called for each hint, so it
+ * does not wait for anything.
+ * @returns whom it may have been in the way of: they may have looked again when its record went, and have seen it still
+ */
+export function updateIndexes(context: ReconcileContext, key: Key): Key[] {
+  const { source, claims, deletions, records } = context;
+  const object = source.get(key);
+  const freed = claims.update(key, object);
+  if (object !== undefined && !object.deleting) deletions.markPresent(key);
+  else markDeleted(context, key);
+  // Who has what it claims gains nothing: who makes and deletes manifests must not keep it busy.
+  return freed.filter((one) => conditionOf(records.get(one)?.status ?? {}, 'Accepted')?.reason !== 'Valid');
+}
+
+function markDeleted({ records, pending, deletions, source }: ReconcileContext, key: Key): void {
+  const record = records.get(key);
+  // A row that is gone already was counted when it went.
+  if (record === undefined || record.object === '' || pending.revisionWithout(key) !== undefined) return;
+  deletions.markDeleted(key, record.tenant, source.get(tenantKey(record.tenant))?.deleting === true);
+}
+
+/** A hint of the source. All of it is taken in before anything is begun, because a mass deletion is seen by its number. */
+export function manifestsChanged(context: ReconcileContext, keys: readonly Key[]): void {
+  const { source, pending, records, deletions, queue } = context;
+  const freed = keys.flatMap((key) => updateIndexes(context, key));
+  for (const key of keys) {
+    // A Secret that it refers to may be what changed.
+    if (source.get(key)?.kind === 'Tenant') pending.forgetAccepted(key);
+    queue.add(key);
+    const tenant = records.get(key)?.tenant;
+    if (tenant !== undefined && deletions.isHeld(tenant)) queue.add(tenantKey(tenant));
+  }
+  for (const key of freed) queue.add(key);
+}
+
+/** Reads the records again and looks at everything: at the start, and after another operator may have been at work. */
+export async function begin(context: ReconcileContext): Promise<Key[]> {
+  await context.records.load();
+  context.pending.clear();
+  context.tenants.clear();
+  context.initialAdmins.clear();
+  const keys = allKeys(context);
+  for (const key of keys) updateIndexes(context, key);
+  for (const key of keys) context.queue.add(key);
+  return keys;
+}
+
+/** A list became complete: what is gone may be looked at now. */
+export function listCompleted({ records, source, queue }: ReconcileContext): void {
+  for (const record of records.all()) if (!source.get(record.key)) queue.add(record.key);
+}
+
+/** Compares everything with the database again, after what somebody just changed. */
+export function resync(context: ReconcileContext): void {
+  context.pending.forgetAllAccepted();
+  context.tenants.forgetRows();
+  for (const key of allKeys(context)) context.queue.add(key, 'low');
+}
+
+/** A server found something else of an issuer's keys than before. */
+export function issuerKeysChanged({ records, queue }: ReconcileContext, tenant: string, name: string): void {
+  for (const key of records.keysOf(tenant)) {
+    const record = records.get(key);
+    if (record?.kind === 'TrustedIssuer' && record.name === name) queue.add(key, 'settle');
+  }
+}
+
+/** Every key that there is a manifest or a record of, in the order of kinds. */
+function allKeys({ records, source }: ReconcileContext): Key[] {
+  const known = [...records.all()].map((record) => record.key);
+  return [...new Set([...kindNames.flatMap((kind) => [...source.keys(kind)]), ...known])];
+}

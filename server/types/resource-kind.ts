@@ -1,0 +1,68 @@
+/** The kinds ActorType, ResourceType and RelationshipType: their names in the API are fields of the spec. */
+import type { ActorTypeManifest, RelationshipTypeManifest, ResourceTypeManifest } from '../../crds/index.ts';
+import { claimOf, type ResourceKind } from '../core/resource-kind.ts';
+import {
+  deleteRelationshipType,
+  deleteThingType,
+  putRelationshipType,
+  putThingType,
+  type TypeServices,
+  transferRelationshipType,
+  transferThingType,
+} from './actions.ts';
+import { parseTypeKey, relationshipTypeOfManifest, thingTypeOfManifest, typeKeyOf } from './rules.ts';
+import type { ThingKind } from './schema.ts';
+import { loadRelationshipTypes, loadThingTypes } from './store.ts';
+
+type Services = { types: TypeServices };
+
+function thingKind<Of extends ActorTypeManifest | ResourceTypeManifest>(
+  thing: ThingKind,
+  about: Pick<ResourceKind<Services, Of>, 'kind' | 'plural' | 'order'>,
+): ResourceKind<Services, Of> {
+  return {
+    ...about,
+    claims: (manifest) => claimOf(manifest, manifest.spec.name),
+    find: async ({ types }, { tenant, name }) => {
+      const rows = await types.database.read(tenant, (tx) => loadThingTypes(tx, tenant, thing));
+      return rows.find((row) => row.name === name);
+    },
+    put: ({ types }, writer, { tenant }, { spec }) =>
+      putThingType(types, writer, tenant, { kind: thing, name: spec.name, spec: thingTypeOfManifest(spec) }),
+    transfer: ({ types }, writer, { tenant, name }, to) =>
+      transferThingType(types, writer, tenant, { kind: thing, name }, to),
+    remove: ({ types }, writer, { tenant, name }) => deleteThingType(types, writer, tenant, { kind: thing, name }),
+  };
+}
+
+const actorTypeKind = thingKind<ActorTypeManifest>('actor', { kind: 'ActorType', plural: 'actortypes', order: 20 });
+
+const resourceTypeKind = thingKind<ResourceTypeManifest>('resource', {
+  ...{ kind: 'ResourceType', plural: 'resourcetypes', order: 30 },
+});
+
+const relationshipTypeKind: ResourceKind<Services, RelationshipTypeManifest> = {
+  kind: 'RelationshipType',
+  plural: 'relationshiptypes',
+  order: 40,
+  claims: (manifest) => claimOf(manifest, manifest.spec.from, manifest.spec.name, manifest.spec.to),
+  // One that is retired is not there.
+  find: async ({ types }, { tenant, name }) => {
+    const rows = await types.database.read(tenant, (tx) => loadRelationshipTypes(tx, tenant));
+    return rows.find(
+      (row) => !row.retired && typeKeyOf({ from: row.from_type, name: row.name, to: row.to_type }) === name,
+    );
+  },
+  put: ({ types }, writer, { tenant }, { spec }, { peers }) =>
+    putRelationshipType(types, writer, tenant, spec, relationshipTypeOfManifest(spec), {
+      peers: (name) => {
+        const peer = peers(name);
+        return peer && { writer: peer.writer, spec: relationshipTypeOfManifest(peer.manifest.spec) };
+      },
+    }),
+  transfer: ({ types }, writer, { tenant, name }, to) =>
+    transferRelationshipType(types, writer, tenant, parseTypeKey(name), to),
+  remove: ({ types }, writer, { tenant, name }) => deleteRelationshipType(types, writer, tenant, parseTypeKey(name)),
+};
+
+export const resourceKinds = [actorTypeKind, resourceTypeKind, relationshipTypeKind];
