@@ -20,7 +20,8 @@ import {
   startOperator,
   wireRooms,
 } from '../operator/index.ts';
-import type { FencedServices, Services } from '../server/services.ts';
+import type { FencedServices } from '../server/fenced.ts';
+import type { Services } from '../server/services.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { describeProblem } from './report.ts';
 

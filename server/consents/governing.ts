@@ -2,23 +2,19 @@
 import { isObject } from '../../crds/values.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Database } from '../core/db/database.ts';
+import type { Author } from '../core/author.ts';
 import { wrongId } from '../core/ids.ts';
 import { type Once, onceOf } from '../core/once.ts';
 import { bodyProblem, Problem, problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import { actedBy, type Ledger, type RegisterEntry } from '../ledger/index.ts';
-import type { Tagger } from '../pseudonyms/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
+import type { WriteServices } from '../writes/index.ts';
 import type { PastConsents } from './past.ts';
 import type { Throttled } from './throttled.ts';
 
-export type ConsentServices = {
-  database: Database;
-  clock: Clock;
+export type ConsentServices = WriteServices & {
   ledger: Ledger;
-  tagger: Tagger;
   past: PastConsents;
   throttled: Throttled;
   /** What this server serves of a tenant. @throws Problem 404, 503 */
@@ -36,6 +32,11 @@ export function askingOf(request: {
 }): Asking {
   const { params, caller, id: requestId } = request;
   return { tenant: params.tenant, caller: caller as Caller, requestId, ...onceOf(request) };
+}
+
+/** What is done with consents is in the ledger, and not in the audit. */
+export function authorOf({ tenant, once }: Asking): Author {
+  return { tenant, once };
 }
 
 /** The user that a caller is, or undefined for a back end. @throws Problem forbidden for an actor that is no user of consents */
