@@ -54,7 +54,7 @@ export class EventBuffer implements EventSink {
   #events: TenantEvent[] = [];
 
   add(events: readonly TenantEvent[]): void {
-    this.#events.push(...events);
+    for (const event of events) this.#events.push(event);
     const excess = this.#events.length - limits.eventsBufferedMax;
     if (excess > 0) this.#events.splice(0, excess);
   }

@@ -105,7 +105,7 @@ export class Unit implements ConfigUnit, AuditedUnit {
   }
 
   register(entries: readonly RegisterEntry[]): void {
-    this.#registered.push(...entries);
+    for (const entry of entries) this.#registered.push(entry);
   }
 
   emit<Type extends EventType>(type: Type, data: EventData[Type]): void {

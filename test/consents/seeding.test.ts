@@ -1,4 +1,4 @@
-/** Consents that were given elsewhere: brought in once, with their dates; what is wrong is refused by its line. */
+/** Consents that were given elsewhere: imported once, with their dates; what is wrong is refused by its line. */
 import { expect, test } from 'vitest';
 import { seedConsents } from '../../server/consents/index.ts';
 import { holdErasing } from '../../server/pseudonyms/index.ts';
