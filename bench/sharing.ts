@@ -50,7 +50,7 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
 const columns = 'from_type, from_id, name, to_type, to_id';
 
 async function measureImport(): Promise<{ ours: number; bare: number }> {
-  const record = { tenant: 'bench', actor: 'bench', requestId: 'r' };
+  const record = { tenant: 'bench', by: { actor: 'bench' } };
   const ours = await seconds(() =>
     importRelationships(services.relationships, record, { id: 'one', firstLine: 1 }, Readable.from(lines())),
   );

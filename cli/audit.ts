@@ -32,7 +32,7 @@ export async function run({ values, positionals }: Parsed): Promise<number> {
 }
 
 async function verify(database: Database, tenant: string, earlier: string | undefined): Promise<Verification> {
-  if ((await database.tenant(tenant, (tx) => readTenant(tx, tenant))) === undefined) {
+  if ((await database.tenantSnapshot(tenant, (tx) => readTenant(tx, tenant))) === undefined) {
     throw tenantProblem('tenant_not_found');
   }
   const progress = createProgress();

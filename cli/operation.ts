@@ -19,7 +19,8 @@ import {
   type Source,
   startOperator,
 } from '../operator/index.ts';
-import type { FencedServices, Services } from '../server/services.ts';
+import type { FencedServices } from '../server/fenced.ts';
+import type { Services } from '../server/services.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { describeProblem } from './report.ts';
 

@@ -36,10 +36,10 @@ export async function seed(services: Services, manifests: string): Promise<strin
 }
 
 async function seedRelationships(services: Services, tenant: string, path: string) {
-  const writer = { tenant, actor: 'cli', requestId: IMPORT };
+  const author = { tenant, by: { actor: 'cli', requestId: IMPORT } };
   const lines = createReadStream(path);
   try {
-    const imported = await importRelationships(services.relationships, writer, { id: IMPORT, firstLine: 1 }, lines);
+    const imported = await importRelationships(services.relationships, author, { id: IMPORT, firstLine: 1 }, lines);
     return imported.result.errors;
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'import_lines_differ') throw error;

@@ -5,10 +5,10 @@ import { erasingAudit } from './audit/index.ts';
 import { type AuthzRouteServices, Batches, DecisionLog, Explainer, erasingDecisions } from './authz/index.ts';
 import type { AuthzenServices } from './authzen/index.ts';
 import {
+  ConsentBatchWriter,
   ConsentHistory,
   type ConsentRouteServices,
   erasingConsents,
-  Registrar,
   readConsentFacts,
 } from './consents/index.ts';
 import type { JwksCache } from './core/auth/jwks.ts';
@@ -21,9 +21,10 @@ import type { FenceOptions } from './core/db/fence.ts';
 import { FairScheduler } from './core/fair-scheduler.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
-import type { DefinitionRouteServices, DefinitionServices } from './definitions/index.ts';
+import type { DefinitionRouteServices } from './definitions/index.ts';
 import type { ErasureServices } from './erasure/index.ts';
 import { FactGatherer } from './facts/index.ts';
+import { type FencedServices, fencedServices, tenantsOf } from './fenced.ts';
 import { askingPolicies, governedByPolicies } from './governing.ts';
 import { erasingIdempotency, type IdempotencyServices } from './idempotency/index.ts';
 import {
@@ -32,10 +33,9 @@ import {
   type InvitationRouteServices,
   pendingInvitationOf,
 } from './invitations/index.ts';
-import type { IssuerRouteServices, IssuerServices, KeyFindings } from './issuers/index.ts';
+import type { IssuerRouteServices, KeyFindings } from './issuers/index.ts';
 import {
   createSealer,
-  ensureKeys,
   type KeyRouteServices,
   type MintServices,
   openInstallationKey,
@@ -52,12 +52,13 @@ import {
 } from './members/index.ts';
 import { observers } from './observers.ts';
 import { issuerKeys, outboundOptions } from './outside.ts';
-import { Artifacts, Engine, type PolicyRouteServices, type PolicyServices } from './policies/index.ts';
+import { Artifacts, Engine, type PolicyRouteServices } from './policies/index.ts';
 import { createCompiler } from './rego/index.ts';
 import { erasingRelationships, GraphReader, type RelationshipRouteServices } from './relationships/index.ts';
 import { Snapshots, type TenantSnapshot } from './snapshot/index.ts';
 import { type TenantServices, tenantProblem } from './tenants/index.ts';
-import type { TypeRouteServices, TypeServices } from './types/index.ts';
+import type { TypeRouteServices } from './types/index.ts';
+import type { EventSink, WriteServices } from './writes/index.ts';
 
 export type Services = {
   config: Config;
@@ -96,17 +97,8 @@ export type Services = {
   close(): Promise<void>;
 };
 
-export type FencedServices = {
-  database: Database;
-  tenants: TenantServices;
-  policies: PolicyServices;
-  issuers: IssuerServices;
-  invitations: InvitationServices;
-  types: TypeServices;
-  definitions: DefinitionServices;
-};
-
-export type ServiceOptions = { observe?: Observe; clock?: Clock; applicationName: string };
+/** `events`: takes what actions emit; without it, nothing of that is kept. */
+export type ServiceOptions = { observe?: Observe; clock?: Clock; applicationName: string; events?: EventSink };
 
 /** {base_url}: what callers reach the APIs by, and what issuers are named after. */
 export function baseUrlOf(config: Config): string {
@@ -134,16 +126,18 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const snapshots = snapshotsOf({ ...following, database, baseUrl, clock, observe }, published);
     const outbound = createOutbound(await outboundOptions(config));
     const { jwks, keyFindings } = issuerKeys({ ...following, outbound, clock, observe, database });
-    const rooms = buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl, sealer });
-    const portal = { database, installationKey, clock, baseUrl };
+    const writingOn = (on: Database): WriteServices => ({
+      database: on,
+      clock,
+      tagger: sealer,
+      events: options.events,
+    });
+    const writing = writingOn(database);
+    const rooms = buildRooms({ config, writing, observe, snapshots, jwks, baseUrl, sealer });
+    const portal = { ...writing, installationKey, baseUrl };
     const pageTokens = createSealer(sealer.digest(new Uint8Array(), ['key of page tokens']));
     const { policies, authz, types, definitions, consents, relationships, sharing } = rooms;
     const [{ engine, log }, { ledger }] = [authz, consents];
-    const tenantsOn = (on: Database): TenantServices => ({
-      database: on,
-      ensureKeys: (write) => ensureKeys({ sealer, clock }, write),
-      sealer,
-    });
     const metrics = metricsOf(snapshots, engine);
     attach(metrics);
     return {
@@ -151,35 +145,26 @@ export async function createServices(config: Config, options: ServiceOptions): P
       ...{ policies, authz, types, definitions, consents, relationships, sharing },
       prepareCompiler: () => rooms.compiler.prepare(),
       mint: { database, sealer, clock, baseUrl },
-      tenants: tenantsOn(database),
+      tenants: tenantsOf(writing, sealer),
       access: {
         ...rooms.access,
         authenticateMember: (token, tenant) => authenticateMember(portal, token, tenant),
-        recordSupportUse: (caller, use) => recordSupportUse(database, caller, use),
+        recordSupportUse: (caller, use) => recordSupportUse(writing, caller, use),
         observe,
       },
       authzen: { ...authz, baseUrl, pageTokens },
-      issuers: { database, baseUrl, served: rooms.served },
+      issuers: { ...writing, baseUrl, served: rooms.served },
       members: portal,
-      invitations: { database, clock, baseUrl },
+      invitations: { ...writing, baseUrl },
       keys: { clock, published },
       ledger,
       register: { database, clock, ledger, refusals: consents.refusals },
       sealing: { database, sealer, clock, observe },
       idempotency: { database, sealer, clock, observe },
-      erasure: { database, clock, sealer, ledger, rooms: erasingRooms(sealer, authz.scheduler) },
-      fenced(fence) {
-        const on = database.fenced(fence);
-        const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });
-        return {
-          database: on,
-          tenants: tenantsOn(on),
-          policies: { database: on, artifacts, engine, clock },
-          issuers: { database: on, baseUrl },
-          invitations: { database: on, clock, baseUrl },
-          types: { database: on, clock },
-          definitions: { database: on, clock },
-        };
+      erasure: { ...writing, sealer, rooms: erasingRooms(sealer, authz.scheduler) },
+      fenced: (fence) => {
+        const on = writingOn(database.fenced(fence));
+        return fencedServices(on, { compiler: rooms.compiler, engine, observe, baseUrl, sealer });
       },
       async close() {
         outbound.close();
@@ -199,16 +184,16 @@ export async function createServices(config: Config, options: ServiceOptions): P
 
 type Parts = {
   config: Config;
-  clock: Clock;
+  writing: WriteServices;
   observe: Observe;
-  database: Database;
   snapshots: Snapshots;
   jwks: JwksCache;
   baseUrl: string;
   sealer: Sealer;
 };
 
-function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl, sealer }: Parts) {
+function buildRooms({ config, writing, observe, snapshots, jwks, baseUrl, sealer }: Parts) {
+  const { database, clock } = writing;
   const compiler = createCompiler({ workers: config.ACCORD_COMPILERS, observe });
   const artifacts = new Artifacts({ database, compiler, observe });
   const scheduler = new FairScheduler(clock);
@@ -220,7 +205,6 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
   const explainer = new Explainer({ artifacts, engine, database });
   const log = new DecisionLog(database, observe, sealer);
   const ledger = new Ledger(database, sealer);
-  const tagger = sealer;
   const tokens = new AccessTokens({ jwks, clock });
   /** A snapshot that may be answered from. @throws Problem stale, tenant_not_found */
   const snapshotOf = (tenant: string): TenantSnapshot => {
@@ -254,18 +238,18 @@ function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl
     compiler,
     served,
     access: { tenantOf: (tenant: string) => snapshots.served(tenant), tokens },
-    policies: { database, artifacts, engine, clock, served },
+    policies: { ...writing, artifacts, engine, served },
     authz,
-    types: { database, clock, served },
-    definitions: { database, clock, served },
+    types: { ...writing, served },
+    definitions: { ...writing, served },
     consents: {
-      ...{ database, clock, sealer, tagger, baseUrl, snapshotOf, ledger, history },
+      ...{ ...writing, sealer, baseUrl, snapshotOf, ledger, history },
       refusals: new RefusalRecorder({ ledger, clock }),
-      registrar: new Registrar({ database, clock, ledger, tagger, snapshotOf }),
+      batchWriter: new ConsentBatchWriter({ ...writing, snapshotOf }),
     },
-    relationships: { database, clock, tagger, govern, endInvitations },
+    relationships: { ...writing, govern, endInvitations },
     sharing: {
-      ...{ database, clock, sealer, tagger, baseUrl, govern },
+      ...{ ...writing, sealer, baseUrl, govern },
       ask: askingPolicies(authz),
     },
   };

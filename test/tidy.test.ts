@@ -27,6 +27,7 @@ const order = [
   ['server/keys'],
   ['server/pseudonyms'],
   ['server/ledger', 'server/idempotency'],
+  ['server/writes'],
   ['server/issuers', 'server/members', 'server/policies', 'server/types', 'server/definitions'],
   ['server/facts'],
   ['server/relationships'],
@@ -94,6 +95,38 @@ describe('homes', () => {
   test('SQL stands in store.ts and in core/db, and only they and the embedded Postgres open connections', () => {
     const sql = /core\/db\/sql\.ts'|^import (?!type)[^\n]*from 'pg'/m;
     expect(outside(sql, /^server\/(core\/db\/|embedded\/|\w+\/(\w+-)?store\.ts)|^operator\/.*store\.ts$/)).toEqual([]);
+  });
+  test('what is written for a tenant is written by server/writes', () => {
+    const tenant = /atabase\.tenant\(|\bon\.tenant\(/;
+    const beside = [
+      'writes/write', // the one way
+      'tenants/actions', // erasing a tenant's rows, which leaves nothing that could be locked or audited
+      'idempotency/actions', // the answer, when the action is committed
+      'policies/artifacts', // a cache: marks what is used
+      'consents/receipts', // reads; makes the tenant's key at the first receipt
+      'ledger/verify', // reads for long, which one snapshot would hold up the vacuum for
+    ];
+    const homes = new RegExp(`^server/(core/db/|(${beside.join('|')})\\.ts$)`);
+    expect(outside(tenant, homes), 'use write() of server/writes, or database.tenantSnapshot() to read').toEqual([]);
+  });
+  test('transactions across tenants are few, and none is an action of a caller', () => {
+    const homes =
+      /^server\/(core\/db\/|main|snapshot\/snapshots|authz\/log|ledger\/(append|seal)|idempotency\/actions|keys\/actions|issuers\/key-findings|tenants\/actions)|^operator\/|^cli\/operation\.ts/;
+    expect(outside(/\.(system|systemAtOnce)\(|^\s*\.system\(/m, homes)).toEqual([]);
+  });
+  test.each([
+    ['recordAudit', 'audit'],
+    ['advanceRevision', 'tenants'],
+    ['lockForUpdate', 'tenants'],
+    ['appendEntries', 'ledger'],
+    ['holdWrites', 'pseudonyms'],
+    ['holdErasing', 'pseudonyms'],
+  ])('%s is called by server/writes only', (name, room) => {
+    const homes = new RegExp(`^server/(writes/|${room}/(store|index|append)\\.ts)`);
+    expect(outside(new RegExp(`\\b${name}\\(`), homes)).toEqual([]);
+  });
+  test('Idempotency-Keys are claimed by server/writes only', () => {
+    expect(outside(/\bonce\??\.claim\(|\bclaimAll\(/, /^server\/(writes\/|core\/once\.ts)/)).toEqual([]);
   });
   test('schemas of rows are constants, because each new one is compiled', () => {
     expect(outside(/\b(one|many|maybe|checkRows)\(\s*(Type\.|Nullable\()/, /^$/)).toEqual([]);

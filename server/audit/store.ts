@@ -7,7 +7,7 @@ import { bytesAtMost, isLastLooked, portion } from '../core/db/scan.ts';
 import { column, sql } from '../core/db/sql.ts';
 import type { Place } from '../core/erasing.ts';
 
-type AuditEntry = {
+export type AuditEntry = {
   actor: string;
   /** `put`, `delete`, `restore`, `adopt`, `transfer`, `create`, `accept`, `decline`, `resend`, `report`, `redeem`, `revoke`, `disable`, `erase`,
    *  `import`, `archive`, `retire`, `read` */

@@ -136,7 +136,7 @@ async function* pagesOf(
   let before: { at: string; id: string } | undefined;
   for (let left = limit; left > 0; left -= PART) {
     const page = { ...filter, ...(before ? { before } : {}), limit: Math.min(PART, left) };
-    const rows = await database.tenant(tenant, (tx) => listDecisions(tx, tenant, page));
+    const rows = await database.tenantSnapshot(tenant, (tx) => listDecisions(tx, tenant, page));
     yield rows;
     before = rows.at(-1);
     if (rows.length < PART) return;

@@ -194,7 +194,7 @@ function registerDecisions(app: App, services: AuthzRouteServices): void {
       const { limit = PAGE_ITEMS, cursor, start, end, ...rest } = request.query;
       const filter = { ...rest, ...(start ? { start: utc(start) } : {}), ...(end ? { end: utc(end) } : {}) };
       const before = cursor === undefined ? {} : { before: decodeRecordCursor(cursor, 'decisions') };
-      const rows = await services.database.tenant(tenant, (tx) =>
+      const rows = await services.database.tenantSnapshot(tenant, (tx) =>
         listDecisions(tx, tenant, { ...filter, ...before, limit: limit + 1 }),
       );
       const { role } = memberOf(request);

@@ -1,10 +1,11 @@
 /** The other verbs that write: refusing, inviting, revoking, erasing. */
+import { callerName } from '../core/auth/name.ts';
 import { problem } from '../core/problems.ts';
 import { definitionProblem, graceEnd, hasEnded, type JudgedVersion, judge, newestGiven } from '../definitions/index.ts';
 import { eraseIn } from '../ledger/index.ts';
-import { type RecordWritten, writeRecords } from '../relationships/index.ts';
 import { tenantProblem } from '../tenants/index.ts';
-import { type Asking, type ConsentServices, concernedUser, entryOf, userOf } from './governing.ts';
+import { type RecordUnit, type RecordWritten, write } from '../writes/index.ts';
+import { type Asking, authorOf, type ConsentServices, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
 import { documentOf, lastGiven, pastOf, revokedWith } from './rules.ts';
 import type { GivenRow, RefusalBody } from './schema.ts';
@@ -21,9 +22,9 @@ export function refuseConsent(services: ConsentServices, asking: Asking, body: R
   const found = documentOf(asking.served.snapshot.definitions.get(name), body);
   if (now < found.document.effectiveDate) throw consentProblem('consent_not_effective');
   const refusal = { userId, name, version, document };
-  return writeRecords(services, writerOf(asking), async (tx) => {
-    const entry = entryOf(asking, { ...refusal, type: 'refused', time: now, outcome: 'refused' });
-    await services.ledger.appendIn(tx, asking.tenant, [entry]);
+  return write(services, authorOf(asking), { locks: 'records' }, async (unit) => {
+    unit.register([entryOf(asking, { ...refusal, type: 'refused', time: now, outcome: 'refused' })]);
+    unit.emit('CONSENT_REFUSED', { requestor: callerName(asking.caller), ...refusal });
     return { ...refusal, refusedAt: new Date(now).toISOString() };
   });
 }
@@ -41,8 +42,8 @@ export function inviteUser(
 ): Promise<RecordWritten<{ created: boolean; invited: Invited }>> {
   const { tenant } = asking;
   const userId = concernedUser(asking, said, '/userId');
-  return writeUser(services, asking, userId, async (tx) => {
-    const now = services.clock.now();
+  return writeUser(services, asking, userId, async (unit) => {
+    const { tx, now } = unit;
     const rows = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
     const definition = asking.served.snapshot.definitions.get(name);
     if (definition === undefined) throw definitionProblem('consent_definition_not_found');
@@ -57,11 +58,12 @@ export function inviteUser(
     const at = before ?? now;
     const invitedAt = new Date(at).toISOString();
     const { version } = old;
-    if (before === undefined) await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
     const outcome = before === undefined ? 'invited' : 'already_invited';
-    await services.ledger.appendIn(tx, tenant, [
-      entryOf(asking, { userId, name, version, type: 'invited', time: now, outcome }),
-    ]);
+    unit.register([entryOf(asking, { userId, name, version, type: 'invited', time: now, outcome })]);
+    if (before === undefined) {
+      await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
+      unit.emit('CONSENT_INVITED', { requestor: callerName(asking.caller), userId, name, version });
+    }
     const gracePeriodEnds = new Date(graceEnd(old.endOfLife, at)).toISOString();
     return { created: before === undefined, invited: { userId, name, version, invitedAt, gracePeriodEnds } };
   });
@@ -78,13 +80,14 @@ export async function revokeConsent(
 ): Promise<RecordWritten<void>> {
   const { tenant } = asking;
   const own = userOf(asking);
-  const found = await services.database.tenant(tenant, (tx) => readConsent(tx, tenant, id));
+  const found = await services.database.tenantSnapshot(tenant, (tx) => readConsent(tx, tenant, id));
   if (found === undefined) throw consentProblem('consent_not_found');
   if (own !== undefined && found.user_id !== own) {
     throw problem('forbidden', { detail: 'A user may revoke its own consents only.' });
   }
   const { user_id: userId, definition: name } = found;
-  return writeUser(services, asking, userId, async (tx) => {
+  return writeUser(services, asking, userId, async (unit) => {
+    const { tx } = unit;
     const given: GivenRow[] = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
     const row = given.find((one) => one.id === id);
     if (row === undefined) throw consentProblem('consent_not_found');
@@ -94,12 +97,11 @@ export async function revokeConsent(
       tenant,
       gone.map((one) => one.id),
     );
-    const time = services.clock.now();
-    const entries = gone.map(({ version, document, language }) => {
+    for (const { version, document, language } of gone) {
       const about = { userId, name, version, document: { version: document, language } };
-      return entryOf(asking, { ...about, type: 'revoked', time, outcome: 'revoked' });
-    });
-    await services.ledger.appendIn(tx, tenant, entries);
+      unit.register([entryOf(asking, { ...about, type: 'revoked', time: unit.now, outcome: 'revoked' })]);
+      unit.emit('CONSENT_REVOKED', { requestor: callerName(asking.caller), ...about });
+    }
   });
 }
 
@@ -107,32 +109,23 @@ export async function revokeConsent(
 export function eraseUser(services: ConsentServices, asking: Asking, said: string): Promise<RecordWritten<void>> {
   const { tenant } = asking;
   const userId = concernedUser(asking, said, '/params/userId');
-  return writeUser(services, asking, userId, async (tx) => {
+  return writeUser(services, asking, userId, async (unit) => {
+    const { tx } = unit;
     await removeUser(tx, tenant, userId);
     const { defaultActorType: type } = asking.served.snapshot.spec.tokenMapping;
     await eraseIn(tx, tenant, { type, id: userId });
-    await services.ledger.appendIn(tx, tenant, [
-      entryOf(asking, { type: 'erased', time: services.clock.now(), outcome: 'erased' }),
-    ]);
+    unit.register([entryOf(asking, { type: 'erased', time: unit.now, outcome: 'erased' })]);
   });
 }
-
-/** What is done here is in the ledger, and not in the audit. */
-function writerOf({ tenant, requestId, once }: Asking) {
-  return { tenant, actor: '', requestId, ...(once ? { once } : {}) };
-}
-
-type Work<T> = Parameters<typeof writeRecords<T>>[2];
 
 function writeUser<T>(
   services: ConsentServices,
   asking: Asking,
   userId: string,
-  work: Work<T>,
+  work: (unit: RecordUnit) => Promise<T>,
 ): Promise<RecordWritten<T>> {
-  const { tenant } = asking;
-  return writeRecords(services, writerOf(asking), async (tx, now) => {
-    if (!(await holdUsers(tx, tenant, [userId]))) throw tenantProblem('tenant_not_found');
-    return work(tx, now);
+  return write(services, authorOf(asking), { locks: 'records' }, async (unit) => {
+    if (!(await holdUsers(unit.tx, asking.tenant, [userId]))) throw tenantProblem('tenant_not_found');
+    return work(unit);
   });
 }

@@ -1,22 +1,18 @@
 /** Owns what the room's verbs share: what they need, who asks, whose consents it is about, and what is recorded of it. */
 import type { Caller } from '../core/auth/schema.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Database } from '../core/db/database.ts';
+import type { Author } from '../core/author.ts';
 import { type RequestTenant, tenantOf } from '../core/http.ts';
 import { wrongId } from '../core/ids.ts';
 import { type Once, onceOf } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import { actedBy, type Ledger, type RefusalRecorder, type RegisterEntry } from '../ledger/index.ts';
-import type { Tagger } from '../pseudonyms/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
+import type { WriteServices } from '../writes/index.ts';
 import type { ConsentHistory } from './consent-history.ts';
 
-export type ConsentServices = {
-  database: Database;
-  clock: Clock;
+export type ConsentServices = WriteServices & {
   ledger: Ledger;
-  tagger: Tagger;
   history: ConsentHistory;
   refusals: RefusalRecorder;
   /** What this server serves of a tenant, for what is no request's alone. @throws Problem 404, 503 */
@@ -36,6 +32,11 @@ export function askingOf(request: {
   const { params, caller, id: requestId } = request;
   const served = tenantOf(request);
   return { tenant: params.tenant, served, caller: caller as Caller, requestId, ...onceOf(request) };
+}
+
+/** What is done with consents is in the ledger, and not in the audit. */
+export function authorOf({ tenant, once }: Asking): Author {
+  return { tenant, once };
 }
 
 /** The user that a caller is, or undefined for a back end. @throws Problem forbidden for an actor that is no user of consents */

@@ -1,9 +1,9 @@
 /** The verbs that read: what is active, what is outstanding, and what was given. Each is in the ledger before its answer. */
+import { callerName } from '../core/auth/name.ts';
 import { problem } from '../core/problems.ts';
 import { type Definition, definitionProblem, type Judgement, judge, judgeActive } from '../definitions/index.ts';
-import type { RegisterEntry } from '../ledger/index.ts';
-import { holdWrites } from '../pseudonyms/index.ts';
 import { tenantProblem } from '../tenants/index.ts';
+import { write } from '../writes/index.ts';
 import { type Asking, type ConsentServices, concerned, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
 import { isOutstanding, judgementView, listedView, pastOf } from './rules.ts';
@@ -116,12 +116,11 @@ async function invite(
   reading: 'read' | 'outstanding',
 ): Promise<Judged[]> {
   const { tenant } = asking;
-  return services.database.tenant(tenant, async (tx) => {
-    const [, held] = await Promise.all([holdWrites(tx, tenant), holdUsers(tx, tenant, [userId])]);
-    if (!held) throw tenantProblem('tenant_not_found');
-    const now = services.clock.now();
+  const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const { tx } = unit;
+    if (!(await holdUsers(tx, tenant, [userId]))) throw tenantProblem('tenant_not_found');
+    const { now } = unit;
     const all = Map.groupBy(await readPasts(tx, tenant, [{ n: 0, userId, name: null }]), (row) => row.definition);
-    const entries: RegisterEntry[] = [];
     const judged: Judged[] = [];
     for (const definition of definitions) {
       const { name } = definition;
@@ -129,24 +128,24 @@ async function invite(
       let found = judge(definition, language, past, now);
       if (found?.invites !== undefined) {
         const version = found.invites;
-        await insertInvitation(tx, tenant, { userId, name, version }, new Date(now).toISOString());
+        await insertInvitation(tx, tenant, { userId, name, version }, unit.nowText);
+        unit.emit('CONSENT_INVITED', { requestor: callerName(asking.caller), userId, name, version });
         const invitations = new Map([...past.invitations, [version, now]]);
         found = judge(definition, language, { ...past, invitations }, now);
-        entries.push(
-          entryOf(asking, { type: 'invited', time: now, userId, name, version, outcome: found?.status ?? '' }),
-        );
+        const outcome = found?.status ?? '';
+        unit.register([entryOf(asking, { type: 'invited', time: now, userId, name, version, outcome })]);
       }
       if (found === undefined) continue;
       judged.push({ definition, judged: found });
       if (reading === 'read')
-        entries.push(entryOf(asking, { ...aboutOf(name, found), userId, type: 'read', time: now }));
+        unit.register([entryOf(asking, { ...aboutOf(name, found), userId, type: 'read', time: now })]);
     }
     if (reading === 'outstanding') {
-      entries.push(entryOf(asking, { userId, type: 'read', time: now, outcome: 'outstanding' }));
+      unit.register([entryOf(asking, { userId, type: 'read', time: now, outcome: 'outstanding' })]);
     }
-    await services.ledger.appendIn(tx, tenant, entries);
     return judged;
   });
+  return result;
 }
 
 /** `before`: the id that the page before ended with. */
@@ -195,7 +194,7 @@ async function pageOf(
   { limit, before }: Page,
 ): Promise<ConsentPage> {
   const { definitions } = served.snapshot;
-  const rows: ConsentRow[] = await services.database.tenant(tenant, (tx) =>
+  const rows: ConsentRow[] = await services.database.tenantSnapshot(tenant, (tx) =>
     listConsents(tx, tenant, filter, { before, limit: limit + 1 }),
   );
   const now = services.clock.now();

@@ -1,12 +1,12 @@
 /**
- * The verb that registers consents: checks what is sent, has it registered together with what others send (registrar.ts),
+ * The verb that registers consents: checks what is sent, has it registered together with what others send (batch-writer.ts),
  * and makes results of the outcomes.
  */
 import { Problem } from '../core/problems.ts';
 import { denied, type RegisterEntry } from '../ledger/index.ts';
-import type { RecordWritten } from '../relationships/index.ts';
+import type { RecordWritten } from '../writes/index.ts';
+import type { ConsentBatchWriter, Outcome, Wanted } from './batch-writer.ts';
 import { type Asking, type ConsentServices, concernedUser } from './governing.ts';
-import type { Outcome, Registrar, Wanted } from './registrar.ts';
 import { checkProof, consentView } from './rules.ts';
 import type { ConsentItem, ItemResult } from './schema.ts';
 
@@ -18,7 +18,7 @@ import type { ConsentItem, ItemResult } from './schema.ts';
  * @throws Problem of the only item, without `batch`
  */
 export async function registerConsents(
-  services: ConsentServices & { registrar: Registrar },
+  services: ConsentServices & { batchWriter: ConsentBatchWriter },
   asking: Asking,
   items: readonly ConsentItem[],
   batch: boolean,
@@ -40,7 +40,7 @@ export async function registerConsents(
   const refusals = outcomes.flatMap((outcome, index) =>
     refusalOf(services, asking, items[index] as ConsentItem, outcome),
   );
-  const { result, revision } = await services.registrar.register(asking.tenant, {
+  const { result, revision } = await services.batchWriter.register(asking.tenant, {
     wanted,
     refusals,
     batch,

@@ -3,11 +3,11 @@ import { Type } from 'typebox';
 import { type App, type CountMore, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { eraseUser, inviteUser, refuseConsent, revokeConsent } from './actions.ts';
+import type { ConsentBatchWriter } from './batch-writer.ts';
 import { type Asking, askingOf, type ConsentServices } from './governing.ts';
 import { registerReadRoutes } from './read-routes.ts';
 import type { ReceiptServices } from './receipts.ts';
 import { registerConsents } from './registering.ts';
-import type { Registrar } from './registrar.ts';
 import { OneParams, tags, tenantWriters, writers } from './route-parts.ts';
 import {
   BatchView,
@@ -19,7 +19,7 @@ import {
   UserConsentView,
 } from './schema.ts';
 
-export type ConsentRouteServices = ConsentServices & ReceiptServices & { registrar: Registrar };
+export type ConsentRouteServices = ConsentServices & ReceiptServices & { batchWriter: ConsentBatchWriter };
 
 /** @param countMore counts the further items of a batch as requests of their own */
 export function registerConsentRoutes(app: App, services: ConsentRouteServices, countMore: CountMore): void {

@@ -1,12 +1,12 @@
 /**
- * Owns bringing in consents that were given elsewhere, with their dates: into a tenant that has never been asked anything,
+ * Owns importing consents that were given elsewhere, with their dates: into a tenant that has never been asked anything,
  * so that what was revoked since never comes back.
  */
 import { Compile } from 'typebox/compile';
 import { instantMs } from '../core/instants.ts';
 import { Problem } from '../core/problems.ts';
-import { holdWrites } from '../pseudonyms/index.ts';
 import { tenantProblem } from '../tenants/index.ts';
+import { type WriteServices, write } from '../writes/index.ts';
 import type { ConsentServices } from './governing.ts';
 import { documentOf } from './rules.ts';
 import { SeedLine } from './schema.ts';
@@ -17,16 +17,16 @@ type Refused = { line: number; detail: string };
 
 /**
  * @param lines JSON, one SeedLine each; empty ones are skipped
- * @returns what was refused; the rest is brought in, unless the tenant was asked something before: then nothing is
+ * @returns what was refused; the rest is imported, unless the tenant was asked something before: then nothing is
  * @throws Problem tenant_not_found
  */
 export async function seedConsents(
-  { database, clock, ledger, snapshotOf }: Pick<ConsentServices, 'database' | 'clock' | 'ledger' | 'snapshotOf'>,
+  services: WriteServices & Pick<ConsentServices, 'snapshotOf'>,
   tenant: string,
   lines: readonly string[],
 ): Promise<Refused[]> {
-  const { definitions } = snapshotOf(tenant);
-  const now = clock.now();
+  const { definitions } = services.snapshotOf(tenant);
+  const now = services.clock.now();
   const refused: Refused[] = [];
   const seeds = lines.flatMap((text, index) => {
     if (text.trim() === '') return [];
@@ -45,12 +45,12 @@ export async function seedConsents(
     }
   });
   if (seeds.length === 0) return refused;
-  const written = await database.tenant(tenant, async (tx) => {
-    const users = [...new Set(seeds.map((one) => one.userId))];
-    // Held first, as by all who write records: an erasure that begins waits for this, and this for it. Nobody comes back here:
-    // an erasure is in the ledger, and then the tenant is not untouched.
-    const [, held] = await Promise.all([holdWrites(tx, tenant), holdUsers(tx, tenant, users)]);
-    if (!held) throw tenantProblem('tenant_not_found');
+  const { result: written } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const { tx } = unit;
+    // Nobody comes back here: an erasure is in the ledger, and then the tenant is not untouched.
+    if (!(await holdUsers(tx, tenant, [...new Set(seeds.map((one) => one.userId))]))) {
+      throw tenantProblem('tenant_not_found');
+    }
     if (!(await isUntouched(tx, tenant))) return false;
     const rows = seeds.map(({ userId, name, version, document, givenAt }) => ({
       ...{ id: '', user_id: userId, definition: name, version, document: document.version },
@@ -61,11 +61,10 @@ export async function seedConsents(
       if (invitedAt !== undefined) await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
     }
     const actor = { type: 'cli', id: 'seed' };
-    const entries = seeds.map(({ userId, name, version, document }) => {
-      const about = { userId, name, version, document };
-      return { ...about, type: 'registered' as const, time: now, actor, outcome: 'brought_in', requestId: 'seed' };
-    });
-    await ledger.appendIn(tx, tenant, entries);
+    const outcome = { type: 'registered', time: now, actor, outcome: 'imported', requestId: 'seed' } as const;
+    unit.register(
+      seeds.map(({ userId, name, version, document }) => ({ userId, name, version, document, ...outcome })),
+    );
     return true;
   });
   return written ? refused : [];

@@ -200,6 +200,11 @@ export const limits = {
   consentDocumentsMax: 128, // of a version, in all languages
   periodCharsMax: 47,
 
+  // Writes
+  writeAttemptsMax: 5, // of one transaction that meets deadlocks or serialization failures
+  writeRetryMsMax: 100, // before another attempt
+  eventsBufferedMax: 1000, // past this the oldest are forgotten
+
   // Users' consents
   consentBatchMax: 50, // items of one request
   consentNamesCharsMax: 4096, // of the list of definitions in one question

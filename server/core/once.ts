@@ -10,9 +10,9 @@ export type Once = {
   /** Whoever claims several claims them in this order, so that no two wait for one another. */
   readonly id: string;
   /**
-   * Records that the action was carried out: it holds when the transaction is committed. To be called before other locks are
-   * taken, but after the lock of a tenant's writes (holdWrites) where the transaction holds it: an erasure that begins makes those
-   * wait who want that lock, and whoever waited there with a key would stop those who have the lock and wait for the key.
+   * Records that the action was carried out: it holds when the transaction is committed. server/writes calls it before it takes
+   * other locks, but after the lock against erasing (holdWrites): an erasure that begins makes those wait who want that lock, and
+   * whoever waited there with a key would stop those who have the lock and wait for the key.
    * @throws Problem idempotency_key_in_use when another request with this key was faster
    */
   claim(tx: Transaction): Promise<void>;

@@ -3,14 +3,15 @@
  * two writers cannot both pass a lock that time closes.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../core/clock.ts';
+import { authorOf } from '../core/author.ts';
 import { checkIfMatch } from '../core/config-api.ts';
-import type { Database, Transaction } from '../core/db/database.ts';
+import type { Transaction } from '../core/db/database.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { claim, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
-import { type ConfigWrite, type ConfigWritten, writeConfig } from '../tenants/index.ts';
+import type { ConfigWritten } from '../tenants/index.ts';
+import { type ConfigUnit, type ConfigWriteServices, write } from '../writes/index.ts';
 import { definitionProblem } from './problems.ts';
 import {
   attributesOf,
@@ -36,7 +37,7 @@ import {
   type VersionKey,
 } from './store.ts';
 
-export type DefinitionServices = { database: Database; clock: Clock };
+export type DefinitionServices = ConfigWriteServices;
 export type PutOptions = { ifMatch?: string };
 type Put = Promise<ConfigWritten<{ revision: number }>>;
 type Body = Readonly<Record<string, unknown>>;
@@ -57,20 +58,20 @@ export async function putDefinition(
   options: PutOptions = {},
 ): Put {
   checkName(name, limits.consentNameCharsMax, '/params/name');
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readDefinition(write.tx, tenant, name);
-    claim(row?.archived ? undefined : row?.owner, writer, write.tenant.spec.configAuthority);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const row = await readDefinition(unit.tx, tenant, name);
+    claim(row?.archived ? undefined : row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.revision);
-    const attributes = attributesOf(write.tenant.spec, 'definition', body, '');
+    const attributes = attributesOf(unit.tenantRow.spec, 'definition', body, '');
     const same = row !== undefined && isDeepStrictEqual(row.attributes, attributes);
-    if (row && isDefinitionLocked(row, services.clock.now()) && !(row.archived && same)) {
+    if (row && isDefinitionLocked(row, unit.now) && !(row.archived && same)) {
       throw definitionProblem('definition_locked');
     }
     if (same && !row.archived) return { revision: row.revision };
-    if (row === undefined) await checkQuota(write);
-    await upsertDefinition(write.tx, tenant, { name, attributes, revision: write.revision }, writer);
-    write.changed('consent_definition', name, row?.archived ? 'restore' : 'put');
-    return { revision: write.revision };
+    if (row === undefined) await checkQuota(unit);
+    await upsertDefinition(unit.tx, tenant, { name, attributes, revision: unit.revision }, writer);
+    unit.changed('consent_definition', name, row?.archived ? 'restore' : 'put');
+    return { revision: unit.revision };
   });
 }
 
@@ -88,19 +89,19 @@ export async function putVersion(
   options: PutOptions = {},
 ): Put {
   checkName(version, limits.consentVersionCharsMax, '/params/version');
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const definition = await openDefinition(write, writer, name);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const definition = await openDefinition(unit, writer, name);
     const row = definition.versions.find((one) => one.version === version);
     checkIfMatch(options.ifMatch, row?.revision);
-    const attributes = attributesOf(write.tenant.spec, 'version', body, '');
-    if (row && isVersionLocked(row, services.clock.now())) throw definitionProblem('version_locked');
+    const attributes = attributesOf(unit.tenantRow.spec, 'version', body, '');
+    if (row && isVersionLocked(row, unit.now)) throw definitionProblem('version_locked');
     if (row && isDeepStrictEqual(row.attributes, attributes)) return { revision: row.revision };
     if (row === undefined && definition.versions.length >= limits.consentVersionsMax) {
       throw quotaReached(`A definition may have ${limits.consentVersionsMax} versions.`);
     }
-    await upsertVersion(write.tx, tenant, { name, version }, { attributes, revision: write.revision });
-    write.changed('consent_definition', name, 'put', { version });
-    return { revision: write.revision };
+    await upsertVersion(unit.tx, tenant, { name, version }, { attributes, revision: unit.revision });
+    unit.changed('consent_definition', name, 'put', { version });
+    return { revision: unit.revision };
   });
 }
 
@@ -116,11 +117,11 @@ export async function putEndOfLife(
   body: EndOfLifeBody,
   options: PutOptions = {},
 ): Put {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const definition = await openDefinition(write, writer, name);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const definition = await openDefinition(unit, writer, name);
     const row = requireVersion(definition, version);
     checkIfMatch(options.ifMatch, row.endOfLife && row.revision);
-    const now = services.clock.now();
+    const { now } = unit;
     if (row.endOfLife && isEndOfLifeLocked(row.endOfLife, now)) {
       const detail = `Its startDate, ${textOf(row.endOfLife.startDate)}, is reached.`;
       throw definitionProblem('end_of_life_locked', { detail });
@@ -128,9 +129,9 @@ export async function putEndOfLife(
     const endOfLife = endOfLifeOf(body, '');
     checkStartsLater(endOfLife, now, '');
     if (isDeepStrictEqual(row.endOfLife, endOfLife)) return { revision: row.revision };
-    await updateEndOfLife(write.tx, tenant, { name, version }, { endOfLife, revision: write.revision });
-    write.changed('consent_definition', name, 'put', { version, endOfLife: body });
-    return { revision: write.revision };
+    await updateEndOfLife(unit.tx, tenant, { name, version }, { endOfLife, revision: unit.revision });
+    unit.changed('consent_definition', name, 'put', { version, endOfLife: body });
+    return { revision: unit.revision };
   });
 }
 
@@ -148,16 +149,16 @@ export async function putDocument(
 ): Put {
   checkName(language, limits.consentLanguageCharsMax, '/params/language');
   checkName(document, limits.consentVersionCharsMax, '/params/documentVersion');
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const { versions } = await openDefinition(write, writer, name);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const { versions } = await openDefinition(unit, writer, name);
     const parent = requireVersion({ versions }, version);
     const row = parent.documents.find((one) => one.language === language && one.version === document);
     checkIfMatch(options.ifMatch, row?.revision);
-    const now = services.clock.now();
+    const { now } = unit;
     if (row && isDocumentLocked(row, now)) {
       throw definitionProblem('document_locked', { detail: `It is in effect since ${textOf(row.effectiveDate)}.` });
     }
-    const attributes = attributesOf(write.tenant.spec, 'document', custom, '');
+    const attributes = attributesOf(unit.tenantRow.spec, 'document', custom, '');
     const plan = { version: document, language, effectiveDate: dateOf(effectiveDate), attributes };
     checkNotPast(plan.effectiveDate, now, '');
     checkDateIsFree(versions, version, plan, '');
@@ -165,9 +166,9 @@ export async function putDocument(
     if (row === undefined && parent.documents.length >= limits.consentDocumentsMax) {
       throw quotaReached(`A version may have ${limits.consentDocumentsMax} documents.`);
     }
-    await upsertDocument(write.tx, tenant, { name, version }, { document: plan, revision: write.revision });
-    write.changed('consent_definition', name, 'put', { version, language, document, effectiveDate });
-    return { revision: write.revision };
+    await upsertDocument(unit.tx, tenant, { name, version }, { document: plan, revision: unit.revision });
+    unit.changed('consent_definition', name, 'put', { version, language, document, effectiveDate });
+    return { revision: unit.revision };
   });
 }
 
@@ -181,16 +182,20 @@ function dateOf(text: string): number {
 }
 
 /** The definition that something is put below. @throws Problem consent_definition_not_found, and those of ownership */
-async function openDefinition({ tx, tenant }: ConfigWrite, writer: Writer, name: string): Promise<StoredDefinition> {
-  const row = await readDefinition(tx, tenant.tenant, name);
+async function openDefinition(
+  { tx, tenant, tenantRow }: ConfigUnit,
+  writer: Writer,
+  name: string,
+): Promise<StoredDefinition> {
+  const row = await readDefinition(tx, tenant, name);
   if (row === undefined || row.archived) throw definitionProblem('consent_definition_not_found');
-  claim(row.owner, writer, tenant.spec.configAuthority);
+  claim(row.owner, writer, tenantRow.spec.configAuthority);
   return row;
 }
 
 /** @throws Problem definition_quota_reached */
-export async function checkQuota({ tx, tenant }: Pick<ConfigWrite, 'tx' | 'tenant'>): Promise<void> {
-  if ((await countDefinitions(tx, tenant.tenant)) < limits.definitionsMax) return;
+export async function checkQuota({ tx, tenant }: Pick<ConfigUnit, 'tx' | 'tenant'>): Promise<void> {
+  if ((await countDefinitions(tx, tenant)) < limits.definitionsMax) return;
   throw quotaReached(`A tenant may have ${limits.definitionsMax} consent definitions.`);
 }
 

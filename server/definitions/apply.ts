@@ -1,9 +1,11 @@
 /** The verbs of manifests on consent definitions: a whole definition at once, the archive, and giving one away. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ConsentDefinitionSpec } from '../../crds/index.ts';
+import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
-import { type ConfigWritten, transferRow, writeConfig } from '../tenants/index.ts';
+import type { ConfigWritten } from '../tenants/index.ts';
+import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { checkQuota, type DefinitionServices } from './actions.ts';
 import { type DefinitionState, planOf, stateOf } from './manifest.ts';
 import type { DefinitionPlan, StoredDefinition, StoredVersion, VersionPlan } from './schema.ts';
@@ -24,23 +26,23 @@ import {
  * @throws Problem of planOf, definition_quota_reached, and those of ownership
  */
 export async function applyDefinition(
-  { database, clock }: DefinitionServices,
+  services: DefinitionServices,
   writer: Writer,
   tenant: string,
   spec: ConsentDefinitionSpec,
 ): Promise<ConfigWritten<{ revision: number }>> {
-  return writeConfig(database, tenant, writer, async (write) => {
-    const stored = await readDefinition(write.tx, tenant, spec.name);
-    const claimed = claim(stored?.archived ? undefined : stored?.owner, writer, write.tenant.spec.configAuthority);
-    const plan = planOf(stored, spec, { tenant: write.tenant.spec, now: clock.now() });
-    if (stored === undefined) await checkQuota(write);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const stored = await readDefinition(unit.tx, tenant, spec.name);
+    const claimed = claim(stored?.archived ? undefined : stored?.owner, writer, unit.tenantRow.spec.configAuthority);
+    const plan = planOf(stored, spec, { tenant: unit.tenantRow.spec, now: unit.now });
+    if (stored === undefined) await checkQuota(unit);
     else if (!stored.archived && isDeepStrictEqual(stored.owner, writer.owner) && isSame(stored, plan)) {
       return { revision: revisionOf(stored) };
     }
-    await savePlan(write.tx, tenant, stored, plan, write.revision, writer);
+    await savePlan(unit.tx, tenant, stored, plan, unit.revision, writer);
     const action = claimed === 'adopted' ? 'adopt' : stored?.archived ? 'restore' : 'put';
-    write.changed('consent_definition', spec.name, action);
-    return { revision: write.revision };
+    unit.changed('consent_definition', spec.name, action);
+    return { revision: unit.revision };
   });
 }
 
@@ -120,23 +122,23 @@ async function saveVersion(
 
 /** Its manifest is gone: the definition is archived. Consents and the ledger keep what they have. */
 export function archiveManifestDefinition(
-  { database }: Pick<DefinitionServices, 'database'>,
+  services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
   name: string,
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(database, tenant, writer, async (write) => {
-    const row = await readDefinition(write.tx, tenant, name);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const row = await readDefinition(unit.tx, tenant, name);
     if (row === undefined || row.archived) return;
-    claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
-    await archiveDefinition(write.tx, tenant, { name, revision: write.revision }, writer);
-    write.changed('consent_definition', name, 'archive');
+    claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
+    await archiveDefinition(unit.tx, tenant, { name, revision: unit.revision }, writer);
+    unit.changed('consent_definition', name, 'archive');
   });
 }
 
 /** Gives the writer's definition to another owner as it is; does nothing when it is not (any more) the writer's. */
 export function transferDefinition(
-  { database }: Pick<DefinitionServices, 'database'>,
+  services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
   name: string,
@@ -148,7 +150,7 @@ export function transferDefinition(
     ownerOf: async (tx: Transaction) => (await readDefinition(tx, tenant, name))?.owner,
     setOwner: (tx: Transaction, owner: Owner) => updateDefinitionOwner(tx, tenant, name, owner),
   };
-  return transferRow(database, tenant, writer, row, to);
+  return transferRow(services, tenant, writer, row, to);
 }
 
 /** A definition that is not archived, with what is active and locked of it now; undefined when there is none. */
@@ -157,7 +159,7 @@ export async function findDefinition(
   tenant: string,
   name: string,
 ): Promise<(Pick<StoredDefinition, 'owner' | 'revision'> & { state: DefinitionState }) | undefined> {
-  const row = await database.tenant(tenant, (tx) => readDefinition(tx, tenant, name));
+  const row = await database.tenantSnapshot(tenant, (tx) => readDefinition(tx, tenant, name));
   if (row === undefined || row.archived) return undefined;
   return { owner: row.owner, revision: revisionOf(row), state: stateOf(row, clock.now()) };
 }

@@ -126,7 +126,7 @@ function registerReading(app: App, services: DefinitionRouteServices): void {
       schema: { summary: `Read ${noun}`, tags, params: paramsOf(url), response: { 200: view } },
       handler: async (request, reply) => {
         const params = request.params as Params;
-        const { revision, shown } = await services.database.tenant(params.tenant, (tx) => read(tx, params));
+        const { revision, shown } = await services.database.tenantSnapshot(params.tenant, (tx) => read(tx, params));
         reply.header('etag', etagOf(revision));
         return shown;
       },
@@ -168,7 +168,7 @@ function registerLists(app: App, services: DefinitionRouteServices): void {
         const { limit, cursor } = request.query as { limit?: number; cursor?: string };
         const path = url.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name as keyof Params]));
         const after = cursor === undefined ? undefined : decodeCursor(cursor, path);
-        const all = await services.database.tenant(params.tenant, (tx) => read(tx, params));
+        const all = await services.database.tenantSnapshot(params.tenant, (tx) => read(tx, params));
         const names =
           after === undefined ? all : all.filter((name) => Buffer.compare(Buffer.from(name), Buffer.from(after)) > 0);
         const { links: _, ...page } = pageOfNames(reply, names, { self: path, list: path, limit });

@@ -1,21 +1,15 @@
 /** The verb that erases a person: begins, lets each room erase its rows portion by portion, and reports. */
-import { recordAudit } from '../audit/index.ts';
 import type { Actor } from '../core/auth/schema.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Database, Transaction } from '../core/db/database.ts';
-import { recordRevision } from '../core/db/records.ts';
+import type { Transaction } from '../core/db/database.ts';
 import type { Erasing, Kept, Removed, RoomErasing } from '../core/erasing.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { contactOf } from '../invitations/index.ts';
 import type { Sealer } from '../keys/index.ts';
-import type { Ledger } from '../ledger/index.ts';
 import {
   beginErasing,
   endErasing,
-  holdErasing,
   holdProgress,
-  holdWrites,
   type Progress,
   STAND_IN,
   tagOf,
@@ -24,13 +18,11 @@ import {
 import { checkThing } from '../relationships/index.ts';
 import { readTenant, tenantProblem } from '../tenants/index.ts';
 import { readThingType } from '../types/index.ts';
+import { type AuditedUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { keptBeside } from './rules.ts';
 
-export type ErasureServices = {
-  database: Database;
-  clock: Clock;
+export type ErasureServices = WriteServices & {
   sealer: Sealer;
-  ledger: Ledger;
   /** In the order in which they erase: what makes records before what records them. */
   rooms: readonly RoomErasing[];
 };
@@ -66,15 +58,14 @@ export async function eraseActor(
   const tag = tagOf(services.sealer, tenant, id);
   const standIn = STAND_IN + tag;
   const beginning = { tenant, by, key: { tag, type }, contacts, standIn };
-  const isUser = (await goOn(services, beginning)) ?? (await begin(services, beginning));
+  const isUser = (await goOn(services, beginning)).result ?? (await begin(services, beginning)).result;
   const erasure = { person: { tenant, type, id, isUser, standIn }, key: { tag, type }, by };
   const kept = [...services.rooms.flatMap((room) => room.keeps), ...keptBeside(standIn)];
   let removed: Removed = {};
   for (;;) {
-    const made = await eraseSome(services, erasure);
-    const { done, revision } = made;
-    removed = made.removed ?? removed;
-    if (done) return { status: 'erased', removed, kept, revision };
+    const { result, revision } = await eraseSome(services, erasure);
+    removed = result.removed ?? removed;
+    if (result.done) return { status: 'erased', removed, kept, revision };
     if (services.clock.monotonic() >= until) return { status: 'running', removed, kept, revision };
   }
 }
@@ -88,9 +79,11 @@ type Beginning = {
 };
 
 /** @returns whether the actor is a user, when its erasing is under way with these addresses; others write meanwhile */
-function goOn(services: ErasureServices, { tenant, key, contacts }: Beginning): Promise<boolean | undefined> {
-  return services.database.tenant(tenant, async (tx) => {
-    await holdWrites(tx, tenant);
+function goOn(
+  services: ErasureServices,
+  { tenant, key, contacts }: Beginning,
+): Promise<RecordWritten<boolean | undefined>> {
+  return write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
     const isUser = await checkActor(tx, tenant, key.type);
     const before = await holdProgress(tx, tenant, key);
     if (!before) return undefined;
@@ -100,10 +93,12 @@ function goOn(services: ErasureServices, { tenant, key, contacts }: Beginning): 
 }
 
 /** From its end on nobody writes about the person, and what is asked about it is recorded with the stand-in. */
-function begin(services: ErasureServices, { tenant, by, key, contacts, standIn }: Beginning): Promise<boolean> {
-  const { database, clock, ledger, sealer } = services;
-  return database.tenant(tenant, async (tx) => {
-    await holdErasing(tx, tenant);
+function begin(
+  services: ErasureServices,
+  { tenant, by, key, contacts, standIn }: Beginning,
+): Promise<RecordWritten<boolean>> {
+  return write(services, { tenant }, { locks: 'erasing' }, async (unit) => {
+    const { tx } = unit;
     const isUser = await checkActor(tx, tenant, key.type);
     const before = await holdProgress(tx, tenant, key);
     const known = before ? contactsIn(services, tenant, key, before) : [];
@@ -114,11 +109,10 @@ function begin(services: ErasureServices, { tenant, by, key, contacts, standIn }
       throw problem('invalid_request', { detail, errors: [{ pointer: '/contacts', detail }] });
     }
     // More addresses than it had: invitations and decisions are looked through again.
-    const sealed = sealer.seal(Buffer.from(JSON.stringify(all)), placeOf(tenant, key)).toString('base64url');
+    const sealed = services.sealer.seal(Buffer.from(JSON.stringify(all)), placeOf(tenant, key)).toString('base64url');
     const progress = { step: 0, removed: before?.removed ?? {}, contacts: sealed };
-    const ms = clock.now();
-    await beginErasing(tx, tenant, { ...key, isUser, now: new Date(ms).toISOString(), progress });
-    await ledger.appendIn(tx, tenant, [entryOf(by, standIn, 'begun', ms)]);
+    await beginErasing(tx, tenant, { ...key, isUser, now: unit.nowText, progress });
+    unit.register([entryOf(by, standIn, 'begun', unit.now)]);
     return isUser;
   });
 }
@@ -158,17 +152,17 @@ function entryOf({ actor, clientId, requestId }: Eraser, standIn: string, outcom
 function eraseSome(
   services: ErasureServices,
   { person, key, by }: Erasure,
-): Promise<{ removed?: Removed; done: boolean; revision: string }> {
-  const { database, rooms, clock } = services;
+): Promise<RecordWritten<{ removed?: Removed; done: boolean }>> {
+  const { rooms } = services;
   const { tenant } = person;
-  return database.tenant(tenant, async (tx) => {
-    await holdWrites(tx, tenant);
+  const author = { tenant, by: { actor: by.name, requestId: by.requestId } };
+  return write(services, author, { locks: 'records' }, async (unit) => {
+    const { tx } = unit;
     const before = await holdProgress(tx, tenant, key);
-    const revision = await recordRevision(tx);
     if (!before) {
       // Another call has erased the actor, which may have come back since; or the tenant was erased with all its rows.
       if ((await readTenant(tx, tenant)) === undefined) throw tenantProblem('tenant_not_found');
-      return { done: true, revision };
+      return { done: true };
     }
     const { step, contacts, position } = before;
     const room = rooms[step] as RoomErasing;
@@ -178,27 +172,23 @@ function eraseSome(
     const removed = added(before.removed, some);
     const done = next === undefined && step + 1 === rooms.length;
     if (done) {
-      const ms = clock.now();
-      await endErasing(tx, tenant, key, new Date(ms).toISOString());
-      await recordEnd(services, tx, { person, key, by }, { removed, ms });
+      await endErasing(tx, tenant, key, unit.nowText);
+      recordEnd(unit, { person, by }, removed);
     } else {
       const progress = next === undefined ? { step: step + 1 } : { step, position: next };
       await writeProgress(tx, tenant, key, { ...progress, removed, contacts });
     }
-    return { removed, done, revision };
+    return { removed, done };
   });
 }
 
-async function recordEnd(
-  { ledger }: ErasureServices,
-  tx: Transaction,
-  { person: { tenant, type, standIn }, by }: Erasure,
-  { removed, ms }: { removed: Removed; ms: number },
-): Promise<void> {
-  await ledger.appendIn(tx, tenant, [entryOf(by, standIn, 'erased', ms)]);
-  const { name: actor, requestId } = by;
-  const about = { kind: 'actor', name: `${type}/${standIn}`, detail: removed };
-  await recordAudit(tx, tenant, { actor, action: 'erase', requestId, ...about });
+function recordEnd(
+  unit: AuditedUnit,
+  { person: { type, standIn }, by }: Pick<Erasure, 'person' | 'by'>,
+  removed: Removed,
+): void {
+  unit.register([entryOf(by, standIn, 'erased', unit.now)]);
+  unit.audit({ action: 'erase', kind: 'actor', name: `${type}/${standIn}`, detail: removed });
 }
 
 function added(one: Removed, other: Removed): Removed {

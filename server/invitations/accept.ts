@@ -4,22 +4,19 @@
  */
 import type { Caller } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { recordRevision } from '../core/db/records.ts';
 import { problem } from '../core/problems.ts';
-import { comeBack } from '../pseudonyms/index.ts';
 import {
   attributesOfThing,
-  auditRecord,
   checkThing,
   makeRelationship,
-  type RecordWritten,
   type Relationship,
   type Thing,
-  writeRecords,
 } from '../relationships/index.ts';
 import { holdRelationshipTypes } from '../types/index.ts';
-import { checkActive, findInvitation, holdActive, holdInvitation, instant } from './found.ts';
-import { type Asking, doing, type InvitationServices, mayStillInvite, writerOf } from './governing.ts';
+import { type RecordWritten, write } from '../writes/index.ts';
+import { eventOf } from './actions.ts';
+import { checkActive, findInvitation, holdActive, holdInvitation } from './found.ts';
+import { type Asking, doing, type InvitationServices, mayStillInvite, recordAuthorOf } from './governing.ts';
 import { invitationProblem } from './problems.ts';
 import { ended, invitorOf, isOffered, relationshipFor, statusOf, targetOf } from './rules.ts';
 import type { Accepted, InvitationRow, Preview } from './schema.ts';
@@ -38,29 +35,29 @@ export async function acceptInvitation(
 ): Promise<RecordWritten<Accepted>> {
   checkAcceptor(asking.caller, acceptor);
   const { tenant } = asking;
-  const { row, tokenId, before } = await services.database.tenant(tenant, async (tx) => {
+  const { row, tokenId, isBefore } = await services.database.tenantSnapshot(tenant, async (tx) => {
     await checkActive(tx, tenant);
     const found = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
-    const isBefore = await isAcceptedBy(tx, tenant, found.row.id, acceptor);
-    return { ...found, before: isBefore ? await recordRevision(tx) : undefined };
+    return { ...found, isBefore: await isAcceptedBy(tx, tenant, found.row.id, acceptor) };
   });
   const relationship = relationshipFor(row, acceptor);
-  if (before !== undefined) return { result: accepted(row, relationship), revision: before };
+  if (isBefore) return write(services, { tenant }, { locks: 'records' }, async () => accepted(row, relationship));
   checkPending(row, tokenId, services.clock.now());
   await askPolicies(services, asking, row, relationship);
-  const writer = writerOf(asking);
-  return writeRecords(services, writer, async (tx) => {
+  return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
+    const { tx } = unit;
     await holdActive(tx, tenant);
     const held = await holdInvitation(tx, tenant, row.id);
     if (await isAcceptedBy(tx, tenant, held.id, acceptor)) return accepted(held, relationship);
-    await comeBack(services.tagger, tx, tenant, [relationship.from, relationship.to]);
-    const { ms, now } = instant(services.clock);
-    checkPending(held, tokenId, ms);
+    await unit.comeBack([relationship.from, relationship.to]);
+    // After whatever was waited for: an invitation is not used after it has expired.
+    checkPending(held, tokenId, unit.now);
     const type = await typeOf(tx, tenant, held);
-    await makeRelationship(tx, writer, type, relationship, { now, expiry: 'later' });
-    await recordUse(tx, tenant, held.id, { acceptor, by: writer.actor, now });
+    await makeRelationship(unit, type, relationship, 'later');
+    await recordUse(tx, tenant, held.id, { acceptor, by: unit.by.actor, now: unit.nowText });
     const detail = { acceptor: `${acceptor.type}/${acceptor.id}`, use: held.uses + 1, of: held.max_uses };
-    await auditRecord(tx, writer, { action: 'accept', kind: 'invitation', name: held.id, detail });
+    unit.audit({ action: 'accept', kind: 'invitation', name: held.id, detail });
+    unit.emit('INVITATION_ACCEPTED', { ...eventOf(unit, held), acceptor });
     return accepted(held, relationship);
   });
 }
@@ -104,14 +101,14 @@ async function askPolicies(
   if (still === 'unknown')
     throw problem('forbidden', { detail: 'The policy that let the invitor invite could not be evaluated now.' });
   // Not what was asked for: no Idempotency-Key stands for it.
-  const { once: _, ...writer } = writerOf(asking);
-  await writeRecords(services, writer, async (tx) => {
-    const held = await holdInvitation(tx, tenant, row.id);
-    const { ms, now } = instant(services.clock);
-    if (statusOf(held, ms) !== 'pending') return;
-    await endInvitation(tx, tenant, row.id, { status: 'revoked', by: writer.actor, now });
+  const { once: _, ...author } = recordAuthorOf(asking);
+  await write(services, author, { locks: 'records' }, async (unit) => {
+    const held = await holdInvitation(unit.tx, tenant, row.id);
+    if (statusOf(held, unit.now) !== 'pending') return;
+    await endInvitation(unit.tx, tenant, row.id, { status: 'revoked', by: unit.by.actor, now: unit.nowText });
     const detail = { because: 'the invitor may no longer invite' };
-    await auditRecord(tx, writer, { action: 'revoke', kind: 'invitation', name: row.id, detail });
+    unit.audit({ action: 'revoke', kind: 'invitation', name: row.id, detail });
+    unit.emit('INVITATION_REVOKED', eventOf(unit, held));
   });
   throw invitationProblem('invitation_revoked');
 }
@@ -134,19 +131,20 @@ export function declineInvitation(
   requestToken: string,
 ): Promise<RecordWritten<{ invitationId: string; status: 'declined' }>> {
   const { tenant } = asking;
-  const writer = writerOf(asking);
-  return writeRecords(services, writer, async (tx) => {
+  return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
+    const { tx } = unit;
     await holdActive(tx, tenant);
     const { row, tokenId } = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
     const held = await holdInvitation(tx, tenant, row.id);
-    const { ms, now } = instant(services.clock);
+    const { now: ms, nowText: now } = unit;
     const declined = { invitationId: held.id, status: 'declined' } as const;
-    if (held.status === 'declined' && held.ended_by === writer.actor) return declined;
+    if (held.status === 'declined' && held.ended_by === unit.by.actor) return declined;
     if (statusOf(held, ms) === 'accepted') throw ended('accepted', 'invitation_accepted');
     checkPending(held, tokenId, ms);
     if (held.max_uses > 1) throw invitationProblem('invitation_shared');
-    await endInvitation(tx, tenant, held.id, { status: 'declined', by: writer.actor, now });
-    await auditRecord(tx, writer, { action: 'decline', kind: 'invitation', name: held.id });
+    await endInvitation(tx, tenant, held.id, { status: 'declined', by: unit.by.actor, now });
+    unit.audit({ action: 'decline', kind: 'invitation', name: held.id });
+    unit.emit('INVITATION_DECLINED', eventOf(unit, held));
     return declined;
   });
 }
@@ -156,7 +154,7 @@ export async function previewInvitation(
   services: InvitationServices,
   { tenant, requestToken }: Token,
 ): Promise<Preview> {
-  const { row, tokenId } = await services.database.tenant(tenant, async (tx) => {
+  const { row, tokenId } = await services.database.tenantSnapshot(tenant, async (tx) => {
     await checkActive(tx, tenant);
     return findInvitation(services, tx, tenant, requestToken, services.clock.now());
   });

@@ -6,11 +6,11 @@ import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { quotaExceeded } from '../core/quota.ts';
 import { invitationKey } from '../keys/index.ts';
-import { comeBack } from '../pseudonyms/index.ts';
-import { auditRecord, checkThing, type RecordWritten, type Thing, writeRecords } from '../relationships/index.ts';
+import { checkThing, type Thing } from '../relationships/index.ts';
 import { holdRelationshipTypes, loadTypesTouching } from '../types/index.ts';
-import { holdActive, holdInvitation, instant } from './found.ts';
-import { type Asking, creating, doing, governed, type InvitationServices, writerOf } from './governing.ts';
+import { type AuditedUnit, type RecordWritten, write } from '../writes/index.ts';
+import { holdActive, holdInvitation } from './found.ts';
+import { type Asking, creating, doing, governed, type InvitationServices, recordAuthorOf } from './governing.ts';
 import { invitationProblem } from './problems.ts';
 import {
   contactOf,
@@ -32,6 +32,7 @@ import {
   readInvitation,
   recordDelivery,
   replaceToken,
+  revokePending,
   wipeExpired,
 } from './store.ts';
 import { partiesOf, signToken } from './token.ts';
@@ -49,18 +50,21 @@ export async function createInvitation(
   checkThing(body.to, '/to');
   const invitor = invitorFor(asking.caller, body.invitor);
   checkThing(invitor, '/invitor');
-  const types = await services.database.tenant(tenant, (tx) => offers(tx, tenant, body));
+  const types = await services.database.tenantSnapshot(tenant, (tx) => offers(tx, tenant, body));
   const offer = offerOf(types, body);
   const mayTell = await governed(services, asking, creating({ ...offer.type, ...placeOf(offer, body) }));
   const delivery = deliveryFor(body.delivery, mayTell);
-  return writeRecords(services, writerOf(asking), async (tx) => {
+  return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
+    const { tx } = unit;
     await holdActive(tx, tenant);
-    await comeBack(services.tagger, tx, tenant, [invitor, body.to]);
+    await unit.comeBack([invitor, body.to]);
     const held = offerOf(await offers(tx, tenant, body, offer), body);
-    const one = await newInvitation(services, tx, tenant, { held, body, invitor, delivery });
+    const one = await newInvitation(services, unit, { held, body, invitor, delivery });
     const row = await insertInvitation(tx, tenant, { ...one, by_tenant: asking.caller.kind === 'backend' });
     await wipeExpired(tx, tenant, row.created_at, limits.invitationsWipedMax);
-    return deliver(services, tx, asking, row, { action: 'create', mayTell });
+    const { relationshipType, invitee } = body;
+    unit.emit('INVITATION_CREATED', { ...eventOf(unit, row), relationshipType, invitor, invitee });
+    return deliver(services, unit, row, { action: 'create', mayTell });
   });
 }
 
@@ -98,13 +102,11 @@ function deliveryFor(wanted: Delivery | undefined, mayTell: boolean): Delivery {
 type Wanted = { held: Offer; body: InvitationBody; invitor: Actor; delivery: Delivery };
 
 async function newInvitation(
-  services: InvitationServices,
-  tx: Transaction,
-  tenant: string,
+  { sealer }: InvitationServices,
+  unit: AuditedUnit,
   { held, body, invitor, delivery }: Wanted,
 ): Promise<Omit<NewInvitation, 'by_tenant'>> {
-  const { sealer, clock } = services;
-  const { ms, now } = instant(clock);
+  const { tx, tenant, now: ms, nowText: now } = unit;
   const terms = termsOf(held.type, body, ms);
   const contact = contactOf(body.invitee.contact);
   const address = Buffer.from(body.invitee.contact.value);
@@ -141,17 +143,15 @@ export function contactPlace(tenant: string): string[] {
 /** Signs the newest token of an invitation, records that it is to travel, and audits why. */
 async function deliver(
   services: InvitationServices,
-  tx: Transaction,
-  asking: Asking,
+  unit: AuditedUnit,
   row: InvitationRow,
   { action, mayTell }: { action: 'create' | 'resend'; mayTell: boolean },
 ): Promise<InvitationView> {
-  const { tenant } = asking;
+  const { tx, tenant, now: ms } = unit;
   await recordDelivery(tx, tenant, row);
   const { from_type, name, to_type, target_type, target_id, delivery } = row;
   const detail = { type: `${from_type}:${name}:${to_type}`, to: `${target_type}/${target_id}`, delivery };
-  await auditRecord(tx, writerOf(asking), { action, kind: 'invitation', name: row.id, detail });
-  const { ms } = instant(services.clock);
+  unit.audit({ action, kind: 'invitation', name: row.id, detail });
   // Also when nobody is told it now: whoever delivers it finds a key, and one that is old is replaced in time.
   const key = await invitationKey(services, tx, tenant);
   const view = { ...viewOf(row, ms), ...noteOn(row) };
@@ -166,7 +166,7 @@ export async function requireInvitation(
   id: string,
   verb: 'read' | 'resend' | 'revoke',
 ): Promise<{ row: InvitationRow; mayTell: boolean }> {
-  const row = await services.database.tenant(asking.tenant, (tx) => readInvitation(tx, asking.tenant, id));
+  const row = await services.database.tenantSnapshot(asking.tenant, (tx) => readInvitation(tx, asking.tenant, id));
   if (row === undefined) throw invitationProblem('invitation_unknown');
   return { row, mayTell: await governed(services, asking, doing(verb, row, services.clock.now())) };
 }
@@ -183,10 +183,11 @@ export async function resendInvitation(
   const { mayTell, row: known } = await requireInvitation(services, asking, id, 'resend');
   deliveryFor(known.delivery, mayTell);
   const { tenant } = asking;
-  return writeRecords(services, writerOf(asking), async (tx) => {
+  return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
+    const { tx } = unit;
     await holdActive(tx, tenant);
     const row = await holdInvitation(tx, tenant, id);
-    const { ms, now } = instant(services.clock);
+    const { now: ms, nowText: now } = unit;
     const status = statusOf(row, ms);
     if (status !== 'pending') throw ended(status, 'invitation_accepted');
     const waitMs = Date.parse(row.delivered_at) + resendPauseMs(row.deliveries) - ms;
@@ -196,7 +197,8 @@ export async function resendInvitation(
       throw quotaExceeded(quota, waitMs, detail);
     }
     const replaced = await replaceToken(tx, tenant, id, { tokenId: randomUUID(), now });
-    return deliver(services, tx, asking, replaced, { action: 'resend', mayTell });
+    unit.emit('INVITATION_RESENT', eventOf(unit, replaced));
+    return deliver(services, unit, replaced, { action: 'resend', mayTell });
   });
 }
 
@@ -211,14 +213,25 @@ export async function revokeInvitation(
 ): Promise<RecordWritten<void>> {
   await requireInvitation(services, asking, id, 'revoke');
   const { tenant } = asking;
-  const writer = writerOf(asking);
-  return writeRecords(services, writer, async (tx) => {
-    const row = await holdInvitation(tx, tenant, id);
-    const { ms, now } = instant(services.clock);
-    const status = statusOf(row, ms);
+  return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
+    const row = await holdInvitation(unit.tx, tenant, id);
+    const status = statusOf(row, unit.now);
     if (status === 'revoked') return;
     if (status !== 'pending') throw ended(status, 'invitation_accepted');
-    await endInvitation(tx, tenant, id, { status: 'revoked', by: writer.actor, now });
-    await auditRecord(tx, writer, { action: 'revoke', kind: 'invitation', name: id });
+    await endInvitation(unit.tx, tenant, id, { status: 'revoked', by: unit.by.actor, now: unit.nowText });
+    unit.audit({ action: 'revoke', kind: 'invitation', name: id });
+    unit.emit('INVITATION_REVOKED', eventOf(unit, row));
   });
+}
+
+/** Revokes what waits for a thing that is forgotten, in the write that forgets it. @returns how many */
+export async function endInvitations(unit: AuditedUnit, thing: Thing): Promise<number> {
+  const revoked = await revokePending(unit.tx, unit.tenant, thing, { by: unit.by.actor, now: unit.nowText });
+  for (const row of revoked) unit.emit('INVITATION_REVOKED', eventOf(unit, row));
+  return revoked.length;
+}
+
+/** What every event on an invitation says. */
+export function eventOf(unit: AuditedUnit, row: Pick<InvitationRow, 'id' | 'target_type' | 'target_id'>) {
+  return { requestor: unit.by.actor, invitationId: row.id, target: { type: row.target_type, id: row.target_id } };
 }

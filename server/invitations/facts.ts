@@ -17,7 +17,7 @@ export async function pendingInvitationOf(
   now: number,
 ): Promise<InvitationFact | undefined> {
   try {
-    return await services.database.tenant(tenant, async (tx) => {
+    return await services.database.tenantSnapshot(tenant, async (tx) => {
       const { row, tokenId } = await findInvitation(services, tx, tenant, requestToken, now);
       const fact = factOf(row, now);
       return tokenId === row.token_id && fact.status === 'pending' ? fact : undefined;

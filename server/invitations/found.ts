@@ -1,8 +1,7 @@
 /** Owns finding the invitation that a requestToken stands for: signed by a key of the tenant, and the newest one. */
-import type { Clock } from '../core/clock.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { readInvitationKeys } from '../keys/index.ts';
-import { holdTenant, readTenant, tenantProblem } from '../tenants/index.ts';
+import { lockForShare, readTenant, tenantProblem } from '../tenants/index.ts';
 import type { InvitationServices } from './governing.ts';
 import { invitationProblem } from './problems.ts';
 import type { InvitationRow } from './schema.ts';
@@ -45,11 +44,5 @@ export async function checkActive(tx: Transaction, tenant: string): Promise<void
 
 /** The same for a transaction that writes, which whoever erases the tenant then waits for. */
 export async function holdActive(tx: Transaction, tenant: string): Promise<void> {
-  if ((await holdTenant(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
-}
-
-/** Now, after whatever was waited for: an invitation is not used after it has expired. */
-export function instant(clock: Clock): { ms: number; now: string } {
-  const ms = clock.now();
-  return { ms, now: new Date(ms).toISOString() };
+  if ((await lockForShare(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
 }

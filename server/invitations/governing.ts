@@ -2,17 +2,17 @@
  * Owns who may: what the routes of the room share, and what is asked of the tenant's policies, for users' calls and again
  * for whoever invited.
  */
+
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Database } from '../core/db/database.ts';
+import type { AuditedAuthor } from '../core/author.ts';
 import { type RequestTenant, tenantOf } from '../core/http.ts';
 import { type Once, onceOf } from '../core/once.ts';
 import type { InvitationFact } from '../facts/index.ts';
 import type { Sealer } from '../keys/index.ts';
 import type { Answer } from '../policies/index.ts';
-import type { Tagger } from '../pseudonyms/index.ts';
-import type { RecordWriter, Thing } from '../relationships/index.ts';
+import type { Thing } from '../relationships/index.ts';
+import type { WriteServices } from '../writes/index.ts';
 import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
 
@@ -28,11 +28,8 @@ export type Ask = (asking: Asking, question: Question) => Promise<{ answer: Answ
 /** @throws Problem forbidden unless the policy answers allow */
 export type Govern = (asking: Asking, question: Question) => Promise<Answer>;
 
-export type InvitationServices = {
-  database: Database;
-  clock: Clock;
+export type InvitationServices = WriteServices & {
   sealer: Sealer;
-  tagger: Tagger;
   baseUrl: string;
   ask: Ask;
   govern: Govern;
@@ -52,9 +49,9 @@ export function askingOf(request: {
   return { tenant: caller.tenant, served: tenantOf(request), caller, requestId: request.id, ...onceOf(request) };
 }
 
-export function writerOf({ tenant, caller, requestId, once }: Asking): RecordWriter {
+export function recordAuthorOf({ tenant, caller, requestId, once }: Asking): AuditedAuthor {
   const user = caller.kind === 'user' ? { user: caller.actor } : {};
-  return { tenant, actor: callerName(caller), requestId, ...user, ...(once ? { once } : {}) };
+  return { tenant, by: { actor: callerName(caller), requestId }, ...user, ...(once ? { once } : {}) };
 }
 
 type Terms = Pick<InvitationRow, 'from_type' | 'name' | 'to_type' | 'direction' | 'target_type' | 'target_id'>;

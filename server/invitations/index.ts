@@ -2,9 +2,9 @@
  * The invitations room: sharing a relationship with whoever holds a signed requestToken. Records, from pending to accepted,
  * declined, revoked or expired, each step once. Owns accord.invitation, accord.invitation_use and accord.invitation_delivery.
  */
+export { endInvitations } from './actions.ts';
 export { erasingInvitations } from './erasing.ts';
 export { pendingInvitationOf } from './facts.ts';
 export type { Ask, Govern } from './governing.ts';
 export { type InvitationRouteServices, registerInvitationRoutes } from './routes.ts';
 export { contactOf } from './rules.ts';
-export { endInvitations } from './store.ts';

@@ -1,5 +1,5 @@
 /** All SQL of the invitations room. `now` is RFC 3339: a pending one whose expires_at is not after it has expired. */
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
@@ -120,17 +120,23 @@ export async function endInvitation(
     where tenant = ${tenant} and id = ${id}`);
 }
 
-/** Revokes all pending ones to a thing, or of a thing that invited. @returns how many */
-export function endInvitations(
+const Ended = Type.Object({ id: Type.String(), target_type: Type.String(), target_id: Type.String() });
+
+/** Revokes all pending ones to a thing, or of a thing that invited. @returns which */
+export function revokePending(
   tx: Transaction,
-  { tenant, actor }: { tenant: string; actor: string },
+  tenant: string,
   { type, id }: Thing,
-  now: string,
-): Promise<number> {
-  return tx.run(sql`
+  { by: actor, now }: { by: string; now: string },
+): Promise<Static<typeof Ended>[]> {
+  return tx.many(
+    Ended,
+    sql`
     update accord.invitation set status = 'revoked', ended_at = ${now}, ended_by = ${actor}, contact_sealed = null
     where tenant = ${tenant} and status = 'pending' and expires_at > ${now}
-      and ((target_type = ${type} and target_id = ${id}) or (invitor_type = ${type} and invitor_id = ${id}))`);
+      and ((target_type = ${type} and target_id = ${id}) or (invitor_type = ${type} and invitor_id = ${id}))
+    returning id, target_type, target_id`,
+  );
 }
 
 /** Gives an invitation that is held another token: the one before it is void. */

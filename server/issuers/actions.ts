@@ -1,23 +1,17 @@
 /** The verbs on trusted issuers and the token mapping. The Config API and the operator call the same ones. */
 import { isDeepStrictEqual } from 'node:util';
+import { authorOf } from '../core/author.ts';
 import { checkIfMatch } from '../core/config-api.ts';
-import type { Database, Transaction } from '../core/db/database.ts';
+import type { Transaction } from '../core/db/database.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
-import {
-  type ConfigWritten,
-  readTenant,
-  type TenantRow,
-  tenantProblem,
-  transferRow,
-  writeConfig,
-} from '../tenants/index.ts';
+import { type ConfigWritten, readTenant, type TenantRow, tenantProblem } from '../tenants/index.ts';
+import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { issuerProblem } from './problems.ts';
 import { checkIssuer, issuerSpecOf } from './rules.ts';
 import type { IssuerRow, IssuerSpec, TokenMappingSpec } from './schema.ts';
 import { loadIssuers, readIssuer, removeIssuer, updateOwner, updateTokenMapping, upsertIssuer } from './store.ts';
 
-export type IssuerServices = {
-  database: Database;
+export type IssuerServices = ConfigWriteServices & {
   /** No issuer under it can be trusted: they are this installation's own. */
   baseUrl: string;
 };
@@ -37,22 +31,22 @@ export async function putIssuer(
   options: { ifMatch?: string } = {},
 ): Promise<ConfigWritten<{ revision: number }>> {
   const spec = issuerSpecOf(given);
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const all = await loadIssuers(write.tx, tenant);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const all = await loadIssuers(unit.tx, tenant);
     const row = all.find((issuer) => issuer.name === name);
-    const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);
+    const claimed = claim(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.revision);
     checkIssuer(
       spec,
       all.filter((issuer) => issuer !== row),
-      write.tenant.spec,
+      unit.tenantRow.spec,
       services.baseUrl,
     );
     if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
       return { revision: row.revision };
-    await upsertIssuer(write.tx, tenant, { name, spec, revision: write.revision }, writer);
-    write.changed('trusted_issuer', name, claimed === 'adopted' ? 'adopt' : 'put', { issuer: spec.issuer });
-    return { revision: write.revision };
+    await upsertIssuer(unit.tx, tenant, { name, spec, revision: unit.revision }, writer);
+    unit.changed('trusted_issuer', name, claimed === 'adopted' ? 'adopt' : 'put', { issuer: spec.issuer });
+    return { revision: unit.revision };
   });
 }
 
@@ -61,28 +55,28 @@ export async function putIssuer(
  * @throws Problem issuer_not_found for an API caller (a manifest's deletion is idempotent), precondition_failed, ownership
  */
 export async function deleteIssuer(
-  services: Pick<IssuerServices, 'database'>,
+  services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
   name: string,
   options: { ifMatch?: string } = {},
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readIssuer(write.tx, tenant, name);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const row = await readIssuer(unit.tx, tenant, name);
     if (row === undefined) {
       if (writer.owner.source === 'api') throw issuerProblem('issuer_not_found');
       return;
     }
-    claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
+    claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
-    await removeIssuer(write.tx, tenant, name);
-    write.changed('trusted_issuer', name, 'delete', { issuer: row.spec.issuer });
+    await removeIssuer(unit.tx, tenant, name);
+    unit.changed('trusted_issuer', name, 'delete', { issuer: row.spec.issuer });
   });
 }
 
 /** Gives the writer's issuer to another owner as it is; does nothing when it is not (any more) the writer's. */
 export function transferIssuer(
-  services: Pick<IssuerServices, 'database'>,
+  services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
   name: string,
@@ -94,7 +88,7 @@ export function transferIssuer(
     ownerOf: async (tx: Transaction) => (await readIssuer(tx, tenant, name))?.owner,
     setOwner: (tx: Transaction, owner: Owner) => updateOwner(tx, tenant, name, owner),
   };
-  return transferRow(services.database, tenant, writer, row, to);
+  return transferRow(services, tenant, writer, row, to);
 }
 
 /** @throws Problem issuer_not_found */
@@ -117,18 +111,18 @@ export async function requireTenant(tx: Transaction, tenant: string): Promise<Te
  * @throws Problem owned_by_manifest, config_authority, precondition_failed, tenant_not_found
  */
 export async function putTokenMapping(
-  services: Pick<IssuerServices, 'database'>,
+  services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
   mapping: TokenMappingSpec,
   options: { ifMatch?: string } = {},
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const { owner, spec, revision } = write.tenant;
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const { owner, spec, revision } = unit.tenantRow;
     claim(owner, writer, spec.configAuthority);
     checkIfMatch(options.ifMatch, revision);
     if (isDeepStrictEqual(spec.tokenMapping, mapping)) return;
-    await updateTokenMapping(write.tx, tenant, mapping, writer);
-    write.changed('tenant', tenant, 'put', { tokenMapping: mapping });
+    await updateTokenMapping(unit.tx, tenant, mapping, writer);
+    unit.changed('tenant', tenant, 'put', { tokenMapping: mapping });
   });
 }

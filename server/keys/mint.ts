@@ -51,7 +51,7 @@ async function mint(
       detail: `An id has 1 to ${limits.subjectCharsMax} characters and is not ${CLI_CLIENT_ID}.`,
     });
   }
-  const { spec, key } = await services.database.tenant(tenant, async (tx) => {
+  const { spec, key } = await services.database.tenantSnapshot(tenant, async (tx) => {
     const row = await readTenant(tx, tenant);
     if (row?.state !== 'active' || row.revision === 0) throw tenantProblem('tenant_not_found');
     return { spec: row.spec, key: await accessKey(services.sealer, tx, tenant) };

@@ -1,5 +1,5 @@
 /**
- * Owns appending: an entry is in the caller's transaction (appendIn) or in the next group's (append). While one group is
+ * Owns appending: an entry is in the caller's transaction (appendEntries) or in the next group's (append). While one group is
  * being committed, what comes meanwhile gathers and goes together: one fsync for many requests. In either a keyed digest is
  * written in the place of the id of an actor that was erased.
  */
@@ -14,6 +14,19 @@ import { insertEntries } from './store.ts';
 
 type Waiting = { rows: InboxRow[]; done: () => void; failed: (error: unknown) => void };
 
+/**
+ * Writes entries in the caller's transaction: they are there exactly when what they tell of is.
+ * @param tx holds the writes of the tenant (holdWrites)
+ */
+export async function appendEntries(
+  tagger: Tagger,
+  tx: Transaction,
+  tenant: string,
+  entries: readonly RegisterEntry[],
+): Promise<void> {
+  if (entries.length > 0) await insertEntries(tx, rowsOf(tagger, tenant, entries));
+}
+
 export class Ledger {
   readonly #database: Database;
   readonly #tagger: Tagger;
@@ -23,14 +36,6 @@ export class Ledger {
   constructor(database: Database, tagger: Tagger) {
     this.#database = database;
     this.#tagger = tagger;
-  }
-
-  /**
-   * Writes entries in the caller's transaction: they are there exactly when what they tell of is.
-   * @param tx holds the writes of the tenant (holdWrites)
-   */
-  async appendIn(tx: Transaction, tenant: string, entries: readonly RegisterEntry[]): Promise<void> {
-    if (entries.length > 0) await insertEntries(tx, rowsOf(this.#tagger, tenant, entries));
   }
 
   /**

@@ -5,7 +5,7 @@
  */
 export { actedBy } from './acting.ts';
 export { issueReceipt } from './actions.ts';
-export { Ledger } from './append.ts';
+export { appendEntries, Ledger } from './append.ts';
 export { erasingLedger } from './erasing.ts';
 export { denied, RefusalRecorder } from './refusal-recorder.ts';
 export { type LedgerRouteServices, registerLedgerRoutes } from './routes.ts';

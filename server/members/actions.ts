@@ -1,14 +1,18 @@
 /** The verbs on members and their portal tokens, besides inviting and making tokens. */
-import { recordAudit } from '../audit/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Database, Transaction } from '../core/db/database.ts';
-import { type RecordWritten, writeRecord } from '../core/db/records.ts';
+import type { AuditedAuthor } from '../core/author.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { withdrawOpen } from './invitation-store.ts';
 import { memberProblem } from './problems.ts';
 import { deleteMember, lockAdmins, lockPortalToken, readMember, revokePortalToken } from './store.ts';
 
 type Member = Extract<Caller, { kind: 'member' }>;
+
+/** A member who acts, for the audit. */
+export function memberAuthor({ tenant, email }: Pick<Member, 'tenant' | 'email'>, requestId: string): AuditedAuthor {
+  return { tenant, by: { actor: `member:${email}`, requestId } };
+}
 
 /** Whether the member sees and revokes everybody's tokens. */
 export function seesAllTokens(member: Member): boolean {
@@ -20,22 +24,20 @@ export function seesAllTokens(member: Member): boolean {
  * @throws Problem portal_token_not_found
  */
 export async function revokeToken(
-  services: { database: Database; clock: Clock },
+  services: WriteServices,
   member: Member,
   jti: string,
   requestId: string,
 ): Promise<RecordWritten<void>> {
-  const { tenant } = member;
-  return writeRecord(services.database, { tenant }, async (tx) => {
+  return write(services, memberAuthor(member, requestId), { locks: 'records' }, async (unit) => {
+    const { tx, tenant } = unit;
     const row = await lockPortalToken(tx, tenant, jti);
     if (row === undefined || (row.member !== member.id && !seesAllTokens(member))) {
       throw memberProblem('portal_token_not_found');
     }
     if (row.revoked_at !== null) return;
-    await revokePortalToken(tx, tenant, jti, new Date(services.clock.now()).toISOString());
-    const detail = { member: row.email };
-    const actor = `member:${member.email}`;
-    await recordAudit(tx, tenant, { actor, action: 'revoke', kind: 'portal_token', name: jti, requestId, detail });
+    await revokePortalToken(tx, tenant, jti, unit.nowText);
+    unit.audit({ action: 'revoke', kind: 'portal_token', name: jti, detail: { member: row.email } });
   });
 }
 
@@ -44,27 +46,24 @@ export async function revokeToken(
  * @throws Problem member_not_found, last_security_admin
  */
 export async function removeMember(
-  services: { database: Database; clock: Clock },
+  services: WriteServices,
   by: Member,
   id: string,
   requestId: string,
 ): Promise<RecordWritten<void>> {
-  const { tenant } = by;
-  const entry = { actor: `member:${by.email}`, requestId };
-  return writeRecord(services.database, { tenant }, async (tx) => {
+  return write(services, memberAuthor(by, requestId), { locks: 'records' }, async (unit) => {
+    const { tx, tenant } = unit;
     const member = await readMember(tx, tenant, id);
     if (member === undefined) throw memberProblem('member_not_found');
     const { email } = member;
     // Before the members are locked: who uses an invitation locks in this order too.
-    const withdrawn = await withdrawOpen(tx, tenant, email, new Date(services.clock.now()).toISOString());
+    const withdrawn = await withdrawOpen(tx, tenant, email, unit.nowText);
     await keepAnAdmin(tx, tenant, email);
     if ((await deleteMember(tx, tenant, id)) === 0) throw memberProblem('member_not_found');
     for (const { id: name } of withdrawn) {
-      const detail = { email };
-      await recordAudit(tx, tenant, { ...entry, action: 'revoke', kind: 'member_invitation', name, detail });
+      unit.audit({ action: 'revoke', kind: 'member_invitation', name, detail: { email } });
     }
-    const detail = { email, role: member.role };
-    await recordAudit(tx, tenant, { ...entry, action: 'delete', kind: 'member', name: id, detail });
+    unit.audit({ action: 'delete', kind: 'member', name: id, detail: { email, role: member.role } });
   });
 }
 

@@ -2,15 +2,13 @@
  * The verbs on invitations: a link that makes whoever opens it first a member, once, within a week. Security-admins
  * invite through the Config API, the Tenant's manifest through the operator.
  */
-import { recordAudit } from '../audit/index.ts';
 import type { Role } from '../core/auth/schema.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Database, Transaction } from '../core/db/database.ts';
-import { type RecordWritten, writeRecord } from '../core/db/records.ts';
+import type { By } from '../core/author.ts';
 import { limits } from '../core/limits.ts';
 import type { Once } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
 import { readTenant, tenantProblem } from '../tenants/index.ts';
+import { type AuditedUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { keepAnAdmin } from './actions.ts';
 import {
   countOpenInvitations,
@@ -34,11 +32,11 @@ import { memberProblem } from './problems.ts';
 import type { InvitationRow } from './schema.ts';
 import { insertMember, upsertMember } from './store.ts';
 
-export type InvitationServices = { database: Database; clock: Clock; baseUrl: string };
+export type InvitationServices = WriteServices & { baseUrl: string };
 export type Invited = { email: string; role: Role };
 /** `url` holds the secret and is shown once. */
 export type InvitationLink = Invited & { id: string; url: string; expiresAt: string };
-type Requested = { actor: string; requestId?: string; once?: Once };
+type Requested = By & { once?: Once };
 
 /**
  * Invites somebody, whose address is compared in small letters.
@@ -50,12 +48,11 @@ export async function inviteMember(
   invited: Invited,
   { once, ...by }: Requested,
 ): Promise<RecordWritten<InvitationLink>> {
-  const now = services.clock.now();
-  return writeRecord(services.database, { tenant, once }, async (tx) => {
-    if ((await countOpenInvitations(tx, tenant, timeOf(now))) >= limits.memberInvitationsMax) {
+  return write(services, { tenant, by, once }, { locks: 'records' }, async (unit) => {
+    if ((await countOpenInvitations(unit.tx, tenant, unit.nowText)) >= limits.memberInvitationsMax) {
       throw memberProblem('invitations_too_many');
     }
-    const { row, token } = await invite(tx, tenant, invited, { ...by, ofManifest: false, now });
+    const { row, token } = await invite(unit, invited, false);
     if (row === undefined) throw memberProblem('invitation_exists');
     return linkOf(services, row, token);
   });
@@ -72,22 +69,16 @@ export async function inviteForManifest(
   wanted: readonly Invited[],
   actor: string,
 ): Promise<(Invited & { id: string; place: number })[]> {
-  const now = services.clock.now();
   const all = wanted.map(({ email, role }) => ({ email: email.toLowerCase(), role }));
-  return services.database.tenant(tenant, async (tx) => {
+  const { result } = await write(services, { tenant, by: { actor } }, { locks: 'records' }, async (unit) => {
+    const { tx } = unit;
     const desks = all.filter(({ role }) => role === 'support').map(({ email }) => email);
     for (const { id, email } of await deleteUnwantedSupport(tx, tenant, desks)) {
-      await recordAudit(tx, tenant, { actor, action: 'delete', kind: 'member', name: id, detail: { email } });
+      unit.audit({ action: 'delete', kind: 'member', name: id, detail: { email } });
     }
     // A link must not outlive the wish for it. Named again, somebody is invited again.
     for (const { id, email } of await deleteUnwanted(tx, tenant, all)) {
-      await recordAudit(tx, tenant, {
-        actor,
-        action: 'revoke',
-        kind: 'member_invitation',
-        name: id,
-        detail: { email },
-      });
+      unit.audit({ action: 'revoke', kind: 'member_invitation', name: id, detail: { email } });
     }
     const emails = all.map(({ email }) => email);
     const known = emails.length === 0 ? [] : await readKnownAddresses(tx, tenant, emails);
@@ -96,7 +87,7 @@ export async function inviteForManifest(
       const has = (role: string) => role === one.role || one.role === 'support';
       if (known.some(({ email, role, member }) => email === one.email && (!member || has(role)))) continue;
       if (one.role === 'support') await insertMember(tx, tenant, one.email, one.role);
-      await invite(tx, tenant, one, { actor, ofManifest: true, now });
+      await invite(unit, one, true);
     }
     const rows = await readManifestInvitations(tx, tenant);
     const placed = rows.map((row) => ({
@@ -111,6 +102,7 @@ export async function inviteForManifest(
         .map(({ id, email, role, place }) => ({ id, email, role, place }))
     );
   });
+  return result;
 }
 
 /** A new link for an invitation of the manifest, as long as none was reported. @returns undefined when it is over */
@@ -122,7 +114,9 @@ export async function makeInvitationLink(
   const token = makeInvitationToken(tenant);
   const expiresAt = timeOf(services.clock.now() + limits.invitationTtlMs);
   const renewed = { tokenHash: hashOfInvitation(token), expiresAt };
-  const row = await services.database.tenant(tenant, (tx) => renewInvitation(tx, tenant, id, renewed));
+  const { result: row } = await write(services, { tenant }, { locks: 'records' }, ({ tx }) =>
+    renewInvitation(tx, tenant, id, renewed),
+  );
   return row && linkOf(services, row, token);
 }
 
@@ -133,11 +127,10 @@ export async function recordInvitationReported(
   id: string,
   { actor, to }: { actor: string; to: string },
 ): Promise<void> {
-  await services.database.tenant(tenant, async (tx) => {
-    const row = await markReported(tx, tenant, id, { now: timeOf(services.clock.now()), to });
+  await write(services, { tenant, by: { actor } }, { locks: 'records' }, async (unit) => {
+    const row = await markReported(unit.tx, tenant, id, { now: unit.nowText, to });
     if (row === undefined) return;
-    const detail = { email: row.email, to };
-    await recordAudit(tx, tenant, { actor, action: 'report', kind: 'member_invitation', name: id, detail });
+    unit.audit({ action: 'report', kind: 'member_invitation', name: id, detail: { email: row.email, to } });
   });
 }
 
@@ -156,19 +149,18 @@ export async function redeemInvitation(services: PortalServices, token: string, 
     const errors = [{ pointer: '/token', detail: 'This is not the token of an invitation.' }];
     throw problem('invalid_request', { detail: '/token: This is not the token of an invitation.', errors });
   }
-  const now = services.clock.now();
-  const { result, revision } = await writeRecord(services.database, { tenant }, async (tx) => {
+  const { result, revision } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const { tx } = unit;
     const row = await readTenant(tx, tenant);
     if (row?.state !== 'active' || row.revision === 0) throw tenantProblem('tenant_not_found');
-    const invitation = await spendInvitation(tx, tenant, hashOfInvitation(token), timeOf(now));
+    const invitation = await spendInvitation(tx, tenant, hashOfInvitation(token), unit.nowText);
     if (invitation === undefined) throw memberProblem('invitation_gone');
     const { email, role, id } = invitation;
     if (role !== 'security-admin') await keepAnAdmin(tx, tenant, email);
     const member = await upsertMember(tx, tenant, email, role);
-    const actor = `member:${email}`;
-    const entry = { actor, action: 'redeem', kind: 'member_invitation', name: id, requestId };
-    await recordAudit(tx, tenant, { ...entry, detail: { email, role } });
-    return { invitation, listed: await listPortalToken(services, tx, tenant, member, { actor, requestId }) };
+    const audited = unit.as({ actor: `member:${email}`, requestId });
+    audited.audit({ action: 'redeem', kind: 'member_invitation', name: id, detail: { email, role } });
+    return { invitation, listed: await listPortalToken(audited, member) };
   });
   const minted = await signPortalToken(services, tenant, result.listed);
   const { email, role } = result.invitation;
@@ -177,39 +169,30 @@ export async function redeemInvitation(services: PortalServices, token: string, 
 
 /** Withdraws an invitation; one that is over already stays as it is. @throws Problem invitation_not_found */
 export async function withdraw(
-  services: Pick<InvitationServices, 'database' | 'clock'>,
+  services: WriteServices,
   tenant: string,
   id: string,
-  by: Omit<Requested, 'once'>,
+  by: By,
 ): Promise<RecordWritten<void>> {
-  return writeRecord(services.database, { tenant }, async (tx) => {
-    const row = await lockInvitation(tx, tenant, id);
+  return write(services, { tenant, by }, { locks: 'records' }, async (unit) => {
+    const row = await lockInvitation(unit.tx, tenant, id);
     if (row === undefined) throw memberProblem('invitation_not_found');
     if (row.used_at !== null || row.withdrawn_at !== null) return;
-    await withdrawInvitation(tx, tenant, id, timeOf(services.clock.now()));
-    const detail = { email: row.email };
-    await recordAudit(tx, tenant, { ...by, action: 'revoke', kind: 'member_invitation', name: id, detail });
+    await withdrawInvitation(unit.tx, tenant, id, unit.nowText);
+    unit.audit({ action: 'revoke', kind: 'member_invitation', name: id, detail: { email: row.email } });
   });
 }
 
-async function invite(
-  tx: Transaction,
-  tenant: string,
-  { email: given, role }: Invited,
-  { actor, requestId, ofManifest, now }: Requested & { ofManifest: boolean; now: number },
-) {
+async function invite(unit: AuditedUnit, { email: given, role }: Invited, ofManifest: boolean) {
+  const { tx, tenant, nowText: now } = unit;
   const [token, email] = [makeInvitationToken(tenant), given.toLowerCase()];
-  const expiresAt = timeOf(now + limits.invitationTtlMs);
-  await withdrawExpired(tx, tenant, email, timeOf(now));
+  const expiresAt = timeOf(unit.now + limits.invitationTtlMs);
+  await withdrawExpired(tx, tenant, email, now);
   const row = await insertInvitation(tx, tenant, {
-    ...{ email, role, tokenHash: hashOfInvitation(token), ofManifest, by: actor, now: timeOf(now), expiresAt },
+    ...{ email, role, tokenHash: hashOfInvitation(token), ofManifest, by: unit.by.actor, now, expiresAt },
   });
   if (row !== undefined) {
-    const detail = { email, role, expiresAt };
-    const request = requestId === undefined ? {} : { requestId };
-    await recordAudit(tx, tenant, {
-      ...{ actor, action: 'create', kind: 'member_invitation', name: row.id, detail, ...request },
-    });
+    unit.audit({ action: 'create', kind: 'member_invitation', name: row.id, detail: { email, role, expiresAt } });
   }
   return { row, token };
 }

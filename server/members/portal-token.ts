@@ -3,37 +3,33 @@
  * now, so that a revoked token or a changed role counts at once.
  */
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
-import { recordAudit } from '../audit/index.ts';
 import { isCompactJws } from '../core/auth/compact.ts';
 import { invalidToken } from '../core/auth/problems.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { UUID } from '../core/uuid.ts';
 import { type InstallationKey, type Minted, portalIssuer } from '../keys/index.ts';
 import { readTenant, tenantProblem } from '../tenants/index.ts';
+import { type AuditedUnit, type WriteServices, write } from '../writes/index.ts';
+import { memberAuthor } from './actions.ts';
 import type { MemberRow } from './schema.ts';
 import { insertPortalToken, readTokenMember, upsertMember } from './store.ts';
 
 const TYPE = 'accord-portal+jwt';
 const AUDIENCE = 'accord-portal';
 
-export type PortalServices = { database: Database; installationKey: InstallationKey; clock: Clock; baseUrl: string };
+export type PortalServices = WriteServices & { installationKey: InstallationKey; baseUrl: string };
 
 /**
  * The member that `accord token --role` speaks as: one for each role, whose address no mail reaches.
  * @throws Problem tenant_not_found
  */
-export async function ensureLocalMember(
-  services: Pick<PortalServices, 'database'>,
-  tenant: string,
-  role: Role,
-): Promise<MemberRow> {
-  return services.database.tenant(tenant, async (tx) => {
+export async function ensureLocalMember(services: WriteServices, tenant: string, role: Role): Promise<MemberRow> {
+  const { result } = await write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
     if ((await readTenant(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
     return upsertMember(tx, tenant, `${role}@localhost`, role);
   });
+  return result;
 }
 
 /**
@@ -46,8 +42,8 @@ export async function mintPortalToken(
   member: Pick<MemberRow, 'id' | 'email'>,
   actor: string,
 ): Promise<Minted> {
-  const listed = await services.database.tenant(tenant, (tx) =>
-    listPortalToken(services, tx, tenant, member, { actor }),
+  const { result: listed } = await write(services, { tenant, by: { actor } }, { locks: 'records' }, (unit) =>
+    listPortalToken(unit, member),
   );
   return signPortalToken(services, tenant, listed);
 }
@@ -55,21 +51,17 @@ export async function mintPortalToken(
 /** A portal token that is listed and not yet signed. */
 type ListedToken = { jti: string; member: string; issuedAtSeconds: number; expiresAtSeconds: number };
 
-/** The part of making a portal token that is the database's, in the caller's transaction. */
+/** The part of making a portal token that is the database's. */
 export async function listPortalToken(
-  { clock }: Pick<PortalServices, 'clock'>,
-  tx: Transaction,
-  tenant: string,
+  unit: AuditedUnit,
   member: Pick<MemberRow, 'id' | 'email'>,
-  by: { actor: string; requestId?: string },
 ): Promise<ListedToken> {
-  const issuedAtSeconds = Math.floor(clock.now() / 1000);
+  const { tx, tenant, nowText: now } = unit;
+  const issuedAtSeconds = Math.floor(unit.now / 1000);
   const expiresAtSeconds = issuedAtSeconds + limits.portalTokenTtlMs / 1000;
   const expiresAt = timeOf(expiresAtSeconds);
-  const now = new Date(clock.now()).toISOString();
   const jti = await insertPortalToken(tx, tenant, { member: member.id, now, expiresAt });
-  const detail = { member: member.email, expiresAt };
-  await recordAudit(tx, tenant, { ...by, action: 'create', kind: 'portal_token', name: jti, detail });
+  unit.audit({ action: 'create', kind: 'portal_token', name: jti, detail: { member: member.email, expiresAt } });
   return { jti, member: member.id, issuedAtSeconds, expiresAtSeconds };
 }
 
@@ -102,7 +94,7 @@ function timeOf(seconds: number): string {
 export async function authenticateMember(services: PortalServices, token: string, tenant: string): Promise<Caller> {
   const jti = await verify(services, token, tenant);
   const now = new Date(services.clock.now()).toISOString();
-  const member = await services.database.tenant(tenant, (tx) => readTokenMember(tx, tenant, jti, now));
+  const member = await services.database.tenantSnapshot(tenant, (tx) => readTokenMember(tx, tenant, jti, now));
   if (member === undefined) throw invalidToken('the token was revoked or has expired');
   return { kind: 'member', tenant, id: member.id, email: member.email, role: member.role, jti };
 }
@@ -133,16 +125,11 @@ async function verify(services: PortalServices, token: string, tenant: string): 
 
 /** Audits that the support desk looked at something of the tenant. */
 export async function recordSupportUse(
-  database: Database,
+  services: WriteServices,
   caller: { tenant: string; email: string },
   use: { route: string; requestId: string },
 ): Promise<void> {
-  const entry = {
-    actor: `member:${caller.email}`,
-    action: 'read',
-    kind: 'route',
-    name: use.route,
-    requestId: use.requestId,
-  };
-  await database.tenant(caller.tenant, (tx) => recordAudit(tx, caller.tenant, entry));
+  await write(services, memberAuthor(caller, use.requestId), { locks: 'records' }, async (unit) => {
+    unit.audit({ action: 'read', kind: 'route', name: use.route });
+  });
 }

@@ -1,14 +1,15 @@
 /** The verbs on policies. The Config API and the operator call the same ones. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../core/clock.ts';
+import { authorOf } from '../core/author.ts';
 import { checkIfMatch } from '../core/config-api.ts';
-import type { Database, Transaction } from '../core/db/database.ts';
+import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
 import { packCode } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
-import { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from '../tenants/index.ts';
+import type { ConfigWritten } from '../tenants/index.ts';
+import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import type { Artifacts, CompiledPolicy } from './artifacts.ts';
 import type { Engine } from './engine.ts';
 import { policyProblem } from './problems.ts';
@@ -28,7 +29,7 @@ import {
 import { runTests } from './tests.ts';
 
 export type { PolicyBody, PolicyTest } from './rules.ts';
-export type PolicyServices = { database: Database; artifacts: Artifacts; engine: Engine; clock: Clock };
+export type PolicyServices = ConfigWriteServices & { artifacts: Artifacts; engine: Engine };
 export type PutPolicyOptions = {
   ifMatch?: string;
   dryRun?: boolean;
@@ -58,28 +59,28 @@ export async function putPolicy(
   const { reads } = compiled.about;
   const packed = compiled.code && packCode(compiled.code);
   const read = (tx: Transaction) => Promise.all([readPolicy(tx, tenant, name), nextNumber(tx, tenant, name)]);
-  const replace = async (write: ConfigWrite, [row, number]: Awaited<ReturnType<typeof read>>) => {
-    const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);
+  const replace = async (unit: ConfigUnit, [row, number]: Awaited<ReturnType<typeof read>>) => {
+    const claimed = claim(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.number);
     if (row && isSame(row, body, compiled, writer)) return { number: row.number, reads };
-    if (row === undefined) await checkQuota(write);
+    if (row === undefined) await checkQuota(unit);
     if (options.dryRun) return { number: row?.number ?? 0, reads };
     const action = claimed === 'adopted' ? 'adopt' : (options.action ?? 'put');
     await Promise.all([
-      packed && insertArtifact(write.tx, tenant, compiled.digest, { ...packed, about: compiled.about }),
-      store(write, writer, { name, number, body, source, compiled, action }),
+      packed && insertArtifact(unit.tx, tenant, compiled.digest, { ...packed, about: compiled.about }),
+      store(unit, writer, { name, number, body, source, compiled, action }),
     ]);
     return { number, reads };
   };
-  const written = await writeConfig(services.database, tenant, writer, replace, read);
+  const written = await write(services, authorOf(tenant, writer), { locks: 'configuration', read }, replace);
   if (compiled.code && written.changed) services.engine.preload(tenant, compiled.digest, compiled.code);
   return written;
 }
 
 /** @throws Problem policy_quota_reached when the tenant has as many policies as its limits allow */
-async function checkQuota({ tx, tenant }: ConfigWrite): Promise<void> {
-  const quota = tenant.spec.limits?.maxPolicies;
-  if (quota === undefined || (await countPolicies(tx, tenant.tenant)) < quota) return;
+async function checkQuota({ tx, tenant, tenantRow }: ConfigUnit): Promise<void> {
+  const quota = tenantRow.spec.limits?.maxPolicies;
+  if (quota === undefined || (await countPolicies(tx, tenant)) < quota) return;
   throw policyProblem('policy_quota_reached', { detail: `The tenant may have ${quota} policies, and has them.` });
 }
 
@@ -88,31 +89,32 @@ async function checkQuota({ tx, tenant }: ConfigWrite): Promise<void> {
  * @throws Problem policy_not_found for an API caller (a manifest's deletion is idempotent), precondition_failed, ownership
  */
 export async function deletePolicy(
-  services: Pick<PolicyServices, 'database'>,
+  services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
   name: string,
   options: { ifMatch?: string } = {},
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readPolicy(write.tx, tenant, name);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const row = await readPolicy(unit.tx, tenant, name);
     if (row === undefined) {
       if (writer.owner.source === 'api') throw policyProblem('policy_not_found');
       return;
     }
-    claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
+    claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.number);
-    await removePolicy(write.tx, tenant, name);
-    const number = await nextNumber(write.tx, tenant, name);
-    const entry = { name, number, action: 'delete', revision: write.revision, policy: undefined };
-    await addRevision(write.tx, tenant, entry, writer, limits.policyRevisionsKept);
-    write.changed('policy', name, 'delete');
+    await removePolicy(unit.tx, tenant, name);
+    const number = await nextNumber(unit.tx, tenant, name);
+    const entry = { name, number, action: 'delete', revision: unit.revision, policy: undefined };
+    await addRevision(unit.tx, tenant, entry, writer, limits.policyRevisionsKept);
+    unit.changed('policy', name, 'delete');
+    unit.emit('POLICY_DELETED', { requestor: writer.actor, name });
   });
 }
 
 /** Gives the writer's policy to another owner as it is; does nothing when it is not (any more) the writer's. */
 export function transferPolicy(
-  services: Pick<PolicyServices, 'database'>,
+  services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
   name: string,
@@ -124,7 +126,7 @@ export function transferPolicy(
     ownerOf: async (tx: Transaction) => (await readPolicy(tx, tenant, name))?.owner,
     setOwner: (tx: Transaction, owner: Owner) => updateOwner(tx, tenant, name, owner),
   };
-  return transferRow(services.database, tenant, writer, row, to);
+  return transferRow(services, tenant, writer, row, to);
 }
 
 /** Puts an earlier revision back as the newest one. @throws Problem policy_revision_not_found, and what putPolicy throws */
@@ -150,8 +152,8 @@ type Change = {
   action: string;
 };
 
-async function store(write: ConfigWrite, writer: Writer, change: Change): Promise<void> {
-  const tenant = write.tenant.tenant;
+async function store(unit: ConfigUnit, writer: Writer, change: Change): Promise<void> {
+  const { tenant } = unit;
   const { name, number, body, source, compiled, action } = change;
   const policy = {
     name,
@@ -160,14 +162,15 @@ async function store(write: ConfigWrite, writer: Writer, change: Change): Promis
     effectiveRego: source,
     artifact: compiled.digest,
     reads: compiled.about.reads,
-    revision: write.revision,
+    revision: unit.revision,
   };
-  const entry = { name, number, action, revision: write.revision, policy };
+  const entry = { name, number, action, revision: unit.revision, policy };
   await Promise.all([
-    upsertPolicy(write.tx, tenant, { ...policy, number }, writer),
-    addRevision(write.tx, tenant, entry, writer, limits.policyRevisionsKept),
+    upsertPolicy(unit.tx, tenant, { ...policy, number }, writer),
+    addRevision(unit.tx, tenant, entry, writer, limits.policyRevisionsKept),
   ]);
-  write.changed('policy', name, action, { number });
+  unit.changed('policy', name, action, { number });
+  unit.emit('POLICY_UPDATED', { requestor: writer.actor, name, number });
 }
 
 async function testFirst(

@@ -181,7 +181,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
         request.query.cursor === undefined
           ? {}
           : { before: Number(decodeCursor(request.query.cursor, 'revisions', /^\d{1,15}$/)) };
-      const rows = await services.database.tenant(tenant, (tx) =>
+      const rows = await services.database.tenantSnapshot(tenant, (tx) =>
         listRevisions(tx, tenant, policyName, { ...before, limit: limit + 1 }),
       );
       if (rows.length === 0 && request.query.cursor === undefined) throw policyProblem('policy_not_found');

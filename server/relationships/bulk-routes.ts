@@ -9,7 +9,7 @@ import { limits } from '../core/limits.ts';
 import { IdempotencyKey } from '../core/once.ts';
 import { Problem, problem } from '../core/problems.ts';
 import { deleteMatching } from './actions.ts';
-import { backendReaders, backendWriters, type RelationshipRouteServices, recordWriterOf, tags } from './governing.ts';
+import { backendReaders, backendWriters, type RelationshipRouteServices, recordAuthorOf, tags } from './governing.ts';
 import { importRelationships } from './import.ts';
 import { allowLongBodies } from './long-body.ts';
 import { relationshipProblem } from './problems.ts';
@@ -47,7 +47,7 @@ export function registerBulkRoutes(app: App, services: RelationshipRouteServices
     },
     handler: async (request, reply) => {
       const filter = filterOf(request.query);
-      const { result, revision } = await deleteMatching(services, recordWriterOf(request), filter);
+      const { result, revision } = await deleteMatching(services, recordAuthorOf(request), filter);
       reply.header('accord-revision', revision);
       return { deleted: result };
     },
@@ -110,7 +110,7 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
       const lines = request.body;
       const { result, revision } = await importRelationships(
         services,
-        recordWriterOf(request),
+        recordAuthorOf(request),
         { id, firstLine },
         lines,
       ).catch((error) => {

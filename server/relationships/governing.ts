@@ -2,9 +2,10 @@
 import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
+import type { AuditedAuthor } from '../core/author.ts';
 import { type RequestTenant, tenantOf } from '../core/http.ts';
 import { type Once, onceOf } from '../core/once.ts';
-import type { EndInvitations, RecordWriter, RelationshipServices } from './actions.ts';
+import type { EndInvitations, RelationshipServices } from './actions.ts';
 import type { Thing } from './schema.ts';
 
 type Request = { tenant: RequestTenant | null; caller: Caller | null; id: string; params: unknown; once?: Once | null };
@@ -29,10 +30,11 @@ export const backendReaders = { access: { door: 'management', scope: 'relationsh
 export const backendWriters = { access: { door: 'management', scope: 'relationships:write', users: false } } as const;
 
 /** Who writes, for the audit. */
-export function recordWriterOf(request: Request): RecordWriter {
+export function recordAuthorOf(request: Request): AuditedAuthor {
   const caller = request.caller as Caller;
   const user = caller.kind === 'user' ? { user: caller.actor } : {};
-  return { tenant: caller.tenant, actor: callerName(caller), requestId: request.id, ...user, ...onceOf(request) };
+  const by = { actor: callerName(caller), requestId: request.id };
+  return { tenant: caller.tenant, by, ...user, ...onceOf(request) };
 }
 
 /** Lets a back end pass, which has the scope; a user by the tenant's policy of that name. */

@@ -1,15 +1,16 @@
 /**
  * Owns importing: lines of JSON as they come, in batches, each of them one transaction that also records how far the
- * import has come. Whoever sends the same lines again under the same id goes on after the last batch that is in; a digest over
+ * import has come. An import emits no events. Whoever sends the same lines again under the same id goes on after the last batch that is in; a digest over
  * the lines that are in tells whether they are the same.
  */
 import { hash } from 'node:crypto';
+import type { AuditedAuthor } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { type RecordWritten, writeRecord } from '../core/db/records.ts';
 import { limits } from '../core/limits.ts';
-import { comeBack, hasErased, holdWrites } from '../pseudonyms/index.ts';
+import { hasErased } from '../pseudonyms/index.ts';
 import { holdRelationshipTypes, typeKeyOf } from '../types/index.ts';
-import { auditRecord, type RecordWriter, type RelationshipServices, typeKeyText } from './actions.ts';
+import { type RecordWritten, write } from '../writes/index.ts';
+import { type RelationshipServices, typeKeyText } from './actions.ts';
 import { type NumberedLine, readLines } from './lines.ts';
 import { relationshipProblem } from './problems.ts';
 import { linesWithoutRoom } from './quota.ts';
@@ -36,16 +37,14 @@ type ImportOptions = { id: string; firstLine: number };
  */
 export async function importRelationships(
   services: RelationshipServices,
-  writer: RecordWriter,
+  { tenant, by }: AuditedAuthor,
   { id, firstLine }: ImportOptions,
   body: AsyncIterable<Buffer>,
 ): Promise<RecordWritten<ImportRow>> {
-  const { tenant } = writer;
-  const begun = await services.database.tenant(tenant, async (tx) => {
-    if (await beginImport(tx, tenant, id)) {
-      await auditRecord(tx, writer, { action: 'import', kind: 'relationships', name: id });
-    }
-    return readImport(tx, tenant, id);
+  const { result: begun } = await write(services, { tenant, by }, { locks: 'records' }, async (unit) => {
+    const isNew = await beginImport(unit.tx, tenant, id);
+    if (isNew) unit.audit({ action: 'import', kind: 'relationships', name: id });
+    return readImport(unit.tx, tenant, id);
   });
   const { lines: done, digest } = begun ?? { lines: 0, digest: '' };
   if (firstLine !== 1 && firstLine !== done + 1) {
@@ -54,7 +53,7 @@ export async function importRelationships(
     });
   }
   await writeBatches(services, tenant, id, { done, digest, firstLine, lines: readLines(body, firstLine) });
-  return writeRecord(services.database, writer, async (tx) => {
+  return write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
     await finishImport(tx, tenant, id);
     return (await readImport(tx, tenant, id)) as ImportRow;
   });
@@ -121,10 +120,12 @@ async function writeBatch(
   services: RelationshipServices,
   tenant: string,
   id: string,
-  { after, lines, digest, read, errors, count, now }: Batch,
+  { after, lines, digest, read, errors: unread, count, now }: Batch,
 ): Promise<void> {
-  await services.database.tenant(tenant, async (tx) => {
-    const [, row] = await Promise.all([holdWrites(tx, tenant), readImport(tx, tenant, id, true)]);
+  await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const { tx } = unit;
+    const errors = [...unread];
+    const row = await readImport(tx, tenant, id, true);
     if (row?.lines !== after) throw relationshipProblem('import_conflict');
     const typed = await withTypes(tx, tenant, read, errors);
     const each = merged(typed);
@@ -141,14 +142,7 @@ async function writeBatch(
     refuse(await linesWithoutRoom(tx, tenant, [...each.values()]), () => NO_ROOM);
     const writing = [...each.values()];
     // Digests of all ids would cost more than the import, and few tenants have erased anybody.
-    if (await hasErased(tx, tenant)) {
-      await comeBack(
-        services.tagger,
-        tx,
-        tenant,
-        writing.flatMap(({ from, to }) => [from, to]),
-      );
-    }
+    if (await hasErased(tx, tenant)) await unit.comeBack(writing.flatMap(({ from, to }) => [from, to]));
     const { created, updated } = await insertLines(tx, tenant, writing);
     const unchanged = count - errors.length - created - updated;
     const kept = errors.sort((a, b) => a.line - b.line).slice(0, limits.importErrorsMax - row.errors.length);

@@ -2,15 +2,7 @@
  * The relationships room: actors and resources with their attributes, and the relationships between them. Records: read
  * for each decision (graph/) and search, never held. Owns accord.thing, accord.relationship and accord.relationship_import.
  */
-export {
-  auditRecord,
-  createRelationship,
-  deleteRelationship,
-  makeRelationship,
-  type RecordWriter,
-  type RecordWritten,
-  writeRecords,
-} from './actions.ts';
+export { createRelationship, deleteRelationship, makeRelationship } from './actions.ts';
 export { erasingRelationships } from './erasing.ts';
 export type { RelationshipRouteServices } from './governing.ts';
 export { GraphReader } from './graph/graph-reader.ts';

@@ -4,7 +4,7 @@ import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { createRelationship, deleteRelationship, relationshipOf } from './actions.ts';
 import { registerBulkRoutes } from './bulk-routes.ts';
-import { governed, type RelationshipRouteServices, recordWriterOf, ThingParams, tags, writers } from './governing.ts';
+import { governed, type RelationshipRouteServices, recordAuthorOf, ThingParams, tags, writers } from './governing.ts';
 import { registerListRoutes } from './list-routes.ts';
 import { RelationshipBody } from './schema.ts';
 import { registerThingRoutes } from './thing-routes.ts';
@@ -37,7 +37,7 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
       const { relationshipType, to, expiresAt } = relationship;
       const action = `${type}:${relationshipType}:${to.type}:create`;
       await governed(services, request, { action, resource: to, relationship: { from, relationshipType, to } });
-      const written = await createRelationship(services, recordWriterOf(request), relationship);
+      const written = await createRelationship(services, recordAuthorOf(request), relationship);
       const place = [tenant, 'actors', type, id, 'relationships', relationshipType, to.type, to.id];
       reply.header('accord-revision', written.revision);
       reply.header('location', `/${place.map(encodeURIComponent).join('/')}`);
@@ -66,7 +66,7 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
       const relationship = { from: { type, id }, relationshipType, to: { type: toType, id: toId } };
       const action = `${type}:${relationshipType}:${toType}:delete`;
       await governed(services, request, { action, resource: relationship.to, relationship });
-      const { revision } = await deleteRelationship(services, recordWriterOf(request), relationship);
+      const { revision } = await deleteRelationship(services, recordAuthorOf(request), relationship);
       return reply.status(204).header('accord-revision', revision).send(null);
     },
   });

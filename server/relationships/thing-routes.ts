@@ -8,7 +8,7 @@ import {
   backendWriters,
   type RelationshipRouteServices,
   readers,
-  recordWriterOf,
+  recordAuthorOf,
   ThingParams,
   tags,
 } from './governing.ts';
@@ -49,7 +49,7 @@ export function registerThingRoutes(app: App, services: RelationshipRouteService
       handler: async (request, reply) => {
         const { type, id } = request.params;
         const thing = { type, id };
-        const { result, revision } = await putThing(services, recordWriterOf(request), kind, thing, request.body);
+        const { result, revision } = await putThing(services, recordAuthorOf(request), kind, thing, request.body);
         reply.header('accord-revision', revision);
         return { ...result, id, type };
       },
@@ -66,7 +66,7 @@ export function registerThingRoutes(app: App, services: RelationshipRouteService
       },
       handler: async (request, reply) => {
         const { type, id } = request.params;
-        const { revision } = await deleteThing(services, recordWriterOf(request), kind, { type, id });
+        const { revision } = await deleteThing(services, recordAuthorOf(request), kind, { type, id });
         return reply.status(204).header('accord-revision', revision).send(null);
       },
     });

@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
-import { type ConfigWritten, writeConfig } from './config-write.ts';
 import { tenantProblem } from './problems.ts';
 import type { TenantSpec } from './schema.ts';
 import { type SecretSealer, storeSecrets, type TenantSecrets } from './secrets.ts';
@@ -15,12 +14,13 @@ import {
   deleteTenant,
   forgetServed,
   insertTenant,
-  readTenant,
   updateTenant,
 } from './store.ts';
+import type { ConfigWritten, TenantUnit, WriteTenant } from './unit.ts';
 
 export type TenantServices = {
   database: Database;
+  write: WriteTenant;
   /** Makes the tenant's signing keys, in the transaction that makes the tenant. */
   ensureKeys: (write: { tx: Transaction; tenant: string; spec: TenantSpec }) => Promise<boolean>;
   sealer: SecretSealer;
@@ -39,21 +39,20 @@ export async function putTenant(
   spec: TenantSpec,
   secrets?: TenantSecrets,
 ): Promise<ConfigWritten<void>> {
-  // The row must be there to be locked; made in a transaction of its own it is harmless, because revision 0 serves nothing.
-  await services.database.tenant(tenant, async (tx) => {
-    if ((await readTenant(tx, tenant)) === undefined) await insertTenant(tx, tenant, spec, writer);
-  });
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const { tx, tenant: row } = write;
+  // The row must be there to be locked. Revision 0 serves nothing.
+  const create = (tx: Transaction) => insertTenant(tx, tenant, spec, writer);
+  const put = async (unit: TenantUnit) => {
+    const { tx, tenantRow: row } = unit;
     const claimed = claim(row.owner, writer);
     const same =
       isDeepStrictEqual(row.spec, spec) && row.state === 'active' && isDeepStrictEqual(row.owner, writer.owner);
-    if (await services.ensureKeys({ tx, tenant, spec })) write.changed('key', 'access', 'create');
-    if (secrets !== undefined) await storeSecrets(services.sealer, write, secrets, writer);
+    if (await services.ensureKeys({ tx, tenant, spec })) unit.changed('key', 'access', 'create');
+    if (secrets !== undefined) await storeSecrets(services.sealer, unit, secrets, writer);
     if (row.revision > 0 && same) return;
     await updateTenant(tx, tenant, { spec, state: 'active' }, writer);
-    write.changed('tenant', tenant, claimed === 'adopted' ? 'adopt' : 'put');
-  });
+    unit.changed('tenant', tenant, claimed === 'adopted' ? 'adopt' : 'put');
+  };
+  return services.write(tenant, writer, put, create);
 }
 
 /** Retain: the tenant answers 404 from the next request on, and its data stays. */
@@ -62,25 +61,27 @@ export async function disableTenant(
   writer: Writer,
   tenant: string,
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async ({ tx, tenant: row, changed }) => {
+  return services.write(tenant, writer, async (unit) => {
+    const { tx, tenantRow: row } = unit;
     claimDeletion(row.owner, writer);
     if (row.state === 'disabled') return;
     await updateTenant(tx, tenant, { spec: row.spec, state: 'disabled' }, writer);
-    changed('tenant', tenant, 'disable');
+    unit.changed('tenant', tenant, 'disable');
   });
 }
 
 /** Gives the writer's tenant to another owner as it is; does nothing when it is not (any more) the writer's. */
 export async function transferTenant(
-  services: Pick<TenantServices, 'database'>,
+  services: Pick<TenantServices, 'write'>,
   writer: Writer,
   tenant: string,
   to: Owner,
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async ({ tx, tenant: row, changed }) => {
+  return services.write(tenant, writer, async (unit) => {
+    const { tx, tenantRow: row } = unit;
     if (!isSameObject(row.owner, writer.owner)) return;
     await updateTenant(tx, tenant, { spec: row.spec, state: row.state }, { ...writer, owner: to });
-    changed('tenant', tenant, 'transfer', { to: describeOwner(to) });
+    unit.changed('tenant', tenant, 'transfer', { to: describeOwner(to) });
   });
 }
 
@@ -90,7 +91,7 @@ export async function transferTenant(
  */
 export async function eraseTenant(services: TenantServices, writer: Writer, tenant: string): Promise<void> {
   await disableTenant(services, writer, tenant);
-  await services.database.tenant(tenant, (tx) => checkChildless(tx, tenant));
+  await services.database.tenantSnapshot(tenant, (tx) => checkChildless(tx, tenant));
   const some = limits.deletePageItemsMax;
   for (const remove of [deleteRelationships, deleteConsents]) {
     while ((await services.database.tenant(tenant, (tx) => remove(tx, tenant, some))) === some);

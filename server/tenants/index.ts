@@ -1,12 +1,20 @@
 /**
- * The tenants room: tenants, their revision counter, and the one way in which a tenant's configuration is written.
- * Owns accord.tenant, accord.config_change and accord.tenant_secret. Every other config room writes through `writeConfig`.
+ * The tenants room: tenants, their lock and their revision counter, by which server/writes writes configuration.
+ * Owns accord.tenant, accord.config_change and accord.tenant_secret.
  */
 
 export { disableTenant, eraseTenant, putTenant, type TenantServices, transferTenant } from './actions.ts';
-export { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from './config-write.ts';
 export { tenantProblem } from './problems.ts';
 export { resourceKinds, tenantKind } from './resource-kind.ts';
 export type { TenantRow, TenantSpec } from './schema.ts';
 export { placeOfSecret, type TenantSecrets } from './secrets.ts';
-export { configChangesSince, holdTenant, readTenant, readTenantRevisions, readTenants } from './store.ts';
+export {
+  advanceRevision,
+  configChangesSince,
+  lockForShare,
+  lockForUpdate,
+  readTenant,
+  readTenantRevisions,
+  readTenants,
+} from './store.ts';
+export type { ConfigWritten, TenantUnit, WriteTenant } from './unit.ts';

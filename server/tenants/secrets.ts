@@ -3,8 +3,8 @@
  * written in the config write of the Tenant, and told by a keyed digest whether they changed.
  */
 import type { Writer } from '../core/ownership.ts';
-import type { ConfigWrite } from './config-write.ts';
 import { deleteSecret, readSecretDigests, upsertSecret } from './store.ts';
+import type { TenantUnit } from './unit.ts';
 
 /** What the keys room's sealer does; this room stands below it. */
 export type SecretSealer = {
@@ -23,10 +23,11 @@ export function placeOfSecret(tenant: string, name: string): string[] {
 /** Makes the stored secrets of a tenant these; what did not change is not written. */
 export async function storeSecrets(
   sealer: SecretSealer,
-  { tx, tenant: { tenant }, changed }: ConfigWrite,
+  unit: TenantUnit,
   secrets: TenantSecrets,
   writer: Writer,
 ): Promise<void> {
+  const { tx, tenant } = unit;
   const stored = new Map((await readSecretDigests(tx, tenant)).map(({ name, digest }) => [name, digest]));
   for (const [name, members] of Object.entries(secrets)) {
     const value = Buffer.from(JSON.stringify(members));
@@ -34,11 +35,11 @@ export async function storeSecrets(
     const digest = sealer.digest(value, place);
     if (stored.get(name) === digest) continue;
     await upsertSecret(tx, tenant, { name, digest, sealed: sealer.seal(value, place) }, writer);
-    changed('tenant_secret', name, 'put');
+    unit.changed('tenant_secret', name, 'put');
   }
   for (const name of stored.keys()) {
     if (Object.hasOwn(secrets, name)) continue;
     await deleteSecret(tx, tenant, name);
-    changed('tenant_secret', name, 'delete');
+    unit.changed('tenant_secret', name, 'delete');
   }
 }

@@ -13,12 +13,12 @@ export function readTenant(tx: Transaction, tenant: string): Promise<TenantRow |
 }
 
 /** The tenant, which nobody erases until the end of the transaction. To be held before any of its types. */
-export function holdTenant(tx: Transaction, tenant: string): Promise<TenantRow | undefined> {
+export function lockForShare(tx: Transaction, tenant: string): Promise<TenantRow | undefined> {
   return tx.maybe(TenantRow, sql`select ${columns} from accord.tenant where tenant = ${tenant} for key share`);
 }
 
 /** The row lock that orders a tenant's configuration writes: commit order is revision order. */
-export function lockTenant(tx: Transaction, tenant: string): Promise<TenantRow | undefined> {
+export function lockForUpdate(tx: Transaction, tenant: string): Promise<TenantRow | undefined> {
   return tx.maybe(TenantRow, sql`select ${columns} from accord.tenant where tenant = ${tenant} for no key update`);
 }
 
@@ -135,7 +135,7 @@ export async function countChildren(tx: Transaction, tenant: string): Promise<nu
 }
 
 /** Sets the revision, records what it changed, and tells the servers when the transaction commits. */
-export async function recordRevision(
+export async function advanceRevision(
   tx: Transaction,
   tenant: string,
   revision: number,

@@ -1,11 +1,12 @@
 /** The verbs on types. The Config API and the operator call the same ones. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../core/clock.ts';
+import { authorOf } from '../core/author.ts';
 import { checkIfMatch } from '../core/config-api.ts';
-import type { Database, Transaction } from '../core/db/database.ts';
+import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
-import { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from '../tenants/index.ts';
+import type { ConfigWritten } from '../tenants/index.ts';
+import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { typeProblem } from './problems.ts';
 import { checkTypeName, typeKeyOf } from './rules.ts';
 import type {
@@ -31,7 +32,7 @@ import {
 } from './store.ts';
 import { type Peers, resolveReferences, usesOfRelationshipType } from './together.ts';
 
-export type TypeServices = { database: Database; clock: Clock };
+export type TypeServices = ConfigWriteServices;
 export type PutTypeOptions = { ifMatch?: string; dryRun?: boolean };
 /** `peers`: types that name one another are written together. */
 type PutRelationshipTypeOptions = PutTypeOptions & { peers?: Peers };
@@ -49,20 +50,20 @@ export async function putThingType(
 ): Promise<ConfigWritten<{ revision: number }>> {
   const { kind, name, spec } = type;
   checkTypeName(name);
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readThingType(write.tx, tenant, name);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const row = await readThingType(unit.tx, tenant, name);
     if (row !== undefined && row.kind !== kind) {
       throw typeProblem('type_name_taken', { detail: `There is a type of ${row.kind}s called ${name}.` });
     }
-    const claimed = claim(row?.owner, writer, write.tenant.spec.configAuthority);
+    const claimed = claim(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.revision);
     if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
       return { revision: row.revision };
-    if (row === undefined) await checkQuota(write, 'thing');
+    if (row === undefined) await checkQuota(unit, 'thing');
     if (options.dryRun) return { revision: row?.revision ?? 0 };
-    await upsertThingType(write.tx, tenant, { name, kind, spec, revision: write.revision }, writer);
-    write.changed(`${kind}_type`, name, claimed === 'adopted' ? 'adopt' : 'put');
-    return { revision: write.revision };
+    await upsertThingType(unit.tx, tenant, { name, kind, spec, revision: unit.revision }, writer);
+    unit.changed(`${kind}_type`, name, claimed === 'adopted' ? 'adopt' : 'put');
+    return { revision: unit.revision };
   });
 }
 
@@ -72,27 +73,27 @@ export async function putThingType(
  *   precondition_failed, ownership
  */
 export async function deleteThingType(
-  services: Pick<TypeServices, 'database'>,
+  services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
   { kind, name }: { kind: ThingKind; name: string },
   options: { ifMatch?: string } = {},
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readThingType(write.tx, tenant, name, 'delete');
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const row = await readThingType(unit.tx, tenant, name, 'delete');
     if (row === undefined || row.kind !== kind) return missing(writer);
-    claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
+    claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
-    const use = await usesOfThingType(write.tx, tenant, name);
+    const use = await usesOfThingType(unit.tx, tenant, name);
     if (use !== undefined) throw typeProblem('type_in_use', { detail: `There is left: ${use}.` });
-    await removeThingType(write.tx, tenant, name);
-    write.changed(`${kind}_type`, name, 'delete');
+    await removeThingType(unit.tx, tenant, name);
+    unit.changed(`${kind}_type`, name, 'delete');
   });
 }
 
 /** Gives the writer's type to another owner as it is; does nothing when it is not (any more) the writer's. */
 export function transferThingType(
-  services: Pick<TypeServices, 'database'>,
+  services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
   { kind, name }: { kind: ThingKind; name: string },
@@ -107,7 +108,7 @@ export function transferThingType(
     },
     setOwner: (tx: Transaction, owner: Owner) => updateThingTypeOwner(tx, tenant, name, owner),
   };
-  return transferRow(services.database, tenant, writer, row, to);
+  return transferRow(services, tenant, writer, row, to);
 }
 
 /**
@@ -122,22 +123,22 @@ export async function putRelationshipType(
   spec: RelationshipTypeSpec,
   options: PutRelationshipTypeOptions = {},
 ): Promise<ConfigWritten<{ revision: number }>> {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readRelationshipType(write.tx, tenant, key);
-    const claimed = claim(row?.retired ? undefined : row?.owner, writer, write.tenant.spec.configAuthority);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const row = await readRelationshipType(unit.tx, tenant, key);
+    const claimed = claim(row?.retired ? undefined : row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.revision);
     const same = row && !row.retired && isDeepStrictEqual(row.spec, spec);
     if (same && isDeepStrictEqual(row.owner, writer.owner)) return { revision: row.revision };
-    const together = await resolveReferences(write, { key, spec }, options.peers);
-    await checkQuota(write, 'relationship', together.length + (row === undefined ? 1 : 0));
+    const together = await resolveReferences(unit, { key, spec }, options.peers);
+    await checkQuota(unit, 'relationship', together.length + (row === undefined ? 1 : 0));
     if (options.dryRun) return { revision: row?.revision ?? 0 };
-    await upsertRelationshipType(write.tx, tenant, { key, spec, revision: write.revision }, writer);
-    write.changed('relationship_type', typeKeyOf(key), claimed === 'adopted' ? 'adopt' : 'put');
+    await upsertRelationshipType(unit.tx, tenant, { key, spec, revision: unit.revision }, writer);
+    unit.changed('relationship_type', typeKeyOf(key), claimed === 'adopted' ? 'adopt' : 'put');
     for (const peer of together) {
-      await upsertRelationshipType(write.tx, tenant, { ...peer, revision: write.revision }, peer.writer);
-      write.changed('relationship_type', typeKeyOf(peer.key), 'put', undefined, peer.writer.actor);
+      await upsertRelationshipType(unit.tx, tenant, { ...peer, revision: unit.revision }, peer.writer);
+      unit.changed('relationship_type', typeKeyOf(peer.key), 'put', undefined, peer.writer.actor);
     }
-    return { revision: write.revision };
+    return { revision: unit.revision };
   });
 }
 
@@ -153,30 +154,30 @@ export async function deleteRelationshipType(
   key: TypeKey,
   options: { ifMatch?: string } = {},
 ): Promise<ConfigWritten<void>> {
-  return writeConfig(services.database, tenant, writer, async (write) => {
-    const row = await readRelationshipType(write.tx, tenant, key, 'delete');
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const row = await readRelationshipType(unit.tx, tenant, key, 'delete');
     const byApi = writer.owner.source === 'api';
     if (row === undefined || (row.retired && !byApi)) return missing(writer);
-    claimDeletion(row.owner, writer, write.tenant.spec.configAuthority);
+    claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
-    const now = new Date(services.clock.now()).toISOString();
-    const uses = await usesOfRelationshipType(write.tx, tenant, key, now);
+    const now = unit.nowText;
+    const uses = await usesOfRelationshipType(unit.tx, tenant, key, now);
     if (uses.use === undefined) {
       for (const one of [key, ...uses.with]) {
-        await removeRelationshipType(write.tx, tenant, one);
-        write.changed('relationship_type', typeKeyOf(one), 'delete');
+        await removeRelationshipType(unit.tx, tenant, one);
+        unit.changed('relationship_type', typeKeyOf(one), 'delete');
       }
       return;
     }
     if (byApi) throw typeProblem('type_in_use', { detail: `There is left: ${uses.use}.` });
-    await retireRelationshipType(write.tx, tenant, key, write.revision, writer);
-    write.changed('relationship_type', typeKeyOf(key), 'retire');
+    await retireRelationshipType(unit.tx, tenant, key, unit.revision, writer);
+    unit.changed('relationship_type', typeKeyOf(key), 'retire');
   });
 }
 
 /** Gives the writer's type to another owner as it is; does nothing when it is not (any more) the writer's. */
 export function transferRelationshipType(
-  services: Pick<TypeServices, 'database'>,
+  services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
   key: TypeKey,
@@ -188,12 +189,12 @@ export function transferRelationshipType(
     ownerOf: async (tx: Transaction) => (await readRelationshipType(tx, tenant, key))?.owner,
     setOwner: (tx: Transaction, owner: Owner) => updateRelationshipTypeOwner(tx, tenant, key, owner),
   };
-  return transferRow(services.database, tenant, writer, row, to);
+  return transferRow(services, tenant, writer, row, to);
 }
 
 /** @throws Problem type_quota_reached */
-async function checkQuota({ tx, tenant }: ConfigWrite, table: 'thing' | 'relationship', more = 1): Promise<void> {
-  if (more === 0 || (await countTypes(tx, tenant.tenant, table)) + more <= limits.typesMax) return;
+async function checkQuota({ tx, tenant }: ConfigUnit, table: 'thing' | 'relationship', more = 1): Promise<void> {
+  if (more === 0 || (await countTypes(tx, tenant, table)) + more <= limits.typesMax) return;
   throw typeProblem('type_quota_reached', { detail: `A tenant may have ${limits.typesMax} of them.` });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Transaction } from '../core/db/database.ts';
 import { claim, type Writer } from '../core/ownership.ts';
-import type { ConfigWrite } from '../tenants/index.ts';
+import type { ConfigUnit } from '../writes/index.ts';
 import { typeProblem } from './problems.ts';
 import { parseTypeKey, typeKeyOf } from './rules.ts';
 import type { RelationshipTypeRow, RelationshipTypeSpec, TypeKey } from './schema.ts';
@@ -23,13 +23,13 @@ type Named = { key: TypeKey; spec: RelationshipTypeSpec };
  * @throws Problem type_unknown, and those of ownership for a peer
  */
 export async function resolveReferences(
-  { tx, tenant }: ConfigWrite,
+  { tx, tenant, tenantRow }: ConfigUnit,
   first: Named,
   peers: Peers = () => undefined,
 ): Promise<(Named & Peer)[]> {
   const together: (Named & Peer)[] = [];
   const isComing = (name: string) => [first, ...together].some(({ key }) => typeKeyOf(key) === name);
-  await requireEnds(tx, tenant.tenant, first);
+  await requireEnds(tx, tenant, first);
   await resolve(first);
   // `together` grows while it is read.
   for (const one of together) await resolve(one);
@@ -38,11 +38,11 @@ export async function resolveReferences(
   async function resolve(one: Named): Promise<void> {
     for (const { name, pointer } of waysOf(one)) {
       const key = parseTypeKey(name);
-      if (isComing(name) || (await readRelationshipType(tx, tenant.tenant, key)) !== undefined) continue;
+      if (isComing(name) || (await readRelationshipType(tx, tenant, key)) !== undefined) continue;
       const peer = peers(name);
       if (peer === undefined) throw unknown(one === first, `There is no relationship type ${name}`, one, pointer);
-      claim(undefined, peer.writer, tenant.spec.configAuthority);
-      await requireEnds(tx, tenant.tenant, { key, spec: peer.spec });
+      claim(undefined, peer.writer, tenantRow.spec.configAuthority);
+      await requireEnds(tx, tenant, { key, spec: peer.spec });
       together.push({ key, ...peer });
     }
   }

@@ -48,7 +48,7 @@ const { app, clock, keyed } = server;
 await server.tenant('demo');
 await server.tenant('other');
 await putIssuer(
-  { database: keyed.database, baseUrl },
+  { ...keyed, baseUrl },
   operator('idp'),
   'demo',
   'idp',
@@ -255,7 +255,7 @@ describe('changes while it runs', () => {
 
   test('an issuer that is trusted no longer is refused at once, cached tokens too', async () => {
     const second = issuerSpec({ issuer: `${idp.issuer}/second`, jwksUri: idp.jwksUri, actorIdPrefix: 'b-' });
-    const services = { database: keyed.database, baseUrl };
+    const services = { ...keyed, baseUrl };
     await putIssuer(services, operator('second'), 'demo', 'second', second);
     await server.served('demo');
     const token = await idp.sign(claims({ iss: `${idp.issuer}/second` }), {}, key);
@@ -269,7 +269,7 @@ describe('changes while it runs', () => {
   test("an issuer whose keys cannot be read is a 503, not the token's fault", async () => {
     await server.tenant('cut-off');
     const spec = issuerSpec({ issuer: 'http://127.0.0.1:9', jwksUri: 'http://127.0.0.1:9/keys' });
-    await putIssuer({ database: keyed.database, baseUrl }, operator('x'), 'cut-off', 'x', spec);
+    await putIssuer({ ...keyed, baseUrl }, operator('x'), 'cut-off', 'x', spec);
     await server.served('cut-off');
     const answer = await call(
       'shared-authz:evaluate',

@@ -26,6 +26,7 @@ import { RateLimit } from '../../server/rate-limit.ts';
 import { ServedTenant, type TenantSnapshot } from '../../server/snapshot/index.ts';
 import { disableTenant, eraseTenant, putTenant, readTenant, type TenantSpec } from '../../server/tenants/index.ts';
 import { createValidatorCompiler } from '../../server/validation.ts';
+import { tenantWriter } from '../../server/writes/index.ts';
 import { tenantSpec } from '../core/auth/tenant-auth.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
 import type { TestDatabase } from '../helpers/database.ts';
@@ -45,7 +46,7 @@ export async function createTestApp(
   const observe: Observe = (observation) => observations.push(observation);
   const sealer = createSealer(masterKey);
   const installationKey = await openInstallationKey({ database, sealer });
-  const keyed = { database, sealer, clock, baseUrl, installationKey };
+  const keyed = { database, sealer, tagger: sealer, clock, baseUrl, installationKey };
   const held = new Map<string, ServedTenant>();
   const served = async (tenant: string) => {
     const loaded = await database.systemSnapshot(async (tx) => {
@@ -66,18 +67,19 @@ export async function createTestApp(
     tenantOf: (tenant) => held.get(tenant),
     tokens,
     authenticateMember: (token, tenant) => authenticateMember(keyed, token, tenant),
-    recordSupportUse: (caller, use) => recordSupportUse(keyed.database, caller, use),
+    recordSupportUse: (caller, use) => recordSupportUse(keyed, caller, use),
     observe,
     rates,
   });
   registerKeyRoutes(app, { clock, published: new PublishedKeys(database) });
-  registerIssuerRoutes(app, { database, baseUrl, served });
+  registerIssuerRoutes(app, { database, clock, baseUrl, served });
   registerMemberRoutes(app, keyed);
   more(app);
   await app.ready();
   afterAll(() => app.close());
   const tenants = {
     database,
+    write: tenantWriter({ database, clock }),
     ensureKeys: (write: Parameters<typeof ensureKeys>[1]) => ensureKeys({ sealer, clock }, write),
     sealer,
   };

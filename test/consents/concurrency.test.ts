@@ -127,7 +127,7 @@ test('more at once than registrationItemsMax and registrationsWritingMax: all ar
 test('what Postgres refuses of one request does not take the others with it', async () => {
   const { define, tenant } = await consenting(server, clock);
   await define('news', { '1 a en': 0 });
-  const { registrar } = server.services.consents;
+  const { batchWriter } = server.services.consents;
   const served = server.services.snapshots.served(tenant) as ServedTenant;
   const caller = { kind: 'backend', tenant, clientId: 'c', scopes: new Set<string>(), issuer: 'i' } as const;
   const wanted = (userId: string) => ({
@@ -137,7 +137,7 @@ test('what Postgres refuses of one request does not take the others with it', as
   });
   const outcomes = await Promise.allSettled(
     ['good', 'b\0d', 'fine'].map((userId) =>
-      registrar.register(tenant, { wanted: [wanted(userId)], refusals: [], batch: false }),
+      batchWriter.register(tenant, { wanted: [wanted(userId)], refusals: [], batch: false }),
     ),
   );
   expect(outcomes.map((one) => one.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

@@ -1,4 +1,4 @@
-/** Consents that were given elsewhere: brought in once, with their dates; what is wrong is refused by its line. */
+/** Consents that were given elsewhere: imported once, with their dates; what is wrong is refused by its line. */
 import { expect, test } from 'vitest';
 import { seedConsents } from '../../server/consents/index.ts';
 import { holdErasing } from '../../server/pseudonyms/index.ts';
@@ -30,7 +30,7 @@ test('dates are kept, once; a tenant that was asked anything gets nothing', asyn
   await user('bob')('DELETE', `/${given.id}`);
   expect(await seedConsents(server.services.consents, tenant, lines)).toEqual([]);
   expect((await user('bob')('GET', '/me')).body.consents).toEqual([]);
-  expect((await ledger()).filter((one) => one.includes('brought_in'))).toHaveLength(2);
+  expect((await ledger()).filter((one) => one.includes('imported'))).toHaveLength(2);
 });
 
 test('a wrong line is refused by itself', async () => {

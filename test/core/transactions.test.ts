@@ -41,6 +41,16 @@ describe('statements that are issued together', () => {
     expect(await emails()).toEqual(['a@x', 'b@x', 'c@x']);
   });
 
+  test('tell the error of the first that failed, whichever the work waits for first', async () => {
+    const write = database.tenant('one', async (tx) => {
+      const first = tx.run(wrong);
+      first.catch(() => {});
+      await tx.run(insert('f@x'));
+      await first;
+    });
+    await expect(write).rejects.toThrow(/division by zero/);
+  });
+
   test('are undone with their commit, when that went with them', async () => {
     const write = database.systemPipelined((tx) => Promise.all([tx.run(insert('e@x')), tx.run(wrong)]));
     await expect(write).rejects.toThrow(/division by zero/);

@@ -13,6 +13,7 @@ import { mintClientToken, mintUserToken } from '../../server/keys/index.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
 import { createServices, type Services } from '../../server/services.ts';
 import { putTenant, type TenantSpec } from '../../server/tenants/index.ts';
+import type { EventSink } from '../../server/writes/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export type TestServer = {
@@ -53,6 +54,7 @@ export async function createTestServer(
   environment: Record<string, string> = {},
   on?: TestDatabase,
   clock?: Clock,
+  events?: EventSink,
 ): Promise<TestServer> {
   const db = on ?? (await createTestDatabase());
   const config = readConfig({
@@ -68,6 +70,7 @@ export async function createTestServer(
     applicationName: 'serve',
     observe: (one) => observations.push(one),
     ...(clock ? { clock } : {}),
+    ...(events ? { events } : {}),
   });
   await services.snapshots.start();
   const app = await createApp(config, services);

@@ -20,9 +20,9 @@ const { database } = db;
 const world = await createTestApp(db);
 const idp = await startIdentityProvider();
 await idp.addKey('one');
-const services = { database, baseUrl };
-const maxStalenessMs = 15_000;
 const clock = new TestClock();
+const services = { database, clock, baseUrl };
+const maxStalenessMs = 15_000;
 const servers: KeyFindings[] = [];
 
 let tenant: string;
@@ -157,7 +157,7 @@ test('a finding goes with the issuer, and one about an issuer that nobody trusts
   const { findings, lookAndRecord } = await serve();
   await lookAndRecord();
   expect(await stored()).toHaveLength(1);
-  await deleteIssuer({ database }, operator('idp'), tenant, 'idp');
+  await deleteIssuer(services, operator('idp'), tenant, 'idp');
   expect(await stored()).toEqual([]);
   findings.found({ tenant, issuer: 'https://stranger.example', error: 'x' });
   await findings.record();

@@ -10,6 +10,7 @@ import {
   openInstallationKey,
 } from '../../server/keys/index.ts';
 import { putTenant } from '../../server/tenants/index.ts';
+import { tenantWriter } from '../../server/writes/index.ts';
 import { baseUrl, createTestApp, masterKey, operator, send } from '../access/test-app.ts';
 import { tenantSpec } from '../core/auth/tenant-auth.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -170,6 +171,7 @@ test('a wrong master key is noticed on any tenant, before a new key is sealed un
   const right = createSealer(masterKey);
   const services = {
     database: fresh.database,
+    write: tenantWriter({ database: fresh.database, clock }),
     ensureKeys: (write: Parameters<typeof ensureKeys>[1]) => ensureKeys({ sealer: right, clock }, write),
     sealer: right,
   };

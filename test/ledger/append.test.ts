@@ -6,14 +6,15 @@ import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { createSealer } from '../../server/keys/index.ts';
 import { personalDigest } from '../../server/ledger/digest.ts';
-import { eraseIn, Ledger } from '../../server/ledger/index.ts';
+import { appendEntries, eraseIn, Ledger } from '../../server/ledger/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { masterKey } from '../helpers/server.ts';
 import { entry, T0 } from './chain.ts';
 
 const { database, adminUrl } = await createTestDatabase();
-const ledger = new Ledger(database, createSealer(masterKey));
+const tagger = createSealer(masterKey);
+const ledger = new Ledger(database, tagger);
 const tenantCode = () => `t${randomUUID().slice(0, 8)}`;
 
 type Row = Record<string, string | Buffer | Date | null>;
@@ -48,9 +49,9 @@ describe('appending', () => {
 
   test('in a transaction is part of it', async () => {
     const tenant = tenantCode();
-    await database.tenant(tenant, (tx) => ledger.appendIn(tx, tenant, [entry(), entry()]));
+    await database.tenant(tenant, (tx) => appendEntries(tagger, tx, tenant, [entry(), entry()]));
     const failing = database.tenant(tenant, async (tx) => {
-      await ledger.appendIn(tx, tenant, [entry()]);
+      await appendEntries(tagger, tx, tenant, [entry()]);
       throw new Error('undone');
     });
     await expect(failing).rejects.toThrow('undone');
@@ -60,7 +61,7 @@ describe('appending', () => {
   test('nothing is nothing, and resolves', async () => {
     const tenant = tenantCode();
     await ledger.append(tenant, []);
-    await database.tenant(tenant, (tx) => ledger.appendIn(tx, tenant, []));
+    await database.tenant(tenant, (tx) => appendEntries(tagger, tx, tenant, []));
     expect(await inboxOf(tenant)).toEqual([]);
   });
 

@@ -291,7 +291,7 @@ describe('bad input', () => {
 });
 
 describe('invitations that a manifest asks for', () => {
-  const services = { database, clock, baseUrl };
+  const services = { ...keyed, baseUrl };
   const wanted = [
     { email: 'Boss@example.com', role: 'security-admin' as const },
     { email: 'deputy@example.com', role: 'security-admin' as const },

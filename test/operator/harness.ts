@@ -19,6 +19,7 @@ import { createSealer, ensureKeys } from '../../server/keys/index.ts';
 import { Artifacts, Engine } from '../../server/policies/index.ts';
 import { createCompiler } from '../../server/rego/index.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
+import { tenantWriter } from '../../server/writes/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 import { roomsOf } from './rooms.ts';
@@ -36,12 +37,18 @@ export async function createWorld(dates: Clock = systemClock) {
     observe,
   });
   const sealer = createSealer(randomBytes(32).toString('base64url'));
+  const writing = { database, clock: systemClock, tagger: sealer };
   const services: OperatorServices = {
-    tenants: { database, ensureKeys: (write) => ensureKeys({ sealer, clock: systemClock }, write), sealer },
-    policies: { database, artifacts, engine, clock: systemClock },
-    issuers: { database, baseUrl: 'http://127.0.0.1:8080' },
-    invitations: { database, clock: systemClock, baseUrl: 'http://127.0.0.1:8080' },
-    types: { database, clock: systemClock },
+    tenants: {
+      database,
+      write: tenantWriter(writing),
+      ensureKeys: (write) => ensureKeys({ sealer, clock: systemClock }, write),
+      sealer,
+    },
+    policies: { ...writing, artifacts, engine },
+    issuers: { ...writing, baseUrl: 'http://127.0.0.1:8080' },
+    invitations: { ...writing, baseUrl: 'http://127.0.0.1:8080' },
+    types: writing,
     definitions: { database, clock: dates },
   };
   const rooms = roomsOf(services);

@@ -52,7 +52,7 @@ async function sharing(tenant: string) {
 }
 
 const relationship = { from: { type: 'user', id: 'a' }, relationshipType: 'drives', to: { type: 'car', id: '1' } };
-const writer = (tenant: string) => ({ tenant, actor: 'client:test', requestId: 'r' });
+const writer = (tenant: string) => ({ tenant, by: { actor: 'client:test', requestId: 'r' } });
 
 describe('manifests of types', () => {
   test('are made in the order that they need, and decided with', async () => {

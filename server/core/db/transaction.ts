@@ -67,7 +67,11 @@ export type Work<T> = (tx: Transaction) => Promise<T>;
 
 /** A pool, and who ends those of its connections that are silent. */
 export type Connections = { pool: pg.Pool; watchdog: QueryWatchdog };
-type Connection = { client: pg.PoolClient; watchdog: QueryWatchdog; lose: (error: Error) => void };
+/** `failure`: the first error of a statement. */
+type Connection = { client: pg.PoolClient; watchdog: QueryWatchdog; lose: (error: Error) => void; failure?: unknown };
+
+/** SQLSTATE of every statement behind one that has failed. */
+const ABORTED = '25P02';
 
 /** @param use may say that the connection is lost; one that is, is not used again */
 async function withConnection<T>({ pool, watchdog }: Connections, use: (one: Connection) => Promise<T>): Promise<T> {
@@ -88,7 +92,7 @@ async function withConnection<T>({ pool, watchdog }: Connections, use: (one: Con
 /**
  * A transaction whose statements may depend on one another.
  * @param begin SQL of its beginning, asked when there is a connection
- * @throws the error of its beginning, of a statement, or of the work; nothing of it is then written
+ * @throws the error of its beginning, of the first statement that failed, or of the work; nothing of it is then written
  */
 export function interactive<T>(connections: Connections, begin: () => string, work: Work<T>): Promise<T> {
   return withConnection(connections, async (connection) => {
@@ -101,13 +105,16 @@ export function interactive<T>(connections: Connections, begin: () => string, wo
       tx.end();
       // To a transaction with a failed statement Postgres answers a commit with ROLLBACK, which is no error.
       const { command } = await send(connection, 'commit');
-      if (command !== 'COMMIT') throw new Error('a statement of the transaction failed: nothing of it was written');
-      return worked.value;
+      if (command === 'COMMIT') return worked.value;
+      const cause = connection.failure;
+      throw new Error('a statement of the transaction failed: nothing of it was written', { cause });
     } catch (error) {
       // What still runs of the work must not get a statement in behind the rollback.
       tx.end();
+      const { failure } = connection;
       await send(connection, 'rollback').catch(connection.lose);
-      throw error;
+      // Of statements that go together, the work may have waited for a later one first.
+      throw (error as { code?: unknown } | undefined)?.code === ABORTED ? failure : error;
     }
   });
 }
@@ -139,6 +146,7 @@ export function pipelined<T>(connections: Connections, settings: Sql, work: Work
 function send(connection: Connection, query: string | Statement): Promise<pg.QueryResult> {
   return answerOf<pg.QueryResult>(connection, (answer) => connection.client.query(query, answer)).catch((error) => {
     Error.captureStackTrace(error); // of who asked, not of what read the answer
+    connection.failure ??= error;
     throw error;
   });
 }

@@ -3,18 +3,15 @@
  * with one commit for all. A user's consents are written in turn (holdUsers), and the clock is read when it is their turn, so
  * that what is judged is what is written to.
  */
-
-import { takeFitting } from '../core/batch-loader.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Database, Transaction } from '../core/db/database.ts';
+import { callerName } from '../core/auth/name.ts';
+import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { claimAll, type Once } from '../core/once.ts';
+import type { Once } from '../core/once.ts';
 import { Problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
-import type { Ledger, RegisterEntry } from '../ledger/index.ts';
-import { comeBack, type Tagger } from '../pseudonyms/index.ts';
-import { type RecordWritten, writeRecords } from '../relationships/index.ts';
+import type { RegisterEntry } from '../ledger/index.ts';
 import { type TenantSpec, tenantProblem } from '../tenants/index.ts';
+import { GroupCommit, type RecordUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { type Asking, entryOf } from './governing.ts';
 import { checkRegistrable, documentOf } from './rules.ts';
 import type { ConsentItem, ConsentRow } from './schema.ts';
@@ -30,91 +27,46 @@ type Registration = {
   once?: Once | undefined;
 };
 
-type Waiting = {
-  registration: Registration;
-  resolve: (written: RecordWritten<Outcome[]>) => void;
-  reject: (error: unknown) => void;
-};
-type Lane = { waiting: Waiting[]; writing: number };
-
-type Services = {
-  database: Database;
-  clock: Clock;
-  ledger: Ledger;
-  tagger: Tagger;
+type Services = WriteServices & {
   snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };
 };
 
-export class Registrar {
-  readonly #services: Services;
-  readonly #lanes = new Map<string, Lane>();
+export class ConsentBatchWriter {
+  readonly #groups: GroupCommit<Registration, Outcome[]>;
 
   constructor(services: Services) {
-    this.#services = services;
+    this.#groups = new GroupCommit<Registration, Outcome[]>({
+      write: (tenant, registrations) => registerAll(services, tenant, registrations),
+      sizeOf: ({ wanted }) => wanted.length,
+      sizeMax: limits.registrationItemsMax,
+      writingMax: limits.registrationsWritingMax,
+    });
   }
 
   /** @returns the outcomes of what is wanted, committed with their entries */
   register(tenant: string, registration: Registration): Promise<RecordWritten<Outcome[]>> {
-    return new Promise((resolve, reject) => {
-      const lane = this.#lanes.get(tenant) ?? { waiting: [], writing: 0 };
-      this.#lanes.set(tenant, lane);
-      lane.waiting.push({ registration, resolve, reject });
-      if (lane.writing < limits.registrationsWritingMax) void this.#write(tenant, lane);
-    });
-  }
-
-  async #write(tenant: string, lane: Lane): Promise<void> {
-    lane.writing++;
-    // After all requests that have arrived together were looked at.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (lane.waiting.length > 0) {
-      // A request is never divided.
-      const group = takeFitting(lane.waiting, sizeOf, limits.registrationItemsMax);
-      await this.#together(tenant, group).catch((error) => this.#apart(tenant, group, error));
-    }
-    lane.writing--;
-    if (lane.writing === 0) this.#lanes.delete(tenant);
-  }
-
-  async #together(tenant: string, group: readonly Waiting[]): Promise<void> {
-    const registrations = group.map((one) => one.registration);
-    const { result, revision } = await registerAll(this.#services, tenant, registrations);
-    for (const [i, { resolve }] of group.entries()) resolve({ result: result[i] as Outcome[], revision });
-  }
-
-  /** What failed together may be the fault of one of them. */
-  async #apart(tenant: string, group: readonly Waiting[], error: unknown): Promise<void> {
-    if (group.length === 1) return group[0]?.reject(error);
-    for (const one of group) await this.#together(tenant, [one]).catch(one.reject);
+    return this.#groups.write(tenant, registration);
   }
 }
 
-const sizeOf = ({ registration }: Waiting): number => registration.wanted.length;
-
 function registerAll(services: Services, tenant: string, registrations: readonly Registration[]) {
-  const writer = { tenant, actor: '', requestId: '' };
-  return writeRecords(services, writer, async (tx) => {
-    await claimAll(
-      tx,
-      registrations.map((one) => one.once),
-    );
+  const author = { tenant, once: registrations.map((one) => one.once) };
+  return write(services, author, { locks: 'records' }, async (unit) => {
     const all = registrations.flatMap((one) => one.wanted);
-    const given = await hold(tx, tenant, all);
-    const now = services.clock.now();
+    const given = await hold(unit.tx, tenant, all);
     const { definitions, spec } = services.snapshotOf(tenant);
     const added: NewConsent[] = [];
-    const entries: RegisterEntry[] = [];
     const outcomes = registrations.map(({ wanted, refusals, batch }) => {
-      entries.push(...refusals);
+      unit.register(refusals);
       return wanted.map((one): Outcome => {
         try {
-          const outcome = judgeItem(definitions, given, one, now);
+          const outcome = judgeItem(definitions, given, one, unit.now);
           if (outcome.created) added.push(outcome.row);
-          entries.push(entryFor(one, outcome.created ? 'registered' : 'already_given', now));
+          record(unit, one, outcome.created);
           return outcome;
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
-          if (batch) entries.push({ ...entryFor(one, error.code, now), type: 'denied' });
+          if (batch) unit.register([{ ...entryFor(one, error.code, unit.now), type: 'denied' }]);
           return { refused: error };
         }
       });
@@ -122,11 +74,18 @@ function registerAll(services: Services, tenant: string, registrations: readonly
     if (added.length > 0) {
       const type = spec.tokenMapping.defaultActorType;
       const users = [...new Set(added.map((row) => row.user_id))].map((id) => ({ type, id }));
-      await Promise.all([comeBack(services.tagger, tx, tenant, users), insertConsents(tx, tenant, added)]);
+      await Promise.all([unit.comeBack(users), insertConsents(unit.tx, tenant, added)]);
     }
-    await services.ledger.appendIn(tx, tenant, entries);
     return outcomes;
   });
+}
+
+function record(unit: RecordUnit, wanted: Wanted, created: boolean): void {
+  const { asking, item, userId } = wanted;
+  unit.register([entryFor(wanted, created ? 'registered' : 'already_given', unit.now)]);
+  if (!created) return;
+  const { name, version, document } = item;
+  unit.emit('CONSENT_REGISTERED', { requestor: callerName(asking.caller), userId, name, version, document });
 }
 
 /** What the users gave before, who wait for nobody else from now on; by keyOf. */

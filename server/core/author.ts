@@ -1,0 +1,24 @@
+/** Whose write it is: the tenant, whom the audit names, and the keys of the requests that it carries out. */
+import type { Actor } from './auth/schema.ts';
+import type { Once } from './once.ts';
+import type { Writer } from './ownership.ts';
+
+/** Whom the audit names, and the request. */
+export type By = { actor: string; requestId?: string | undefined };
+
+export type Author = {
+  tenant: string;
+  /** Absent where only the ledger tells of the write: then nothing is audited. */
+  by?: By | undefined;
+  /** The request's Idempotency-Key; several where a group of requests is written together. */
+  once?: Once | readonly (Once | undefined)[] | undefined;
+  /** The end user that writes. One that was erased is known again from here on. */
+  user?: Actor | undefined;
+};
+
+export type AuditedAuthor = Author & { by: By };
+
+/** The author of a write of configuration. */
+export function authorOf(tenant: string, writer: Writer): AuditedAuthor {
+  return { tenant, by: writer, once: writer.once };
+}

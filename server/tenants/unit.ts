@@ -1,0 +1,30 @@
+/**
+ * Shapes of a write of configuration. server/writes makes the unit; that room stands above this one, so this room's own
+ * actions get the function from services.ts.
+ */
+import type { Transaction } from '../core/db/database.ts';
+import type { Writer } from '../core/ownership.ts';
+import type { TenantRow } from './schema.ts';
+
+export type TenantUnit = {
+  readonly tx: Transaction;
+  /** The tenant's code. */
+  readonly tenant: string;
+  /** The tenant, locked: nobody else writes its configuration until the transaction ends. */
+  readonly tenantRow: TenantRow;
+  /** The revision that this write makes, if it changes anything. */
+  readonly revision: number;
+  /** States one change; without any, the write leaves no trace and makes no revision. @param actor if not the author's */
+  changed(kind: string, name: string, action: string, detail?: unknown, actor?: string): void;
+};
+
+/** `revision` holds the result: the new one, or the current one when nothing changed. */
+export type ConfigWritten<T> = { result: T; revision: number; changed: boolean };
+
+export type WriteTenant = <T>(
+  tenant: string,
+  writer: Writer,
+  work: (unit: TenantUnit) => Promise<T>,
+  /** Makes the row where there is none. */
+  create?: (tx: Transaction) => Promise<void>,
+) => Promise<ConfigWritten<T>>;

@@ -1,0 +1,65 @@
+/**
+ * Group commit: what is asked for one tenant while others are being written goes together in the next transaction, with one
+ * commit for all. What failed together is written one by one, because it may be the fault of one of them.
+ */
+import { takeFitting } from '../core/batch-loader.ts';
+import type { RecordWritten } from './write.ts';
+
+type GroupOptions<Item, Result> = {
+  /** One transaction. @returns a result for each item, in their order */
+  write: (tenant: string, items: readonly Item[]) => Promise<RecordWritten<readonly Result[]>>;
+  sizeOf: (item: Item) => number;
+  /** Of all items of a group; an item is never divided. */
+  sizeMax: number;
+  /** Transactions of a tenant at once. */
+  writingMax: number;
+};
+type Waiting<Item, Result> = {
+  item: Item;
+  resolve: (written: RecordWritten<Result>) => void;
+  reject: (error: unknown) => void;
+};
+type Lane<Item, Result> = { waiting: Waiting<Item, Result>[]; writing: number };
+
+export class GroupCommit<Item, Result> {
+  readonly #options: GroupOptions<Item, Result>;
+  readonly #lanes = new Map<string, Lane<Item, Result>>();
+
+  constructor(options: GroupOptions<Item, Result>) {
+    this.#options = options;
+  }
+
+  /** Resolves when the item is committed. */
+  write(tenant: string, item: Item): Promise<RecordWritten<Result>> {
+    return new Promise((resolve, reject) => {
+      const lane = this.#lanes.get(tenant) ?? { waiting: [], writing: 0 };
+      this.#lanes.set(tenant, lane);
+      lane.waiting.push({ item, resolve, reject });
+      if (lane.writing < this.#options.writingMax) void this.#write(tenant, lane);
+    });
+  }
+
+  async #write(tenant: string, lane: Lane<Item, Result>): Promise<void> {
+    const { sizeOf, sizeMax } = this.#options;
+    lane.writing++;
+    // After all requests that have arrived together were looked at.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (lane.waiting.length > 0) {
+      const group = takeFitting(lane.waiting, ({ item }) => sizeOf(item), sizeMax);
+      await this.#together(tenant, group).catch((error) => this.#apart(tenant, group, error));
+    }
+    lane.writing--;
+    if (lane.writing === 0) this.#lanes.delete(tenant);
+  }
+
+  async #together(tenant: string, group: readonly Waiting<Item, Result>[]): Promise<void> {
+    const items = group.map(({ item }) => item);
+    const { result, revision } = await this.#options.write(tenant, items);
+    for (const [i, { resolve }] of group.entries()) resolve({ result: result[i] as Result, revision });
+  }
+
+  async #apart(tenant: string, group: readonly Waiting<Item, Result>[], error: unknown): Promise<void> {
+    if (group.length === 1) return group[0]?.reject(error);
+    for (const one of group) await this.#together(tenant, [one]).catch(one.reject);
+  }
+}
