@@ -89,10 +89,7 @@ type Parts = {
   place: string;
   lead: Leadership;
   /** What writes. */
-  writing: Pick<
-    FencedServices,
-    'database' | 'tenants' | 'policies' | 'issuers' | 'invitations' | 'types' | 'definitions'
-  >;
+  writing: FencedServices;
   trouble: () => string | undefined;
   isLive: () => boolean;
   close: () => Promise<void>;
@@ -167,7 +164,7 @@ async function kubernetesParts(
     source: new KubernetesSource({ api, clock, observe }),
     place: api.server,
     lead: lease.lead,
-    writing: services.fenced({ term: () => lease.term(), refused: (error) => lease.refused(error) }),
+    writing: await services.fenced({ term: () => lease.term(), refused: (error) => lease.refused(error) }),
     trouble: () => lease.trouble,
     isLive: () => !lease.isOver,
     close: async () => {

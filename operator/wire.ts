@@ -51,12 +51,12 @@ export type RoomServices = {
   tenants: TenantServices;
   policies: PolicyServices;
   issuers: IssuerServices;
-  invitations: InvitationServices;
+  members: InvitationServices;
   types: TypeServices;
   definitions: DefinitionServices;
 };
 
-export function wireRooms({ tenants, policies, issuers, invitations, types, definitions }: RoomServices): Rooms {
+export function wireRooms({ tenants, policies, issuers, members, types, definitions }: RoomServices): Rooms {
   const { database } = tenants;
   return {
     ...wireTypes(types),
@@ -66,10 +66,10 @@ export function wireRooms({ tenants, policies, issuers, invitations, types, defi
     disableTenant: (writer, tenant) => disableTenant(tenants, writer, tenant),
     eraseTenant: (writer, tenant) => eraseTenant(tenants, writer, tenant),
     transferTenant: (writer, tenant, to) => transferTenant(tenants, writer, tenant, to),
-    inviteForManifest: (tenant, wanted, actor) => inviteForManifest(invitations, tenant, wanted, actor),
-    makeInvitationLink: (tenant, id) => makeInvitationLink(invitations, tenant, id),
-    recordInvitationReported: (tenant, id, by) => recordInvitationReported(invitations, tenant, id, by),
-    findEntrance: (tenant) => findEntrance(invitations, tenant),
+    inviteForManifest: (tenant, wanted, actor) => inviteForManifest(members, tenant, wanted, actor),
+    makeInvitationLink: (tenant, id) => makeInvitationLink(members, tenant, id),
+    recordInvitationReported: (tenant, id, by) => recordInvitationReported(members, tenant, id, by),
+    findEntrance: (tenant) => findEntrance(members, tenant),
     findPolicy: (tenant, name) =>
       database.read(tenant, (tx) => requirePolicy(tx, tenant, name)).catch(undefinedFor('policy_not_found')),
     putPolicy: (writer, tenant, spec, options) => {

@@ -1,20 +1,7 @@
-/** Owns putting the rooms together: one object that app.ts, the operator and the CLI take what they need from. */
+/** Owns building a process's services: the ground floor, and on it the rooms of the list, in order. */
 import { randomUUID } from 'node:crypto';
-import type { AccessServices } from './access.ts';
-import { erasingAudit } from './audit/index.ts';
-import { type AuthzRouteServices, Batches, DecisionLog, Explainer, erasingDecisions } from './authz/index.ts';
-import type { AuthzenServices } from './authzen/index.ts';
-import {
-  type ConsentRouteServices,
-  erasingConsents,
-  FactsWithConsents,
-  PastConsents,
-  Registrar,
-  Throttled,
-} from './consents/index.ts';
-import type { JwksCache } from './core/auth/jwks.ts';
-import { createOutbound } from './core/auth/outbound.ts';
-import { AccessTokens } from './core/auth/token-cache.ts';
+import { createOutbound, type Outbound } from './core/auth/outbound.ts';
+import { allProblems } from './core/catalogue.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { type Config, requireVariable } from './core/config.ts';
 import { Database } from './core/db/database.ts';
@@ -22,93 +9,41 @@ import type { FenceOptions } from './core/db/fence.ts';
 import { FairQueue } from './core/fair-queue.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
-import { problem } from './core/problems.ts';
-import type { DefinitionRouteServices, DefinitionServices } from './definitions/index.ts';
-import type { ErasureServices } from './erasure/index.ts';
-import { FactsFromDatabase } from './facts/index.ts';
-import { askingPolicies, governedByPolicies } from './governing.ts';
-import { erasingIdempotency, type IdempotencyServices } from './idempotency/index.ts';
-import {
-  endInvitations,
-  erasingInvitations,
-  type InvitationRouteServices,
-  pendingInvitationOf,
-} from './invitations/index.ts';
-import type { IssuerRouteServices, IssuerServices, KeyFindings } from './issuers/index.ts';
-import {
-  createSealer,
-  ensureKeys,
-  type KeyRouteServices,
-  type MintServices,
-  openInstallationKey,
-  PublishedKeys,
-  type Sealer,
-} from './keys/index.ts';
-import { erasingLedger, Ledger, type LedgerRouteServices, type SealServices } from './ledger/index.ts';
-import {
-  authenticateMember,
-  type InvitationServices,
-  type MemberRouteServices,
-  type PortalServices,
-  recordSupportUse,
-} from './members/index.ts';
+import { createRooms, type Ground, type Room, type ServicesOf, type Use } from './core/room.ts';
+import { createSealer } from './core/sealer.ts';
 import { observers } from './observers.ts';
-import { issuerKeys, outboundOptions } from './outside.ts';
-import { Artifacts, Engine, type PolicyRouteServices, type PolicyServices } from './policies/index.ts';
-import { createCompiler } from './rego/index.ts';
-import { erasingRelationships, type RelationshipRouteServices } from './relationships/index.ts';
-import { Snapshots, type TenantSnapshot } from './snapshot/index.ts';
-import { type TenantServices, tenantProblem } from './tenants/index.ts';
-import type { TypeRouteServices, TypeServices } from './types/index.ts';
+import { outboundOptions } from './outside.ts';
+import { rooms as allRooms } from './rooms.ts';
+import { type Snapshots, snapshotRoom } from './snapshot/index.ts';
 
-export type Services = {
-  config: Config;
-  clock: Clock;
-  observe: Observe;
-  metrics: Metrics;
-  baseUrl: string;
-  database: Database;
-  snapshots: Snapshots;
-  /** Loads the Rego compiler in the background, so that the first policy does not wait for it. */
-  prepareCompiler: () => void;
-  tenants: TenantServices;
-  mint: MintServices;
-  portal: PortalServices;
-  access: AccessServices;
-  policies: PolicyRouteServices;
-  authz: AuthzRouteServices;
-  authzen: AuthzenServices;
-  types: TypeRouteServices;
-  definitions: DefinitionRouteServices;
-  relationships: RelationshipRouteServices;
-  sharing: InvitationRouteServices;
-  issuers: IssuerRouteServices;
-  keyFindings: KeyFindings;
-  members: MemberRouteServices;
-  invitations: InvitationServices;
-  keys: KeyRouteServices;
-  ledger: Ledger;
-  consents: ConsentRouteServices;
-  register: LedgerRouteServices;
-  sealing: SealServices;
-  idempotency: IdempotencyServices;
-  erasure: ErasureServices;
-  /** What writes configuration, each transaction of it bound to a term: for a writer that is not alone. */
-  fenced(fence: FenceOptions): FencedServices;
-  close(): Promise<void>;
+/** Each room's services by its name. */
+type RoomServices = { readonly [R in (typeof allRooms)[number] as R['name']]: ServicesOf<R> };
+/** Those of the rooms that the operator writes with. */
+export type WritingServices = Pick<
+  RoomServices,
+  'tenants' | 'policies' | 'issuers' | 'members' | 'types' | 'definitions'
+>;
+
+export type Services = Ground &
+  RoomServices & {
+    readonly metrics: Metrics;
+    readonly snapshots: Snapshots;
+    /** The services of a room, also of one that is not in the product's list. */
+    readonly use: Use;
+    /** The rooms that the operator writes with, each transaction of them bound to a term: for a writer that is not alone. */
+    fenced(fence: FenceOptions): Promise<FencedServices>;
+    close(): Promise<void>;
+  };
+
+export type FencedServices = WritingServices & { readonly database: Database; readonly use: Use };
+
+export type ServiceOptions = {
+  observe?: Observe;
+  clock?: Clock;
+  applicationName: string;
+  /** @default the product's, which others may follow */
+  rooms?: readonly [...typeof allRooms, ...Room[]];
 };
-
-export type FencedServices = {
-  database: Database;
-  tenants: TenantServices;
-  policies: PolicyServices;
-  issuers: IssuerServices;
-  invitations: InvitationServices;
-  types: TypeServices;
-  definitions: DefinitionServices;
-};
-
-export type ServiceOptions = { observe?: Observe; clock?: Clock; applicationName: string };
 
 /** {base_url}: what callers reach the APIs by, and what issuers are named after. */
 export function baseUrlOf(config: Config): string {
@@ -121,77 +56,34 @@ export function baseUrlOf(config: Config): string {
  * @throws ConfigError, MasterKeyError, or the database's error
  */
 export async function createServices(config: Config, options: ServiceOptions): Promise<Services> {
-  const clock = options.clock ?? systemClock;
+  const { clock = systemClock, rooms = allRooms, applicationName } = options;
+  allProblems(rooms);
   const { observe, attach } = observers(config, options.observe);
-  const url = requireVariable(config, 'ACCORD_DATABASE_URL', options.applicationName);
-  const sealer = createSealer(requireVariable(config, 'ACCORD_MASTER_KEY', options.applicationName));
+  const url = requireVariable(config, 'ACCORD_DATABASE_URL', applicationName);
+  const sealer = createSealer(requireVariable(config, 'ACCORD_MASTER_KEY', applicationName));
   const poolMax = config.ACCORD_DATABASE_POOL;
-  const database = new Database({ url, poolMax, applicationName: `accord-${options.applicationName}`, observe });
+  const database = new Database({ url, poolMax, applicationName: `accord-${applicationName}`, observe });
   try {
     await database.assertConfined();
-    const installationKey = await openInstallationKey({ database, sealer });
-    const baseUrl = baseUrlOf(config);
-    const published = new PublishedKeys(database);
-    const following = { server: randomUUID(), maxStalenessMs: config.ACCORD_MAX_STALENESS * 1000 };
-    const snapshots = snapshotsOf({ ...following, database, baseUrl, clock, observe }, published);
-    const outbound = createOutbound(await outboundOptions(config));
-    const { jwks, keyFindings } = issuerKeys({ ...following, outbound, clock, observe, database });
-    const rooms = buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl, sealer });
-    const portal = { database, installationKey, clock, baseUrl };
-    const pageTokens = createSealer(sealer.digest(new Uint8Array(), ['key of page tokens']));
-    const { policies, authz, types, definitions, consents, relationships, sharing } = rooms;
-    const [{ engine, log }, { ledger }] = [authz, consents];
-    const tenantsOn = (on: Database): TenantServices => ({
-      database: on,
-      ensureKeys: (write) => ensureKeys({ sealer, clock }, write),
-      sealer,
-    });
-    const metrics = metricsOf(snapshots, engine);
+    const ground: Ground = {
+      ...{ config, clock, observe, database, sealer, rooms },
+      ...{ outbound: createOutbound(await outboundOptions(config)), baseUrl: baseUrlOf(config) },
+      ...{ server: randomUUID(), turns: new FairQueue(clock) },
+    };
+    const use = await createRooms(ground, rooms);
+    const metrics = createMetrics(rooms.map((room: Room) => (meters) => room.metrics?.(use(room), meters)));
     attach(metrics);
+    const closing: (() => Promise<void>)[] = [() => closeRooms(rooms, use)];
     return {
-      ...{ config, clock, observe, metrics, baseUrl, database, snapshots, portal, keyFindings },
-      ...{ policies, authz, types, definitions, consents, relationships, sharing },
-      prepareCompiler: () => rooms.compiler.prepare(),
-      mint: { database, sealer, clock, baseUrl },
-      tenants: tenantsOn(database),
-      access: {
-        ...rooms.access,
-        authenticateMember: (token, tenant) => authenticateMember(portal, token, tenant),
-        recordSupportUse: (caller, use) => recordSupportUse(database, caller, use),
-        observe,
+      ...ground,
+      ...(servicesByName(rooms, use) as RoomServices),
+      ...{ metrics, use, snapshots: use(snapshotRoom).snapshots },
+      async fenced(fence) {
+        const { services, close } = await createFenced(ground, use, fence);
+        closing.push(close);
+        return services;
       },
-      authzen: { ...authz, tenantOf: rooms.access.tenantOf, baseUrl, pageTokens },
-      issuers: { database, baseUrl, served: rooms.served },
-      members: portal,
-      invitations: { database, clock, baseUrl },
-      keys: { tenantOf: (tenant) => snapshots.get(tenant), clock, published },
-      ledger,
-      register: { database, clock, ledger, tenantOf: (tenant) => snapshots.get(tenant) },
-      sealing: { database, sealer, clock, observe },
-      idempotency: { database, sealer, clock, observe },
-      erasure: { database, clock, sealer, ledger, rooms: erasingRooms(sealer, authz.turns) },
-      fenced(fence) {
-        const on = database.fenced(fence);
-        const artifacts = new Artifacts({ database: on, compiler: rooms.compiler, observe });
-        return {
-          database: on,
-          tenants: tenantsOn(on),
-          policies: { database: on, artifacts, engine, clock },
-          issuers: { database: on, baseUrl },
-          invitations: { database: on, clock, baseUrl },
-          types: { database: on, clock },
-          definitions: { database: on, clock },
-        };
-      },
-      async close() {
-        outbound.close();
-        await keyFindings.close();
-        await log.close();
-        await ledger.close();
-        await rooms.compiler.close();
-        await engine.close();
-        await database.close();
-      },
+      close: () => closeAll(ground, closing),
     };
   } catch (error) {
     await database.close();
@@ -199,96 +91,28 @@ export async function createServices(config: Config, options: ServiceOptions): P
   }
 }
 
-type Parts = {
-  config: Config;
-  clock: Clock;
-  observe: Observe;
-  database: Database;
-  snapshots: Snapshots;
-  jwks: JwksCache;
-  baseUrl: string;
-  sealer: Sealer;
-};
-
-function buildRooms({ config, clock, observe, database, snapshots, jwks, baseUrl, sealer }: Parts) {
-  const compiler = createCompiler({ workers: config.ACCORD_COMPILERS, observe });
-  const artifacts = new Artifacts({ database, compiler, observe });
-  const turns = new FairQueue(clock);
-  const engine = new Engine({
-    ...{ clock, observe, turns },
-    fetch: (tenant, digest) => artifacts.fetch(tenant, digest),
-    fetchPacked: (tenant, digest) => artifacts.fetchPacked(tenant, digest),
-  });
-  const explainer = new Explainer({ artifacts, engine, database });
-  const log = new DecisionLog(database, observe, sealer);
-  const ledger = new Ledger(database, sealer);
-  const tagger = sealer;
-  const tokens = new AccessTokens({ jwks, clock });
-  /** A snapshot that may be answered from. @throws Problem stale */
-  const tenantOf = (tenant: string): TenantSnapshot | undefined => {
-    if (!snapshots.isFresh(tenant)) throw problem('stale');
-    return snapshots.get(tenant);
-  };
-  const snapshotOf = (tenant: string): TenantSnapshot => {
-    const snapshot = tenantOf(tenant);
-    if (snapshot === undefined) throw tenantProblem('tenant_not_found');
-    return snapshot;
-  };
-  const served = async (tenant: string, revision: number): Promise<void> => {
-    if ((snapshots.get(tenant)?.revision ?? 0) < revision) await snapshots.refresh(tenant);
-  };
-  const past = new PastConsents(database);
-  const authz = {
-    engine,
-    turns,
-    facts: new FactsWithConsents(new FactsFromDatabase(database, turns), past),
-    log,
-    clock,
-    observe,
-    database,
-    artifacts,
-    explainer,
-    batches: new Batches(),
-    snapshotOf,
-    invitationOf: (tenant: string, requestToken: string, now: number) =>
-      pendingInvitationOf({ database, baseUrl }, tenant, requestToken, now),
-  };
-  const govern = governedByPolicies(authz);
-  return {
-    compiler,
-    served,
-    access: { tenantOf, tokens },
-    policies: { database, artifacts, engine, clock, served },
-    authz,
-    types: { database, clock, served },
-    definitions: { database, clock, served },
-    consents: {
-      ...{ database, clock, sealer, tagger, baseUrl, snapshotOf, ledger, past },
-      throttled: new Throttled(clock),
-      registrar: new Registrar({ database, clock, ledger, tagger, snapshotOf }),
-    },
-    relationships: { database, clock, tagger, govern, endInvitations },
-    sharing: {
-      ...{ database, clock, sealer, tagger, baseUrl, govern },
-      ask: askingPolicies(authz),
-      hasPolicy: (tenant: string, name: string) => snapshotOf(tenant).policies.has(name),
-    },
-  };
+function servicesByName(rooms: readonly Room[], use: Use): Record<string, unknown> {
+  return Object.fromEntries(rooms.map((room) => [room.name, use(room)]));
 }
 
-/** The rooms with records of people: what makes records erases before what records them. */
-function erasingRooms(sealer: Sealer, turns: FairQueue) {
-  const makers = [erasingInvitations(sealer), erasingRelationships, erasingConsents, erasingIdempotency(sealer)];
-  return [...makers, erasingDecisions(turns), erasingLedger, erasingAudit];
+async function createFenced(ground: Ground, below: Use, fence: FenceOptions) {
+  const database = ground.database.fenced(fence);
+  const writing = ground.rooms.filter(({ writtenByOperator }) => writtenByOperator);
+  const use = await createRooms({ ...ground, database }, writing, below);
+  const services = { ...(servicesByName(writing, use) as WritingServices), database, use };
+  return { services, close: () => closeRooms(writing, use) };
 }
 
-function metricsOf(snapshots: Snapshots, engine: Engine): Metrics {
-  const [tenants, programs] = [() => snapshots.size, () => engine.size];
-  return createMetrics({ tenants, programs, fresh: () => snapshots.isFresh() });
+async function closeRooms(rooms: readonly Room[], use: Use): Promise<void> {
+  for (const room of rooms.toReversed()) await room.close?.(use(room));
 }
 
-type Following = Omit<ConstructorParameters<typeof Snapshots>[0], 'keysChanged'>;
-
-function snapshotsOf(following: Following, published: PublishedKeys): Snapshots {
-  return new Snapshots({ ...following, keysChanged: (tenant) => published.forget(tenant) });
+/** Requests to the outside first: what rooms end waits for them. */
+async function closeAll(
+  { outbound, database }: { outbound: Outbound; database: Database },
+  closing: (() => Promise<void>)[],
+) {
+  outbound.close();
+  for (const close of closing.reverse()) await close();
+  await database.close();
 }

@@ -20,7 +20,6 @@ export function registerMetadata(app: App, services: MetadataServices): void {
       config: { access: { door: 'public' } },
       schema: {
         summary: 'AuthZEN metadata of the tenant',
-        tags: ['AuthZEN'],
         params: TenantParams,
         response: { 200: Metadata },
       },

@@ -2,11 +2,5 @@
  * The consents room: what users have agreed to. Registering, revoking and reading, each in the ledger before its answer.
  * Records: read for each question, never held. Owns accord.user_consent and accord.consent_invitation.
  */
-export { erasingConsents } from './erasing.ts';
-export { FactsWithConsents } from './facts.ts';
-export { PastConsents } from './past.ts';
-export { Registrar } from './registrar.ts';
-export { recorded } from './route-parts.ts';
-export { type ConsentRouteServices, registerConsentRoutes } from './routes.ts';
+export { consentsRoom } from './room.ts';
 export { seedConsents } from './seeding.ts';
-export { Throttled } from './throttled.ts';

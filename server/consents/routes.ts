@@ -2,13 +2,14 @@
 import { Type } from 'typebox';
 import { type App, type CountMore, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
+import { recorded } from '../ledger/index.ts';
 import { eraseUser, inviteUser, refuseConsent, revokeConsent } from './actions.ts';
 import { type Asking, askingOf, type ConsentServices } from './governing.ts';
 import { registerReadRoutes } from './read-routes.ts';
 import type { ReceiptServices } from './receipts.ts';
 import { registerConsents } from './registering.ts';
 import type { Registrar } from './registrar.ts';
-import { OneParams, recorded, tags, tenantWriters, writers } from './route-parts.ts';
+import { OneParams, tenantWriters, writers } from './route-parts.ts';
 import {
   BatchView,
   InvitationBody,
@@ -39,7 +40,6 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
       summary: 'Register a consent, or up to 50 with a result each',
       description:
         'For documents in effect of the active version, or of the version that the user consented to while that has not begun to end. Given before, it is answered with 200. A list is answered with 200 and one result an item.',
-      tags,
       params: TenantParams,
       body: RegisterBody,
       response: { 200: Type.Union([UserConsentView, BatchView]), 201: UserConsentView },
@@ -66,7 +66,6 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     errorHandler: recorded(services),
     schema: {
       summary: 'Record that a user does not agree to a document',
-      tags,
       params: TenantParams,
       body: RefusalBody,
       response: { 201: RefusalView },
@@ -90,7 +89,6 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     schema: {
       summary: 'Invite a user to the successor of the version that it consented to',
       description: 'The first invitation begins the grace period and stays; repeated, it is answered with 200.',
-      tags,
       params: TenantParams,
       body: InvitationBody,
       response: { 200: InvitedView, 201: InvitedView },
@@ -123,7 +121,6 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
     errorHandler: recorded(services),
     schema: {
       summary: "Revoke a consent, with the user's older ones of the same definition",
-      tags,
       params: OneParams,
       response: { 204: Type.Null() },
     },
@@ -139,7 +136,6 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
     errorHandler: recorded(services),
     schema: {
       summary: 'Erase a user: its consents, its invitations, and its name in the ledger',
-      tags,
       params: Type.Object({ tenant: Type.String(), userId: Type.String() }),
       response: { 204: Type.Null() },
     },

@@ -22,7 +22,7 @@ export {
 } from './judge.ts';
 export { type DefinitionState, pastDates, planOf } from './manifest.ts';
 export { definitionProblem } from './problems.ts';
-export { type DefinitionRouteServices, registerDefinitionRoutes } from './routes.ts';
+export { definitionsRoom } from './room.ts';
 export { definitionsOf } from './rules.ts';
 export type { Definition, Definitions } from './schema.ts';
 export { loadDefinitions } from './store.ts';

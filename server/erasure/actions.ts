@@ -7,8 +7,8 @@ import { recordRevision } from '../core/db/records.ts';
 import type { Erasing, Kept, Removed, RoomErasing } from '../core/erasing.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
+import type { Sealer } from '../core/sealer.ts';
 import { contactOf } from '../invitations/index.ts';
-import type { Sealer } from '../keys/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import {
   beginErasing,

@@ -4,6 +4,7 @@
  * can stand behind this interface later.
  */
 export { factsNeeded } from './needed.ts';
+export { factsRoom } from './room.ts';
 export {
   type ConsentFact,
   type Facts,

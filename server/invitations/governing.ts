@@ -2,14 +2,14 @@
  * Owns who may: what the routes of the room share, and what is asked of the tenant's policies, for users' calls and again
  * for whoever invited.
  */
+import type { Ask, Govern } from '../authz/index.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { type Once, onceOf } from '../core/once.ts';
+import type { Sealer } from '../core/sealer.ts';
 import type { InvitationFact } from '../facts/index.ts';
-import type { Sealer } from '../keys/index.ts';
-import type { Answer } from '../policies/index.ts';
 import type { Tagger } from '../pseudonyms/index.ts';
 import type { RecordWriter, Thing } from '../relationships/index.ts';
 import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
@@ -22,10 +22,6 @@ export type Question = {
   relationship?: { from?: Thing; relationshipType: string; to?: Thing };
   invitation?: InvitationFact;
 };
-/** What the policy answers; `failure` when no rule of it said so. */
-export type Ask = (asking: Asking, question: Question) => Promise<{ answer: Answer; failure?: { reason: string } }>;
-/** @throws Problem forbidden unless the policy answers allow */
-export type Govern = (asking: Asking, question: Question) => Promise<Answer>;
 
 export type InvitationServices = {
   database: Database;
@@ -38,7 +34,6 @@ export type InvitationServices = {
   hasPolicy: (tenant: string, name: string) => boolean;
 };
 
-export const tags = ['Invitations'];
 export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
 export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
 

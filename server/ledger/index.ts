@@ -3,12 +3,14 @@
  * are appended by whoever acts, and sealed into one hash chain a tenant. Owns accord.ledger_inbox, accord.ledger_entry and
  * accord.ledger_checkpoint.
  */
-export { actedBy } from './acting.ts';
+export { actedBy, entryOf } from './acting.ts';
 export { issueReceipt } from './actions.ts';
 export { Ledger } from './append.ts';
-export { erasingLedger } from './erasing.ts';
-export { type LedgerRouteServices, registerLedgerRoutes } from './routes.ts';
+export { denial, type RefusalServices, recorded } from './refusals.ts';
+export { ledgerRoom } from './room.ts';
+export { registerLedgerRoutes } from './routes.ts';
 export type { RegisterEntry } from './schema.ts';
-export { keepSealing, type SealServices, sealWaiting } from './seal.ts';
+export { sealing, sealWaiting } from './seal.ts';
 export { eraseIn } from './store.ts';
+export { isLedgerEmpty } from './tenant-store.ts';
 export { type Verification, verifyLedger } from './verify.ts';

@@ -4,6 +4,7 @@
  */
 export { comeBack, type Tagger, tagOf } from './actions.ts';
 export { pseudonymProblem } from './problems.ts';
+export { pseudonymsRoom } from './room.ts';
 export { replaceTexts, type StandIn, textsOf } from './rules.ts';
 export type { Progress } from './schema.ts';
 export {

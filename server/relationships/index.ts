@@ -14,6 +14,7 @@ export {
 export { erasingRelationships } from './erasing.ts';
 export type { RelationshipRouteServices } from './governing.ts';
 export { importRelationships } from './import.ts';
+export { relationshipsRoom } from './room.ts';
 export { registerRelationshipRoutes } from './routes.ts';
 export { checkThing } from './rules.ts';
 export type { Relationship, Thing } from './schema.ts';

@@ -4,4 +4,5 @@
  * relationships room.
  */
 export { type SearchServices, type Spend, searchPolicies, searchThings } from './actions.ts';
+export { searchRoom } from './room.ts';
 export type { Found } from './schema.ts';

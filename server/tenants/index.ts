@@ -6,6 +6,7 @@
 export { disableTenant, eraseTenant, putTenant, type TenantServices, transferTenant } from './actions.ts';
 export { type ConfigWrite, type ConfigWritten, transferRow, writeConfig } from './config-write.ts';
 export { tenantProblem } from './problems.ts';
+export { tenantsRoom } from './room.ts';
 export type { TenantRow, TenantSpec } from './schema.ts';
 export { placeOfSecret, type TenantSecrets } from './secrets.ts';
 export { configChangesSince, holdTenant, readTenant, readTenantRevisions, readTenants } from './store.ts';

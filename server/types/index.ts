@@ -12,7 +12,8 @@ export {
   transferThingType,
 } from './actions.ts';
 export { typeProblem } from './problems.ts';
-export { registerTypeRoutes, type TypeRouteServices } from './routes.ts';
+export { typesRoom } from './room.ts';
+export { registerTypeRoutes } from './routes.ts';
 export {
   parseTypeKey,
   relationshipTypeOfManifest,

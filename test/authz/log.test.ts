@@ -4,7 +4,7 @@ import { DecisionLog } from '../../server/authz/index.ts';
 import { Shares } from '../../server/authz/shares.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
-import { createSealer } from '../../server/keys/index.ts';
+import { createSealer } from '../../server/core/sealer.ts';
 import { createTestServer, masterKey } from '../helpers/server.ts';
 
 const server = await createTestServer();

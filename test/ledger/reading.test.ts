@@ -5,6 +5,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
 import { limits } from '../../server/core/limits.ts';
+import type { Use } from '../../server/core/room.ts';
 import { exported } from '../../server/ledger/export.ts';
 import { eraseIn, sealWaiting } from '../../server/ledger/index.ts';
 import type { RegisterEvent } from '../../server/ledger/schema.ts';
@@ -15,7 +16,8 @@ import { entriesOf, entry, sealed, T0 } from './chain.ts';
 
 const clock = { ms: T0, now: () => clock.ms, monotonic: () => performance.now() };
 const server = await createTestServer({}, undefined, clock);
-const { database, ledger, sealing } = server.services;
+const { database, ledger: sealing } = server.services;
+const { ledger } = sealing;
 
 async function get(tenant: string, path: string, token: string, headers: Record<string, string> = {}) {
   const response = await server.app.inject({
@@ -212,8 +214,9 @@ describe('GET events/me', () => {
       const own = { ...snapshot.auth.own, tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'driver' } };
       return { auth: { ...snapshot.auth, own } };
     };
-    const register = { ...server.services.register, tenantOf };
-    const app = await createApp(server.config, { ...server.services, register });
+    const register = { ...server.services.ledger, tenantOf };
+    const use: Use = (room) => (room.name === 'ledger' ? (register as never) : server.services.use(room));
+    const app = await createApp(server.config, { ...server.services, use });
     const headers = { authorization: `Bearer ${await server.user(tenant, 'alice')}` };
     const reply = await app.inject({ url: `/${tenant}/consents/events/me`, headers });
     await app.close();

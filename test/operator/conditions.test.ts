@@ -4,7 +4,9 @@ import { Claims } from '../../operator/claims.ts';
 import { activeOf, isReady, type Outcome, statusOf } from '../../operator/conditions.ts';
 import { isDatabaseAway, refusalOf } from '../../operator/reasons.ts';
 import type { SourceObject } from '../../operator/source.ts';
-import { allProblems, Problem } from '../../server/core/problems.ts';
+import { allProblems } from '../../server/core/catalogue.ts';
+import { Problem } from '../../server/core/problems.ts';
+import { rooms } from '../../server/rooms.ts';
 import '../../operator/wire.ts';
 
 const served = { status: 'True' as const, reason: 'Programmed', message: 'yes' };
@@ -69,7 +71,7 @@ describe('a refusal', () => {
   });
 
   test('is known for every problem that the rooms can answer a manifest with', () => {
-    for (const [code, { status }] of allProblems()) {
+    for (const [code, { status }] of allProblems(rooms)) {
       if (status >= 400 && status < 500 && status !== 429) expect(refuse(code, status)?.reason, code).toMatch(/^[A-Z]/);
     }
   });

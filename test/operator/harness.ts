@@ -15,9 +15,11 @@ import {
   wireRooms,
 } from '../../operator/index.ts';
 import { type Clock, systemClock } from '../../server/core/clock.ts';
-import { createSealer, ensureKeys } from '../../server/keys/index.ts';
+import { snapshotPartsOf, tenantRowsOf } from '../../server/core/room.ts';
+import { createSealer } from '../../server/core/sealer.ts';
 import { Artifacts, Engine } from '../../server/policies/index.ts';
 import { createCompiler } from '../../server/rego/index.ts';
+import { rooms as allRooms } from '../../server/rooms.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -36,10 +38,10 @@ export async function createWorld(dates: Clock = systemClock) {
   });
   const sealer = createSealer(randomBytes(32).toString('base64url'));
   const rooms = wireRooms({
-    tenants: { database, ensureKeys: (write) => ensureKeys({ sealer, clock: systemClock }, write), sealer },
+    tenants: { database, clock: systemClock, sealer, rows: tenantRowsOf(allRooms) },
     policies: { database, artifacts, engine, clock: systemClock },
     issuers: { database, baseUrl: 'http://127.0.0.1:8080' },
-    invitations: { database, clock: systemClock, baseUrl: 'http://127.0.0.1:8080' },
+    members: { database, clock: systemClock, baseUrl: 'http://127.0.0.1:8080' },
     types: { database, clock: systemClock },
     definitions: { database, clock: dates },
   });
@@ -86,7 +88,7 @@ export async function createWorld(dates: Clock = systemClock) {
 
   async function serve(): Promise<Snapshots> {
     const options = { database, baseUrl: 'http://127.0.0.1:8080', server: randomUUID(), maxStalenessMs: 5000 };
-    const snapshots = new Snapshots({ ...options, clock: systemClock, observe });
+    const snapshots = new Snapshots({ ...options, parts: snapshotPartsOf(allRooms), clock: systemClock, observe });
     await snapshots.start();
     closers.push(() => snapshots.close());
     return snapshots;

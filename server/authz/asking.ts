@@ -1,11 +1,23 @@
-/**
- * Owns asking a tenant's own policies what its users may do with relationships and invitations. It stands above the rooms,
- * because the relationships room is below the one that decides.
- */
-import { type AuthzServices, authorize } from './authz/index.ts';
-import { problem } from './core/problems.ts';
-import type { Ask, Govern } from './invitations/index.ts';
-import type { TenantSnapshot } from './snapshot/index.ts';
+/** Owns asking a tenant's own policies what its users may do with relationships and invitations. */
+import type { Caller } from '../core/auth/schema.ts';
+import { problem } from '../core/problems.ts';
+import type { InvitationFact } from '../facts/index.ts';
+import type { Answer } from '../policies/index.ts';
+import type { Thing } from '../relationships/index.ts';
+import type { TenantSnapshot } from '../snapshot/index.ts';
+import { type AuthzServices, authorize } from './actions.ts';
+
+type Asking = { tenant: string; caller: Caller; requestId: string };
+type Question = {
+  action: string;
+  resource: Thing;
+  relationship?: { from?: Thing; relationshipType: string; to?: Thing };
+  invitation?: InvitationFact;
+};
+/** What the policy answers; `failure` when no rule of it said so. */
+export type Ask = (asking: Asking, question: Question) => Promise<{ answer: Answer; failure?: { reason: string } }>;
+/** @throws Problem forbidden unless the policy answers allow */
+export type Govern = (asking: Asking, question: Question) => Promise<Answer>;
 
 type GoverningServices = AuthzServices & { snapshotOf: (tenant: string) => TenantSnapshot };
 

@@ -1,0 +1,17 @@
+/** Registers the AuthZEN room. */
+import { authzRoom } from '../authz/index.ts';
+import { defineRoom } from '../core/room.ts';
+import { createSealer } from '../core/sealer.ts';
+import { snapshotRoom } from '../snapshot/index.ts';
+import { type AuthzenServices, registerAuthzenRoutes } from './routes.ts';
+
+export const authzenRoom = defineRoom({
+  name: 'authzen',
+  tables: [],
+  create({ sealer, baseUrl }, use): AuthzenServices {
+    const pageTokens = createSealer(sealer.digest(new Uint8Array(), ['key of page tokens']));
+    return { ...use(authzRoom), tenantOf: use(snapshotRoom).tenantOf, baseUrl, pageTokens };
+  },
+  routes: (app, services, { countMore }) => registerAuthzenRoutes(app, services, countMore),
+  openapiTag: 'AuthZEN',
+});
