@@ -35,7 +35,7 @@ const requests: Request[] = [];
 const exampleRequests: Request[] = [];
 for (let i = 0; i < 200; i++) {
   const client = { clientId: `backend-${i}`, scopes: ['authz:evaluate'] as const };
-  const { token } = await mintClientToken(services.mint, 'bench', client);
+  const { token } = await mintClientToken(services.keys, 'bench', client);
   requests.push(prepare('/authz/bench', token, question(i)));
   exampleRequests.push(prepare('/authz/bench', token, question(i, 'document:unlock')));
 }

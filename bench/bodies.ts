@@ -19,7 +19,7 @@ pinToCore1();
 const installation = await createInstallation({ durable: false });
 const { services } = installation;
 const token = async (tenant: string, clientId: string) =>
-  (await mintClientToken(services.mint, tenant, { clientId, scopes: ['authz:evaluate'] })).token;
+  (await mintClientToken(services.keys, tenant, { clientId, scopes: ['authz:evaluate'] })).token;
 for (const tenant of ['victim', 'attacker']) {
   await installation.tenant(tenant);
   await putPolicy(services.policies, writer, tenant, 'document:read', { rego: twentyRules });

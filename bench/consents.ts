@@ -44,7 +44,7 @@ await admin.query('vacuum analyze accord.user_consent');
 const userOf = (n: number) => `user|${1 + ((n * 7919) % USERS)}`;
 const tokens = await Promise.all(
   Array.from({ length: CALLERS }, (_, i) =>
-    mintClientToken(services.mint, 'bench', { clientId: `backend-${i}`, scopes: ['consents:read', 'consents:write'] }),
+    mintClientToken(services.keys, 'bench', { clientId: `backend-${i}`, scopes: ['consents:read', 'consents:write'] }),
   ),
 );
 const tokenOf = (n: number) => (tokens[n % CALLERS] as { token: string }).token;

@@ -39,7 +39,7 @@ await admin.connect();
 
 async function tenant(code: string): Promise<string> {
   await installation.tenant(code);
-  return (await mintClientToken(services.mint, code, { clientId: 'c', scopes: ['authz:evaluate'] })).token;
+  return (await mintClientToken(services.keys, code, { clientId: 'c', scopes: ['authz:evaluate'] })).token;
 }
 
 type Attack = { name: string; connections: number; requests: string[] };

@@ -83,7 +83,7 @@ async function fill(from: number, to: number): Promise<void> {
 const tokens: string[] = [];
 for (let i = 0; i < TOKENS; i++) {
   const client = { clientId: `backend-${i}`, scopes: ['authz:evaluate'] as const };
-  tokens.push((await mintClientToken(services.mint, 'bench', client)).token);
+  tokens.push((await mintClientToken(services.keys, 'bench', client)).token);
 }
 
 type Case = { name: string; outcome: 'allow' | 'deny'; requests: Request[] };

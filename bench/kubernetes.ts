@@ -106,7 +106,7 @@ async function makeTenants(): Promise<void> {
   await until(performance.now(), async () => (await count('accord.tenant where revision > 0')) === TENANTS);
   for (const tenant of tenants) {
     const client = { clientId: 'bench', scopes: ['authz:evaluate'] as const };
-    tokens.set(tenant, (await mintClientToken(services.mint, tenant, client)).token);
+    tokens.set(tenant, (await mintClientToken(services.keys, tenant, client)).token);
   }
 }
 

@@ -53,7 +53,7 @@ async function appendRound(): Promise<number[]> {
   const one = async (n: number) => {
     for (let i = n; performance.now() < until; i += APPENDERS) {
       const started = performance.now();
-      await services.ledger.append('append', [entry(i)]);
+      await services.ledger.ledger.append('append', [entry(i)]);
       times.push(performance.now() - started);
     }
   };
@@ -66,7 +66,7 @@ async function pacedRound(perSecond: number): Promise<number[]> {
   const times: number[] = [];
   const [started, appends]: [number, Promise<void>[]] = [performance.now(), []];
   const one = async (due: number) => {
-    await services.ledger.append('append', [entry(due)]);
+    await services.ledger.ledger.append('append', [entry(due)]);
     times.push(performance.now() - started - due);
   };
   for (let elapsed = 0; elapsed < ROUND_MS; elapsed = performance.now() - started) {
@@ -153,7 +153,7 @@ async function measureVerifying(): Promise<void> {
   await admin.query(`insert into accord.ledger_inbox (${names})
     select ${fields('verify')} from generate_series(1, ${VERIFIED}) n`);
   await admin.query('vacuum analyze accord.ledger_inbox');
-  const sealing = await timed(() => sealWaiting(services.sealing));
+  const sealing = await timed(() => sealWaiting(services.ledger));
   await admin.query('vacuum analyze accord.ledger_entry');
   const verifying: Timed[] = [];
   for (let round = 0; round < 5; round++) {
@@ -226,7 +226,7 @@ function watchMemory(server: ServerProcess): { halves(): Promise<[number, number
 
 async function measureExport(): Promise<void> {
   await seedExport();
-  const { token } = await mintClientToken(services.mint, 'export', { clientId: 'bench', scopes: ['consents:read'] });
+  const { token } = await mintClientToken(services.keys, 'export', { clientId: 'bench', scopes: ['consents:read'] });
   const server = await startProcess('accord', installation.environment);
   try {
     await server.rest();

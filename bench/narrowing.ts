@@ -79,7 +79,7 @@ await admin.query(`${insert} select 'bench', 'group', 'g' || n % ${GROUPS}, 'own
   from generate_series(0, ${GROUPS * OF_EACH - 1}) n`);
 await admin.query('vacuum analyze accord.relationship');
 
-const { token } = await mintClientToken(services.mint, 'bench', { clientId: 'backend', scopes: ['authz:evaluate'] });
+const { token } = await mintClientToken(services.keys, 'bench', { clientId: 'backend', scopes: ['authz:evaluate'] });
 /** Every other one is a deny. */
 const requestsOf = (policy: number): Request[] =>
   Array.from({ length: PROBES }, (_, i) => {

@@ -28,10 +28,10 @@ async function acrossServers() {
     await startProcess('accord', installation.environment),
     await startProcess('accord', installation.environment),
   ];
-  const member = await ensureLocalMember(services.portal, 'bench', 'config-editor');
-  const editor = (await mintPortalToken(services.portal, 'bench', member, 'bench')).token;
+  const member = await ensureLocalMember(services.members, 'bench', 'config-editor');
+  const editor = (await mintPortalToken(services.members, 'bench', member, 'bench')).token;
   const client = { clientId: 'bench', scopes: ['authz:evaluate'] as const };
-  const { token } = await mintClientToken(services.mint, 'bench', client);
+  const { token } = await mintClientToken(services.keys, 'bench', client);
   const [writing, deciding] = (await openConnections(one.port, 2)) as [Connection, Connection];
   const [elsewhere] = (await openConnections(other.port, 1)) as [Connection];
   await Promise.all([one.rest(), other.rest()]);

@@ -28,7 +28,7 @@ const rested = await server.usage();
 const batches = await Promise.all(
   tenants.map(async (tenant) => {
     const client = { clientId: 'bench', scopes: ['authz:evaluate'] as const };
-    const { token } = await mintClientToken(installation.services.mint, tenant, client);
+    const { token } = await mintClientToken(installation.services.keys, tenant, client);
     const requests = Array.from({ length: POLICIES }, (_, i) => ({ action: `seeded:${i}`, subject: { id: 'nobody' } }));
     return prepare(`/authz/${tenant}/batch`, token, { requests });
   }),

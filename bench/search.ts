@@ -61,7 +61,7 @@ await admin.query('vacuum analyze accord.relationship');
 
 const app = await createApp(installation.config, services);
 const address = await app.listen({ port: 0, host: '127.0.0.1' });
-const { token } = await mintClientToken(services.mint, 'bench', { clientId: 'bench', scopes: ['authz:evaluate'] });
+const { token } = await mintClientToken(services.keys, 'bench', { clientId: 'bench', scopes: ['authz:evaluate'] });
 const agent = new Agent({ connections: 1 });
 
 type Found = { results: { id: string }[]; page: { next_token: string } };

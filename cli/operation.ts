@@ -19,8 +19,7 @@ import {
   type Source,
   startOperator,
 } from '../operator/index.ts';
-import type { FencedServices } from '../server/fenced.ts';
-import type { Services } from '../server/services.ts';
+import type { FencedServices, Services } from '../server/services.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { describeProblem } from './report.ts';
 
@@ -89,10 +88,7 @@ type Parts = {
   place: string;
   lead: Leadership;
   /** What writes. */
-  writing: Pick<
-    FencedServices,
-    'database' | 'tenants' | 'policies' | 'issuers' | 'invitations' | 'types' | 'definitions'
-  >;
+  writing: Omit<FencedServices, 'use'>;
   trouble: () => string | undefined;
   isLive: () => boolean;
   close: () => Promise<void>;
@@ -167,7 +163,7 @@ async function kubernetesParts(
     source: new KubernetesSource({ api, clock, observe }),
     place: api.server,
     lead: lease.lead,
-    writing: services.fenced({ term: () => lease.term(), refused: (error) => lease.refused(error) }),
+    writing: await services.fenced({ term: () => lease.term(), refused: (error) => lease.refused(error) }),
     trouble: () => lease.trouble,
     isLive: () => !lease.isOver,
     close: async () => {

@@ -44,7 +44,7 @@ export async function run(parsed: Parsed): Promise<number> {
     const observe = (observation: Observation) => metrics?.record(observation);
     const services = await createServices(config, { applicationName: 'start', observe });
     undo.push(() => services.close());
-    services.prepareCompiler();
+    services.rego.compiler.prepare();
     let settled = false;
     const reconciling = ['The manifests that were found at the start are not reconciled yet.'];
     let running: Operation | undefined;
@@ -131,7 +131,7 @@ async function firstRequest({ config, services, directory }: Started, first: Fir
   const url = `${services.baseUrl}/authz/${first.tenant}`;
   const client = { clientId: 'first-request', scopes: ['authz:evaluate' as const], ttlMs: FIRST_TOKEN_TTL_MS };
   if (process.stdout.isTTY && onLoopback(config)) {
-    return curl(url, (await mintClientToken(services.mint, first.tenant, client)).token, first.body);
+    return curl(url, (await mintClientToken(services.keys, first.tenant, client)).token, first.body);
   }
   const data = directory === '.accord' ? '' : ` --data ${directory}`;
   return curl(

@@ -24,12 +24,12 @@ function requestOf(values: Parsed['values']): Request {
   if ((client === undefined) !== (scope === undefined)) throw wrong('--client and --scope go together');
   if (role !== undefined) {
     if (!roles.includes(role as Role)) throw wrong(`--role is one of ${roles.join(', ')}`);
-    return async ({ portal }) =>
-      mintPortalToken(portal, tenant, await ensureLocalMember(portal, tenant, role as Role), 'cli');
+    return async ({ members }) =>
+      mintPortalToken(members, tenant, await ensureLocalMember(members, tenant, role as Role), 'cli');
   }
-  if (user !== undefined) return ({ mint }) => mintUserToken(mint, tenant, { userId: user });
+  if (user !== undefined) return ({ keys }) => mintUserToken(keys, tenant, { userId: user });
   const wanted = (scope as string).split(/[\s,]+/).filter(Boolean);
   const unknown = wanted.filter((one) => !scopes.includes(one as Scope));
   if (unknown.length > 0 || wanted.length === 0) throw wrong(`--scope takes ${scopes.join(', ')}`);
-  return ({ mint }) => mintClientToken(mint, tenant, { clientId: client as string, scopes: wanted as Scope[] });
+  return ({ keys }) => mintClientToken(keys, tenant, { clientId: client as string, scopes: wanted as Scope[] });
 }

@@ -9,10 +9,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { kinds } from '../crds/index.ts';
 import { createApp } from '../server/app.ts';
+import { allProblems } from '../server/core/catalogue.ts';
 import { ConfigSchema, readConfig } from '../server/core/config.ts';
 import { migrate } from '../server/core/db/migrate.ts';
-import { allProblems } from '../server/core/problems.ts';
 import { type EmbeddedPostgres, startPostgres } from '../server/embedded/postgres.ts';
+import { rooms } from '../server/rooms.ts';
 import { createServices } from '../server/services.ts';
 import { describeSchema } from './schema.ts';
 
@@ -46,7 +47,7 @@ function configuration(): string {
 }
 
 function problems(): string {
-  const rows = [...allProblems()]
+  const rows = [...allProblems(rooms)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([code, { status, title, when }]) => `| \`${code}\` | ${status} | ${cell(title)} | ${cell(when)} |`);
   return [

@@ -63,7 +63,7 @@ export class InitialAdmins {
     const deliver = deliveryOf(source, files, object);
     if (deliver === undefined) return [];
     const failure = await this.#inviteOnce(object, deliver);
-    const { open, links } = await findEntrance(services.invitations, object.name);
+    const { open, links } = await findEntrance(services.members, object.name);
     const conditions: ConditionLine[] = [];
     if (failure !== undefined) {
       conditions.push({ type: DELIVERED, status: 'False', reason: 'WriteFailed', message: failure });
@@ -114,7 +114,7 @@ export class InitialAdmins {
   async #inviteAll(object: SourceObject, spec: TenantSpec, deliver: Deliver): Promise<string | undefined> {
     const tenant = object.name;
     const { source, services } = this.#options;
-    const { invitations } = services;
+    const { members } = services;
     const actor = `operator:${source.name}/${tenant}`;
     const wanted = [
       ...(spec.securityAdmins ?? []).map((email) => ({ email, role: 'security-admin' as const })),
@@ -123,11 +123,11 @@ export class InitialAdmins {
         : []),
     ];
     const failures: string[] = [];
-    for (const pending of await inviteForManifest(invitations, tenant, wanted, actor)) {
-      const link = await makeInvitationLink(invitations, tenant, pending.id);
+    for (const pending of await inviteForManifest(members, tenant, wanted, actor)) {
+      const link = await makeInvitationLink(members, tenant, pending.id);
       if (link === undefined) continue;
       const delivered = await deliver(link, pending);
-      if ('to' in delivered) await recordInvitationReported(invitations, tenant, link.id, { actor, to: delivered.to });
+      if ('to' in delivered) await recordInvitationReported(members, tenant, link.id, { actor, to: delivered.to });
       else failures.push(delivered.failure);
     }
     return failures.length === 0 ? undefined : failures.join('\n');

@@ -3,6 +3,6 @@ import type { InvitationServices } from '../server/members/index.ts';
 import type { TenantRow } from '../server/tenants/index.ts';
 import type { KindServices } from './kinds/index.ts';
 
-export type OperatorServices = KindServices & { invitations: InvitationServices };
+export type OperatorServices = KindServices & { members: InvitationServices };
 
 export type FoundTenant = Pick<TenantRow, 'owner' | 'revision' | 'state' | 'spec'>;

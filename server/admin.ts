@@ -10,6 +10,7 @@ import { boundConnections, connectionOptions } from './connections.ts';
 import { repeatedHeader } from './core/http.ts';
 import { limits } from './core/limits.ts';
 import type { Metrics } from './core/metrics.ts';
+import type { AnySnapshotPart, SnapshotFields, TenantSnapshot } from './core/tenant-snapshot.ts';
 import type { Snapshots } from './snapshot/index.ts';
 
 type AdminOptions = {
@@ -57,7 +58,8 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
       if (!isOurName(request, options.host)) return refuse(reply, UNKNOWN_NAME);
       return answer();
     });
-  if (snapshots !== undefined) local('/snapshot', () => ({ tenants: snapshots.all().map(view) }));
+  if (snapshots !== undefined)
+    local('/snapshot', () => ({ tenants: snapshots.all().map((one) => view(one, snapshots.parts)) }));
   if (waiting !== undefined) local('/waiting', () => ({ waiting: waiting() }));
   return app;
 }
@@ -81,20 +83,8 @@ function isOurName(request: FastifyRequest, configured: string): boolean {
   return isIP(name) !== 0 || name === 'localhost' || name === configured.toLowerCase();
 }
 
-function view(snapshot: ReturnType<Snapshots['all']> extends Iterable<infer T> ? T : never) {
-  return {
-    tenant: snapshot.tenant,
-    active: snapshot.active,
-    revision: snapshot.revision,
-    audiences: snapshot.spec.audiences,
-    issuers: [...snapshot.auth.issuers.keys()],
-    keys: snapshot.auth.ownKeys.map((key) => key.jwk.kid),
-    policies: [...snapshot.policies.values()].map(({ name, number, artifact, revision, reads }) => ({
-      name,
-      number,
-      artifact,
-      revision,
-      reads,
-    })),
-  };
+function view(snapshot: TenantSnapshot, parts: readonly AnySnapshotPart[]) {
+  const { tenant, active, revision, spec } = snapshot;
+  const fields = parts.map(({ key, view }) => view?.(snapshot[key as keyof SnapshotFields]));
+  return Object.assign({ tenant, active, revision, audiences: spec.audiences }, ...fields);
 }

@@ -1,5 +1,5 @@
 /**
- * Owns the HTTP application: the table of rooms in explicit order, and what holds for every endpoint (request ids, strict
+ * Owns the HTTP application: the rooms' routes, and what holds for every endpoint (request ids, strict
  * bodies, security headers, limits, errors). It opens no socket; main.ts does, and tests inject.
  */
 import { randomBytes } from 'node:crypto';
@@ -7,37 +7,26 @@ import { createRequire } from 'node:module';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import underPressure from '@fastify/under-pressure';
 import Fastify from 'fastify';
-import { declareCaller, registerAccess } from './access.ts';
-import { AuthorizationRequest, registerAuthzRoutes } from './authz/index.ts';
-import { registerAuthzenRoutes } from './authzen/index.ts';
+import { type AccessServices, declareCaller, registerAccess } from './access.ts';
+import { AuthorizationRequest } from './authz/index.ts';
 import { readJsonBodies } from './body.ts';
 import { boundConnections, connectionOptions } from './connections.ts';
-import { registerConsentRoutes } from './consents/index.ts';
 import { isLoopback, isWithin, parseCidrs } from './core/auth/addresses.ts';
 import type { Caller } from './core/auth/schema.ts';
 import type { Config } from './core/config.ts';
 import type { App, CountMore } from './core/http.ts';
 import { limits } from './core/limits.ts';
 import { problem } from './core/problems.ts';
-import { registerDefinitionRoutes } from './definitions/index.ts';
+import type { HttpServices } from './core/room.ts';
 import { registerDocs } from './docs.ts';
-import { registerErasureRoutes } from './erasure/index.ts';
 import { registerErrors, send } from './errors.ts';
 import { registerIdempotency } from './idempotency/index.ts';
-import { registerInvitationRoutes } from './invitations/index.ts';
-import { registerIssuerRoutes } from './issuers/index.ts';
-import { registerKeyRoutes } from './keys/index.ts';
-import { registerLedgerRoutes } from './ledger/index.ts';
-import { registerMemberRoutes } from './members/index.ts';
-import { registerPolicyRoutes } from './policies/index.ts';
+import { authenticateMember, recordSupportUse } from './members/index.ts';
 import { registerQuotas } from './quotas.ts';
 import { RateLimit } from './rate-limit.ts';
-import { registerRelationshipRoutes } from './relationships/index.ts';
-import { registerResourceRoutes } from './resources/index.ts';
 import { registerRevisions } from './revisions.ts';
 import type { Services } from './services.ts';
 import { registerTurns, takeTurns } from './turns.ts';
-import { registerTypeRoutes } from './types/index.ts';
 import { createValidatorCompiler } from './validation.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -72,7 +61,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   registerErrors(app, observe);
   const rates = config.ACCORD_RATE_LIMIT > 0 ? new RateLimit(config.ACCORD_RATE_LIMIT, services.clock) : undefined;
   declareCaller(app);
-  const admit = takeTurns(app, services.authz.scheduler);
+  const admit = takeTurns(app, services.scheduler);
   readJsonBodies(app, (request, count) => rates?.charge(request, count), admit);
   app.addHook('onRequest', (request, reply, done) => {
     // All that protects JSON, which no browser shows as a page or takes with cookies: pages get more (docs.ts). A header
@@ -85,7 +74,7 @@ export async function createApp(config: Config, services: Services): Promise<App
   });
   await app.register(underPressure, { maxEventLoopDelay: 1500, retryAfter: 1, exposeStatusRoute: false });
   await registerDocs(app, version);
-  registerAccess(app, { ...services.access, rates });
+  registerAccess(app, { ...accessOf(services), rates });
   // Nothing here has a NUL in its name, and Postgres holds none: refused once, for every parameter of every route; and behind
   // the door, because of a known caller the ledger has the attempt.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -95,23 +84,32 @@ export async function createApp(config: Config, services: Services): Promise<App
   const countTenant = registerQuotas(app, services);
   registerTurns(app, admit);
   registerRevisions(app, services.snapshots);
-  registerPolicyRoutes(app, services.policies);
   const countMore: CountMore = (request, count) => {
     rates?.countMore(request.caller as Caller, count);
     countTenant(request, count);
   };
-  registerAuthzRoutes(app, services.authz, countMore);
-  registerAuthzenRoutes(app, services.authzen, countMore);
-  registerTypeRoutes(app, services.types);
-  registerDefinitionRoutes(app, services.definitions);
-  registerConsentRoutes(app, services.consents, countMore);
-  registerRelationshipRoutes(app, services.relationships);
-  registerInvitationRoutes(app, services.sharing);
-  registerIssuerRoutes(app, services.issuers);
-  registerMemberRoutes(app, services.members);
-  registerKeyRoutes(app, services.keys);
-  registerLedgerRoutes(app, services.register);
-  registerErasureRoutes(app, services.erasure);
-  registerResourceRoutes(app, services);
+  registerRooms(app, services, { countMore });
   return app;
+}
+
+/** The routes of each room. The operations of one are shown under its tag. */
+function registerRooms(app: App, { rooms, use }: Services, http: HttpServices): void {
+  let tag: string | undefined;
+  app.addHook('onRoute', (route) => {
+    if (tag !== undefined) route.schema = { tags: [tag], ...route.schema };
+  });
+  for (const room of rooms) {
+    tag = room.openapiTag;
+    room.routes?.(app, use(room), http);
+  }
+}
+
+function accessOf({ snapshot, issuers, members, writes, observe }: Services): AccessServices {
+  return {
+    tenantOf: snapshot.tenantOf,
+    tokens: issuers.tokens,
+    authenticateMember: (token, tenant) => authenticateMember(members, token, tenant),
+    recordSupportUse: (caller, use) => recordSupportUse(writes, caller, use),
+    observe,
+  };
 }

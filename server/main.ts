@@ -5,11 +5,9 @@ import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { createAdmin } from './admin.ts';
 import { createApp } from './app.ts';
-import { ensurePartitions } from './audit/index.ts';
 import { type Config, parseListen } from './core/config.ts';
-import { keepSwept } from './idempotency/index.ts';
-import { keepSealing } from './ledger/index.ts';
-import { sweepArtifacts } from './policies/index.ts';
+import { ensurePartitions } from './core/db/partitions.ts';
+import { runTasks, type Task } from './core/tasks.ts';
 import type { Services } from './services.ts';
 
 export type ServerOptions = {
@@ -22,9 +20,8 @@ export type RunningServer = { url: string; adminUrl: string; close(): Promise<vo
 
 /** By V8's defaults garbage that was promoted waits until there is three times as much of it as what lives. */
 const HEAP_GROWTH_PERCENT = 30;
-const HOUSEKEEPING_MS = 24 * 60 * 60 * 1000;
+const PARTITIONS_MS = 24 * 60 * 60 * 1000;
 const PARTITIONS_AHEAD_MONTHS = 3;
-const ARTIFACTS_KEPT_DAYS = 30;
 
 /**
  * Serves until closed.
@@ -47,19 +44,14 @@ export async function startServer(
     ...options,
     host: parseListen(config.ACCORD_ADMIN_LISTEN).host,
   });
-  const stopHousekeeping = keepHouse(services);
-  const stopSweeping = keepSwept(services.idempotency);
-  const stopSealing = keepSealing(services.sealing);
-  services.keyFindings.start();
+  const stopTasks = runTasks(tasksOf(services), services.observe);
   const close = async () => {
     const wasReady = ready;
     ready = false;
-    stopHousekeeping();
-    stopSweeping();
     if (wasReady) await drain(app.server, config.ACCORD_DRAIN * 1000);
     await app.close();
     await admin.close();
-    await stopSealing();
+    await stopTasks();
     await snapshots.close();
   };
   try {
@@ -83,16 +75,15 @@ async function drain(server: Server, ms: number): Promise<void> {
   await sleep(ms);
 }
 
-function keepHouse({ database, observe }: Services): () => void {
-  const once = () =>
-    database
-      .system(async (tx) => {
-        await ensurePartitions(tx, PARTITIONS_AHEAD_MONTHS);
-        await sweepArtifacts(tx, ARTIFACTS_KEPT_DAYS);
-      })
-      .catch((error) => observe({ kind: 'background_failed', task: 'housekeeping', error }));
-  void once();
-  const timer = setInterval(once, HOUSEKEEPING_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+/** What this server does again and again: its own, and the rooms'. */
+function tasksOf({ rooms, use, database }: Services): Task[] {
+  const partitions: Task = {
+    name: 'making partitions',
+    everyMs: PARTITIONS_MS,
+    async run() {
+      await database.system((tx) => ensurePartitions(tx, PARTITIONS_AHEAD_MONTHS));
+      return undefined;
+    },
+  };
+  return [partitions, ...rooms.flatMap((room) => room.tasks?.(use(room)) ?? [])];
 }

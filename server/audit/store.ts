@@ -27,9 +27,9 @@ export async function recordAudit(tx: Transaction, tenant: string, entry: AuditE
       ${entry.requestId ?? null}, ${entry.detail === undefined ? null : JSON.stringify(entry.detail)})`);
 }
 
-/** Makes the time partitions of this month and the next ones, of every partitioned table. */
-export async function ensurePartitions(tx: Transaction, monthsAhead: number): Promise<void> {
-  await tx.run(sql`select accord.ensure_partitions(${monthsAhead})`);
+/** Removes what is left of a tenant that is gone. */
+export async function removeEntries(tx: Transaction, tenant: string): Promise<void> {
+  await tx.run(sql`delete from accord.audit_entry where tenant = ${tenant}`);
 }
 
 /** `at` as Postgres writes it, to the microsecond. */

@@ -3,10 +3,11 @@
  * it said. Owns accord.decision.
  */
 export { type Asked, type AuthzServices, authorize, questionOf } from './actions.ts';
+export { type Ask, askingPolicies, type Govern, governedByPolicies } from './asking.ts';
 export { allowAll, authorizeAll } from './batch.ts';
 export { Batches } from './batches.ts';
 export { erasingDecisions } from './erasing.ts';
 export { Explainer } from './explain.ts';
 export { DecisionLog } from './log.ts';
-export { type AuthzRouteServices, registerAuthzRoutes } from './routes.ts';
+export { authzRoom } from './room.ts';
 export { AuthorizationRequest } from './schema.ts';

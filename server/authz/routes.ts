@@ -45,7 +45,6 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
     bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'Authorize a request by the policy that action names',
-      tags: ['Authorization'],
       params: TenantParams,
       querystring: Type.Object(
         {
@@ -99,7 +98,6 @@ function registerBatch(app: App, services: AuthzRouteServices, countMore: CountM
     schema: {
       summary: 'Authorize up to 1,000 requests from one snapshot',
       description: `In order. Once the answers have more than ${limits.batchAnswersBytesMax / 1024 / 1024} MiB together, the rest is denied with the reason batch_answers_too_large, unevaluated.`,
-      tags: ['Authorization'],
       params: TenantParams,
       body: BatchRequest,
       response: { 200: Type.Object({ decisions: Type.Array(AuthorizationResponse) }) },

@@ -2,4 +2,4 @@
  * The AuthZEN room: the OpenID AuthZEN Authorization API 1.0 of each tenant, at M/access/v1, and its metadata. Another way
  * of asking what the authorization and search rooms answer; it owns no table.
  */
-export { type AuthzenServices, registerAuthzenRoutes } from './routes.ts';
+export { authzenRoom } from './room.ts';

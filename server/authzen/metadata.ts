@@ -13,7 +13,6 @@ export function registerMetadata(app: App, baseUrl: string): void {
       config: { access: { door: 'public' } },
       schema: {
         summary: 'AuthZEN metadata of the tenant',
-        tags: ['AuthZEN'],
         params: TenantParams,
         response: { 200: Metadata },
       },

@@ -15,7 +15,6 @@ export type AuthzenServices = AuthzenSearchServices & {
   baseUrl: string;
 };
 
-const tags = ['AuthZEN'];
 const evaluators = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
 
 export function registerAuthzenRoutes(app: App, services: AuthzenServices, countMore: CountMore): void {
@@ -37,7 +36,6 @@ function registerEvaluation(app: App, services: AuthzenServices): void {
     bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'AuthZEN Access Evaluation',
-      tags,
       params: TenantParams,
       body: EvaluationRequest,
       response: { 200: EvaluationResponse },
@@ -60,7 +58,6 @@ function registerEvaluations(app: App, services: AuthzenServices, countMore: Cou
       summary: 'AuthZEN Access Evaluations',
       description:
         'An evaluation that is not valid is denied in its place, with context.error; so is the rest once the answers are too large together (context.reason batch_answers_too_large).',
-      tags,
       params: TenantParams,
       body: EvaluationsRequest,
       response: { 200: EvaluationsResponse },

@@ -5,7 +5,7 @@ import type { Caller } from '../core/auth/schema.ts';
 import { type App, type CountMore, TenantParams, tenantOf } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
-import type { Sealer } from '../keys/index.ts';
+import type { Sealer } from '../core/sealer.ts';
 import { type ChargeRate, type Found, type SearchServices, searchPolicies, searchThings } from '../search/index.ts';
 import { actionNameOf, actionOf, attributesOf, entityOf, requestOf, searchedOf } from './rules.ts';
 import {
@@ -23,7 +23,6 @@ export type AuthzenSearchServices = SearchServices & {
   pageTokens: Sealer;
 };
 
-const tags = ['AuthZEN'];
 const backends = { access: { door: 'management', scope: 'authz:evaluate', users: false } } as const;
 /** An end user about itself only. */
 const callers = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
@@ -51,7 +50,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
       url: `/:tenant/access/v1/search/${vary}`,
       config,
       bodyLimit: limits.bodyBytesMax,
-      schema: { summary, tags, params: TenantParams, body, response: { 200: EntitySearchResponse } },
+      schema: { summary, params: TenantParams, body, response: { 200: EntitySearchResponse } },
       handler: async (request, reply) => {
         const { page, subject, action, resource, context } = request.body;
         const known = {
@@ -78,7 +77,6 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
     bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'AuthZEN Action Search: how a subject may a resource',
-      tags,
       params: TenantParams,
       body: ActionSearchRequest,
       response: { 200: ActionSearchResponse },

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../core/limits.ts';
 import { type Problem, problem } from '../core/problems.ts';
-import { MasterKeyError, type Sealer } from '../keys/index.ts';
+import { MasterKeyError, type Sealer } from '../core/sealer.ts';
 import type { Page } from './schema.ts';
 
 const LIMIT = 100;

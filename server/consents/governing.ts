@@ -6,10 +6,12 @@ import { wrongId } from '../core/ids.ts';
 import { type Once, onceOf } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
-import { actedBy, type Ledger, type RefusalRecorder, type RegisterEntry } from '../ledger/index.ts';
+import type { Ledger, RefusalRecorder } from '../ledger/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import type { WriteServices } from '../writes/index.ts';
 import type { ConsentHistory } from './consent-history.ts';
+
+export { entryOf } from '../ledger/index.ts';
 
 export type ConsentServices = WriteServices & {
   ledger: Ledger;
@@ -70,14 +72,4 @@ export function concernedUser(asking: Asking, said: string | undefined, pointer:
   if (user !== undefined) return user;
   const detail = 'A back end says which user it is about.';
   throw problem('invalid_request', { detail, errors: [{ pointer, detail }] });
-}
-
-type About = Partial<Pick<RegisterEntry, 'userId' | 'name' | 'version' | 'document'>>;
-
-/** One entry of the ledger on what a caller asked or did. */
-export function entryOf(
-  { caller, requestId }: Asking,
-  entry: Pick<RegisterEntry, 'type' | 'time' | 'outcome'> & About,
-): RegisterEntry {
-  return { ...actedBy(caller), requestId, ...entry };
 }

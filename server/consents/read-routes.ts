@@ -10,7 +10,7 @@ import { UUID } from '../core/uuid.ts';
 import { askingOf, type ConsentServices } from './governing.ts';
 import { type ConsentPage, readActive, readAll, readMine, readMoreOfMine, readOutstanding } from './reading.ts';
 import { type ReceiptServices, readReceipt } from './receipts.ts';
-import { OneParams, readers, tags, tenantReaders } from './route-parts.ts';
+import { OneParams, readers, tenantReaders } from './route-parts.ts';
 import {
   ActiveQuery,
   ConsentsView,
@@ -35,7 +35,6 @@ export function registerReadRoutes(app: App, services: Services): void {
       summary: 'A signed receipt for a consent',
       description:
         'A compact JWS with the fields of ISO/IEC TS 27560 in the terms of the Data Privacy Vocabulary; the keys at /{tenant}/.well-known/jwks.json verify it.',
-      tags,
       params: OneParams,
       response: { 200: Type.Object({ receipt: Type.String() }) },
     },
@@ -53,7 +52,6 @@ function registerAsking(app: App, services: Services): void {
       summary: 'The document that concerns a user now',
       description:
         "A user asks for itself, a back end for the user that it names or for a new one. A user's GET is its first invitation where one is due; HEAD is not.",
-      tags,
       params: TenantParams,
       querystring: ActiveQuery,
       response: { 200: JudgementView },
@@ -67,7 +65,6 @@ function registerAsking(app: App, services: Services): void {
     errorHandler: services.refusals.errorHandler,
     schema: {
       summary: "All that still needs a user's answer",
-      tags,
       params: TenantParams,
       querystring: OutstandingQuery,
       response: { 200: OutstandingView },
@@ -86,7 +83,6 @@ function registerLists(app: App, services: Services): void {
     errorHandler: services.refusals.errorHandler,
     schema: {
       summary: "The caller's own consents, newest first",
-      tags,
       params: TenantParams,
       querystring: WholeQuery,
       response: { 200: ConsentsView },
@@ -110,7 +106,6 @@ function registerLists(app: App, services: Services): void {
     schema: {
       summary: "The consents of the tenant's users, newest first",
       description: 'A page with `status` may hold fewer than `limit`.',
-      tags,
       params: TenantParams,
       querystring: Type.Object({ ...consentFilter, ...pageQuery }, { additionalProperties: false }),
       response: { 200: ConsentsView },

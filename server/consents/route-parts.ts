@@ -2,7 +2,6 @@
 import { Type } from 'typebox';
 import { UUID } from '../core/uuid.ts';
 
-export const tags = ['Consents'];
 export const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 export const readers = { access: { door: 'management', scope: 'consents:read', users: true } } as const;
 export const writers = { access: { door: 'management', scope: 'consents:write', users: true } } as const;

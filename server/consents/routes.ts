@@ -8,7 +8,7 @@ import { type Asking, askingOf, type ConsentServices } from './governing.ts';
 import { registerReadRoutes } from './read-routes.ts';
 import type { ReceiptServices } from './receipts.ts';
 import { registerConsents } from './registering.ts';
-import { OneParams, tags, tenantWriters, writers } from './route-parts.ts';
+import { OneParams, tenantWriters, writers } from './route-parts.ts';
 import {
   BatchView,
   InvitationBody,
@@ -39,7 +39,6 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
       summary: 'Register a consent, or up to 50 with a result each',
       description:
         'For documents in effect of the active version, or of the version that the user consented to while that has not begun to end. Given before, it is answered with 200. A list is answered with 200 and one result an item.',
-      tags,
       params: TenantParams,
       body: RegisterBody,
       response: { 200: Type.Union([UserConsentView, BatchView]), 201: UserConsentView },
@@ -66,7 +65,6 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     errorHandler: services.refusals.errorHandler,
     schema: {
       summary: 'Record that a user does not agree to a document',
-      tags,
       params: TenantParams,
       body: RefusalBody,
       response: { 201: RefusalView },
@@ -90,7 +88,6 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     schema: {
       summary: 'Invite a user to the successor of the version that it consented to',
       description: 'The first invitation begins the grace period and stays; repeated, it is answered with 200.',
-      tags,
       params: TenantParams,
       body: InvitationBody,
       response: { 200: InvitedView, 201: InvitedView },
@@ -123,7 +120,6 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
     errorHandler: services.refusals.errorHandler,
     schema: {
       summary: "Revoke a consent, with the user's older ones of the same definition",
-      tags,
       params: OneParams,
       response: { 204: Type.Null() },
     },
@@ -139,7 +135,6 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
     errorHandler: services.refusals.errorHandler,
     schema: {
       summary: 'Erase a user: its consents, its invitations, and its name in the ledger',
-      tags,
       params: Type.Object({ tenant: Type.String(), userId: Type.String() }),
       response: { 204: Type.Null() },
     },

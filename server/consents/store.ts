@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { column, sql } from '../core/db/sql.ts';
+import { isLedgerEmpty } from '../ledger/index.ts';
 import { ConsentRow, PastRow } from './schema.ts';
 
 const none = sql``;
@@ -131,11 +132,9 @@ const Untouched = Type.Object({ untouched: Type.Boolean() });
 export async function isUntouched(tx: Transaction, tenant: string): Promise<boolean> {
   const { untouched } = await tx.one(
     Untouched,
-    sql`select not exists (select from accord.user_consent where tenant = ${tenant})
-      and not exists (select from accord.ledger_inbox where tenant = ${tenant})
-      and not exists (select from accord.ledger_entry where tenant = ${tenant}) as untouched`,
+    sql`select not exists (select from accord.user_consent where tenant = ${tenant}) as untouched`,
   );
-  return untouched;
+  return untouched && (await isLedgerEmpty(tx, tenant));
 }
 
 /** All that is kept of a user here. @returns how much it was */

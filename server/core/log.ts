@@ -1,10 +1,10 @@
 /** Owns the log: one switch from an observation to a line of JSON (pino), each with its level. Nothing else logs. */
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { Observation } from './observe.ts';
+import type { GroundKind, Observation } from './observe.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
-const levels: Record<Observation['kind'], Level> = {
+const levels: Record<GroundKind, Level> = {
   snapshot_swapped: 'debug',
   snapshot_failed: 'error',
   snapshot_stale: 'error',
@@ -91,5 +91,6 @@ export function logObservation(logger: Logger, observation: Observation): void {
     name,
     typeof value === 'string' ? withoutCredentials(value) : value,
   ]);
-  logger[levels[kind]](Object.fromEntries(told), kind);
+  const level = (levels as Partial<Record<string, Level>>)[kind] ?? 'info';
+  logger[level](Object.fromEntries(told), kind);
 }

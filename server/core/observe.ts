@@ -1,9 +1,9 @@
 /**
- * Owns the closed list of things that can be observed. Code emits; one switch turns an observation into a log line
- * (log.ts) and one into metrics (metrics.ts), so that no log string is scattered about.
+ * Owns the closed list of things that can be observed. Code emits; an observation becomes a log line (log.ts) and metrics
+ * (metrics.ts, and each room's), so that no log string is scattered about.
  */
 
-export type Observation =
+type GroundObservation =
   | { kind: 'snapshot_swapped'; tenant: string; revision: number; ms: number; full: boolean }
   | { kind: 'snapshot_failed'; tenant?: string; error: unknown }
   | { kind: 'snapshot_stale'; sinceMs: number }
@@ -35,5 +35,14 @@ export type Observation =
   | { kind: 'mass_deletion_held'; tenant: string; rows: number; total: number }
   | { kind: 'wakeup_missed'; resource: string; waitedFor: string; waitedMs?: number }
   | { kind: 'background_failed'; task: string; error: unknown };
+
+/** What rooms observe besides, by kind: a room declares its own here by declaration merging. They are logged at the level `info`. */
+// biome-ignore lint/suspicious/noEmptyInterface: rooms merge their kinds into it
+export interface RoomObservations {}
+
+export type Observation =
+  | GroundObservation
+  | { [Kind in keyof RoomObservations]: { kind: Kind } & RoomObservations[Kind] }[keyof RoomObservations];
+export type GroundKind = GroundObservation['kind'];
 
 export type Observe = (observation: Observation) => void;

@@ -26,7 +26,7 @@ export type Writer = {
 
 export const apiOwner: Owner = { source: 'api' };
 
-const ownershipProblem = defineProblems({
+export const ownershipProblem = defineProblems({
   owned_by_manifest: {
     status: 409,
     title: 'Owned by a manifest',

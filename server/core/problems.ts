@@ -42,24 +42,14 @@ export class Problem extends Error {
   }
 }
 
-const registry = new Map<string, ProblemDefinition>();
+/** A room's problems, by code. */
+export type Problems = { readonly catalogue: Readonly<Record<string, ProblemDefinition>> };
 
-/** Every problem that the loaded rooms can answer with, by code: the source of docs/problems.md. */
-export function allProblems(): ReadonlyMap<string, ProblemDefinition> {
-  return registry;
-}
-
-/**
- * Registers a room's problems and gives back the function that makes them.
- * @throws Error at start-up when two rooms define one code.
- */
+/** @returns the function that makes a room's problems, with their table */
 export function defineProblems<const Table extends Record<string, ProblemDefinition>>(table: Table) {
-  for (const [code, definition] of Object.entries(table)) {
-    if (registry.has(code)) throw new Error(`problem ${code} is defined twice`);
-    registry.set(code, definition);
-  }
-  return (code: keyof Table & string, details: ProblemDetails = {}): Problem =>
+  const make = (code: keyof Table & string, details: ProblemDetails = {}): Problem =>
     new Problem(code, table[code] as ProblemDefinition, details);
+  return Object.assign(make, { catalogue: table });
 }
 
 /** Problems that belong to no room. */

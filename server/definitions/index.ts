@@ -23,7 +23,7 @@ export {
 export { type DefinitionState, pastDates, planOf } from './manifest.ts';
 export { definitionProblem } from './problems.ts';
 export { resourceKinds } from './resource-kind.ts';
-export { type DefinitionRouteServices, registerDefinitionRoutes } from './routes.ts';
+export { definitionsRoom } from './room.ts';
 export { definitionsOf } from './rules.ts';
 export type { Definition, Definitions } from './schema.ts';
 export { loadDefinitions } from './store.ts';

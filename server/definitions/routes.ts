@@ -42,7 +42,6 @@ type Shown = { revision: number; shown: object };
 const base = '/tenants/:tenant/consent-definitions';
 const version = `${base}/:name/versions/:version`;
 const document = `${version}/documents/:language/:documentVersion`;
-const tags = ['Consent definitions'];
 const readers = { access: { door: 'config', roles } } as const;
 const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
@@ -101,7 +100,6 @@ function put(
     bodyLimit,
     schema: {
       summary: `Create or replace ${noun}`,
-      tags,
       params: paramsOf(url),
       headers: IfMatch,
       body,
@@ -123,7 +121,7 @@ function registerReading(app: App, services: DefinitionRouteServices): void {
       method: 'GET',
       url,
       config: readers,
-      schema: { summary: `Read ${noun}`, tags, params: paramsOf(url), response: { 200: view } },
+      schema: { summary: `Read ${noun}`, params: paramsOf(url), response: { 200: view } },
       handler: async (request, reply) => {
         const params = request.params as Params;
         const { revision, shown } = await services.database.tenantSnapshot(params.tenant, (tx) => read(tx, params));
@@ -158,7 +156,6 @@ function registerLists(app: App, services: DefinitionRouteServices): void {
       config: readers,
       schema: {
         summary: `List ${noun}`,
-        tags,
         params: paramsOf(url),
         querystring: WholeQuery,
         response: { 200: ListView },

@@ -4,8 +4,8 @@ import type { Transaction } from '../core/db/database.ts';
 import type { Erasing, Kept, Removed, RoomErasing } from '../core/erasing.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
+import type { Sealer } from '../core/sealer.ts';
 import { contactOf } from '../invitations/index.ts';
-import type { Sealer } from '../keys/index.ts';
 import {
   beginErasing,
   endErasing,

@@ -3,4 +3,4 @@
  * that whatever ends it in the middle, it goes on where it was. Owns no table.
  */
 export { type ErasureReport, type ErasureServices, eraseActor } from './actions.ts';
-export { registerErasureRoutes } from './routes.ts';
+export { erasureRoom } from './room.ts';

@@ -56,7 +56,6 @@ export function registerErasureRoutes(app: App, services: ErasureServices): void
         summary: 'Erase a person: all that the tenant holds of an actor',
         description:
           'Consents, relationships both ways, invitations, attributes, decisions, and its name in the ledger and the audit. 200 when it is done; 202 when more is left: send it again. Repeated, it erases what came since.',
-        tags: ['Erasure'],
         params: Params,
         body: ErasureBody,
         response: { 200: Report, 202: Report },

@@ -5,8 +5,10 @@
 export { FactGatherer, type FactsSource } from './gather.ts';
 export { inputFor, type PolicyInput } from './input.ts';
 export { type Needs, needsOf, needsOfExplained } from './needs.ts';
+export { factsRoom } from './room.ts';
 export {
   type ConsentFact,
+  type FactReaders,
   type Facts,
   type InheritedPath,
   type InvitationFact,

@@ -8,7 +8,8 @@ import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Once } from '../core/once.ts';
 import { quotaExceeded } from '../core/quota.ts';
-import type { Sealer } from '../keys/index.ts';
+import type { Sealer } from '../core/sealer.ts';
+import type { Task } from '../core/tasks.ts';
 import { hasErasedSince, holdLooks } from '../pseudonyms/index.ts';
 import { idempotencyProblem } from './problems.ts';
 import type { KeyPlace, KeyRow, StoredAnswer } from './schema.ts';
@@ -157,13 +158,15 @@ export async function sweep({ database, clock }: Pick<IdempotencyServices, 'data
   }
 }
 
-/** Sweeps every hour until it is stopped. */
-export function keepSwept(services: IdempotencyServices): () => void {
-  const once = () =>
-    sweep(services).catch((error) =>
-      services.observe({ kind: 'background_failed', task: 'sweeping idempotency keys', error }),
-    );
-  const timer = setInterval(once, SWEEP_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+/** Sweeps every hour. */
+export function sweeping(services: IdempotencyServices): Task {
+  return {
+    name: 'sweeping idempotency keys',
+    everyMs: SWEEP_MS,
+    firstMs: SWEEP_MS,
+    async run() {
+      await sweep(services);
+      return undefined;
+    },
+  };
 }

@@ -4,7 +4,7 @@
  */
 
 import type { RoomErasing } from '../core/erasing.ts';
-import type { Sealer } from '../keys/index.ts';
+import type { Sealer } from '../core/sealer.ts';
 import { contactPlace } from './actions.ts';
 import { removeAcceptances, removeEndedBy, removeSent, removeToContacts, renameEndedBy } from './store.ts';
 

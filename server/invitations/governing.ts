@@ -2,15 +2,14 @@
  * Owns who may: what the routes of the room share, and what is asked of the tenant's policies, for users' calls and again
  * for whoever invited.
  */
-
+import type { Ask, Govern } from '../authz/index.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { AuditedAuthor } from '../core/author.ts';
 import { type RequestTenant, tenantOf } from '../core/http.ts';
 import { type Once, onceOf } from '../core/once.ts';
+import type { Sealer } from '../core/sealer.ts';
 import type { InvitationFact } from '../facts/index.ts';
-import type { Sealer } from '../keys/index.ts';
-import type { Answer } from '../policies/index.ts';
 import type { Thing } from '../relationships/index.ts';
 import type { WriteServices } from '../writes/index.ts';
 import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
@@ -23,10 +22,6 @@ type Question = {
   relationship?: { from?: Thing; relationshipType: string; to?: Thing };
   invitation?: InvitationFact;
 };
-/** What the policy answers; `failure` when no rule of it said so. */
-export type Ask = (asking: Asking, question: Question) => Promise<{ answer: Answer; failure?: { reason: string } }>;
-/** @throws Problem forbidden unless the policy answers allow */
-export type Govern = (asking: Asking, question: Question) => Promise<Answer>;
 
 export type InvitationServices = WriteServices & {
   sealer: Sealer;
@@ -35,7 +30,6 @@ export type InvitationServices = WriteServices & {
   govern: Govern;
 };
 
-export const tags = ['Invitations'];
 export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
 export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
 

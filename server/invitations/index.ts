@@ -5,6 +5,6 @@
 export { endInvitations } from './actions.ts';
 export { erasingInvitations } from './erasing.ts';
 export { pendingInvitationOf } from './facts.ts';
-export type { Ask, Govern } from './governing.ts';
-export { type InvitationRouteServices, registerInvitationRoutes } from './routes.ts';
+export { invitationsRoom } from './room.ts';
+export { registerInvitationRoutes } from './routes.ts';
 export { contactOf } from './rules.ts';

@@ -5,7 +5,7 @@ import { limits } from '../core/limits.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../core/paging.ts';
 import { UUID } from '../core/uuid.ts';
 import { createInvitation, requireInvitation, resendInvitation, revokeInvitation } from './actions.ts';
-import { askingOf, type InvitationServices, readers, tags, writers } from './governing.ts';
+import { askingOf, type InvitationServices, readers, writers } from './governing.ts';
 import { type ListQuery, pageOfInvitations } from './list.ts';
 import { viewOf } from './rules.ts';
 import { InvitationBody, InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';
@@ -34,7 +34,6 @@ function registerCreating(app: App, services: InvitationRouteServices): void {
       summary: 'Invite somebody to a relationship',
       description:
         'A user may by the policy From:relationship:To:invitation:create; its resource is the target. requestToken comes back to back ends, and to users by the obligation return-token.',
-      tags,
       params: TenantParams,
       body: InvitationBody,
       response: { 200: InvitationView },
@@ -57,7 +56,6 @@ function registerReading(app: App, services: InvitationRouteServices): void {
       summary: 'List invitations, newest first',
       description:
         'A back end lists all. A user lists those that it made, or with toType and toId those to one thing, as far as the policies From:relationship:To:invitation:read allow; so a page may hold fewer than limit. received=true lists those to the address in the claim email of its token, which email_verified must confirm.',
-      tags,
       params: TenantParams,
       querystring: Type.Object(
         {
@@ -92,7 +90,6 @@ function registerReading(app: App, services: InvitationRouteServices): void {
     schema: {
       summary: 'Read an invitation and its deliveries',
       description: 'A user may by the policy From:relationship:To:invitation:read.',
-      tags,
       params: OneParams,
       response: { 200: InvitationDetails },
     },
@@ -117,7 +114,6 @@ function registerChanging(app: App, services: InvitationRouteServices): void {
       summary: 'Send an invitation again: with a new requestToken, which makes the one before void',
       description:
         'Not before 1 minute after the first delivery, 2 after the second, 4 after the third, and so on (429). A user may by the policy From:relationship:To:invitation:resend.',
-      tags,
       params: OneParams,
       response: { 200: InvitationView },
     },
@@ -135,7 +131,6 @@ function registerChanging(app: App, services: InvitationRouteServices): void {
       summary: 'Revoke an invitation',
       description:
         '409 once it was accepted as often as it may be. A user may by the policy From:relationship:To:invitation:revoke.',
-      tags,
       params: OneParams,
       response: { 204: Type.Null() },
     },

@@ -2,7 +2,7 @@
 import { type App, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { acceptInvitation, declineInvitation, previewInvitation } from './accept.ts';
-import { askingOf, type InvitationServices, tags, writers } from './governing.ts';
+import { askingOf, type InvitationServices, writers } from './governing.ts';
 import { AcceptBody, Accepted, Declined, Preview, TokenBody } from './schema.ts';
 
 export function registerTokenRoutes(app: App, services: InvitationServices): void {
@@ -15,7 +15,6 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
       summary: 'Accept an invitation: the relationship is made, exactly once',
       description:
         'The same acceptor again gets the same answer. A user accepts for itself; the policy From:relationship:To:invitation:accept may refuse it, and without one the requestToken is enough. An invitation by a user is revoked when its invitor may no longer make it.',
-      tags,
       params: TenantParams,
       body: AcceptBody,
       response: { 200: Accepted },
@@ -33,7 +32,6 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
     bodyLimit: limits.tokenBodyBytesMax,
     schema: {
       summary: 'Decline an invitation for one acceptor',
-      tags,
       params: TenantParams,
       body: TokenBody,
       response: { 200: Declined },
@@ -52,7 +50,6 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
     schema: {
       summary: 'Look at an invitation before logging in',
       description: 'Counted by address. Of the invitor only a display name, where the tenant has stored one.',
-      tags,
       security: [],
       params: TenantParams,
       body: TokenBody,

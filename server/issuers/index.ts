@@ -3,8 +3,9 @@
  * accord.trusted_issuer and accord.issuer_keys. Emits revisions (`trusted_issuer`, and `tenant` for the token mapping).
  */
 export { deleteIssuer, type IssuerServices, putIssuer, transferIssuer } from './actions.ts';
-export { KeyFindings, type KeyFindingsOptions } from './key-findings.ts';
+export { KeyFindings } from './key-findings.ts';
 export { resourceKinds } from './resource-kind.ts';
-export { type IssuerRouteServices, registerIssuerRoutes } from './routes.ts';
+export { issuersRoom } from './room.ts';
+export { registerIssuerRoutes } from './routes.ts';
 export { authOf, checkIssuer } from './rules.ts';
 export { loadIssuers } from './store.ts';

@@ -7,7 +7,7 @@ import type { KeysFinding } from '../core/auth/jwks.ts';
 import { nextDelayMs } from '../core/backoff.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import type { Observe } from '../core/observe.ts';
+import type { Task } from '../core/tasks.ts';
 import { asText } from '../core/text.ts';
 import { readUnchecked, recordFindings } from './store.ts';
 
@@ -18,7 +18,6 @@ export type KeyFindingsOptions = {
   /** Reads the keys of an issuer; what comes of it is told to `found`. */
   look: (tenant: string, issuer: { issuer: string; jwksUri?: string }) => Promise<void>;
   maxStalenessMs: number;
-  observe: Observe;
 };
 
 const RECORD_MS = 1000;
@@ -32,29 +31,38 @@ export class KeyFindings {
   readonly #options: KeyFindingsOptions;
   /** The last one of each issuer: no more than tenants trust. */
   #pending = new Map<string, KeysFinding>();
-  #recording: NodeJS.Timeout | undefined;
-  #nextLook: NodeJS.Timeout | undefined;
-  #working = new Set<Promise<void>>();
-  #looking = false;
+  #looking: Promise<number> | undefined;
   #closed = false;
 
   constructor(options: KeyFindingsOptions) {
     this.#options = options;
   }
 
-  /** From now on findings are written down, and keys that nobody read are looked at. */
-  start(timing: { recordMs?: number; lookMs?: number } = {}): void {
-    const { recordMs = RECORD_MS, lookMs = LOOK_MS } = timing;
-    this.#recording = setInterval(() => this.#background(() => this.record()), recordMs).unref();
-    this.#lookAfter(lookMs, lookMs);
+  /** Writing findings down, and looking at keys that nobody read. */
+  tasks(): Task[] {
+    let lookMs = LOOK_MS;
+    return [
+      { name: 'recording issuer keys', everyMs: RECORD_MS, firstMs: RECORD_MS, run: () => this.record() },
+      {
+        name: 'looking at issuer keys',
+        everyMs: LOOK_MS,
+        firstMs: LOOK_MS,
+        run: async (signal) => {
+          const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+          const found = await Promise.race([this.look(), stopped]);
+          lookMs = nextLookMs(found ?? 0, lookMs, LOOK_MS);
+          return lookMs;
+        },
+      },
+    ];
   }
 
   found(finding: KeysFinding): void {
-    if (this.#recording === undefined || this.#closed) return;
+    if (this.#closed) return;
     this.#pending.set(`${finding.tenant} ${finding.issuer}`, { ...finding, error: storable(finding.error) });
   }
 
-  async record(): Promise<void> {
+  async record(): Promise<undefined> {
     if (this.#pending.size === 0) return;
     const findings = [...this.#pending.values()];
     this.#pending = new Map();
@@ -67,53 +75,32 @@ export class KeyFindings {
    * @returns how many issuers it looked at
    */
   async look(): Promise<number> {
-    if (this.#looking) return 0;
-    this.#looking = true;
-    try {
-      const { database, server, maxStalenessMs, look } = this.#options;
-      const bounds = { maxStalenessMs, retryMs: limits.issuerLookRetryMs, limit: limits.issuerLooksMax };
-      const issuers = await database.system((tx) => readUnchecked(tx, server, bounds));
-      const found = issuers.length;
-      const turns = Array.from({ length: LOOKS_AT_ONCE }, async () => {
-        for (let one = issuers.pop(); one !== undefined && !this.#closed; one = issuers.pop()) {
-          const { tenant, issuer, jwks_uri } = one;
-          await look(tenant, { issuer, ...(jwks_uri === null ? {} : { jwksUri: jwks_uri }) });
-        }
-      });
-      await Promise.all(turns);
-      return found;
-    } finally {
-      this.#looking = false;
-    }
+    if (this.#looking !== undefined) return 0;
+    this.#looking = this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
   }
 
-  /** Ends what is going on; requests to issuers are ended by whoever makes them. */
+  async #look(): Promise<number> {
+    const { database, server, maxStalenessMs, look } = this.#options;
+    const bounds = { maxStalenessMs, retryMs: limits.issuerLookRetryMs, limit: limits.issuerLooksMax };
+    const issuers = await database.system((tx) => readUnchecked(tx, server, bounds));
+    const found = issuers.length;
+    const turns = Array.from({ length: LOOKS_AT_ONCE }, async () => {
+      for (let one = issuers.pop(); one !== undefined && !this.#closed; one = issuers.pop()) {
+        const { tenant, issuer, jwks_uri } = one;
+        await look(tenant, { issuer, ...(jwks_uri === null ? {} : { jwksUri: jwks_uri }) });
+      }
+    });
+    await Promise.all(turns);
+    return found;
+  }
+
+  /** Waits for the look under way; requests to issuers are ended by whoever makes them. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#recording);
-    clearTimeout(this.#nextLook);
-    await Promise.all(this.#working);
-  }
-
-  #lookAfter(ms: number, msMin: number): void {
-    if (this.#closed) return;
-    this.#nextLook = setTimeout(() => {
-      this.#background(async () => {
-        let found = 0;
-        try {
-          found = await this.look();
-        } finally {
-          this.#lookAfter(nextLookMs(found, ms, msMin), msMin);
-        }
-      });
-    }, ms).unref();
-  }
-
-  #background(work: () => Promise<void>): void {
-    const done = work()
-      .catch((error) => this.#options.observe({ kind: 'background_failed', task: 'issuer keys', error }))
-      .finally(() => this.#working.delete(done));
-    this.#working.add(done);
+    await this.#looking?.catch(() => {});
   }
 }
 

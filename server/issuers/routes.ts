@@ -27,7 +27,6 @@ import {
 import { loadIssuers } from './store.ts';
 
 const IssuerParams = Type.Object({ tenant: Type.String(), name: Type.String() });
-const tags = ['Trusted issuers'];
 
 const readers = { access: { door: 'config', roles } } as const;
 const writers = { access: { door: 'config', roles: ['security-admin'] } } as const;
@@ -47,7 +46,6 @@ function registerReading(app: App, services: IssuerRouteServices): void {
     config: readers,
     schema: {
       summary: 'List trusted issuers',
-      tags,
       params: TenantParams,
       querystring: WholeQuery,
       response: { 200: NamesPage },
@@ -66,7 +64,7 @@ function registerReading(app: App, services: IssuerRouteServices): void {
     method: 'GET',
     url: '/tenants/:tenant/trusted-issuers/:name',
     config: readers,
-    schema: { summary: 'Read a trusted issuer', tags, params: IssuerParams, response: { 200: IssuerView } },
+    schema: { summary: 'Read a trusted issuer', params: IssuerParams, response: { 200: IssuerView } },
     handler: async (request, reply) => {
       const { tenant, name } = request.params;
       const row = await services.database.read(tenant, (tx) => requireIssuer(tx, tenant, name));
@@ -84,7 +82,6 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
     bodyLimit: limits.configBodyBytesMax,
     schema: {
       summary: 'Trust an issuer, or change how',
-      tags,
       params: IssuerParams,
       headers: IfMatch,
       body: IssuerBody,
@@ -103,7 +100,6 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
     config: writers,
     schema: {
       summary: 'Trust an issuer no longer',
-      tags,
       params: IssuerParams,
       headers: IfMatch,
       response: { 200: Empty },
@@ -123,7 +119,6 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
     config: readers,
     schema: {
       summary: 'Read which claims name the actor',
-      tags,
       params: TenantParams,
       response: { 200: TokenMappingView },
     },
@@ -141,7 +136,6 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
     bodyLimit: limits.smallBodyBytesMax,
     schema: {
       summary: 'Set which claims name the actor, for issuers that say nothing else',
-      tags,
       params: TenantParams,
       headers: IfMatch,
       body: TokenMappingBody,

@@ -4,11 +4,11 @@ import { importJWK } from 'jose';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
+import type { Sealer } from '../core/sealer.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { makeKeyPair, openKey } from './key-pair.ts';
 import { signingAlgorithm } from './rules.ts';
 import type { LastingPurpose, SigningKey } from './schema.ts';
-import type { Sealer } from './sealer.ts';
 import {
   deleteRetiredKeys,
   insertAccessKey,

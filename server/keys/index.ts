@@ -5,8 +5,8 @@
 export { ensureKeys, type InstallationKey, invitationKey, lastingKey, openInstallationKey } from './actions.ts';
 export { type Minted, type MintServices, mintClientToken, mintUserToken } from './mint.ts';
 export { PublishedKeys } from './published.ts';
-export { type KeyRouteServices, registerKeyRoutes } from './routes.ts';
+export { keysRoom } from './room.ts';
+export { registerKeyRoutes } from './routes.ts';
 export { ownIssuer, portalIssuer } from './rules.ts';
 export type { PublicKey, SigningKey } from './schema.ts';
-export { createSealer, MasterKeyError, type Sealer } from './sealer.ts';
 export { loadPublicKeys, readInvitationKeys, readLastingPublicKey } from './store.ts';

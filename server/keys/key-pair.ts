@@ -1,8 +1,8 @@
 /** Owns key pairs: made here, sealed at once, opened only to sign. */
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Algorithm } from '../core/auth/schema.ts';
+import type { Sealer } from '../core/sealer.ts';
 import type { LastingPurpose, SealedKeyRow, SigningKey } from './schema.ts';
-import type { Sealer } from './sealer.ts';
 
 /** The row's identity, which its private key is sealed to. */
 type KeyPlace = {

@@ -6,10 +6,10 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
+import type { Sealer } from '../core/sealer.ts';
 import { readTenant, tenantProblem } from '../tenants/index.ts';
 import { accessKey } from './actions.ts';
 import { accessTokenTtlMs, ownIssuer } from './rules.ts';
-import type { Sealer } from './sealer.ts';
 
 export type MintServices = { database: Database; sealer: Sealer; clock: Clock; baseUrl: string };
 export type Minted = { token: string; jti: string; expiresAt: string };

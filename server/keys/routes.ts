@@ -34,7 +34,6 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
     config: { access: { door: 'public' } },
     schema: {
       summary: "Public keys of the tenant's own issuer",
-      tags: ['Authorization server'],
       params: TenantParams,
       response: { 200: Jwks },
     },

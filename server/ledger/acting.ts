@@ -2,6 +2,8 @@
 import type { Caller } from '../core/auth/schema.ts';
 import type { RegisterEntry } from './schema.ts';
 
+export type About = Partial<Pick<RegisterEntry, 'userId' | 'name' | 'version' | 'document'>>;
+
 /** A back end is an actor of the type `client`; a user's client is the one that its token names (RFC 9068 section 2.2). */
 export function actedBy(caller: Caller): Pick<RegisterEntry, 'actor' | 'clientId'> {
   if (caller.kind === 'backend') {
@@ -10,4 +12,12 @@ export function actedBy(caller: Caller): Pick<RegisterEntry, 'actor' | 'clientId
   if (caller.kind === 'member') return { actor: { type: 'member', id: caller.id } };
   const { client_id: clientId } = caller.claims;
   return { actor: caller.actor, ...(typeof clientId === 'string' ? { clientId } : {}) };
+}
+
+/** One entry of the ledger on what a caller asked or did. */
+export function entryOf(
+  { caller, requestId }: { caller: Caller; requestId: string },
+  entry: Pick<RegisterEntry, 'type' | 'time' | 'outcome'> & About,
+): RegisterEntry {
+  return { ...actedBy(caller), requestId, ...entry };
 }

@@ -1,7 +1,8 @@
 /** Owns issuing receipts: the tenant's name and key, put to the pure receipt. */
 import type { Clock } from '../core/clock.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { lastingKey, type Sealer } from '../keys/index.ts';
+import type { Sealer } from '../core/sealer.ts';
+import { lastingKey } from '../keys/index.ts';
 import { readTenant, tenantProblem } from '../tenants/index.ts';
 import { type ReceiptConsent, receiptOf, signReceipt } from './receipt.ts';
 

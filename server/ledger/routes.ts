@@ -28,7 +28,6 @@ export type LedgerRouteServices = {
   refusals: RefusalRecorder;
 };
 
-const tags = ['Consents'];
 const backends = { access: { door: 'management', scope: 'consents:read', users: false } } as const;
 const users = { access: { door: 'management', scope: 'consents:read', users: true } } as const;
 const Events = Type.Object({ logs: Type.Array(RegisterEvent), cursor: Type.Optional(Type.String()) });
@@ -49,7 +48,6 @@ function registerLists(app: App, services: LedgerRouteServices): void {
     schema: {
       summary: 'Read what was requested and done with consents, newest first',
       description: 'The reading is itself an entry.',
-      tags,
       params: TenantParams,
       querystring: Type.Object({ ...pageQuery, ...tenantFilter }, { additionalProperties: false }),
       response: { 200: Events },
@@ -67,7 +65,6 @@ function registerLists(app: App, services: LedgerRouteServices): void {
     schema: {
       summary: "Read what was requested and done with one's own consents, newest first",
       description: 'For users. The reading is itself an entry.',
-      tags,
       params: TenantParams,
       querystring: Type.Object({ ...pageQuery, ...ownFilter }, { additionalProperties: false }),
       response: { 200: Events },
@@ -152,7 +149,6 @@ function registerVerification(app: App, services: LedgerRouteServices): void {
       summary: 'Verify the chain of sealed entries',
       description:
         'Computes every hash anew, and names the first entry that was changed, removed, inserted, reordered or cut off. It takes seconds for a million entries. The verification is itself an entry.',
-      tags,
       params: TenantParams,
       querystring: Type.Object(
         {
@@ -208,7 +204,6 @@ function registerExport(app: App, services: LedgerRouteServices): void {
       summary: 'Export what was requested and done with consents, oldest first',
       description:
         "A RegisterEvent a line as JSON, or CSV with a header. In CSV a text that a spreadsheet would take for a formula begins with '. The export is itself an entry. A connection that was cut does not count as the end.",
-      tags,
       params: TenantParams,
       produces: Object.values(contentTypes),
       querystring: Type.Object(

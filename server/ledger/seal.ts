@@ -6,10 +6,13 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
-import { lastingKey, type Sealer } from '../keys/index.ts';
+import type { Sealer } from '../core/sealer.ts';
+import type { Task } from '../core/tasks.ts';
+import { lastingKey } from '../keys/index.ts';
 import { signCheckpoint } from './checkpoint.ts';
 import { chained, genesis, leafOf } from './digest.ts';
-import { insertCheckpoint, moveEntries, readHead, readUnsealed, removeStray, tenantsToSeal, tryLock } from './store.ts';
+import { insertCheckpoint, moveEntries, readHead, readUnsealed, tenantsToSeal, tryLock } from './store.ts';
+import { removeStray } from './tenant-store.ts';
 
 export type SealServices = { database: Database; sealer: Sealer; clock: Clock; observe: Observe };
 
@@ -77,28 +80,12 @@ export async function sealWaiting(services: SealServices): Promise<boolean> {
   return ok;
 }
 
-/** Seals what waits again and again. @returns what stops it, after the seal under way */
-export function keepSealing(services: SealServices): () => Promise<void> {
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  const once = async () => {
-    const ok = await sealWaiting(services).catch((error) => {
-      services.observe({ kind: 'background_failed', task: 'sealing ledgers', error });
-      return false;
-    });
-    if (stopped) return;
-    timer = setTimeout(
-      () => {
-        running = once();
-      },
-      ok ? PAUSE_MS : RETRY_MS,
-    );
-    timer.unref();
-  };
-  let running = once();
-  return async () => {
-    stopped = true;
-    clearTimeout(timer);
-    await running;
+/** Seals what waits again and again. */
+export function sealing(services: SealServices): Task {
+  return {
+    name: 'sealing ledgers',
+    everyMs: PAUSE_MS,
+    retryMs: RETRY_MS,
+    run: async () => ((await sealWaiting(services)) ? PAUSE_MS : RETRY_MS),
   };
 }

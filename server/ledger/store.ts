@@ -104,12 +104,6 @@ export async function tenantsToSeal(tx: Transaction): Promise<{ tenant: string; 
   );
 }
 
-/** Removes what was appended for a tenant after it was erased: a successor of its code is somebody else. */
-export async function removeStray(tx: Transaction, tenant: string): Promise<void> {
-  await tx.run(sql`delete from accord.ledger_inbox where tenant = ${tenant}
-    and not exists (select from accord.tenant where tenant = ${tenant})`);
-}
-
 const timeMs = sql`(date_part('epoch', time) * 1000)::bigint`;
 const hashed = sql`id, ${timeMs} as time_ms, type, name, version, document_version,
   document_language, outcome, request_id, client_id, encode(personal_digest, 'hex') as personal_digest`;

@@ -17,7 +17,7 @@ export {
   authenticateMember,
   ensureLocalMember,
   mintPortalToken,
-  type PortalServices,
   recordSupportUse,
 } from './portal-token.ts';
-export { type MemberRouteServices, registerMemberRoutes } from './routes.ts';
+export { membersRoom } from './room.ts';
+export { registerMemberRoutes } from './routes.ts';

@@ -20,7 +20,6 @@ import {
   Redeemed,
 } from './schema.ts';
 
-const tags = ['Members'];
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
 
 export function registerInvitationRoutes(app: App, services: PortalServices): void {
@@ -41,7 +40,6 @@ function registerRedeeming(app: App, services: PortalServices): void {
     schema: {
       summary: 'Use an invitation: become a member, and get a portal token',
       description: 'Exactly once. 410 when it was used, has expired or was withdrawn.',
-      tags,
       security: [],
       body: RedeemBody,
       response: { 200: Redeemed },
@@ -65,7 +63,6 @@ function registerInviting(app: App, services: PortalServices): void {
     schema: {
       summary: 'Invite a member',
       description: 'The link is shown once, in this answer, and works once, for 7 days.',
-      tags,
       params: TenantParams,
       body: InvitationBody,
       response: { 201: InvitationCreated },
@@ -85,7 +82,6 @@ function registerInviting(app: App, services: PortalServices): void {
     config: admins,
     schema: {
       summary: 'Withdraw an invitation',
-      tags,
       params: Type.Object({
         tenant: Type.String(),
         id: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
@@ -109,7 +105,6 @@ function registerInvitationList(app: App, services: PortalServices): void {
     config: admins,
     schema: {
       summary: 'List invitations, newest first',
-      tags,
       params: TenantParams,
       querystring: PageQuery,
       response: {

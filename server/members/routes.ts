@@ -14,7 +14,6 @@ import { listMembers, listPortalTokens } from './store.ts';
 
 const UuidText = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' });
 const Cursor = Type.Optional(Type.String());
-const tags = ['Members'];
 
 const everyMember = { access: { door: 'config', roles } } as const;
 const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
@@ -36,7 +35,6 @@ function registerMembers(app: App, services: MemberRouteServices): void {
     config: admins,
     schema: {
       summary: 'List members',
-      tags,
       params: TenantParams,
       querystring: PageQuery,
       response: { 200: Type.Object({ members: Type.Array(MemberView), cursor: Cursor }) },
@@ -64,7 +62,6 @@ function registerRemoval(app: App, services: MemberRouteServices): void {
       summary: 'Remove a member',
       description:
         "The member's portal tokens end with the next request, and open invitations of the address are withdrawn. The last security-admin stays (409).",
-      tags,
       params: Type.Object({ tenant: Type.String(), id: UuidText }),
       response: { 200: Empty },
     },
@@ -84,7 +81,6 @@ function registerTokenList(app: App, services: MemberRouteServices): void {
     schema: {
       summary: 'List portal tokens that have not expired',
       description: "The caller's own; a security-admin sees everybody's.",
-      tags,
       params: TenantParams,
       querystring: PageQuery,
       response: { 200: Type.Object({ portalTokens: Type.Array(PortalTokenView), cursor: Cursor }) },
@@ -113,7 +109,7 @@ function registerTokenChanges(app: App, services: MemberRouteServices): void {
     method: 'POST',
     url: '/tenants/:tenant/portal-tokens',
     config: everyMember,
-    schema: { summary: 'Mint a portal token (needs an interactive session)', tags, params: TenantParams },
+    schema: { summary: 'Mint a portal token (needs an interactive session)', params: TenantParams },
     handler: async () => {
       // Every caller that gets here came with a portal token; interactive sessions arrive with the portal.
       throw memberProblem('portal_token_cannot_mint');
@@ -125,7 +121,6 @@ function registerTokenChanges(app: App, services: MemberRouteServices): void {
     config: everyMember,
     schema: {
       summary: 'Revoke a portal token',
-      tags,
       params: Type.Object({
         tenant: Type.String(),
         jti: UuidText,

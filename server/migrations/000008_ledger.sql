@@ -64,24 +64,4 @@ grant select on accord.ledger_inbox, accord.ledger_entry, accord.ledger_checkpoi
 grant insert on accord.ledger_inbox to accord_app;
 grant update (salt, actor_type, actor_id, user_id) on accord.ledger_inbox, accord.ledger_entry to accord_app;
 grant select, insert, delete on accord.ledger_inbox, accord.ledger_entry, accord.ledger_checkpoint to accord_system;
-
--- As before, with the ledger's.
-create or replace function accord.ensure_partitions(months_ahead integer) returns void
-language plpgsql security definer set search_path = pg_catalog as $$
-declare
-  parent text;
-  first date;
-begin
-  perform pg_advisory_xact_lock(hashtextextended('accord.partitions', 0));
-  foreach parent in array array['audit_entry', 'decision', 'ledger_entry'] loop
-    for month in 0 .. least(months_ahead, 12) loop
-      first := (date_trunc('month', now() at time zone 'UTC') + make_interval(months => month))::date;
-      if to_regclass(format('accord.%I', parent || to_char(first, '"_"YYYY_MM'))) is null then
-        execute format('create table accord.%I partition of accord.%I for values from (%L) to (%L)',
-          parent || to_char(first, '"_"YYYY_MM'), parent,
-          first::timestamp at time zone 'UTC', (first + interval '1 month') at time zone 'UTC');
-      end if;
-    end loop;
-  end loop;
-end $$;
 select accord.ensure_partitions(3);

@@ -47,7 +47,6 @@ function registerReading(app: App, services: PolicyRouteServices): void {
     config: readers,
     schema: {
       summary: 'List policies',
-      tags: ['Policies'],
       params: TenantParams,
       querystring: Type.Object(
         {
@@ -81,7 +80,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
     method: 'GET',
     url: '/tenants/:tenant/policies/:policyName',
     config: readers,
-    schema: { summary: 'Read a policy', tags: ['Policies'], params: PolicyParams, response: { 200: PolicyView } },
+    schema: { summary: 'Read a policy', params: PolicyParams, response: { 200: PolicyView } },
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
       const row = await services.database.read(tenant, (tx) => requirePolicy(tx, tenant, policyName));
@@ -99,7 +98,6 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'Create or replace a policy',
-      tags: ['Policies'],
       params: PolicyParams,
       headers: IfMatch,
       querystring: Type.Object(
@@ -131,7 +129,6 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     config: writers,
     schema: {
       summary: 'Remove a policy',
-      tags: ['Policies'],
       params: PolicyParams,
       headers: IfMatch,
       response: { 200: Empty },
@@ -164,7 +161,6 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
     config: readers,
     schema: {
       summary: "List a policy's revisions, newest first",
-      tags: ['Policies'],
       params: PolicyParams,
       querystring: PageQuery,
       response: {
@@ -198,7 +194,6 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
     config: readers,
     schema: {
       summary: 'Read one revision of a policy',
-      tags: ['Policies'],
       params: RevisionParams,
       response: { 200: RevisionView },
     },
@@ -215,7 +210,6 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
     config: { ...writers, once: {} },
     schema: {
       summary: 'Put an earlier revision back',
-      tags: ['Policies'],
       params: RevisionParams,
       headers: IfMatch,
       response: { 200: Empty },

@@ -39,7 +39,11 @@ export async function listPolicies(
 }
 
 /** Entries for the snapshot: of all tenants, of one, or only those of the names that still exist. */
-export function loadPolicies(tx: Transaction, tenant?: string, names?: string[]): Promise<Static<typeof EntryRow>[]> {
+export function loadPolicies(
+  tx: Transaction,
+  tenant?: string,
+  names?: readonly string[],
+): Promise<Static<typeof EntryRow>[]> {
   return tx.many(
     EntryRow,
     sql`select tenant, name, number, artifact, revision, reads from accord.policy

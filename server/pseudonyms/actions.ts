@@ -1,6 +1,6 @@
 /** Owns tags, the keyed digests of ids, and what happens when somebody who was erased is written about again. */
 import type { Transaction } from '../core/db/database.ts';
-import type { Sealer } from '../keys/index.ts';
+import type { Sealer } from '../core/sealer.ts';
 import { pseudonymProblem } from './problems.ts';
 import { readTagged, removeErased } from './store.ts';
 

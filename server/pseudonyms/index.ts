@@ -3,6 +3,7 @@
  * records of later questions about it. Owns accord.erased_actor.
  */
 export { comeBack, type Tagger, tagOf } from './actions.ts';
+export { pseudonymsRoom } from './room.ts';
 export { replaceTexts, type StandIn, textsOf } from './rules.ts';
 export type { Progress } from './schema.ts';
 export {

@@ -10,4 +10,5 @@ export { type Code, Evaluator } from './evaluator.ts';
 export { nestsWithin } from './nesting.ts';
 export { noOutcome } from './outcome.ts';
 export { RelationshipsRead, readsNote, relationshipsRead } from './relationships-read.ts';
+export { regoRoom } from './room.ts';
 export type { Compiled, Compiler, Reads, RegoError } from './schema.ts';

@@ -9,7 +9,7 @@ import { limits } from '../core/limits.ts';
 import { IdempotencyKey } from '../core/once.ts';
 import { Problem, problem } from '../core/problems.ts';
 import { deleteMatching } from './actions.ts';
-import { backendReaders, backendWriters, type RelationshipRouteServices, recordAuthorOf, tags } from './governing.ts';
+import { backendReaders, backendWriters, type RelationshipRouteServices, recordAuthorOf } from './governing.ts';
 import { importRelationships } from './import.ts';
 import { allowLongBodies } from './long-body.ts';
 import { relationshipProblem } from './problems.ts';
@@ -31,7 +31,6 @@ export function registerBulkRoutes(app: App, services: RelationshipRouteServices
     config: backendWriters,
     schema: {
       summary: 'Delete all relationships that the query names',
-      tags,
       params: TenantParams,
       querystring: Type.Object(
         {
@@ -84,7 +83,6 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
       summary: 'Import relationships, a JSON object a line, as the export writes them',
       description:
         'Lines that are wrong are refused and reported; all others are in. Interrupted, send the same lines with the same importId again, or those that are missing with firstLine. Other lines under an importId that is taken are refused (409).',
-      tags,
       params: TenantParams,
       consumes: [ndjson],
       querystring: Type.Object(
@@ -129,7 +127,6 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
     config: backendReaders,
     schema: {
       summary: 'See how far an import has come',
-      tags,
       params: Type.Object({ tenant: Type.String(), importId }),
       response: { 200: ImportView },
     },
@@ -162,7 +159,6 @@ function registerExport(app: App, services: RelationshipRouteServices): void {
       summary: 'Export all relationships, a JSON object a line',
       description:
         'Those that are there from its begin to its end are in it exactly once. A connection that was cut does not count as the end.',
-      tags,
       params: TenantParams,
       produces: [ndjson],
     },

@@ -23,7 +23,6 @@ export type RelationshipRouteServices = RelationshipServices & {
 };
 
 export const ThingParams = Type.Object({ tenant: Type.String(), type: Type.String(), id: Type.String() });
-export const tags = ['Relationships'];
 export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
 export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
 export const backendReaders = { access: { door: 'management', scope: 'relationships:read', users: false } } as const;

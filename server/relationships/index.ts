@@ -8,6 +8,7 @@ export type { RelationshipRouteServices } from './governing.ts';
 export { GraphReader } from './graph/graph-reader.ts';
 export { type PathPattern, pathPatternOf, stepsOf } from './graph/path-pattern.ts';
 export { importRelationships } from './import.ts';
+export { relationshipsRoom } from './room.ts';
 export { registerRelationshipRoutes } from './routes.ts';
 export { checkThing } from './rules.ts';
 export type { Relationship, Thing } from './schema.ts';

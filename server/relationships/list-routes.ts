@@ -10,7 +10,7 @@ import { decodeCursor, encodeCursor, linkNext, notACursor, PageQuery, WholeQuery
 import { sendList } from '../core/streamed-list.ts';
 import { isText } from '../core/text.ts';
 import { pageOf } from './actions.ts';
-import { governed, type RelationshipRouteServices, readers, ThingParams, tags } from './governing.ts';
+import { governed, type RelationshipRouteServices, readers, ThingParams } from './governing.ts';
 import { relationshipProblem } from './problems.ts';
 import { FromEntry, type RelationshipRow, type Thing, ToEntry } from './schema.ts';
 
@@ -29,7 +29,6 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
       summary: "List an actor's relationships; 404 when it has none",
       description:
         'Direct ones only. A user may by the policy actorType:relationships:list; its resource is the actor.',
-      tags,
       params: ThingParams,
       querystring: WholeQuery,
       response: { 200: Type.Array(FromEntry) },
@@ -59,7 +58,6 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
     schema: {
       summary: 'List the relationships that lead to a resource',
       description: `Direct ones only, ${limits.pageItemsMax} unless limit says less; Link rel="next" leads on. A user may by the policy resourceType:relationships:list.`,
-      tags,
       params: ThingParams,
       querystring: PageQuery,
       response: { 200: Type.Array(ToEntry) },

@@ -4,7 +4,7 @@ import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { createRelationship, deleteRelationship, relationshipOf } from './actions.ts';
 import { registerBulkRoutes } from './bulk-routes.ts';
-import { governed, type RelationshipRouteServices, recordAuthorOf, ThingParams, tags, writers } from './governing.ts';
+import { governed, type RelationshipRouteServices, recordAuthorOf, ThingParams, writers } from './governing.ts';
 import { registerListRoutes } from './list-routes.ts';
 import { RelationshipBody } from './schema.ts';
 import { registerThingRoutes } from './thing-routes.ts';
@@ -25,7 +25,6 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
     schema: {
       summary: 'Make a relationship, or give one that is there another expiry',
       description: 'A user may by the policy From:relationship:To:create; its resource is the target.',
-      tags,
       params: ThingParams,
       body: RelationshipBody,
       response: { 200: RelationshipBody, 201: RelationshipBody },
@@ -52,7 +51,6 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
     schema: {
       summary: 'Delete a relationship',
       description: 'A user may by the policy From:relationship:To:delete; its resource is the target.',
-      tags,
       params: Type.Object({
         ...ThingParams.properties,
         relationshipType: Type.String(),

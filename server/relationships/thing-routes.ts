@@ -10,7 +10,6 @@ import {
   readers,
   recordAuthorOf,
   ThingParams,
-  tags,
 } from './governing.ts';
 import { relationshipProblem } from './problems.ts';
 import { ThingView } from './schema.ts';
@@ -24,7 +23,7 @@ export function registerThingRoutes(app: App, services: RelationshipRouteService
       method: 'GET',
       url,
       config: backendReaders,
-      schema: { summary: `Read ${kind}`, tags, params: ThingParams, response: { 200: ThingView } },
+      schema: { summary: `Read ${kind}`, params: ThingParams, response: { 200: ThingView } },
       serializerCompiler: plainJson,
       handler: async (request) => {
         const { tenant, type, id } = request.params;
@@ -40,7 +39,6 @@ export function registerThingRoutes(app: App, services: RelationshipRouteService
       bodyLimit: limits.bodyBytesMax,
       schema: {
         summary: `Register ${kind}, or replace its attributes`,
-        tags,
         params: ThingParams,
         body: Type.Record(Type.String(), Type.Unknown(), { description: 'The attributes that its type declares.' }),
         response: { 200: ThingView },
@@ -60,7 +58,6 @@ export function registerThingRoutes(app: App, services: RelationshipRouteService
       config: backendWriters,
       schema: {
         summary: `Forget ${kind}, with its relationships both ways and its pending invitations`,
-        tags,
         params: ThingParams,
         response: { 204: Type.Null() },
       },
@@ -80,7 +77,6 @@ function registerMe(app: App, services: RelationshipRouteServices): void {
     config: readers,
     schema: {
       summary: "Read the caller's own actor",
-      tags,
       params: TenantParams,
       response: { 200: ThingView },
     },

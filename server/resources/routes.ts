@@ -25,7 +25,6 @@ export function registerResourceRoutes(app: App, { database }: ResourceRouteServ
     config: { access: { door: 'config', roles } },
     schema: {
       summary: "The tenant's manifests and their status",
-      tags: ['Resources'],
       params: TenantParams,
       querystring: WholeQuery,
       response: {

@@ -4,4 +4,5 @@
  * relationships room lists the candidates.
  */
 export { type ChargeRate, type SearchServices, searchPolicies, searchThings } from './actions.ts';
+export { searchRoom } from './room.ts';
 export type { Found } from './schema.ts';

@@ -3,6 +3,7 @@
  * once, and served from frozen objects in memory. Owns accord.server and accord.server_revision: which servers live,
  * and what each of them serves.
  */
+export { snapshotRoom } from './room.ts';
 export type { TenantSnapshot } from './schema.ts';
 export { ServedTenant } from './served-tenant.ts';
 export { Snapshots } from './snapshots.ts';

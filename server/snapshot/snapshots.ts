@@ -7,27 +7,36 @@ import type { Database } from '../core/db/database.ts';
 import { type Listener, listen } from '../core/db/listen.ts';
 import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
+import type { AnySnapshotPart, TenantSnapshot } from '../core/tenant-snapshot.ts';
 import { readTenantRevisions } from '../tenants/index.ts';
 import { loadAll, loadTenant } from './load.ts';
 import { RevisionWaiter } from './revision-waiter.ts';
-import type { TenantSnapshot } from './schema.ts';
 import { ServedTenant } from './served-tenant.ts';
 import { acknowledge, forgetServer, heartbeat, withdraw } from './store.ts';
 
 type SnapshotOptions = {
   database: Database;
+  /** What rooms add to a snapshot. */
+  parts: readonly AnySnapshotPart[];
   baseUrl: string;
   /** This server process, a UUID. */
   server: string;
   maxStalenessMs: number;
   clock: Clock;
   observe: Observe;
-  /** Told when a tenant's keys have changed, or (without a tenant) when that may have been missed. */
-  keysChanged?: (tenant?: string) => void;
+};
+
+/** A channel of Postgres that a room listens to, on the connection that the snapshots listen on. */
+export type Subscription = {
+  channel: string;
+  received: (payload: string) => void;
+  /** Notifications may have been missed. */
+  missed: () => void;
 };
 
 export class Snapshots {
   readonly #options: SnapshotOptions;
+  readonly #subscriptions: Subscription[] = [];
   readonly #held = new Map<string, ServedTenant>();
   readonly #isFresh = (tenant: string) => this.isFresh(tenant);
   /** Tenants being read, and whether another reading must follow. */
@@ -50,22 +59,27 @@ export class Snapshots {
     this.#options = options;
   }
 
+  /** To be called before the start. */
+  subscribe(subscription: Subscription): void {
+    this.#subscriptions.push(subscription);
+  }
+
   /** Loads everything and starts to follow changes. @throws when the database does not answer */
   async start(): Promise<void> {
-    const { database, baseUrl, server, clock } = this.#options;
+    const { database, server, clock } = this.#options;
     const askedAt = clock.monotonic();
     await database.system((tx) => heartbeat(tx, server));
-    for (const snapshot of await loadAll(database, baseUrl)) this.#hold(snapshot);
+    for (const snapshot of await loadAll(this.#options)) this.#hold(snapshot);
     this.#confirmedAt = askedAt;
     await this.#acknowledge();
     this.#listener = listen({
       client: () => database.client(),
       channels: {
         accord_config: (payload) => this.#notified(payload),
-        accord_keys: (tenant) => this.#options.keysChanged?.(tenant),
+        ...Object.fromEntries(this.#subscriptions.map(({ channel, received }) => [channel, received])),
       },
       onConnect: () => {
-        this.#options.keysChanged?.();
+        for (const { missed } of this.#subscriptions) missed();
         void this.#confirm();
       },
       observe: this.#options.observe,
@@ -88,6 +102,10 @@ export class Snapshots {
     const served = this.#held.get(tenant);
     if (served === undefined && !this.isFresh(tenant)) throw problem('stale');
     return served;
+  }
+
+  get parts(): readonly AnySnapshotPart[] {
+    return this.#options.parts;
   }
 
   get size(): number {
@@ -156,8 +174,7 @@ export class Snapshots {
   async #read(tenant: string): Promise<void> {
     const started = performance.now();
     try {
-      const { database, baseUrl } = this.#options;
-      const { snapshot, full } = await loadTenant(database, baseUrl, tenant, this.get(tenant));
+      const { snapshot, full } = await loadTenant(this.#options, tenant, this.get(tenant));
       this.#behind.delete(tenant);
       if (snapshot === undefined) {
         if (this.#drop(tenant)) await this.#withdraw([tenant]);

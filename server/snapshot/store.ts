@@ -43,3 +43,9 @@ export async function acknowledge(tx: Transaction, server: string, served: Reado
 export async function withdraw(tx: Transaction, server: string, tenants: readonly string[]): Promise<void> {
   await tx.run(sql`delete from accord.server_revision where server = ${server} and tenant = any(${tenants}::text[])`);
 }
+
+/** What servers said that they serve of a tenant that is gone, in a system transaction: a successor has revisions of its own. */
+export function forgetServed(tx: Transaction, tenant: string): Promise<number> {
+  return tx.run(sql`delete from accord.server_revision where tenant = ${tenant}
+    and not exists (select from accord.tenant where tenant = ${tenant})`);
+}

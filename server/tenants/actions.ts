@@ -1,29 +1,24 @@
 /** The verbs on tenants. A tenant is written by manifests only; the Config API reaches parts of its spec (token mapping). */
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
+import type { Sealer } from '../core/sealer.ts';
+import type { TenantRows } from '../core/tenant-rows.ts';
 import { tenantProblem } from './problems.ts';
 import type { TenantSpec } from './schema.ts';
-import { type SecretSealer, storeSecrets, type TenantSecrets } from './secrets.ts';
-import {
-  countChildren,
-  deleteConsents,
-  deleteLedger,
-  deleteRelationships,
-  deleteTenant,
-  forgetServed,
-  insertTenant,
-  updateTenant,
-} from './store.ts';
+import { storeSecrets, type TenantSecrets } from './secrets.ts';
+import { deleteTenant, insertTenant, updateTenant } from './store.ts';
 import type { ConfigWritten, TenantUnit, WriteTenant } from './unit.ts';
 
 export type TenantServices = {
   database: Database;
+  clock: Clock;
+  sealer: Sealer;
   write: WriteTenant;
-  /** Makes the tenant's signing keys, in the transaction that makes the tenant. */
-  ensureKeys: (write: { tx: Transaction; tenant: string; spec: TenantSpec }) => Promise<boolean>;
-  sealer: SecretSealer;
+  /** Of all rooms: what comes with a tenant, and goes with it. */
+  rows: readonly TenantRows[];
 };
 
 /**
@@ -46,7 +41,10 @@ export async function putTenant(
     const claimed = claim(row.owner, writer);
     const same =
       isDeepStrictEqual(row.spec, spec) && row.state === 'active' && isDeepStrictEqual(row.owner, writer.owner);
-    if (await services.ensureKeys({ tx, tenant, spec })) unit.changed('key', 'access', 'create');
+    for (const rows of services.rows) {
+      const made = await rows.ensure?.(services, { tx, tenant, spec });
+      if (made !== undefined) unit.changed(made.kind, made.name, made.action);
+    }
     if (secrets !== undefined) await storeSecrets(services.sealer, unit, secrets, writer);
     if (row.revision > 0 && same) return;
     await updateTenant(tx, tenant, { spec, state: 'active' }, writer);
@@ -86,29 +84,34 @@ export async function transferTenant(
 }
 
 /**
- * Delete: disables first (servers notice by the revision), then erases every row.
+ * Delete: disables first (servers notice by the revision), then erases every row, those of other rooms by their own hands.
  * @throws Problem tenant_has_children while manifests still name it
  */
 export async function eraseTenant(services: TenantServices, writer: Writer, tenant: string): Promise<void> {
+  const { database, rows } = services;
   await disableTenant(services, writer, tenant);
-  await services.database.tenantSnapshot(tenant, (tx) => checkChildless(tx, tenant));
+  await database.tenantSnapshot(tenant, (tx) => checkChildless(rows, tx, tenant));
   const some = limits.deletePageItemsMax;
-  for (const remove of [deleteRelationships, deleteConsents]) {
-    while ((await services.database.tenant(tenant, (tx) => remove(tx, tenant, some))) === some);
+  for (const { removeSome } of rows) {
+    if (removeSome === undefined) continue;
+    while ((await database.tenant(tenant, (tx) => removeSome(tx, tenant, some))) === some);
   }
-  await services.database.tenant(tenant, async (tx) => {
-    await checkChildless(tx, tenant);
+  await database.tenant(tenant, async (tx) => {
+    await checkChildless(rows, tx, tenant);
     await deleteTenant(tx, tenant);
+    // Types went with the tenant, and that waited for whoever was writing records of them.
+    for (const { removeRest } of rows) await removeRest?.(tx, tenant);
   });
-  // After the tenant, without which no entry is sealed.
-  while ((await services.database.system((tx) => deleteLedger(tx, tenant, limits.deletePageItemsMax))) > 0);
-  // Servers withdraw what they said when they notice; a successor of the code may be faster than they.
-  await services.database.system((tx) => forgetServed(tx, tenant));
+  for (const { removeAfter } of rows) {
+    if (removeAfter === undefined) continue;
+    while ((await database.system((tx) => removeAfter(tx, tenant, some))) > 0);
+  }
 }
 
 /** @throws Problem tenant_has_children */
-async function checkChildless(tx: Transaction, tenant: string): Promise<void> {
-  const children = await countChildren(tx, tenant);
+async function checkChildless(rows: readonly TenantRows[], tx: Transaction, tenant: string): Promise<void> {
+  const counts = await Promise.all(rows.map(({ countOfManifests }) => countOfManifests?.(tx, tenant) ?? 0));
+  const children = counts.reduce((sum, count) => sum + count, 0);
   if (children > 0)
     throw tenantProblem('tenant_has_children', { detail: `${children} objects still name this tenant.` });
 }

@@ -3,14 +3,9 @@
  * written in the config write of the Tenant, and told by a keyed digest whether they changed.
  */
 import type { Writer } from '../core/ownership.ts';
+import type { Sealer } from '../core/sealer.ts';
 import { deleteSecret, readSecretDigests, upsertSecret } from './store.ts';
 import type { TenantUnit } from './unit.ts';
-
-/** What the keys room's sealer does; this room stands below it. */
-export type SecretSealer = {
-  seal(value: Uint8Array, place: readonly string[]): Buffer;
-  digest(value: Uint8Array, place: readonly string[]): string;
-};
 
 /** Members of a Secret by the name under which the tenant uses it: `{"mail.smtp": {"username": …, "password": …}}`. */
 export type TenantSecrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -22,7 +17,7 @@ export function placeOfSecret(tenant: string, name: string): string[] {
 
 /** Makes the stored secrets of a tenant these; what did not change is not written. */
 export async function storeSecrets(
-  sealer: SecretSealer,
+  sealer: Pick<Sealer, 'seal' | 'digest'>,
   unit: TenantUnit,
   secrets: TenantSecrets,
   writer: Writer,

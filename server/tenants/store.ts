@@ -1,7 +1,7 @@
 /** All SQL of the tenants room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { Count, Instant } from '../core/db/rows.ts';
+import { Instant } from '../core/db/rows.ts';
 import { column, sql } from '../core/db/sql.ts';
 import type { Writer } from '../core/ownership.ts';
 import { TenantRow, type TenantSpec } from './schema.ts';
@@ -77,61 +77,9 @@ export async function deleteSecret(tx: Transaction, tenant: string, name: string
   await tx.run(sql`delete from accord.tenant_secret where tenant = ${tenant} and name = ${name}`);
 }
 
+/** With it go the rows that have a foreign key to it. */
 export async function deleteTenant(tx: Transaction, tenant: string): Promise<void> {
-  await tx.run(sql`delete from accord.audit_entry where tenant = ${tenant}`);
-  await tx.run(sql`delete from accord.decision where tenant = ${tenant}`);
   await tx.run(sql`delete from accord.tenant where tenant = ${tenant}`);
-  // Last: the types went with the tenant, and that waited for whoever was writing records of them.
-  await tx.run(sql`delete from accord.relationship where tenant = ${tenant}`);
-  await tx.run(sql`delete from accord.relationship_change where tenant = ${tenant}`);
-  await tx.run(sql`delete from accord.thing where tenant = ${tenant}`);
-  await tx.run(sql`delete from accord.user_consent where tenant = ${tenant}`);
-  await tx.run(sql`delete from accord.consent_invitation where tenant = ${tenant}`);
-}
-
-/** Removes at most so many relationships; how many. Erasing begins with this, because a statement has its time. */
-export function deleteRelationships(tx: Transaction, tenant: string, limit: number): Promise<number> {
-  return tx.run(sql`delete from accord.relationship where ctid in
-    (select ctid from accord.relationship where tenant = ${tenant} limit ${limit})`);
-}
-
-/**
- * Removes at most so many ledger entries, in a system transaction: what requests run as removes none. How many; the
- * checkpoints go with the last of them.
- */
-export async function deleteLedger(tx: Transaction, tenant: string, limit: number): Promise<number> {
-  await tx.run(sql`select pg_advisory_xact_lock(accord.ledger_lock(${tenant}))`); // a seal under way moves entries
-  const inbox = await tx.run(sql`delete from accord.ledger_inbox where ctid in
-    (select ctid from accord.ledger_inbox where tenant = ${tenant} limit ${limit})`);
-  const entries = await tx.run(sql`delete from accord.ledger_entry where (tenant, time, id) in
-    (select tenant, time, id from accord.ledger_entry where tenant = ${tenant} limit ${limit})`);
-  if (inbox + entries === 0) await tx.run(sql`delete from accord.ledger_checkpoint where tenant = ${tenant}`);
-  return inbox + entries;
-}
-
-/** Removes at most so many consents; how many. */
-export function deleteConsents(tx: Transaction, tenant: string, limit: number): Promise<number> {
-  return tx.run(sql`delete from accord.user_consent where ctid in
-    (select ctid from accord.user_consent where tenant = ${tenant} limit ${limit})`);
-}
-
-/** What servers said that they serve of a tenant that is gone, in a system transaction: a successor has revisions of its own. */
-export async function forgetServed(tx: Transaction, tenant: string): Promise<void> {
-  await tx.run(sql`delete from accord.server_revision where tenant = ${tenant}
-    and not exists (select from accord.tenant where tenant = ${tenant})`);
-}
-
-/** Objects that still name the tenant and are owned by manifests. */
-export async function countChildren(tx: Transaction, tenant: string): Promise<number> {
-  const row = await tx.one(
-    Count,
-    sql`select ((select count(*) from accord.policy where tenant = ${tenant} and owner ->> 'source' <> 'api')
-      + (select count(*) from accord.trusted_issuer where tenant = ${tenant} and owner ->> 'source' <> 'api')
-      + (select count(*) from accord.thing_type where tenant = ${tenant} and owner ->> 'source' <> 'api')
-      + (select count(*) from accord.relationship_type where tenant = ${tenant} and owner ->> 'source' <> 'api')
-      + (select count(*) from accord.consent_definition where tenant = ${tenant} and owner ->> 'source' <> 'api'))::int as count`,
-  );
-  return row.count;
 }
 
 /** Sets the revision, records what it changed, and tells the servers when the transaction commits. */

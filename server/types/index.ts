@@ -13,7 +13,8 @@ export {
 } from './actions.ts';
 export { typeProblem } from './problems.ts';
 export { resourceKinds } from './resource-kind.ts';
-export { registerTypeRoutes, type TypeRouteServices } from './routes.ts';
+export { typesRoom } from './room.ts';
+export { registerTypeRoutes } from './routes.ts';
 export {
   parseTypeKey,
   relationshipTypeOfManifest,

@@ -25,7 +25,6 @@ import { RelationshipTypeBody, RelationshipTypeView, type ThingKind, ThingTypeBo
 import { loadRelationshipTypes, loadThingTypes } from './store.ts';
 
 const TypeParams = Type.Object({ tenant: Type.String(), type: Type.String() });
-const tags = ['Types'];
 const dryRun = Type.Optional(
   Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'true: check, store nothing.' }),
 );
@@ -107,7 +106,7 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     method: 'GET',
     url: `/tenants/:tenant/${family.path}/:type`,
     config: readers,
-    schema: { summary: `Read a ${family.noun}`, tags, params: TypeParams, response: { 200: family.view } },
+    schema: { summary: `Read a ${family.noun}`, params: TypeParams, response: { 200: family.view } },
     handler: async (request, reply) => {
       const { tenant, type } = request.params;
       const { row, shown } = await services.database.read(tenant, (tx) => family.read(tx, tenant, type));
@@ -122,7 +121,6 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     bodyLimit: limits.configBodyBytesMax,
     schema: {
       summary: `Create or replace a ${family.noun}`,
-      tags,
       params: TypeParams,
       headers: IfMatch,
       querystring: Type.Object({ dryRun }, { additionalProperties: false }),
@@ -143,7 +141,6 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     config: writers,
     schema: {
       summary: `Remove a ${family.noun} that is not in use`,
-      tags,
       params: TypeParams,
       headers: IfMatch,
       response: { 200: Empty },
@@ -163,7 +160,6 @@ function registerList(app: App, services: TypeRouteServices, family: Family): vo
     config: readers,
     schema: {
       summary: `List ${family.noun}s`,
-      tags,
       params: TenantParams,
       querystring: WholeQuery,
       response: { 200: NamesPage },

@@ -11,18 +11,14 @@ import { AccessTokens } from '../../server/core/auth/token-cache.ts';
 import type { App } from '../../server/core/http.ts';
 import type { Observe } from '../../server/core/observe.ts';
 import type { Owner, Writer } from '../../server/core/ownership.ts';
+import { tenantRowsOf } from '../../server/core/room.ts';
+import { createSealer } from '../../server/core/sealer.ts';
 import { registerErrors } from '../../server/errors.ts';
 import { authOf, loadIssuers, registerIssuerRoutes } from '../../server/issuers/index.ts';
-import {
-  createSealer,
-  ensureKeys,
-  loadPublicKeys,
-  openInstallationKey,
-  PublishedKeys,
-  registerKeyRoutes,
-} from '../../server/keys/index.ts';
+import { loadPublicKeys, openInstallationKey, PublishedKeys, registerKeyRoutes } from '../../server/keys/index.ts';
 import { authenticateMember, recordSupportUse, registerMemberRoutes } from '../../server/members/index.ts';
 import { RateLimit } from '../../server/rate-limit.ts';
+import { rooms } from '../../server/rooms.ts';
 import { ServedTenant, type TenantSnapshot } from '../../server/snapshot/index.ts';
 import { disableTenant, eraseTenant, putTenant, readTenant, type TenantSpec } from '../../server/tenants/index.ts';
 import { createValidatorCompiler } from '../../server/validation.ts';
@@ -79,9 +75,10 @@ export async function createTestApp(
   afterAll(() => app.close());
   const tenants = {
     database,
+    clock,
     write: tenantWriter({ database, clock }),
-    ensureKeys: (write: Parameters<typeof ensureKeys>[1]) => ensureKeys({ sealer, clock }, write),
     sealer,
+    rows: tenantRowsOf(rooms),
   };
   return {
     app,

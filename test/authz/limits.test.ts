@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { DecisionLog } from '../../server/authz/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
-import { createSealer } from '../../server/keys/index.ts';
+import { createSealer } from '../../server/core/sealer.ts';
 import { Engine, judge } from '../../server/policies/index.ts';
 import { Strikes } from '../../server/policies/strikes.ts';
 import { createCompiler, hostBuiltinNames } from '../../server/rego/index.ts';

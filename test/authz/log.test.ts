@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { DecisionLog } from '../../server/authz/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
-import { createSealer } from '../../server/keys/index.ts';
+import { createSealer } from '../../server/core/sealer.ts';
 import { createTestServer, masterKey } from '../helpers/server.ts';
 
 const server = await createTestServer();

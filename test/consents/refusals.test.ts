@@ -11,7 +11,7 @@ const server = await createTestServer({ ACCORD_RATE_LIMIT: String(RATE) }, undef
 const json = { 'content-type': 'application/json' };
 
 const tokenOf = async (tenant: string, clientId: string) =>
-  (await mintClientToken(server.services.mint, tenant, { clientId, scopes: ['pg:tenant:admin'] })).token;
+  (await mintClientToken(server.services.keys, tenant, { clientId, scopes: ['pg:tenant:admin'] })).token;
 
 async function denials(tenant: string): Promise<string[]> {
   clock.advance(1000);

@@ -1,14 +1,15 @@
 /** Problems: one definition each, encoded as RFC 9457 whatever was thrown, with the cause kept back. */
 import { describe, expect, test } from 'vitest';
-import { allProblems, defineProblems, Problem, problem } from '../../server/core/problems.ts';
+import { allProblems } from '../../server/core/catalogue.ts';
+import { defineProblems, Problem, problem } from '../../server/core/problems.ts';
 import { quotaExceeded } from '../../server/core/quota.ts';
 import { problemOf } from '../../server/errors.ts';
-import '../../server/services.ts'; // so that every room has defined its own
+import { rooms } from '../../server/rooms.ts';
 
 describe('definitions', () => {
   test('are complete, stable in form, and of errors only', () => {
-    expect(allProblems().size).toBeGreaterThan(20);
-    for (const [code, { status, title, when }] of allProblems()) {
+    expect(allProblems(rooms).size).toBeGreaterThan(20);
+    for (const [code, { status, title, when }] of allProblems(rooms)) {
       expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
       expect(status, code).toBeGreaterThanOrEqual(400);
       expect(title, code).toMatch(/^[A-Z][^.]*[^.]$/);
@@ -16,7 +17,7 @@ describe('definitions', () => {
     }
   });
   test('of 429 and 503 say when to try again, and only a used up quota has RateLimit fields', () => {
-    for (const [code, { status, retryAfterSeconds }] of allProblems())
+    for (const [code, { status, retryAfterSeconds }] of allProblems(rooms))
       if (status === 429 || status === 503) expect(retryAfterSeconds, code).toBeGreaterThan(0);
     const quota = { name: 'tenant', count: 10, windowMs: 60_000 };
     expect(quotaExceeded(quota, 1001).headers).toEqual({
@@ -29,7 +30,8 @@ describe('definitions', () => {
     expect(problem('not_ready', { headers: { 'retry-after': '5' } }).headers).toEqual({ 'retry-after': '5' });
   });
   test('cannot be made twice', () => {
-    expect(() => defineProblems({ not_found: { status: 404, title: 'Again', when: 'Again.' } })).toThrow(/not_found/);
+    const again = defineProblems({ not_found: { status: 404, title: 'Again', when: 'Again.' } });
+    expect(() => allProblems([...rooms, { problems: again }])).toThrow(/not_found/);
   });
 });
 

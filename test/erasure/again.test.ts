@@ -13,7 +13,8 @@ import { livingTenant, search } from './living.ts';
 
 const clock = new WallClock();
 const server = await createTestServer({}, undefined, clock);
-const { erasure, authz, ledger } = server.services;
+const { erasure, authz } = server.services;
+const { ledger } = server.services.ledger;
 const admin = <Row extends object>(text: string, values: unknown[] = []) =>
   asAdmin<Row>(server.db.adminUrl, text, values);
 const traces = async (text: string) => {
@@ -158,7 +159,7 @@ describe('an erasure that is interrupted', () => {
       portions.push(removed.relationships ?? 0);
       if (status === 'erased') break;
     }
-    expect(portions.slice(1, 3)).toEqual([limits.deletePageItemsMax, count]);
+    expect([...new Set(portions)]).toEqual([0, limits.deletePageItemsMax, count]);
     expect(portions.at(-1)).toBe(count);
   });
 
@@ -367,7 +368,7 @@ describe('bounds', () => {
           await admin<{ n: number }>('select count(*)::int as n from accord.ledger_inbox where tenant = $1', [tenant])
         )[0]?.n
       )
-        await sealWaiting(server.services.sealing);
+        await sealWaiting(server.services.ledger);
       expect(await verifyLedger(server.services, tenant)).toMatchObject({ valid: true, entries: count + 2 });
     },
   );
@@ -474,7 +475,7 @@ test('whoever looks while the person is erased writes nothing back', async () =>
     return count;
   });
   await new Promise((resolve) => setTimeout(resolve, 50));
-  const sealing = sealWaiting(server.services.sealing);
+  const sealing = sealWaiting(server.services.ledger);
   const { status } = await eraseActor(erasure, tenant, by, {
     type: 'user',
     id: 'olga',
@@ -484,7 +485,7 @@ test('whoever looks while the person is erased writes nothing back', async () =>
   expect(status).toBe('erased');
   await Promise.all([...looking, sealing]);
   expect(await traces('olga')).toEqual([]);
-  await sealWaiting(server.services.sealing);
+  await sealWaiting(server.services.ledger);
   expect(await verifyLedger(server.services, tenant)).toMatchObject({ valid: true });
 });
 

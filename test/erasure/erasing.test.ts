@@ -15,7 +15,7 @@ const bob = { id: 'auth0|bob-91', email: 'bob.person@example.com' };
 /** What is queued is written. */
 const written = async () => {
   await server.services.authz.log.close();
-  await server.services.ledger.close();
+  await server.services.ledger.ledger.close();
 };
 /** As it stands in a row, where texts of JSON have their escapes. */
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
@@ -34,7 +34,7 @@ describe('a person in every room', () => {
     living = await livingTenant(server, clock);
     await living.live(alice.id, alice.email, bob.id);
     await living.live(bob.id, bob.email, alice.id.slice(0, 8));
-    await sealWaiting(server.services.sealing);
+    await sealWaiting(server.services.ledger);
     await living.backend('GET', `/${living.tenant}/consents/events?userId=${encodeURIComponent(alice.id)}`); // not sealed
     before = await traces(bob.id);
     withAlice = await traces(alice.id);
@@ -74,7 +74,7 @@ describe('a person in every room', () => {
 
   test('leaves a ledger that verifies, with what was sealed and what was not', async () => {
     await written();
-    await sealWaiting(server.services.sealing);
+    await sealWaiting(server.services.ledger);
     const verified = await verifyLedger(server.services, living.tenant);
     expect(verified).toMatchObject({ valid: true });
     expect(verified.entries).toBeGreaterThan(10);
@@ -87,7 +87,7 @@ describe('a person in every room', () => {
     const [row] = await asAdmin<{ tag: string }>(adminUrl, 'select tag from accord.erased_actor');
     const stand = await traces(`erased:${row?.tag}`);
     expect(tablesOf(stand)).toEqual(['audit_entry', 'decision', 'ledger_entry', 'ledger_inbox']);
-    await sealWaiting(server.services.sealing);
+    await sealWaiting(server.services.ledger);
     expect(await verifyLedger(server.services, living.tenant)).toMatchObject({ valid: true });
     expect(await traces(alice.id)).toEqual([]);
   });

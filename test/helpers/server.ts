@@ -95,11 +95,11 @@ export async function createTestServer(
       return code;
     },
     client: async (tenant, ...scopes) =>
-      (await mintClientToken(services.mint, tenant, { clientId: 'backend', scopes })).token,
-    user: async (tenant, userId) => (await mintUserToken(services.mint, tenant, { userId })).token,
+      (await mintClientToken(services.keys, tenant, { clientId: 'backend', scopes })).token,
+    user: async (tenant, userId) => (await mintUserToken(services.keys, tenant, { userId })).token,
     async member(tenant, role) {
-      const member = await ensureLocalMember(services.portal, tenant, role);
-      return (await mintPortalToken(services.portal, tenant, member, 'test')).token;
+      const member = await ensureLocalMember(services.members, tenant, role);
+      return (await mintPortalToken(services.members, tenant, member, 'test')).token;
     },
   };
 }

@@ -365,7 +365,7 @@ describe('what is told', () => {
     const { invitationId } = await own.invite({ invitee: { contact: { type: 'email', value: 'Me@Example.com' } } });
     await own.invite();
     const { privateKey, kid } = await server.services.database.tenant(own.tenant, (tx) =>
-      accessKey(server.services.sharing.sealer, tx, own.tenant),
+      accessKey(server.services.invitations.sealer, tx, own.tenant),
     );
     const received = async (claims: object) => {
       const token = await new SignJWT({ sub: 'me', client_id: 'app', ...claims })
@@ -399,7 +399,7 @@ describe('what is told', () => {
       await cars.invite({ invitee, to, delivery: 'response' }),
       await cars.invite({ invitee, to, delivery: 'mail', expiresAt: new Date(clock.now() + 5000).toISOString() }),
     ];
-    const { sealer } = server.services.sharing;
+    const { sealer } = server.services.invitations;
     const opened = sealer.open((await sealed(taken.invitationId)) as Buffer, [
       'invitation',
       cars.tenant,

@@ -11,7 +11,7 @@ import { body, invitingTenant, WallClock } from './inviting.ts';
 
 const clock = new WallClock();
 const server = await createTestServer({}, undefined, clock);
-const { database, sharing, baseUrl } = server.services;
+const { database, invitations: sharing, baseUrl } = server.services;
 const cars = await invitingTenant(server);
 const other = await invitingTenant(server);
 const bob = await cars.user('bob');

@@ -50,8 +50,7 @@ async function serve() {
     asked.push(issuer.issuer);
     return jwks.look(of, issuer);
   };
-  const findings: KeyFindings = new KeyFindings({ database, server, look, maxStalenessMs, observe: () => {} });
-  findings.start({ recordMs: 3_600_000, lookMs: 3_600_000 });
+  const findings: KeyFindings = new KeyFindings({ database, server, look, maxStalenessMs });
   servers.push(findings);
   const lookAndRecord = async () => {
     await findings.look();

@@ -2,13 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import {
-  createSealer,
-  ensureKeys,
-  mintClientToken,
-  mintUserToken,
-  openInstallationKey,
-} from '../../server/keys/index.ts';
+import { tenantRowsOf } from '../../server/core/room.ts';
+import { createSealer } from '../../server/core/sealer.ts';
+import { mintClientToken, mintUserToken, openInstallationKey } from '../../server/keys/index.ts';
+import { rooms } from '../../server/rooms.ts';
 import { putTenant } from '../../server/tenants/index.ts';
 import { tenantWriter } from '../../server/writes/index.ts';
 import { baseUrl, createTestApp, masterKey, operator, send } from '../access/test-app.ts';
@@ -171,9 +168,10 @@ test('a wrong master key is noticed on any tenant, before a new key is sealed un
   const right = createSealer(masterKey);
   const services = {
     database: fresh.database,
+    clock,
     write: tenantWriter({ database: fresh.database, clock }),
-    ensureKeys: (write: Parameters<typeof ensureKeys>[1]) => ensureKeys({ sealer: right, clock }, write),
     sealer: right,
+    rows: tenantRowsOf(rooms),
   };
   await putTenant(services, operator('demo'), 'demo', tenantSpec());
   const wrong = createSealer(randomBytes(32).toString('base64url'));

@@ -7,7 +7,7 @@ import { invitationKey, lastingKey, PublishedKeys } from '../../server/keys/inde
 import { createTestServer } from '../helpers/server.ts';
 
 const server = await createTestServer({ ACCORD_RATE_LIMIT: '100000' });
-const { sharing, database } = server.services;
+const { invitations: sharing, database } = server.services;
 const paths = ['.well-known/jwks.json', 'oidc/jwks'];
 const get = (tenant: string, path: string) => server.app.inject({ url: `/${tenant}/${path}` });
 const kids = async (tenant: string) =>

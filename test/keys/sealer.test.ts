@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createSealer, MasterKeyError } from '../../server/keys/index.ts';
+import { createSealer, MasterKeyError } from '../../server/core/sealer.ts';
 
 const key = () => randomBytes(32).toString('base64url');
 const place = ['signing_key', 'demo', 'kid', 'access'];

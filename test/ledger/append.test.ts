@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
-import { createSealer } from '../../server/keys/index.ts';
+import { createSealer } from '../../server/core/sealer.ts';
 import { personalDigest } from '../../server/ledger/digest.ts';
 import { appendEntries, eraseIn, Ledger } from '../../server/ledger/index.ts';
 import { asAdmin } from '../helpers/admin.ts';

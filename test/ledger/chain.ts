@@ -25,8 +25,8 @@ export async function sealed(server: TestServer, tenant: string, seals: readonly
       number++;
       return entry({ time: T0 + number, name: `n${number}`, userId: `user${number}` });
     });
-    await server.services.ledger.append(tenant, entries);
-    await sealWaiting(server.services.sealing);
+    await server.services.ledger.ledger.append(tenant, entries);
+    await sealWaiting(server.services.ledger);
   }
 }
 

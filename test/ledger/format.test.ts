@@ -8,7 +8,8 @@ import { createTestServer } from '../helpers/server.ts';
 import { entry, T0 } from './chain.ts';
 
 const server = await createTestServer();
-const { database, ledger, sealing } = server.services;
+const { database, ledger: sealing } = server.services;
+const { ledger } = sealing;
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
 type Row = {

@@ -15,7 +15,8 @@ import { entriesOf, entry, sealed, T0 } from './chain.ts';
 
 const clock = { ms: T0, now: () => clock.ms, monotonic: () => performance.now() };
 const server = await createTestServer({}, undefined, clock);
-const { database, ledger, sealing } = server.services;
+const { database, ledger: sealing } = server.services;
+const { ledger } = sealing;
 
 async function get(tenant: string, path: string, token: string, headers: Record<string, string> = {}) {
   const response = await server.app.inject({
@@ -212,8 +213,8 @@ describe('GET events/me', () => {
       const spec = { ...snapshot.spec, tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'driver' } };
       return new ServedTenant({ ...snapshot, spec }, () => true);
     };
-    const access = { ...server.services.access, tenantOf };
-    const app = await createApp(server.config, { ...server.services, access });
+    const snapshot = { ...server.services.snapshot, tenantOf };
+    const app = await createApp(server.config, { ...server.services, snapshot });
     const headers = { authorization: `Bearer ${await server.user(tenant, 'alice')}` };
     const reply = await app.inject({ url: `/${tenant}/consents/events/me`, headers });
     await app.close();

@@ -9,7 +9,7 @@ import { sealed, T0 } from './chain.ts';
 
 const clock = { now: () => T0, monotonic: () => performance.now() };
 const server = await createTestServer({}, undefined, clock);
-const { database, sealing, baseUrl } = server.services;
+const { database, ledger: sealing, baseUrl } = server.services;
 const tenant = await server.tenant({ displayName: 'Car Share GmbH' });
 const consent = {
   id: randomUUID(),

@@ -2,8 +2,9 @@
 import { decodeProtectedHeader } from 'jose';
 import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
+import { runTasks } from '../../server/core/tasks.ts';
 import { chained, genesis, leafOf } from '../../server/ledger/digest.ts';
-import { eraseIn, keepSealing, sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
+import { eraseIn, sealing as sealingTask, sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
 import type { HashedRow } from '../../server/ledger/schema.ts';
 import { sealTenant } from '../../server/ledger/seal.ts';
 import { eraseTenant, putTenant } from '../../server/tenants/index.ts';
@@ -12,7 +13,8 @@ import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.
 import { entriesOf, entry, type Row, sealed, T0 } from './chain.ts';
 
 const server = await createTestServer();
-const { database, ledger, sealing } = server.services;
+const { database, ledger: sealing } = server.services;
+const { ledger } = sealing;
 const admin = <Row extends object>(text: string, values: unknown[] = []) =>
   asAdmin<Row>(server.db.adminUrl, text, values);
 const verify = (tenant: string, earlier?: string) =>
@@ -135,7 +137,7 @@ describe('sealing', () => {
 
   test('goes on by itself until it is stopped', async () => {
     const tenant = await server.tenant();
-    const stop = keepSealing(sealing);
+    const stop = runTasks([sealingTask(sealing)], () => {});
     for (const entries of [1, 2]) {
       await ledger.append(tenant, [entry({ time: T0 + entries })]);
       await vi.waitFor(async () => expect(await verify(tenant)).toMatchObject({ valid: true, entries }), 10_000);

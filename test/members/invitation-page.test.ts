@@ -38,7 +38,7 @@ describe.skipIf(executablePath === undefined)('the page of an invitation', async
     return { page, seen, close: () => context.close() };
   }
   const invite = async (email: string) => {
-    const { portal } = server.services;
+    const { members: portal } = server.services;
     const { result } = await inviteMember(portal, tenant, { email, role: 'security-admin' }, { actor: 'test' });
     const { url } = result;
     return url.slice(url.indexOf('#'));

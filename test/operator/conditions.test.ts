@@ -5,7 +5,9 @@ import { activeOf, isReady, type Outcome, statusOf } from '../../operator/condit
 import { ApiError } from '../../operator/kubernetes/errors.ts';
 import { isDatabaseAway, refusalOf } from '../../operator/reasons.ts';
 import type { SourceObject } from '../../operator/source.ts';
-import { allProblems, Problem } from '../../server/core/problems.ts';
+import { allProblems } from '../../server/core/catalogue.ts';
+import { Problem } from '../../server/core/problems.ts';
+import { rooms } from '../../server/rooms.ts';
 import '../../operator/kinds/index.ts';
 
 const served = { status: 'True' as const, reason: 'Programmed', message: 'yes' };
@@ -70,7 +72,7 @@ describe('a refusal', () => {
   });
 
   test('is known for every problem that the rooms can answer a manifest with', () => {
-    for (const [code, { status }] of allProblems()) {
+    for (const [code, { status }] of allProblems(rooms)) {
       if (status >= 400 && status < 500 && status !== 429) expect(refuse(code, status)?.reason, code).toMatch(/^[A-Z]/);
     }
   });

@@ -15,9 +15,11 @@ import {
   startOperator,
 } from '../../operator/index.ts';
 import { type Clock, systemClock } from '../../server/core/clock.ts';
-import { createSealer, ensureKeys } from '../../server/keys/index.ts';
+import { snapshotPartsOf, tenantRowsOf } from '../../server/core/room.ts';
+import { createSealer } from '../../server/core/sealer.ts';
 import { Artifacts, Engine } from '../../server/policies/index.ts';
 import { createCompiler } from '../../server/rego/index.ts';
+import { rooms as allRooms } from '../../server/rooms.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
 import { tenantWriter } from '../../server/writes/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -40,14 +42,12 @@ export async function createWorld(dates: Clock = systemClock) {
   const writing = { database, clock: systemClock, tagger: sealer };
   const services: OperatorServices = {
     tenants: {
-      database,
-      write: tenantWriter(writing),
-      ensureKeys: (write) => ensureKeys({ sealer, clock: systemClock }, write),
-      sealer,
+      ...{ database, clock: systemClock, sealer, write: tenantWriter(writing) },
+      rows: tenantRowsOf(allRooms),
     },
     policies: { ...writing, artifacts, engine },
     issuers: { ...writing, baseUrl: 'http://127.0.0.1:8080' },
-    invitations: { ...writing, baseUrl: 'http://127.0.0.1:8080' },
+    members: { ...writing, baseUrl: 'http://127.0.0.1:8080' },
     types: writing,
     definitions: { database, clock: dates },
   };
@@ -105,7 +105,7 @@ export async function createWorld(dates: Clock = systemClock) {
 
   async function serve(): Promise<Snapshots> {
     const options = { database, baseUrl: 'http://127.0.0.1:8080', server: randomUUID(), maxStalenessMs: 5000 };
-    const snapshots = new Snapshots({ ...options, clock: systemClock, observe });
+    const snapshots = new Snapshots({ ...options, parts: snapshotPartsOf(allRooms), clock: systemClock, observe });
     await snapshots.start();
     closers.push(() => snapshots.close());
     return snapshots;

@@ -12,13 +12,13 @@ import { putTenant, readTenant, transferTenant } from '../../server/tenants/inde
 import { deleteRelationshipType, parseTypeKey } from '../../server/types/index.ts';
 
 export function roomsOf(services: OperatorServices) {
-  const { tenants, policies, issuers, types, definitions, invitations } = services;
+  const { tenants, policies, issuers, types, definitions, members } = services;
   const find = (kind: KindName) => (tenant: string, name: string) => kindOf(kind).find(services, { tenant, name });
   return {
     findTenant: (tenant: string) => tenants.database.read(tenant, (tx) => readTenant(tx, tenant)),
     putTenant: (writer: Writer, tenant: string, spec: TenantSpec) => putTenant(tenants, writer, tenant, spec),
     transferTenant: (writer: Writer, tenant: string, to: Owner) => transferTenant(tenants, writer, tenant, to),
-    makeInvitationLink: (tenant: string, id: string) => makeInvitationLink(invitations, tenant, id),
+    makeInvitationLink: (tenant: string, id: string) => makeInvitationLink(members, tenant, id),
     findPolicy: find('Policy'),
     putPolicy: (writer: Writer, tenant: string, { name, rego = '' }: PolicyManifest['spec']) =>
       putPolicy(policies, writer, tenant, name, { rego }),

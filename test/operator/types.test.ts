@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { conditionOf } from '../../operator/conditions.ts';
 import { systemClock } from '../../server/core/clock.ts';
-import { createSealer } from '../../server/keys/index.ts';
+import { createSealer } from '../../server/core/sealer.ts';
 import { createRelationship, deleteRelationship } from '../../server/relationships/index.ts';
 import { loadRelationshipTypes } from '../../server/types/index.ts';
 import { masterKey } from '../helpers/server.ts';

@@ -25,7 +25,10 @@ async function follower({ maxStalenessMs = 600_000 } = {}) {
   const database = new Database({ url: server.db.url, poolMax: 2, applicationName: name, observe });
   const id = randomUUID();
   const baseUrl = services.baseUrl;
-  const snapshots = new Snapshots({ database, baseUrl, server: id, maxStalenessMs, clock: systemClock, observe });
+  const snapshots = new Snapshots({
+    ...{ database, parts: services.snapshots.parts, baseUrl, server: id, maxStalenessMs },
+    ...{ clock: systemClock, observe },
+  });
   await snapshots.start();
   afterAll(async () => {
     await snapshots.close();
@@ -186,7 +189,7 @@ test('a server that closes is no longer counted', async () => {
   const database = new Database({ url: server.db.url, poolMax: 1, applicationName: 'closing', observe: () => {} });
   const id = randomUUID();
   const snapshots = new Snapshots({
-    ...{ database, baseUrl: services.baseUrl, server: id, maxStalenessMs: 15_000, clock: systemClock },
+    ...{ database, parts: [], baseUrl: services.baseUrl, server: id, maxStalenessMs: 15_000, clock: systemClock },
     observe: () => {},
   });
   await snapshots.start();

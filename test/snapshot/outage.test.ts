@@ -45,9 +45,9 @@ afterAll(async () => {
 const tenant = 'outage';
 await putTenant(services.tenants, manifestWriter, tenant, tenantSpec({ decisionLog: { mode: 'all' } }));
 await services.snapshots.refresh(tenant);
-const member = await ensureLocalMember(services.portal, tenant, 'config-editor');
-const editor = (await mintPortalToken(services.portal, tenant, member, 'test')).token;
-const { token: backend } = await mintClientToken(services.mint, tenant, { clientId: 'b', scopes: ['authz:evaluate'] });
+const member = await ensureLocalMember(services.members, tenant, 'config-editor');
+const editor = (await mintPortalToken(services.members, tenant, member, 'test')).token;
+const { token: backend } = await mintClientToken(services.keys, tenant, { clientId: 'b', scopes: ['authz:evaluate'] });
 
 const put = (name: string, value: number) =>
   app.inject({

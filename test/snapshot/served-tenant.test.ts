@@ -23,7 +23,7 @@ const put = async (tenant: string, outcome: string) => {
 /** Asks, and does something between being let in and the body. */
 async function answerAfter(tenant: string, meanwhile: () => Promise<void> | void) {
   const payload = new PassThrough();
-  const letIn = vi.spyOn(services.access.tokens, 'cached');
+  const letIn = vi.spyOn(services.issuers.tokens, 'cached');
   const headers = {
     authorization: `Bearer ${await server.client(tenant, 'authz:evaluate')}`,
     'content-type': 'application/json',

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
 import { sql } from '../../server/core/db/sql.ts';
-import { createSealer } from '../../server/keys/index.ts';
+import { createSealer } from '../../server/core/sealer.ts';
 import { GroupCommit, write } from '../../server/writes/index.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { masterKey } from '../helpers/server.ts';

@@ -7,6 +7,8 @@ import { parseCommandLine } from '../../../cli/arguments.ts';
 import { createOperatorMetrics } from '../../../operator/index.ts';
 import { ConfigSchema, readConfig } from '../../../server/core/config.ts';
 import { createMetrics } from '../../../server/core/metrics.ts';
+import type { Room } from '../../../server/core/room.ts';
+import { rooms } from '../../../server/rooms.ts';
 import {
   chart,
   databases,
@@ -234,7 +236,8 @@ describe.skipIf(!hasHelm)('the chart', () => {
   });
 
   describe('monitoring', () => {
-    const server = createMetrics({ tenants: () => 0, programs: () => 0, fresh: () => true });
+    const seen = { snapshots: { size: 0, isFresh: () => true }, engine: { size: 0 } };
+    const server = createMetrics(rooms.map((room: Room) => (meters) => room.metrics?.(seen, meters)));
     const exposed = [server, createOperatorMetrics()].flatMap(({ registry }) =>
       registry.getMetricsAsArray().map(({ name }) => name),
     );

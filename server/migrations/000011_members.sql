@@ -1,3 +1,27 @@
+-- The people who run a tenant.
+create table accord.member (
+  tenant text not null references accord.tenant on delete cascade,
+  id uuid not null default uuidv7(),
+  email text not null,
+  role text not null check (role in ('security-admin', 'config-editor', 'config-viewer', 'support')),
+  created_at timestamptz not null default now(),
+  primary key (tenant, id),
+  unique (tenant, email)
+);
+select accord.isolate('accord.member');
+
+create table accord.portal_token (
+  tenant text not null references accord.tenant on delete cascade,
+  jti uuid not null,
+  member uuid not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  revoked_at timestamptz,
+  primary key (tenant, jti),
+  foreign key (tenant, member) references accord.member on delete cascade
+);
+select accord.isolate('accord.portal_token');
+
 -- People who were asked to become members of a tenant: single-use, expiring links. Of the token only its SHA-256 is here.
 create table accord.member_invitation (
   tenant text not null references accord.tenant on delete cascade,
@@ -23,16 +47,3 @@ create unique index member_invitation_token on accord.member_invitation (tenant,
 create unique index member_invitation_open on accord.member_invitation (tenant, email)
   where used_at is null and withdrawn_at is null;
 select accord.isolate('accord.member_invitation');
-
--- Values of Secrets that a Tenant refers to, sealed under ACCORD_MASTER_KEY with the row's identity as additional data. The
--- digest is keyed too: it tells whether a Secret changed, and nothing to whoever guesses its value.
-create table accord.tenant_secret (
-  tenant text not null references accord.tenant on delete cascade,
-  name text not null,
-  digest text not null,
-  sealed bytea not null,
-  updated_at timestamptz not null default now(),
-  updated_by text not null,
-  primary key (tenant, name)
-);
-select accord.isolate('accord.tenant_secret');

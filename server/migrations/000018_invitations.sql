@@ -68,3 +68,7 @@ create table accord.invitation_delivery (
   foreign key (tenant, invitation) references accord.invitation on delete cascade
 );
 select accord.isolate('accord.invitation_delivery');
+
+-- Erasing finds by these what a person accepted, and what it ended.
+create index invitation_use_acceptor on accord.invitation_use (tenant, acceptor_type, acceptor_id);
+create index invitation_ended_by on accord.invitation (tenant, ended_by) where ended_by is not null;

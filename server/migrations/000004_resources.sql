@@ -1,3 +1,22 @@
+-- What the operator knows of each manifest; in file mode this is the manifest's status.
+create table accord.resource (
+  source text not null,
+  kind text not null,
+  namespace text not null default '',
+  name text not null,
+  uid text not null,
+  tenant text not null default '',
+  -- Name of the tenant's object that the manifest owns; empty while it owns none.
+  object text not null default '',
+  generation bigint not null,
+  spec_digest text not null,
+  status jsonb not null,
+  updated_at timestamptz not null default now(),
+  primary key (source, kind, namespace, name)
+);
+select accord.isolate('accord.resource');
+create index resource_of_tenant on accord.resource (tenant, kind, name);
+
 -- Fencing: whose term it is to write what the manifests of a source say. An operator that was frozen and wakes up after
 -- another took over is refused here, whatever it believes of itself.
 

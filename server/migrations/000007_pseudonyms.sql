@@ -28,7 +28,3 @@ set search_path = pg_catalog
 return hashtextextended('accord.erasing.look.' || of_tenant, 0);
 revoke execute on function accord.erasing_write_lock(text), accord.erasing_look_lock(text) from public;
 grant execute on function accord.erasing_write_lock(text), accord.erasing_look_lock(text) to accord_app, accord_system;
-
--- Erasing finds by these what a person accepted, and what it ended.
-create index invitation_use_acceptor on accord.invitation_use (tenant, acceptor_type, acceptor_id);
-create index invitation_ended_by on accord.invitation (tenant, ended_by) where ended_by is not null;

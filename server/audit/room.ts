@@ -1,0 +1,12 @@
+/** Registers the audit room. */
+import { defineRoom } from '../core/room.ts';
+import { erasingAudit } from './erasing.ts';
+import { removeEntries } from './store.ts';
+
+export const auditRoom = defineRoom({
+  name: 'audit',
+  tables: ['audit_entry'],
+  create: () => ({}),
+  tenantRows: { removeRest: removeEntries },
+  erasing: () => erasingAudit,
+});

@@ -1,0 +1,40 @@
+/** Owns asking a tenant's own policies what its users may do with relationships and invitations. */
+import type { Caller } from '../core/auth/schema.ts';
+import type { RequestTenant } from '../core/http.ts';
+import { problem } from '../core/problems.ts';
+import type { InvitationFact } from '../facts/index.ts';
+import type { Answer } from '../policies/index.ts';
+import type { Thing } from '../relationships/index.ts';
+import { type AuthzServices, authorize } from './actions.ts';
+
+type Asking = { served: RequestTenant; caller: Caller; requestId: string };
+type Question = {
+  action: string;
+  resource: Thing;
+  relationship?: { from?: Thing; relationshipType: string; to?: Thing };
+  invitation?: InvitationFact;
+};
+/** What the policy answers; `failure` when no rule of it said so. */
+export type Ask = (asking: Asking, question: Question) => Promise<{ answer: Answer; failure?: { reason: string } }>;
+/** @throws Problem forbidden unless the policy answers allow */
+export type Govern = (asking: Asking, question: Question) => Promise<Answer>;
+
+/** Asks the policies of the tenant's newest snapshot. */
+export function askingPolicies(services: AuthzServices): Ask {
+  return async ({ served, caller, requestId }, { action, resource, relationship, invitation }) => {
+    const asked = { snapshot: served.snapshot, caller, requestId };
+    const context = relationship === undefined ? {} : { context: { relationship } };
+    return authorize(services, asked, { action, resource: { ...resource }, ...context }, invitation);
+  };
+}
+
+/** As askingPolicies; whatever is not allowed is refused. */
+export function governedByPolicies(services: AuthzServices): Govern {
+  const ask = askingPolicies(services);
+  return async (asking, question) => {
+    const { answer } = await ask(asking, question);
+    if (answer.outcome === 'allow') return answer;
+    const because = answer.reason === undefined ? '' : ` Its reason: ${answer.reason}`;
+    throw problem('forbidden', { detail: `The policy ${question.action} does not allow this.${because}` });
+  };
+}

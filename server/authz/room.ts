@@ -1,0 +1,46 @@
+/** Registers the authorization room. */
+import { consentsRoom } from '../consents/index.ts';
+import { defineRoom, fromAbove } from '../core/room.ts';
+import { FactGatherer, type FactReaders, type FactsSource } from '../facts/index.ts';
+import { policiesRoom } from '../policies/index.ts';
+import { relationshipsRoom } from '../relationships/index.ts';
+import { governedByPolicies } from './asking.ts';
+import { Batches } from './batches.ts';
+import { erasingDecisions } from './erasing.ts';
+import { Explainer } from './explain.ts';
+import { DecisionLog } from './log.ts';
+import { meterDecisions } from './meters.ts';
+import { authzProblem } from './problems.ts';
+import { registerAuthzRoutes } from './routes.ts';
+import { removeOfTenant } from './tenant-store.ts';
+
+export const authzRoom = defineRoom({
+  name: 'authz',
+  tables: ['decision'],
+  create({ database, clock, observe, sealer, scheduler }, use) {
+    const { artifacts, engine } = use(policiesRoom);
+    const invitation = fromAbove<FactReaders['invitation']>('invitation');
+    const { graph } = use(relationshipsRoom);
+    const facts: FactsSource = new FactGatherer({
+      records: (question) => graph.read(question),
+      consents: use(consentsRoom).readFacts,
+      invitation: invitation.call,
+    });
+    const authz = {
+      ...{ engine, scheduler, clock, observe, database, artifacts, facts },
+      log: new DecisionLog(database, observe, sealer),
+      explainer: new Explainer({ artifacts, engine, database }),
+      batches: new Batches(),
+      provideInvitation: invitation.provide,
+    };
+    use(relationshipsRoom).provideGovern(governedByPolicies(authz));
+    return authz;
+  },
+  routes: (app, services, { countMore }) => registerAuthzRoutes(app, services, countMore),
+  openapiTag: 'Authorization',
+  tenantRows: { removeRest: removeOfTenant },
+  erasing: ({ scheduler }) => erasingDecisions(scheduler),
+  metrics: (_services, meters) => meterDecisions(meters),
+  problems: authzProblem,
+  close: ({ log }) => log.close(),
+});

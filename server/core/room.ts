@@ -1,0 +1,121 @@
+/**
+ * Owns what a room is: one descriptor that says all that the rest of the server must know of it. server/rooms.ts lists them in
+ * order; services, routes, the snapshot, erasing, tasks, metrics and the generated pages iterate over that list.
+ */
+import type { Outbound } from './auth/outbound.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Database } from './db/database.ts';
+import type { RoomErasing } from './erasing.ts';
+import type { FairScheduler } from './fair-scheduler.ts';
+import type { App, CountMore } from './http.ts';
+import type { Meters, Recorders } from './metrics.ts';
+import type { Observe } from './observe.ts';
+import type { Problems } from './problems.ts';
+import type { Sealer } from './sealer.ts';
+import type { Task } from './tasks.ts';
+import type { TenantRows } from './tenant-rows.ts';
+import type { AnySnapshotPart } from './tenant-snapshot.ts';
+
+/** What every room may build on. */
+export type Ground = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly outbound: Outbound;
+  /** {base_url}: what callers reach the APIs by, and what issuers are named after. */
+  readonly baseUrl: string;
+  /** This process, a UUID: as accord.server knows it. */
+  readonly server: string;
+  /** Turns of the main thread, tenant by tenant. */
+  readonly scheduler: FairScheduler;
+  /** Takes the events of committed writes; the writes room says what they are. */
+  readonly events: { add(events: readonly never[]): void } | undefined;
+  /** All of this process, in order. */
+  readonly rooms: readonly Room[];
+};
+
+/** The services of a room. While rooms are being created, only of those before. @throws Error for a room that is not there (yet) */
+export type Use = <Services>(room: Room<string, Services>) => Services;
+
+/** What HTTP gives to routes. */
+export type HttpServices = { countMore: CountMore };
+
+export type Room<Name extends string = string, Services = unknown> = {
+  readonly name: Name;
+  /** Those of the schema accord that the room alone reads and writes. */
+  readonly tables: readonly string[];
+  /** Builds the room on the ground floor and on the rooms before it. */
+  create(ground: Ground, use: Use): Services | Promise<Services>;
+  /** The operator writes with the room: it is created again over a database that refuses the writes of a former leader. */
+  readonly writtenByOperator?: boolean;
+  /** Its kinds of custom resources. */
+  readonly resourceKinds?: readonly unknown[];
+  routes?(app: App, services: NoInfer<Services>, http: HttpServices): void;
+  /** Of its routes' OpenAPI operations, unless a route states others. */
+  readonly openapiTag?: string;
+  /** What it adds to a tenant's snapshot. */
+  readonly snapshot?: AnySnapshotPart;
+  readonly tenantRows?: TenantRows;
+  /** How it erases a person. */
+  erasing?(services: NoInfer<Services>): RoomErasing;
+  /** What a server does again and again. */
+  tasks?(services: NoInfer<Services>): readonly Task[];
+  /** Makes its series, and says what becomes of its observations. */
+  metrics?(services: NoInfer<Services>, meters: Meters): Recorders | undefined;
+  readonly problems?: Problems;
+  /** Ends what is under way, in the reverse order of creation. */
+  close?(services: NoInfer<Services>): Promise<void>;
+};
+
+export type ServicesOf<R> = R extends Room<string, infer Services> ? Services : never;
+
+/** A room, with the types of its name and of its services kept. */
+export function defineRoom<const Name extends string, Services>(room: Room<Name, Services>): Room<Name, Services> {
+  return room;
+}
+
+/**
+ * Creates rooms in order.
+ * @param below what rooms that are not created here are taken from
+ */
+export async function createRooms(ground: Ground, rooms: readonly Room[], below?: Use): Promise<Use> {
+  const created = new Map<Room, unknown>();
+  const use: Use = <Services>(room: Room<string, Services>) => {
+    if (created.has(room)) return created.get(room) as Services;
+    if (below !== undefined) return below(room);
+    throw new Error(`the room ${room.name} is not there; it must stand before those that use it in server/rooms.ts`);
+  };
+  for (const room of rooms) created.set(room, await room.create(ground, use));
+  return use;
+}
+
+/** What rooms add to a tenant's snapshot. */
+export function snapshotPartsOf(rooms: readonly Room[]): AnySnapshotPart[] {
+  return rooms.flatMap(({ snapshot }) => snapshot ?? []);
+}
+
+/** What rooms keep of tenants, the last room first: rooms make records of what those before them hold. */
+export function tenantRowsOf(rooms: readonly Room[]): TenantRows[] {
+  return rooms.flatMap(({ tenantRows }) => tenantRows ?? []).reverse();
+}
+
+/** A function that a room needs of one above it, which provides it when it is created. */
+export type FromAbove<F> = { readonly call: F; provide(by: F): void };
+
+/** @param what for the error that calling it throws while nobody has provided it */
+export function fromAbove<F extends (...args: never[]) => unknown>(what: string): FromAbove<F> {
+  let provided: F | undefined;
+  const call = (...args: Parameters<F>) => {
+    if (provided === undefined) throw new Error(`no room provides ${what}`);
+    return provided(...args);
+  };
+  return {
+    call: call as F,
+    provide(by) {
+      provided = by;
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/** Registers the definitions room. */
+import { countOfManifests } from '../core/db/owned.ts';
+import { defineRoom } from '../core/room.ts';
+import { loadedByName, snapshotPart } from '../core/tenant-snapshot.ts';
+import { snapshotRoom } from '../snapshot/index.ts';
+import { writesRoom } from '../writes/index.ts';
+import { definitionProblem } from './problems.ts';
+import { type DefinitionRouteServices, registerDefinitionRoutes } from './routes.ts';
+import { definitionsOf } from './rules.ts';
+import type { Definitions } from './schema.ts';
+import { loadDefinitions } from './store.ts';
+
+declare module '../core/tenant-snapshot.ts' {
+  interface SnapshotFields {
+    /** Consent definitions that are not archived, by name. */
+    definitions: Definitions;
+  }
+}
+
+export const definitionsRoom = defineRoom({
+  name: 'definitions',
+  tables: ['consent_document', 'consent_version', 'consent_definition'],
+  create(_ground, use): DefinitionRouteServices {
+    return { ...use(writesRoom), served: use(snapshotRoom).served };
+  },
+  writtenByOperator: true,
+  routes: registerDefinitionRoutes,
+  openapiTag: 'Consent definitions',
+  snapshot: snapshotPart({
+    key: 'definitions',
+    ...loadedByName({ kinds: ['consent_definition'], rows: loadDefinitions, entries: definitionsOf }),
+  }),
+  tenantRows: { countOfManifests: (tx, tenant) => countOfManifests(tx, tenant, 'consent_definition') },
+  problems: definitionProblem,
+});

@@ -1,0 +1,24 @@
+/** Registers the erasure room. */
+import type { RoomErasing } from '../core/erasing.ts';
+import { defineRoom } from '../core/room.ts';
+import { writesRoom } from '../writes/index.ts';
+import type { ErasureServices } from './actions.ts';
+import { registerErasureRoutes } from './routes.ts';
+
+export const erasureRoom = defineRoom({
+  name: 'erasure',
+  tables: [],
+  create({ rooms, sealer }, use): ErasureServices {
+    let erasing: readonly RoomErasing[] | undefined;
+    return {
+      ...{ ...use(writesRoom), sealer },
+      // Rooms after this one erase too. What makes records erases before what records them.
+      get rooms() {
+        erasing ??= rooms.flatMap((room) => room.erasing?.(use(room)) ?? []).reverse();
+        return erasing;
+      },
+    };
+  },
+  routes: registerErasureRoutes,
+  openapiTag: 'Erasure',
+});

@@ -1,0 +1,14 @@
+/** Registers the idempotency room. */
+import { defineRoom } from '../core/room.ts';
+import { type IdempotencyServices, sweeping } from './actions.ts';
+import { erasingIdempotency } from './erasing.ts';
+import { idempotencyProblem } from './problems.ts';
+
+export const idempotencyRoom = defineRoom({
+  name: 'idempotency',
+  tables: ['idempotency_key'],
+  create: ({ database, sealer, clock, observe }): IdempotencyServices => ({ database, sealer, clock, observe }),
+  erasing: ({ sealer }) => erasingIdempotency(sealer),
+  tasks: (services) => [sweeping(services)],
+  problems: idempotencyProblem,
+});

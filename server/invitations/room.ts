@@ -1,0 +1,29 @@
+/** Registers the invitations room. */
+import { askingPolicies, authzRoom, governedByPolicies } from '../authz/index.ts';
+import { defineRoom } from '../core/room.ts';
+import { relationshipsRoom } from '../relationships/index.ts';
+import { writesRoom } from '../writes/index.ts';
+import { endInvitations } from './actions.ts';
+import { erasingInvitations } from './erasing.ts';
+import { pendingInvitationOf } from './facts.ts';
+import { invitationProblem } from './problems.ts';
+import { type InvitationRouteServices, registerInvitationRoutes } from './routes.ts';
+
+export const invitationsRoom = defineRoom({
+  name: 'invitations',
+  tables: ['invitation_delivery', 'invitation_use', 'invitation'],
+  create({ database, sealer, baseUrl }, use): InvitationRouteServices {
+    const authz = use(authzRoom);
+    authz.provideInvitation((...token) => pendingInvitationOf({ database, baseUrl }, ...token));
+    use(relationshipsRoom).provideEndInvitations(endInvitations);
+    return {
+      ...{ ...use(writesRoom), sealer, baseUrl },
+      ask: askingPolicies(authz),
+      govern: governedByPolicies(authz),
+    };
+  },
+  routes: registerInvitationRoutes,
+  openapiTag: 'Invitations',
+  erasing: ({ sealer }) => erasingInvitations(sealer),
+  problems: invitationProblem,
+});

@@ -1,0 +1,57 @@
+/** Registers the issuers room. */
+import { JwksCache } from '../core/auth/jwks.ts';
+import type { TenantAuth } from '../core/auth/schema.ts';
+import { AccessTokens } from '../core/auth/token-cache.ts';
+import { countOfManifests } from '../core/db/owned.ts';
+import { defineRoom } from '../core/room.ts';
+import { byTenant, snapshotPart } from '../core/tenant-snapshot.ts';
+import { loadPublicKeys } from '../keys/index.ts';
+import { snapshotRoom } from '../snapshot/index.ts';
+import { writesRoom } from '../writes/index.ts';
+import { KeyFindings } from './key-findings.ts';
+import { issuerProblem } from './problems.ts';
+import { registerIssuerRoutes } from './routes.ts';
+import { authOf } from './rules.ts';
+import { loadIssuers } from './store.ts';
+
+declare module '../core/tenant-snapshot.ts' {
+  interface SnapshotFields {
+    auth: TenantAuth;
+  }
+}
+
+export const issuersRoom = defineRoom({
+  name: 'issuers',
+  tables: ['issuer_keys', 'trusted_issuer'],
+  create({ config, database, baseUrl, outbound, clock, observe, server }, use) {
+    const { served } = use(snapshotRoom);
+    const jwks: JwksCache = new JwksCache({ outbound, clock, observe, found: (finding) => findings.found(finding) });
+    const findings = new KeyFindings({
+      ...{ database, server, maxStalenessMs: config.ACCORD_MAX_STALENESS * 1000 },
+      look: (tenant, issuer) => jwks.look(tenant, issuer),
+    });
+    return { ...use(writesRoom), baseUrl, served, findings, tokens: new AccessTokens({ jwks, clock }) };
+  },
+  writtenByOperator: true,
+  routes: registerIssuerRoutes,
+  openapiTag: 'Trusted issuers',
+  snapshot: snapshotPart({
+    key: 'auth',
+    // Tokens verified under an `auth` object are worth nothing under another: it is made anew only when it changed.
+    kinds: ['tenant', 'key', 'trusted_issuer'],
+    async loadAll(tx, { baseUrl }) {
+      const issuers = byTenant(await loadIssuers(tx));
+      const keys = byTenant(await loadPublicKeys(tx));
+      return (head) => authOf(head, issuers(head.tenant), keys(head.tenant), baseUrl);
+    },
+    async load(tx, head, { baseUrl }) {
+      const [issuers, keys] = await Promise.all([loadIssuers(tx, head.tenant), loadPublicKeys(tx, head.tenant)]);
+      return authOf(head, issuers, keys, baseUrl);
+    },
+    view: ({ issuers, ownKeys }) => ({ issuers: [...issuers.keys()], keys: ownKeys.map(({ jwk }) => jwk.kid) }),
+  }),
+  tenantRows: { countOfManifests: (tx, tenant) => countOfManifests(tx, tenant, 'trusted_issuer') },
+  tasks: ({ findings }) => findings.tasks(),
+  problems: issuerProblem,
+  close: ({ findings }) => findings.close(),
+});

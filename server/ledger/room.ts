@@ -1,0 +1,30 @@
+/** Registers the ledger room. */
+import { defineRoom } from '../core/room.ts';
+import { Ledger } from './append.ts';
+import { erasingLedger } from './erasing.ts';
+import { ledgerProblem } from './problems.ts';
+import { RefusalRecorder } from './refusal-recorder.ts';
+import { registerLedgerRoutes } from './routes.ts';
+import { sealing } from './seal.ts';
+import { removeLedger } from './tenant-store.ts';
+
+export const ledgerRoom = defineRoom({
+  name: 'ledger',
+  tables: ['ledger_inbox', 'ledger_entry', 'ledger_checkpoint'],
+  create({ database, sealer, clock, observe }) {
+    const ledger = new Ledger(database, sealer);
+    return { database, sealer, clock, observe, ledger, refusals: new RefusalRecorder({ ledger, clock }) };
+  },
+  routes: registerLedgerRoutes,
+  openapiTag: 'Consents',
+  // Without the tenant no entry is sealed.
+  tenantRows: { removeAfter: removeLedger },
+  erasing: () => erasingLedger,
+  tasks: (services) => [sealing(services)],
+  metrics(_services, meters) {
+    const sealed = meters.counter('ledger_entries_sealed_total', 'Ledger entries that were put into a chain.');
+    return { ledger_sealed: ({ entries }) => sealed.inc(entries) };
+  },
+  problems: ledgerProblem,
+  close: ({ ledger }) => ledger.close(),
+});

@@ -1,0 +1,36 @@
+-- Private keys are sealed under ACCORD_MASTER_KEY (AES-256-GCM, the row's identity as additional data).
+create table accord.signing_key (
+  tenant text not null references accord.tenant on delete cascade,
+  kid text not null,
+  purpose text not null check (purpose in ('access', 'invitation', 'receipt', 'checkpoint')),
+  algorithm text not null check (algorithm in ('ES256', 'RS256')),
+  public_jwk jsonb not null,
+  private_key bytea not null,
+  created_at timestamptz not null default now(),
+  retires_at timestamptz,
+  primary key (tenant, kid)
+);
+-- One key of a purpose signs; the others only verify what they signed.
+create unique index signing_key_in_use on accord.signing_key (tenant, purpose) where retires_at is null;
+select accord.isolate('accord.signing_key');
+
+-- Servers hold public keys in memory. Keys come with what they first sign, without a revision of the tenant.
+create function accord.tell_of_key() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('accord_keys', coalesce(new.tenant, old.tenant));
+  return null;
+end $$;
+create trigger tell after insert or update or delete on accord.signing_key
+  for each row execute function accord.tell_of_key();
+
+create table accord.installation_key (
+  kid text primary key,
+  purpose text not null check (purpose in ('portal')),
+  algorithm text not null check (algorithm in ('ES256')),
+  public_jwk jsonb not null,
+  private_key bytea not null,
+  created_at timestamptz not null default now(),
+  retires_at timestamptz
+);
+create unique index installation_key_in_use on accord.installation_key (purpose) where retires_at is null;
+select accord.reserve('accord.installation_key');

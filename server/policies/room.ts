@@ -1,0 +1,78 @@
+/** Registers the policies room. */
+import { countOfManifests } from '../core/db/owned.ts';
+import { defineRoom } from '../core/room.ts';
+import { loadedByName, snapshotPart } from '../core/tenant-snapshot.ts';
+import { regoRoom } from '../rego/index.ts';
+import { snapshotRoom } from '../snapshot/index.ts';
+import { writesRoom } from '../writes/index.ts';
+import { Artifacts } from './artifacts.ts';
+import { Engine } from './engine.ts';
+import { policyProblem } from './problems.ts';
+import { type PolicyRouteServices, registerPolicyRoutes } from './routes.ts';
+import type { PolicyEntry } from './schema.ts';
+import { loadPolicies, sweepArtifacts } from './store.ts';
+
+declare module '../core/tenant-snapshot.ts' {
+  interface SnapshotFields {
+    policies: ReadonlyMap<string, PolicyEntry>;
+  }
+}
+
+const SWEEP_MS = 24 * 60 * 60 * 1000;
+const ARTIFACTS_KEPT_DAYS = 30;
+
+export const policiesRoom = defineRoom({
+  name: 'policies',
+  tables: ['policy_artifact', 'policy_revision', 'policy'],
+  create({ database, clock, observe, scheduler }, use): PolicyRouteServices {
+    const artifacts = new Artifacts({ database, compiler: use(regoRoom).compiler, observe });
+    const engine = new Engine({
+      ...{ clock, observe, scheduler },
+      fetch: (tenant, digest) => artifacts.fetch(tenant, digest),
+      fetchPacked: (tenant, digest) => artifacts.fetchPacked(tenant, digest),
+    });
+    return { ...use(writesRoom), artifacts, engine, served: use(snapshotRoom).served };
+  },
+  writtenByOperator: true,
+  routes: registerPolicyRoutes,
+  openapiTag: 'Policies',
+  snapshot: snapshotPart({
+    key: 'policies',
+    ...loadedByName({
+      kinds: ['policy'],
+      rows: loadPolicies,
+      entries: (rows) => rows.map(({ tenant: _, ...entry }): [string, PolicyEntry] => [entry.name, entry]),
+    }),
+    view: (policies) => ({
+      policies: [...policies.values()].map(({ name, number, artifact, revision, reads }) => ({
+        ...{ name, number, artifact, revision, reads },
+      })),
+    }),
+  }),
+  tenantRows: { countOfManifests: (tx, tenant) => countOfManifests(tx, tenant, 'policy') },
+  tasks: ({ database }) => [
+    {
+      name: 'sweeping compiled policies',
+      everyMs: SWEEP_MS,
+      async run() {
+        await database.system((tx) => sweepArtifacts(tx, ARTIFACTS_KEPT_DAYS));
+        return undefined;
+      },
+    },
+  ],
+  metrics({ engine }, meters) {
+    meters.gauge('programs', 'Compiled policies in memory.', () => engine.size);
+    const suspended = meters.counter('policy_suspensions_total', 'Policies moved off the main thread.');
+    const compiles = meters.counter('compiles_total', 'Policies compiled.', ['result']);
+    const seconds = meters.histogram('compile_seconds', 'Time to compile a policy, waiting included.');
+    return {
+      policy_suspended: () => suspended.inc(),
+      policy_compiled({ cached, ok, ms }) {
+        compiles.inc({ result: cached ? 'cached' : ok ? 'ok' : 'refused' });
+        seconds.add(ms / 1000);
+      },
+    };
+  },
+  problems: policyProblem,
+  close: ({ engine }) => engine.close(),
+});

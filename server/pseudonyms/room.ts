@@ -1,0 +1,10 @@
+/** Registers the pseudonyms room. */
+import { defineRoom } from '../core/room.ts';
+import { pseudonymProblem } from './problems.ts';
+
+export const pseudonymsRoom = defineRoom({
+  name: 'pseudonyms',
+  tables: ['erased_actor'],
+  create: () => ({}),
+  problems: pseudonymProblem,
+});

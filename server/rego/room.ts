@@ -1,0 +1,10 @@
+/** Registers the Rego room. */
+import { defineRoom } from '../core/room.ts';
+import { createCompiler } from './compile.ts';
+
+export const regoRoom = defineRoom({
+  name: 'rego',
+  tables: [],
+  create: ({ config, observe }) => ({ compiler: createCompiler({ workers: config.ACCORD_COMPILERS, observe }) }),
+  close: ({ compiler }) => compiler.close(),
+});

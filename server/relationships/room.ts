@@ -1,0 +1,31 @@
+/** Registers the relationships room. */
+import { defineRoom, fromAbove } from '../core/room.ts';
+import { writesRoom } from '../writes/index.ts';
+import { erasingRelationships } from './erasing.ts';
+import type { RelationshipRouteServices } from './governing.ts';
+import { GraphReader } from './graph/graph-reader.ts';
+import { relationshipProblem } from './problems.ts';
+import { registerRelationshipRoutes } from './routes.ts';
+import { removeRestOfTenant, removeSomeOfTenant } from './tenant-store.ts';
+
+export const relationshipsRoom = defineRoom({
+  name: 'relationships',
+  tables: ['relationship', 'relationship_change', 'relationship_import', 'thing'],
+  create({ database, scheduler }, use) {
+    const govern = fromAbove<RelationshipRouteServices['govern']>('govern');
+    const endInvitations = fromAbove<RelationshipRouteServices['endInvitations']>('endInvitations');
+    const called = { govern: govern.call, endInvitations: endInvitations.call };
+    return {
+      ...use(writesRoom),
+      ...called,
+      graph: new GraphReader(database, scheduler),
+      provideGovern: govern.provide,
+      provideEndInvitations: endInvitations.provide,
+    };
+  },
+  routes: registerRelationshipRoutes,
+  openapiTag: 'Relationships',
+  tenantRows: { removeSome: removeSomeOfTenant, removeRest: removeRestOfTenant },
+  erasing: () => erasingRelationships,
+  problems: relationshipProblem,
+});

@@ -1,0 +1,12 @@
+/** Registers the resources room. */
+import { defineRoom } from '../core/room.ts';
+import { registerResourceRoutes } from './routes.ts';
+
+export const resourcesRoom = defineRoom({
+  name: 'resources',
+  // The operator writes them.
+  tables: ['resource', 'operator_term'],
+  create: ({ database }) => ({ database }),
+  routes: registerResourceRoutes,
+  openapiTag: 'Resources',
+});

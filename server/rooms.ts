@@ -1,0 +1,50 @@
+/** The one list of rooms, in order: a room may import and use those before it, and none after it. */
+import { auditRoom } from './audit/index.ts';
+import { authzRoom } from './authz/index.ts';
+import { authzenRoom } from './authzen/index.ts';
+import { consentsRoom } from './consents/index.ts';
+import { definitionsRoom } from './definitions/index.ts';
+import { erasureRoom } from './erasure/index.ts';
+import { factsRoom } from './facts/index.ts';
+import { idempotencyRoom } from './idempotency/index.ts';
+import { invitationsRoom } from './invitations/index.ts';
+import { issuersRoom } from './issuers/index.ts';
+import { keysRoom } from './keys/index.ts';
+import { ledgerRoom } from './ledger/index.ts';
+import { membersRoom } from './members/index.ts';
+import { policiesRoom } from './policies/index.ts';
+import { pseudonymsRoom } from './pseudonyms/index.ts';
+import { regoRoom } from './rego/index.ts';
+import { relationshipsRoom } from './relationships/index.ts';
+import { resourcesRoom } from './resources/index.ts';
+import { searchRoom } from './search/index.ts';
+import { snapshotRoom } from './snapshot/index.ts';
+import { tenantsRoom } from './tenants/index.ts';
+import { typesRoom } from './types/index.ts';
+import { writesRoom } from './writes/index.ts';
+
+export const rooms = [
+  regoRoom,
+  auditRoom,
+  tenantsRoom,
+  resourcesRoom,
+  snapshotRoom,
+  keysRoom,
+  pseudonymsRoom,
+  ledgerRoom,
+  idempotencyRoom,
+  writesRoom,
+  issuersRoom,
+  membersRoom,
+  policiesRoom,
+  typesRoom,
+  definitionsRoom,
+  factsRoom,
+  relationshipsRoom,
+  consentsRoom,
+  authzRoom,
+  searchRoom,
+  invitationsRoom,
+  authzenRoom,
+  erasureRoom,
+] as const;

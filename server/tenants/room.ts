@@ -1,0 +1,15 @@
+/** Registers the tenants room. */
+import { defineRoom, fromAbove, tenantRowsOf } from '../core/room.ts';
+import { tenantProblem } from './problems.ts';
+import type { WriteTenant } from './unit.ts';
+
+export const tenantsRoom = defineRoom({
+  name: 'tenants',
+  tables: ['tenant_secret', 'config_change', 'tenant'],
+  create({ database, clock, sealer, rooms }) {
+    const write = fromAbove<WriteTenant>('write');
+    return { database, clock, sealer, rows: tenantRowsOf(rooms), write: write.call, provideWrite: write.provide };
+  },
+  writtenByOperator: true,
+  problems: tenantProblem,
+});

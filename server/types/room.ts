@@ -1,0 +1,47 @@
+/** Registers the types room. */
+import { countOfManifests } from '../core/db/owned.ts';
+import { defineRoom } from '../core/room.ts';
+import { byTenant, snapshotPart } from '../core/tenant-snapshot.ts';
+import { snapshotRoom } from '../snapshot/index.ts';
+import { writesRoom } from '../writes/index.ts';
+import { typeProblem } from './problems.ts';
+import { registerTypeRoutes, type TypeRouteServices } from './routes.ts';
+import { typesOf } from './rules.ts';
+import type { Types } from './schema.ts';
+import { loadRelationshipTypes, loadThingTypes } from './store.ts';
+
+declare module '../core/tenant-snapshot.ts' {
+  interface SnapshotFields {
+    types: Types;
+  }
+}
+
+export const typesRoom = defineRoom({
+  name: 'types',
+  tables: ['relationship_type', 'thing_type'],
+  create(_ground, use): TypeRouteServices {
+    return { ...use(writesRoom), served: use(snapshotRoom).served };
+  },
+  writtenByOperator: true,
+  routes: registerTypeRoutes,
+  openapiTag: 'Types',
+  snapshot: snapshotPart({
+    key: 'types',
+    kinds: ['actor_type', 'resource_type', 'relationship_type'],
+    async loadAll(tx) {
+      const things = byTenant(await loadThingTypes(tx));
+      const relationships = byTenant(await loadRelationshipTypes(tx));
+      return ({ tenant }) => typesOf(things(tenant), relationships(tenant));
+    },
+    async load(tx, { tenant }) {
+      return typesOf(...(await Promise.all([loadThingTypes(tx, tenant), loadRelationshipTypes(tx, tenant)])));
+    },
+  }),
+  tenantRows: {
+    async countOfManifests(tx, tenant) {
+      const tables = ['thing_type', 'relationship_type'].map((table) => countOfManifests(tx, tenant, table));
+      return (await Promise.all(tables)).reduce((sum, count) => sum + count, 0);
+    },
+  },
+  problems: typeProblem,
+});

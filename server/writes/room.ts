@@ -1,0 +1,17 @@
+/** Registers the writes room. */
+import { defineRoom } from '../core/room.ts';
+import { tenantsRoom } from '../tenants/index.ts';
+import type { EventSink } from './events.ts';
+import { tenantWriter } from './tenant-writer.ts';
+import type { WriteServices } from './unit.ts';
+
+export const writesRoom = defineRoom({
+  name: 'writes',
+  tables: [],
+  create({ database, clock, sealer, events }, use): WriteServices {
+    const services = { database, clock, tagger: sealer, events: events as EventSink | undefined };
+    use(tenantsRoom).provideWrite(tenantWriter(services));
+    return services;
+  },
+  writtenByOperator: true,
+});

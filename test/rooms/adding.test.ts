@@ -1,0 +1,235 @@
+/** A room is added by adding a room: a small one, with all that a room may have, works without a change to any other file. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { beforeAll, expect, test } from 'vitest';
+import { authorOf } from '../../server/core/author.ts';
+import { readConfig } from '../../server/core/config.ts';
+import { answerWritten, writerOf } from '../../server/core/config-api.ts';
+import type { Transaction } from '../../server/core/db/database.ts';
+import { sql } from '../../server/core/db/sql.ts';
+import { defineProblems } from '../../server/core/problems.ts';
+import { defineRoom } from '../../server/core/room.ts';
+import { loadedByName, snapshotPart } from '../../server/core/tenant-snapshot.ts';
+import { eraseActor } from '../../server/erasure/index.ts';
+import { type RunningServer, startServer } from '../../server/main.ts';
+import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
+import { rooms } from '../../server/rooms.ts';
+import { createServices, type Services } from '../../server/services.ts';
+import { snapshotRoom } from '../../server/snapshot/index.ts';
+import { eraseTenant, putTenant, tenantsRoom } from '../../server/tenants/index.ts';
+import { write, writesRoom } from '../../server/writes/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
+import { createTestDatabase } from '../helpers/database.ts';
+import { manifestWriter, masterKey, tenantSpec } from '../helpers/server.ts';
+
+declare module '../../server/core/tenant-snapshot.ts' {
+  interface SnapshotFields {
+    notes?: ReadonlyMap<string, string>;
+  }
+}
+
+declare module '../../server/core/observe.ts' {
+  interface RoomObservations {
+    note_written: { tenant: string };
+  }
+}
+
+const noteProblem = defineProblems({
+  note_not_found: { status: 404, title: 'Note not found', when: 'There is no note of this name.' },
+});
+const Params = Type.Object({ tenant: Type.String(), name: Type.String() });
+const Body = Type.Object({ text: Type.String(), by: Type.String() });
+const NoteRow = Type.Object({ tenant: Type.String(), name: Type.String(), text: Type.String() });
+
+const loadNotes = (tx: Transaction, tenant?: string, names?: readonly string[]) =>
+  tx.many(
+    NoteRow,
+    sql`select tenant, name, text from accord.note where (${tenant ?? null}::text is null or tenant = ${tenant ?? null})
+      and (${names ?? null}::text[] is null or name = any(${names ?? null}::text[]))`,
+  );
+
+const notesRoom = defineRoom({
+  name: 'notes',
+  tables: ['note'],
+  create: ({ observe }, use) => ({
+    ...use(writesRoom),
+    observe,
+    ...use(snapshotRoom),
+    runs: { count: 0 },
+    closed: { count: 0 },
+  }),
+  writtenByOperator: true,
+  routes(app, services) {
+    app.route({
+      method: 'PUT',
+      url: '/tenants/:tenant/notes/:name',
+      config: { access: { door: 'config', roles: ['config-editor'] } },
+      bodyLimit: 1000,
+      schema: { params: Params, body: Body },
+      handler: async (request, reply) => {
+        const { tenant, name } = request.params;
+        const { text, by } = request.body;
+        const writer = writerOf(request);
+        const { revision } = await write(
+          services,
+          authorOf(tenant, writer),
+          { locks: 'configuration' },
+          async (unit) => {
+            await unit.tx.run(sql`insert into accord.note (tenant, name, text, author) values (${tenant}, ${name}, ${text}, ${by})
+            on conflict (tenant, name) do update set text = excluded.text`);
+            unit.changed('note', name, 'put');
+          },
+        );
+        services.observe({ kind: 'note_written', tenant });
+        return answerWritten(reply, services, tenant, { revision });
+      },
+    });
+    app.route({
+      method: 'GET',
+      url: '/:tenant/notes/:name',
+      config: { access: { door: 'public' } },
+      schema: { params: Params },
+      handler: async (request) => {
+        const text = services.snapshotOf(request.params.tenant).notes?.get(request.params.name);
+        if (text === undefined) throw noteProblem('note_not_found');
+        return { text };
+      },
+    });
+  },
+  openapiTag: 'Notes',
+  snapshot: snapshotPart({
+    key: 'notes',
+    ...loadedByName({
+      kinds: ['note'],
+      rows: loadNotes,
+      entries: (rows) => rows.map(({ name, text }) => [name, text] as const),
+    }),
+    view: (notes) => ({ notes: [...(notes?.keys() ?? [])] }),
+  }),
+  tenantRows: {
+    removeRest: async (tx, tenant) => void (await tx.run(sql`delete from accord.note where tenant = ${tenant}`)),
+  },
+  erasing: () => ({
+    async eraseSome(tx, { tenant, id }) {
+      return {
+        removed: { notes: await tx.run(sql`delete from accord.note where tenant = ${tenant} and author = ${id}`) },
+      };
+    },
+    keeps: [{ what: 'notes of others', why: 'They are theirs.', until: 'they remove them' }],
+  }),
+  tasks: ({ runs }) => [
+    {
+      name: 'counting notes',
+      everyMs: 10,
+      async run() {
+        runs.count++;
+        return undefined;
+      },
+    },
+  ],
+  metrics({ runs }, meters) {
+    meters.gauge('note_runs', 'Runs of the task.', () => runs.count);
+    const written = meters.counter('notes_written_total', 'Notes written.');
+    return { note_written: () => written.inc() };
+  },
+  problems: noteProblem,
+  async close({ closed }) {
+    closed.count++;
+  },
+});
+
+const db = await createTestDatabase();
+let services: Services;
+let server: RunningServer;
+let member: string;
+
+beforeAll(async () => {
+  await asAdmin(
+    db.adminUrl,
+    'create table accord.note (tenant text, name text, text text, author text, primary key (tenant, name))',
+  );
+  await asAdmin(db.adminUrl, `select accord.isolate('accord.note')`);
+  const config = readConfig({
+    ...{ ACCORD_DATABASE_URL: db.url, ACCORD_MASTER_KEY: masterKey, ACCORD_LOG_LEVEL: 'silent' },
+    ...{ ACCORD_LISTEN: '127.0.0.1:0', ACCORD_ADMIN_LISTEN: '127.0.0.1:0', ACCORD_RATE_LIMIT: '0', ACCORD_DRAIN: '0' },
+  });
+  services = await createServices(config, { applicationName: 'serve', rooms: [...rooms, notesRoom] });
+  server = await startServer(config, services);
+  // Loading the code held up the event loop, which is measured: the first requests are told to come back.
+  while ((await fetch(`${server.url}/openapi.json`)).status === 503) await sleep(50);
+  await putTenant(services.tenants, manifestWriter, 'demo', tenantSpec());
+  await services.snapshots.refresh('demo');
+  const of = await ensureLocalMember(services.members, 'demo', 'config-editor');
+  member = (await mintPortalToken(services.members, 'demo', of, 'test')).token;
+});
+
+const put = (name: string, body: object) =>
+  fetch(`${server.url}/tenants/demo/notes/${name}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${member}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+const get = async (path: string) => {
+  const reply = await fetch(`${server.url}${path}`);
+  return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+};
+const stored = () => asAdmin<{ name: string }>(db.adminUrl, 'select name from accord.note order by name');
+
+test('its routes answer from its part of the snapshot, which alone is read again', async () => {
+  const before = services.snapshots.get('demo');
+  expect((await put('one', { text: 'first', by: 'alice' })).status).toBe(200);
+  expect((await put('two', { text: 'second', by: 'bob' })).status).toBe(200);
+  expect(await get('/demo/notes/one')).toEqual({ status: 200, body: { text: 'first' } });
+  const after = services.snapshots.get('demo');
+  expect(after?.notes).toEqual(new Map(Object.entries({ one: 'first', two: 'second' })));
+  expect([after?.policies, after?.auth, after?.types]).toEqual([before?.policies, before?.auth, before?.types]);
+  expect(after?.auth).toBe(before?.auth);
+  await services.snapshots.refresh('demo');
+});
+
+test('its problems, its tag, its metrics and its view are shown', async () => {
+  expect(await get('/demo/notes/three')).toMatchObject({ status: 404, body: { code: 'note_not_found' } });
+  const { body } = await get('/openapi.json');
+  expect(body.paths).toMatchObject({ '/{tenant}/notes/{name}': { get: { tags: ['Notes'] } } });
+  const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
+  expect(metrics).toMatch(/^accord_note_runs [1-9]/m);
+  expect(metrics).toMatch(/^accord_notes_written_total 2$/m);
+  const shown = (await (await fetch(`${server.adminUrl}/snapshot`)).json()) as { tenants: unknown[] };
+  expect(shown.tenants).toMatchObject([{ tenant: 'demo', notes: ['one', 'two'], policies: [] }]);
+});
+
+test('its task runs again and again', async () => {
+  const { runs } = services.use(notesRoom);
+  const { count } = runs;
+  while (runs.count < count + 2) await sleep(10);
+});
+
+test('it is created again for a writer that is bound to a term, as the other rooms that the operator writes with', async () => {
+  const fenced = await services.fenced({ term: () => ({ source: 'test', epoch: 1 }), refused: () => {} });
+  expect(fenced.use(notesRoom).database).toBe(fenced.database);
+  expect(fenced.use(tenantsRoom).database).toBe(fenced.database);
+  expect(fenced.use(snapshotRoom)).toBe(services.use(snapshotRoom));
+});
+
+test('a person is erased from it', async () => {
+  const by = { actor: { type: 'cli', id: 'test' }, name: 'cli', requestId: 'test' };
+  const report = await eraseActor(services.erasure, 'demo', by, { type: 'user', id: 'alice', contacts: [] });
+  expect(report).toMatchObject({ status: 'erased', removed: { notes: 1 } });
+  expect(report.kept.map(({ what }) => what)).toContain('notes of others');
+  expect(await stored()).toEqual([{ name: 'two' }]);
+});
+
+test('its rows go with the tenant', async () => {
+  await eraseTenant(services.tenants, manifestWriter, 'demo');
+  expect(await stored()).toEqual([]);
+});
+
+test('it ends with the process', async () => {
+  await server.close();
+  const { runs, closed } = services.use(notesRoom);
+  const { count } = runs;
+  await sleep(50);
+  expect(runs.count).toBe(count);
+  await services.close();
+  expect(closed.count).toBe(1);
+});

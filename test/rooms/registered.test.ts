@@ -1,0 +1,90 @@
+/** Holds that the list of rooms is complete: every table, problem and folder belongs to one room, and a room's SQL names its own tables. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { allProblems } from '../../server/core/catalogue.ts';
+import { rooms } from '../../server/rooms.ts';
+import { asAdmin } from '../helpers/admin.ts';
+import { createTestDatabase } from '../helpers/database.ts';
+
+const root = join(import.meta.dirname, '../../server');
+const db = await createTestDatabase();
+const owners = new Map<string, string>(rooms.flatMap((room) => room.tables.map((table) => [table, room.name])));
+const folders = readdirSync(root, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+/** What a room's SQL names of lower rooms, by room and why. */
+const exceptions: Record<string, { tables: readonly string[]; why: string }> = {
+  snapshot: { tables: ['tenant'], why: 'what was said of a tenant goes only while there is no successor' },
+  ledger: { tables: ['tenant'], why: 'the tenants to seal are those whose row is there, asked in one statement' },
+  issuers: {
+    tables: ['tenant', 'server'],
+    why: 'the token mapping is a part of the spec that issuers have; findings of servers that live, in one statement',
+  },
+  types: {
+    tables: ['relationship', 'thing'],
+    why: 'a type that is in use stays: the records are looked at under the lock of the type',
+  },
+  relationships: { tables: ['tenant'], why: 'rows are written only while the tenant is there, in the same statement' },
+  facts: { tables: ['relationship', 'thing'], why: 'it reads the records of relationships in one statement' },
+  search: { tables: ['relationship', 'thing'], why: 'candidates are found by the indexes of relationships' },
+  consents: { tables: ['tenant'], why: 'users are held only while the tenant is there, in the same statement' },
+};
+
+test('every folder of server/ is a room, or holds no room', () => {
+  const names: string[] = rooms.map(({ name }) => name);
+  expect(folders.filter((name) => !names.includes(name)).sort()).toEqual(['core', 'embedded', 'migrations']);
+  expect(names.filter((name) => !folders.includes(name))).toEqual([]);
+});
+
+describe('tables', () => {
+  test('every table of the database belongs to one room', async () => {
+    const rows = await asAdmin<{ name: string }>(
+      db.adminUrl,
+      `select relname as name from pg_class where relnamespace = 'accord'::regnamespace and relkind in ('r', 'p')
+        and not relispartition and relname <> 'migration' order by relname`,
+    );
+    const listed = rooms.flatMap(({ tables }) => tables as readonly string[]);
+    expect(rows.map(({ name }) => name)).toEqual([...listed].sort());
+  });
+
+  test.each(rooms.map(({ name }) => name))('the SQL of %s names its own', (room) => {
+    const stores = readdirSync(join(root, room)).filter((file) => /^(\w+-)?store\.ts$/.test(file));
+    const text = stores.map((file) => readFileSync(join(root, room, file), 'utf8')).join('\n');
+    const named = [...text.matchAll(/\baccord\.([a-z_]+)/g)].map(([, name]) => name as string);
+    const foreign = new Set(named.filter((name) => owners.has(name) && owners.get(name) !== room));
+    expect([...foreign].sort()).toEqual([...(exceptions[room]?.tables ?? [])].sort());
+  });
+
+  test('rows of a tenant go with it: by a foreign key, or by the hand of their room', async () => {
+    const rows = await asAdmin<{ name: string }>(
+      db.adminUrl,
+      `with recursive going as (
+          select 'accord.tenant'::regclass::oid as relation
+          union
+          select conrelid from pg_constraint join going on confrelid = relation where contype = 'f' and confdeltype = 'c')
+        select relname as name from pg_class c join pg_attribute a on attrelid = c.oid and attname = 'tenant'
+        where relnamespace = 'accord'::regnamespace and relkind in ('r', 'p') and not relispartition
+          and c.oid not in (select relation from going) order by 1`,
+    );
+    const byHand = rooms.filter((room) => 'tenantRows' in room && removes(room.tenantRows));
+    const theirs: string[] = byHand.flatMap(({ tables }) => tables);
+    // A manifest is there as long as its object is, whatever became of the tenant that it names.
+    expect(rows.map(({ name }) => name).filter((name) => !theirs.includes(name))).toEqual(['resource']);
+  });
+});
+
+function removes(rows: object): boolean {
+  return 'removeRest' in rows || 'removeAfter' in rows;
+}
+
+test('every problem that is defined anywhere is in the list, once', () => {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const tables = files.flatMap((file) => readFileSync(join(root, file), 'utf8').split('defineProblems({').slice(1));
+  const codes = tables.flatMap((text) => {
+    const table = text.slice(0, text.indexOf('\n});'));
+    return [...table.matchAll(/^ {2}([a-z_]+): \{/gm)].map(([, code]) => code as string);
+  });
+  expect([...allProblems(rooms).keys()].sort()).toEqual(codes.sort());
+});
