@@ -100,7 +100,7 @@ describe('homes', () => {
   });
   test('transactions across tenants are few, and none is an action of a caller', () => {
     const homes =
-      /^server\/(core\/db\/|main|snapshot\/snapshots|authz\/log|ledger\/(append|seal)|idempotency\/actions|keys\/actions|issuers\/key-findings|tenants\/actions)|^operator\/|^cli\/operation\.ts/;
+      /^server\/(core\/db\/|main|snapshot\/snapshots|authz\/log|ledger\/(append|seal)|idempotency\/actions|keys\/actions|policies\/room|issuers\/key-findings|tenants\/actions)|^operator\/|^cli\/operation\.ts/;
     expect(outside(/\.(system|systemAtOnce)\(|^\s*\.system\(/m, homes)).toEqual([]);
   });
   test.each([

@@ -1,9 +1,9 @@
+/** How the tenants room, which stands below this one, writes its own rows. */
 import { authorOf } from '../core/author.ts';
 import type { WriteTenant } from '../tenants/index.ts';
 import type { ConfigWriteServices } from './unit.ts';
 import { write } from './write.ts';
 
-/** For the tenants room, which stands below this one. */
 export function tenantWriter(services: ConfigWriteServices): WriteTenant {
   return (tenant, writer, work, create) =>
     write(services, authorOf(tenant, writer), { locks: 'configuration', create }, work);

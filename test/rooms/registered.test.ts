@@ -27,8 +27,6 @@ const exceptions: Record<string, { tables: readonly string[]; why: string }> = {
     why: 'a type that is in use stays: the records are looked at under the lock of the type',
   },
   relationships: { tables: ['tenant'], why: 'rows are written only while the tenant is there, in the same statement' },
-  facts: { tables: ['relationship', 'thing'], why: 'it reads the records of relationships in one statement' },
-  search: { tables: ['relationship', 'thing'], why: 'candidates are found by the indexes of relationships' },
   consents: { tables: ['tenant'], why: 'users are held only while the tenant is there, in the same statement' },
 };
 
