@@ -1,8 +1,8 @@
 /**
  * The admin port: liveness, readiness, metrics, and, over loopback only and without secrets, what is served and what the
- * operator waits for. A
- * browser on this machine can be led here by a name that its page's owner points at 127.0.0.1 (DNS rebinding): what comes
- * over loopback under such a name reads nothing. Other machines ask for /metrics by whatever name the service has.
+ * operator waits for. A browser on this machine can be led here by a name that its page's owner points at 127.0.0.1 (DNS
+ * rebinding): what comes over loopback under such a name reads nothing. Other machines ask for /metrics by whatever name the
+ * service has.
  */
 import { isIP } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
