@@ -12,6 +12,7 @@ import type { App, CountMore } from './http.ts';
 import type { Meters, Recorders } from './metrics.ts';
 import type { Observe } from './observe.ts';
 import type { Problems } from './problems.ts';
+import type { ResourceKind } from './resource-kind.ts';
 import type { Sealer } from './sealer.ts';
 import type { Task } from './tasks.ts';
 import type { TenantRows } from './tenant-rows.ts';
@@ -52,7 +53,7 @@ export type Room<Name extends string = string, Services = unknown> = {
   /** The operator writes with the room: it is created again over a database that refuses the writes of a former leader. */
   readonly writtenByOperator?: boolean;
   /** Its kinds of custom resources. */
-  readonly resourceKinds?: readonly unknown[];
+  readonly resourceKinds?: readonly Pick<ResourceKind<unknown>, 'kind' | 'plural' | 'order'>[];
   routes?(app: App, services: NoInfer<Services>, http: HttpServices): void;
   /** Of its routes' OpenAPI operations, unless a route states others. */
   readonly openapiTag?: string;

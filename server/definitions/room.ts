@@ -5,6 +5,7 @@ import { loadedByName, snapshotPart } from '../core/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { definitionProblem } from './problems.ts';
+import { resourceKinds } from './resource-kind.ts';
 import { type DefinitionRouteServices, registerDefinitionRoutes } from './routes.ts';
 import { definitionsOf } from './rules.ts';
 import type { Definitions } from './schema.ts';
@@ -24,6 +25,7 @@ export const definitionsRoom = defineRoom({
     return { ...use(writesRoom), served: use(snapshotRoom).served };
   },
   writtenByOperator: true,
+  resourceKinds,
   routes: registerDefinitionRoutes,
   openapiTag: 'Consent definitions',
   snapshot: snapshotPart({

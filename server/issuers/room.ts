@@ -10,6 +10,7 @@ import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { KeyFindings } from './key-findings.ts';
 import { issuerProblem } from './problems.ts';
+import { resourceKinds } from './resource-kind.ts';
 import { registerIssuerRoutes } from './routes.ts';
 import { authOf } from './rules.ts';
 import { loadIssuers } from './store.ts';
@@ -33,6 +34,7 @@ export const issuersRoom = defineRoom({
     return { ...use(writesRoom), baseUrl, served, findings, tokens: new AccessTokens({ jwks, clock }) };
   },
   writtenByOperator: true,
+  resourceKinds,
   routes: registerIssuerRoutes,
   openapiTag: 'Trusted issuers',
   snapshot: snapshotPart({

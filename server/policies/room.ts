@@ -8,6 +8,7 @@ import { writesRoom } from '../writes/index.ts';
 import { Artifacts } from './artifacts.ts';
 import { Engine } from './engine.ts';
 import { policyProblem } from './problems.ts';
+import { resourceKinds } from './resource-kind.ts';
 import { type PolicyRouteServices, registerPolicyRoutes } from './routes.ts';
 import type { PolicyEntry } from './schema.ts';
 import { loadPolicies, sweepArtifacts } from './store.ts';
@@ -34,6 +35,7 @@ export const policiesRoom = defineRoom({
     return { ...use(writesRoom), artifacts, engine, served: use(snapshotRoom).served };
   },
   writtenByOperator: true,
+  resourceKinds,
   routes: registerPolicyRoutes,
   openapiTag: 'Policies',
   snapshot: snapshotPart({

@@ -1,6 +1,7 @@
 /** Registers the tenants room. */
 import { defineRoom, fromAbove, tenantRowsOf } from '../core/room.ts';
 import { tenantProblem } from './problems.ts';
+import { resourceKinds } from './resource-kind.ts';
 import type { WriteTenant } from './unit.ts';
 
 export const tenantsRoom = defineRoom({
@@ -11,5 +12,6 @@ export const tenantsRoom = defineRoom({
     return { database, clock, sealer, rows: tenantRowsOf(rooms), write: write.call, provideWrite: write.provide };
   },
   writtenByOperator: true,
+  resourceKinds,
   problems: tenantProblem,
 });

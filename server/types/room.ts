@@ -5,6 +5,7 @@ import { byTenant, snapshotPart } from '../core/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { typeProblem } from './problems.ts';
+import { resourceKinds } from './resource-kind.ts';
 import { registerTypeRoutes, type TypeRouteServices } from './routes.ts';
 import { typesOf } from './rules.ts';
 import type { Types } from './schema.ts';
@@ -23,6 +24,7 @@ export const typesRoom = defineRoom({
     return { ...use(writesRoom), served: use(snapshotRoom).served };
   },
   writtenByOperator: true,
+  resourceKinds,
   routes: registerTypeRoutes,
   openapiTag: 'Types',
   snapshot: snapshotPart({
