@@ -117,3 +117,23 @@ export function randomPolicy(below: (n: number) => number): string {
     ...(below(6) ? [] : ['obligations contains "many" if count(input.graph.subject) > 2']),
   ].join('\n');
 }
+
+/** A policy whose rules all compare the other end with the other one of the request, so that searches need not ask about everything. */
+export function randomNarrowPolicy(below: (n: number) => number): string {
+  const pick = <T>(list: readonly T[]) => list[below(list.length)] as T;
+  const rule = () => {
+    const [side, far, other] = pick([
+      ['subject', 'l.to', 'resource'],
+      ['resource', 'l.from', 'subject'],
+    ]);
+    const more = [
+      `l.type == "${pick(names)}"`,
+      `${far}.type == input.${other}.type`,
+      `${far}.type == "${pick(nodeTypes)}"`,
+      `l.type != "${pick(names)}"`,
+    ].filter(() => below(2));
+    return [`some l in input.graph.${side}`, `${far}.id == input.${other}.id`, ...more].join('; ');
+  };
+  const rules = Array.from({ length: 1 + below(3) }, () => `outcome := "allow" if {${rule()}}`);
+  return ['package p', 'default outcome := "deny"', ...rules].join('\n');
+}

@@ -2,9 +2,11 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { retryOf } from '../../operator/reasons.ts';
+import { systemClock } from '../../server/core/clock.ts';
 import type { Database } from '../../server/core/db/database.ts';
 import { limits } from '../../server/core/limits.ts';
 import { Problem } from '../../server/core/problems.ts';
+import { tenantWriter } from '../../server/writes/index.ts';
 import { conditionOf, createWorld, save, until } from './harness.ts';
 import { issuerYaml, policyYaml, tenantYaml } from './manifests.ts';
 
@@ -28,7 +30,10 @@ function failing(room: 'policies' | 'issuers' | 'tenants', status: number) {
       return typeof found === 'function' ? found.bind(target) : found;
     },
   });
-  const services = { ...world.services, [room]: { ...world.services[room], database: failingDatabase } };
+  const replaced = { ...world.services[room], database: failingDatabase };
+  const writing = { database: failingDatabase, clock: systemClock };
+  const ofRoom = room === 'tenants' ? { ...replaced, write: tenantWriter(writing) } : replaced;
+  const services = { ...world.services, [room]: ofRoom };
   return { services, fault };
 }
 

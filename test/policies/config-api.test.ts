@@ -119,13 +119,14 @@ describe('PUT', () => {
     expect((await call('GET', `${at('car:dry')}/revisions`)).status).toBe(404);
   });
 
-  test('dryRun and GET say how much of relationships a decision reads, and which line makes it all', async () => {
+  test('dryRun and GET say how much of relationships a decision reads, and which line is why', async () => {
     const body = (condition: string) => ({
       rego: `package p\nimport rego.v1\noutcome := "allow" if {\n  some held in input.graph.subject\n  ${condition}\n}`,
     });
     const dry = async (condition: string) =>
       (await call('PUT', `${at('car:read-all')}?dryRun=true`, { body: body(condition) })).body.relationships;
-    expect(await dry('held.type in {"owner", "co_admin"}')).toEqual({ subject: 'matching', resource: 'none' });
+    expect(await dry('held.to.id == input.resource.id')).toEqual({ subject: 'matching', resource: 'none' });
+    expect(await dry('held.type in {"owner", "co_admin"}')).toEqual({ subject: 'byType', resource: 'none', line: 4 });
     expect(await dry('held.to.id != input.resource.id')).toEqual({ subject: 'all', resource: 'none', line: 4 });
     expect(await dry('input.graph[input.resource.id]')).toEqual({ subject: 'all', resource: 'all', line: 4 });
     expect((await call('PUT', at('car:read-all'), { body: body('startswith(held.type, "o")') })).body).toEqual({});

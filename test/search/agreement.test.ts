@@ -12,7 +12,7 @@ import { rootsOf } from '../../server/search/candidates.ts';
 import { searchThings } from '../../server/search/index.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
 import { distinct, NOW, nodeTypes, random, randomGraph, store, typesFor } from '../facts/graphs.ts';
-import { randomPolicy } from '../facts/policies.ts';
+import { randomNarrowPolicy, randomPolicy } from '../facts/policies.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const { database } = await createTestDatabase();
@@ -40,7 +40,7 @@ const caller = { kind: 'backend', tenant: 't', clientId: 'c', scopes: new Set(['
 
 async function world(seed: number) {
   const below = random(seed + 9000);
-  const rego = randomPolicy(below);
+  const rego = seed % 3 === 0 ? randomNarrowPolicy(below) : randomPolicy(below);
   const compiled = await compiler.compile('t', rego, { builtins: hostBuiltinNames });
   if (!compiled.ok) throw new Error(rego);
   const graph = randomGraph(seed + 600);
