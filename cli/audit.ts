@@ -2,12 +2,14 @@
  * `accord audit verify`: verifies a tenant's ledger and prints what it found as JSON, which the next run takes as --checkpoint.
  * It asks for the database only: whoever audits needs no master key.
  */
+
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { readConfig } from '../server/core/config.ts';
 import { Database } from '../server/core/db/database.ts';
+import { problem } from '../server/core/problems.ts';
 import { type Verification, verifyLedger } from '../server/ledger/index.ts';
-import { readTenant, tenantProblem } from '../server/tenants/index.ts';
+import { readTenant } from '../server/tenants/index.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { attachLocal } from './local.ts';
 import { createProgress } from './output.ts';
@@ -33,7 +35,7 @@ export async function run({ values, positionals }: Parsed): Promise<number> {
 
 async function verify(database: Database, tenant: string, earlier: string | undefined): Promise<Verification> {
   if ((await database.tenantSnapshot(tenant, (tx) => readTenant(tx, tenant))) === undefined) {
-    throw tenantProblem('tenant_not_found');
+    throw problem('tenant_not_found');
   }
   const progress = createProgress();
   progress.step('reading the ledger');

@@ -2,10 +2,11 @@
  * `accord export`: writes a tenant's objects as manifests, which `accord validate` and `accord start --manifests` take. Secrets are
  * not in it: a Tenant and an issuer name theirs.
  */
+
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kinds } from '../crds/index.ts';
-import { tenantProblem } from '../server/tenants/index.ts';
+import { problem } from '../server/core/problems.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { exportedText, manifestsOf, readExported } from './manifests.ts';
 import { counted } from './output.ts';
@@ -19,7 +20,7 @@ export async function run({ values, flags }: Parsed): Promise<number> {
   const rows = await withServices('export', values.data as string, ({ database }) =>
     database.tenantSnapshot(tenant, (tx) => readExported(tx, tenant)),
   );
-  if (rows === undefined) throw tenantProblem('tenant_not_found');
+  if (rows === undefined) throw problem('tenant_not_found');
   const options = { all: flags.has('all'), allowPastDates: flags.has('allow-past-dates'), now: Date.now() };
   const { manifests, notes } = manifestsOf(rows, options);
   if (output === undefined) process.stdout.write(manifests.map((one) => exportedText(one)).join('---\n'));

@@ -1,7 +1,7 @@
 /** The first half of reconciling a manifest: whether it is accepted, and writing what it asks for. */
 import { notesOn, type TenantSpec } from '../crds/index.ts';
 import { apiOwner, isSameManifest, type Writer } from '../server/core/ownership.ts';
-import type { FoundResource, ResourceClaim } from '../server/core/resource-kind.ts';
+import type { FoundResource, ResourceClaim } from '../server/room/resource-kind.ts';
 import { actorOf, ownerOf, type ReconcileContext } from './context.ts';
 import { kindOf } from './kinds/index.ts';
 import { type NamespaceCheck, permissionIn } from './namespace-check.ts';

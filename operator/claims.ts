@@ -2,7 +2,7 @@
  * Who claims which name: two manifests of one kind may want the same object of a tenant. The one whose row is there
  * keeps it; among those without a row, the oldest comes first, so that the winner does not depend on the order of work.
  */
-import type { ResourceClaim } from '../server/core/resource-kind.ts';
+import type { ResourceClaim } from '../server/room/resource-kind.ts';
 import type { Key, KindName, SourceObject } from './source.ts';
 
 export class Claims {

@@ -3,7 +3,7 @@
  * would wait for each other for ever: whoever comes last writes both.
  */
 import type { Manifest } from '../crds/index.ts';
-import type { PutOptions, ResourceClaim } from '../server/core/resource-kind.ts';
+import type { PutOptions, ResourceClaim } from '../server/room/resource-kind.ts';
 import { writerFor } from './accept.ts';
 import { conditionOf } from './conditions.ts';
 import type { ReconcileContext } from './context.ts';

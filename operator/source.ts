@@ -5,7 +5,7 @@
  */
 import type { Manifest } from '../crds/index.ts';
 import type { ProblemPlace } from '../server/core/problems.ts';
-import type { ResourceClaim } from '../server/core/resource-kind.ts';
+import type { ResourceClaim } from '../server/room/resource-kind.ts';
 
 export type KindName = Manifest['kind'];
 

@@ -6,11 +6,11 @@
  */
 import { isIP } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { boundConnections, connectionOptions } from './connections.ts';
-import { repeatedHeader } from './core/http.ts';
 import { limits } from './core/limits.ts';
 import type { Metrics } from './core/metrics.ts';
-import type { AnySnapshotPart, SnapshotFields, TenantSnapshot } from './core/tenant-snapshot.ts';
+import { boundConnections, connectionOptions } from './http/connections.ts';
+import { repeatedHeader } from './http/fastify.ts';
+import type { AnySnapshotPart, SnapshotFields, TenantSnapshot } from './room/tenant-snapshot.ts';
 import type { Snapshots } from './snapshot/index.ts';
 
 type AdminOptions = {

@@ -7,7 +7,7 @@ import { createAdmin } from './admin.ts';
 import { createApp } from './app.ts';
 import { type Config, parseListen } from './core/config.ts';
 import { ensurePartitions } from './core/db/partitions.ts';
-import { runTasks, type Task } from './core/tasks.ts';
+import { runTasks, type Task } from './room/tasks.ts';
 import type { Services } from './services.ts';
 
 export type ServerOptions = {

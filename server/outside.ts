@@ -1,7 +1,7 @@
 /** How a process reaches the outside: the guard of its connections. */
 import { readFile } from 'node:fs/promises';
-import type { OutboundOptions } from './core/auth/outbound.ts';
 import { type Config, ConfigError, parseListen } from './core/config.ts';
+import type { OutboundOptions } from './core/outbound/outbound.ts';
 
 function ownListeners(config: Config): { port: number }[] {
   return [parseListen(config.ACCORD_LISTEN), parseListen(config.ACCORD_ADMIN_LISTEN)];

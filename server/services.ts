@@ -1,7 +1,5 @@
 /** Owns building a process's services: the ground floor, and on it the rooms of the list, in order. */
 import { randomUUID } from 'node:crypto';
-import { createOutbound, type Outbound } from './core/auth/outbound.ts';
-import { allProblems } from './core/catalogue.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { type Config, requireVariable } from './core/config.ts';
 import { Database } from './core/db/database.ts';
@@ -9,10 +7,12 @@ import type { FenceOptions } from './core/db/fence.ts';
 import { FairScheduler } from './core/fair-scheduler.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
-import { createRooms, type Ground, type Room, type ServicesOf, type Use } from './core/room.ts';
+import { createOutbound, type Outbound } from './core/outbound/outbound.ts';
 import { createSealer } from './core/sealer.ts';
 import { observers } from './observers.ts';
 import { outboundOptions } from './outside.ts';
+import { allProblems } from './room/catalogue.ts';
+import { createRooms, type Ground, type Room, type ServicesOf, type Use } from './room/room.ts';
 import { rooms as allRooms } from './rooms.ts';
 import { type Snapshots, snapshotRoom } from './snapshot/index.ts';
 import type { EventSink } from './writes/index.ts';

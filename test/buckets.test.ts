@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Buckets } from '../server/buckets.ts';
 import { limits } from '../server/core/limits.ts';
+import { Buckets } from '../server/http/buckets.ts';
 
 test('a second of it may be used at once; it refills as time goes by, and never holds more', () => {
   const buckets = new Buckets(10);

@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type TSchema, Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { createValidatorCompiler, placesOf } from '../server/validation.ts';
+import { createValidatorCompiler, placesOf } from '../server/http/validation.ts';
 
 const compile = createValidatorCompiler({});
 const schemas: Record<string, TSchema> = {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
 import { apiVersion, checkManifest, group, kinds, wordsReadDifferently } from '../../crds/index.ts';
 import { limits } from '../../server/core/limits.ts';
-import type { LooseManifest } from '../../server/core/resource-kind.ts';
+import type { LooseManifest } from '../../server/room/resource-kind.ts';
 import { annotationsOf, digestOf, isLegible, isObject, type Loose } from '../manifest.ts';
 import { type KindName, keyOf, type SourceObject, type SourceProblem } from '../source.ts';
 import { locator, place, type Spots } from './places.ts';

@@ -1,5 +1,5 @@
 /** Reads what a manifest claims. */
-import type { LooseManifest, ResourceClaim } from '../../server/core/resource-kind.ts';
+import type { LooseManifest, ResourceClaim } from '../../server/room/resource-kind.ts';
 import { isLegible, isObject, type Loose } from '../manifest.ts';
 import type { KindName } from '../source.ts';
 import { kindOf } from './index.ts';

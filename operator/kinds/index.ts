@@ -1,7 +1,7 @@
 /** The kinds that the operator reconciles, of all rooms. */
 import type { Manifest } from '../../crds/index.ts';
-import type { ResourceKind } from '../../server/core/resource-kind.ts';
-import type { Room } from '../../server/core/room.ts';
+import type { ResourceKind } from '../../server/room/resource-kind.ts';
+import type { Room } from '../../server/room/room.ts';
 import { rooms } from '../../server/rooms.ts';
 import type { OperatorServices } from '../services.ts';
 import type { KindName } from '../source.ts';

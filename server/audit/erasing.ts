@@ -1,5 +1,5 @@
 /** Owns erasing a person from the audit: entries stay, and a stand-in names whom they were about or who acted. */
-import { type RoomErasing, scanning } from '../core/erasing.ts';
+import { type RoomErasing, scanning } from '../room/erasing.ts';
 import { withoutPerson } from './rules.ts';
 import { rewriteEntries, scanEntries } from './store.ts';
 

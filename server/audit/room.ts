@@ -1,5 +1,5 @@
 /** Registers the audit room. */
-import { defineRoom } from '../core/room.ts';
+import { defineRoom } from '../room/room.ts';
 import { erasingAudit } from './erasing.ts';
 import { removeEntries } from './store.ts';
 

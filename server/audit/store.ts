@@ -3,9 +3,9 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Json, Nullable } from '../core/db/rows.ts';
-import { bytesAtMost, isLastLooked, portion } from '../core/db/scan.ts';
 import { column, sql } from '../core/db/sql.ts';
-import type { Place } from '../core/erasing.ts';
+import type { Place } from '../room/erasing.ts';
+import { bytesAtMost, isLastLooked, portion } from '../room/scan.ts';
 
 export type AuditEntry = {
   actor: string;

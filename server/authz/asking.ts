@@ -1,8 +1,8 @@
 /** Owns asking a tenant's own policies what its users may do with relationships and invitations. */
 import type { Caller } from '../core/auth/schema.ts';
-import type { RequestTenant } from '../core/http.ts';
 import { problem } from '../core/problems.ts';
 import type { InvitationFact } from '../facts/index.ts';
+import type { RequestTenant } from '../http/fastify.ts';
 import type { Answer } from '../policies/index.ts';
 import type { Thing } from '../relationships/index.ts';
 import { type AuthzServices, authorize } from './actions.ts';

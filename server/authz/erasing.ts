@@ -3,7 +3,6 @@
  * others its id is replaced. Records that are still to be written get the same replacement (withoutErased).
  */
 import type { Transaction } from '../core/db/database.ts';
-import { type Erasing, type RoomErasing, scanning } from '../core/erasing.ts';
 import type { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
 import {
@@ -16,6 +15,7 @@ import {
   tenantsWithErased,
   textsOf,
 } from '../pseudonyms/index.ts';
+import { type Erasing, type RoomErasing, scanning } from '../room/erasing.ts';
 import { withStandIns } from './erased-texts.ts';
 import { type DecisionRecord, deleteDecisions, type NamingRow, rewriteDecisions, scanDecisions } from './store.ts';
 

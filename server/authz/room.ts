@@ -1,9 +1,9 @@
 /** Registers the authorization room. */
 import { consentsRoom } from '../consents/index.ts';
-import { defineRoom, fromAbove } from '../core/room.ts';
 import { FactGatherer, type FactReaders, type FactsSource } from '../facts/index.ts';
 import { policiesRoom } from '../policies/index.ts';
 import { relationshipsRoom } from '../relationships/index.ts';
+import { defineRoom, fromAbove } from '../room/room.ts';
 import { governedByPolicies } from './asking.ts';
 import { Batches } from './batches.ts';
 import { erasingDecisions } from './erasing.ts';

@@ -2,11 +2,11 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
-import { type App, type CountMore, memberOf, plainJson, TenantParams, tenantOf } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../core/paging.ts';
 import { problem } from '../core/problems.ts';
 import { noFacts } from '../facts/index.ts';
+import { type App, type CountMore, memberOf, plainJson, TenantParams, tenantOf } from '../http/fastify.ts';
+import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../http/paging.ts';
 import { checkPolicyName, effectiveRego, instantOf, PolicyTestBody } from '../policies/index.ts';
 import { type Asked, authorize, authorizeExplained } from './actions.ts';
 import { authorizeAll } from './batch.ts';

@@ -2,11 +2,11 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
-import { bytesAtMost, isLastLooked, portion } from '../core/db/scan.ts';
 import { column, sql } from '../core/db/sql.ts';
-import type { Place } from '../core/erasing.ts';
 import { storableJson } from '../core/text.ts';
 import type { Answer } from '../policies/index.ts';
+import type { Place } from '../room/erasing.ts';
+import { bytesAtMost, isLastLooked, portion } from '../room/scan.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
 export type DecisionRecord = {

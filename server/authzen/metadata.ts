@@ -2,7 +2,7 @@
  * Owns AuthZEN's metadata of a tenant (section 9). Its identifier is M, a URL with a path, so the document is at the
  * well-known address put between host and path (RFC 8615); below M too, for who forms it as OpenID Connect does.
  */
-import { type App, TenantParams } from '../core/http.ts';
+import { type App, TenantParams } from '../http/fastify.ts';
 import { Metadata } from './schema.ts';
 
 export function registerMetadata(app: App, baseUrl: string): void {

@@ -1,7 +1,7 @@
 /** Registers the AuthZEN room. */
 import { authzRoom } from '../authz/index.ts';
-import { defineRoom } from '../core/room.ts';
 import { createSealer } from '../core/sealer.ts';
+import { defineRoom } from '../room/room.ts';
 import { type AuthzenServices, registerAuthzenRoutes } from './routes.ts';
 
 export const authzenRoom = defineRoom({

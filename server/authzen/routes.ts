@@ -2,8 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authorize, authorizeAll, type Batches } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import { type App, type CountMore, TenantParams, tenantOf } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
+import { type App, type CountMore, TenantParams, tenantOf } from '../http/fastify.ts';
 import { registerMetadata } from './metadata.ts';
 import { endings, evaluationsOf, type FaultOf, faultyResponse, requestOf, responseOf } from './rules.ts';
 import { EvaluationRequest, EvaluationResponse, EvaluationsRequest, EvaluationsResponse } from './schema.ts';

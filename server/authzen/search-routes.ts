@@ -2,10 +2,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { AuthorizationRequest } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import { type App, type CountMore, TenantParams, tenantOf } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
 import type { Sealer } from '../core/sealer.ts';
+import { type App, type CountMore, TenantParams, tenantOf } from '../http/fastify.ts';
 import { type ChargeRate, type Found, type SearchServices, searchPolicies, searchThings } from '../search/index.ts';
 import { actionNameOf, actionOf, attributesOf, entityOf, requestOf, searchedOf } from './rules.ts';
 import {

@@ -3,7 +3,6 @@ import { callerName } from '../core/auth/name.ts';
 import { problem } from '../core/problems.ts';
 import { definitionProblem, graceEnd, hasEnded, type JudgedVersion, judge, newestGiven } from '../definitions/index.ts';
 import { eraseIn } from '../ledger/index.ts';
-import { tenantProblem } from '../tenants/index.ts';
 import { type RecordUnit, type RecordWritten, write } from '../writes/index.ts';
 import { type Asking, authorOf, type ConsentServices, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
@@ -125,7 +124,7 @@ function writeUser<T>(
   work: (unit: RecordUnit) => Promise<T>,
 ): Promise<RecordWritten<T>> {
   return write(services, authorOf(asking), { locks: 'records' }, async (unit) => {
-    if (!(await holdUsers(unit.tx, asking.tenant, [userId]))) throw tenantProblem('tenant_not_found');
+    if (!(await holdUsers(unit.tx, asking.tenant, [userId]))) throw problem('tenant_not_found');
     return work(unit);
   });
 }

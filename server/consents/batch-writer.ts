@@ -7,10 +7,10 @@ import { callerName } from '../core/auth/name.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Once } from '../core/once.ts';
-import { Problem } from '../core/problems.ts';
+import { Problem, problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import type { RegisterEntry } from '../ledger/index.ts';
-import { type TenantSpec, tenantProblem } from '../tenants/index.ts';
+import type { TenantSpec } from '../tenants/index.ts';
 import { GroupCommit, type RecordUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { type Asking, entryOf } from './governing.ts';
 import { checkRegistrable, documentOf } from './rules.ts';
@@ -91,7 +91,7 @@ function record(unit: RecordUnit, wanted: Wanted, created: boolean): void {
 /** What the users gave before, who wait for nobody else from now on; by keyOf. */
 async function hold(tx: Transaction, tenant: string, wanted: readonly Wanted[]): Promise<Map<string, ConsentRow[]>> {
   const users = [...new Set(wanted.map((one) => one.userId))];
-  if (users.length > 0 && !(await holdUsers(tx, tenant, users))) throw tenantProblem('tenant_not_found');
+  if (users.length > 0 && !(await holdUsers(tx, tenant, users))) throw problem('tenant_not_found');
   const pairs = new Map(wanted.map(({ userId, item }) => [keyOf(userId, item.name), { userId, name: item.name }]));
   const questions = [...pairs.values()].map((pair, n) => ({ n, ...pair }));
   const rows = questions.length === 0 ? [] : await readPastConsents(tx, tenant, questions);

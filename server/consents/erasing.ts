@@ -1,5 +1,5 @@
 /** Owns erasing a person from what users agreed to. */
-import type { RoomErasing } from '../core/erasing.ts';
+import type { RoomErasing } from '../room/erasing.ts';
 import { holdUsers, removeUser } from './store.ts';
 
 export const erasingConsents: RoomErasing = {

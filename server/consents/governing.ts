@@ -1,11 +1,11 @@
 /** Owns what the room's verbs share: what they need, who asks, whose consents it is about, and what is recorded of it. */
 import type { Caller } from '../core/auth/schema.ts';
 import type { Author } from '../core/author.ts';
-import { type RequestTenant, tenantOf } from '../core/http.ts';
 import { wrongId } from '../core/ids.ts';
 import { type Once, onceOf } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
+import { type RequestTenant, tenantOf } from '../http/fastify.ts';
 import type { Ledger, RefusalRecorder } from '../ledger/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import type { WriteServices } from '../writes/index.ts';

@@ -2,11 +2,11 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { type App, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery, WholeQuery } from '../core/paging.ts';
-import { sendList } from '../core/streamed-list.ts';
 import { UUID } from '../core/uuid.ts';
+import { type App, TenantParams } from '../http/fastify.ts';
+import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery, WholeQuery } from '../http/paging.ts';
+import { sendList } from '../http/streamed-list.ts';
 import { askingOf, type ConsentServices } from './governing.ts';
 import { type ConsentPage, readActive, readAll, readMine, readMoreOfMine, readOutstanding } from './reading.ts';
 import { type ReceiptServices, readReceipt } from './receipts.ts';

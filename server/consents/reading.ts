@@ -2,7 +2,6 @@
 import { callerName } from '../core/auth/name.ts';
 import { problem } from '../core/problems.ts';
 import { type Definition, definitionProblem, type Judgement, judge, judgeActive } from '../definitions/index.ts';
-import { tenantProblem } from '../tenants/index.ts';
 import { write } from '../writes/index.ts';
 import { type Asking, type ConsentServices, concerned, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
@@ -118,7 +117,7 @@ async function invite(
   const { tenant } = asking;
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
-    if (!(await holdUsers(tx, tenant, [userId]))) throw tenantProblem('tenant_not_found');
+    if (!(await holdUsers(tx, tenant, [userId]))) throw problem('tenant_not_found');
     const { now } = unit;
     const all = Map.groupBy(await readPasts(tx, tenant, [{ n: 0, userId, name: null }]), (row) => row.definition);
     const judged: Judged[] = [];

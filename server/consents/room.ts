@@ -1,6 +1,7 @@
 /** Registers the consents room. */
-import { defineRoom } from '../core/room.ts';
+
 import { ledgerRoom } from '../ledger/index.ts';
+import { defineRoom } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { ConsentBatchWriter } from './batch-writer.ts';

@@ -1,7 +1,7 @@
 /** M/consents: giving and revoking, and what tenants do for their users. */
 import { Type } from 'typebox';
-import { type App, type CountMore, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
+import { type App, type CountMore, TenantParams } from '../http/fastify.ts';
 import { eraseUser, inviteUser, refuseConsent, revokeConsent } from './actions.ts';
 import type { ConsentBatchWriter } from './batch-writer.ts';
 import { type Asking, askingOf, type ConsentServices } from './governing.ts';

@@ -4,8 +4,7 @@
  */
 import { Compile } from 'typebox/compile';
 import { instantMs } from '../core/instants.ts';
-import { Problem } from '../core/problems.ts';
-import { tenantProblem } from '../tenants/index.ts';
+import { Problem, problem } from '../core/problems.ts';
 import { type WriteServices, write } from '../writes/index.ts';
 import type { ConsentServices } from './governing.ts';
 import { documentOf } from './rules.ts';
@@ -49,7 +48,7 @@ export async function seedConsents(
     const { tx } = unit;
     // Nobody comes back here: an erasure is in the ledger, and then the tenant is not untouched.
     if (!(await holdUsers(tx, tenant, [...new Set(seeds.map((one) => one.userId))]))) {
-      throw tenantProblem('tenant_not_found');
+      throw problem('tenant_not_found');
     }
     if (!(await isUntouched(tx, tenant))) return false;
     const rows = seeds.map(({ userId, name, version, document, givenAt }) => ({

@@ -4,7 +4,7 @@
  */
 import { type Static, type TProperties, Type } from 'typebox';
 import { Check } from 'typebox/value';
-import { parseCidrs } from './auth/addresses.ts';
+import { parseCidrs } from './outbound/addresses.ts';
 
 export const ConfigSchema = Type.Object({
   ACCORD_DATABASE_URL: Type.Optional(

@@ -56,6 +56,7 @@ export function defineProblems<const Table extends Record<string, ProblemDefinit
 export const problem = defineProblems({
   invalid_request: { status: 400, title: 'Invalid request', when: 'The request is malformed or breaks a rule.' },
   unauthenticated: { status: 401, title: 'Not authenticated', when: 'No usable access token came with the request.' },
+  tenant_not_found: { status: 404, title: 'Tenant not found', when: 'There is no such tenant, or it is disabled.' },
   forbidden: { status: 403, title: 'Forbidden', when: 'The caller may not do this.' },
   not_found: { status: 404, title: 'Not found', when: 'There is nothing at this address for this caller.' },
   precondition_failed: {

@@ -4,12 +4,12 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
-import { checkIfMatch } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { claim, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
+import { checkIfMatch } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, write } from '../writes/index.ts';
 import { definitionProblem } from './problems.ts';

@@ -1,6 +1,6 @@
 /** The kind ConsentDefinition: its name in the API is a field of the spec; its status says what is active and locked now. */
 import { bounds, type ConsentDefinitionManifest } from '../../crds/index.ts';
-import { claimOf, type ResourceKind } from '../core/resource-kind.ts';
+import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import type { DefinitionServices } from './actions.ts';
 import { applyDefinition, archiveManifestDefinition, findDefinition, transferDefinition } from './apply.ts';
 

@@ -1,7 +1,7 @@
 /** Registers the definitions room. */
 import { countOfManifests } from '../core/db/owned.ts';
-import { defineRoom } from '../core/room.ts';
-import { loadedByName, snapshotPart } from '../core/tenant-snapshot.ts';
+import { defineRoom } from '../room/room.ts';
+import { loadedByName, snapshotPart } from '../room/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { definitionProblem } from './problems.ts';
@@ -11,7 +11,7 @@ import { definitionsOf } from './rules.ts';
 import type { Definitions } from './schema.ts';
 import { loadDefinitions } from './store.ts';
 
-declare module '../core/tenant-snapshot.ts' {
+declare module '../room/tenant-snapshot.ts' {
   interface SnapshotFields {
     /** Consent definitions that are not archived, by name. */
     definitions: Definitions;

@@ -1,12 +1,12 @@
 /** The Config API of consent definitions: paths and shapes as the specification shows them. */
 import { type TSchema, Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
-import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import type { Writer } from '../core/ownership.ts';
-import { decodeCursor, pageOfNames, WholeQuery } from '../core/paging.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import type { App } from '../http/fastify.ts';
+import { decodeCursor, pageOfNames, WholeQuery } from '../http/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import {
   type DefinitionServices,

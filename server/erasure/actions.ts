@@ -1,7 +1,6 @@
 /** The verb that erases a person: begins, lets each room erase its rows portion by portion, and reports. */
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import type { Erasing, Kept, Removed, RoomErasing } from '../core/erasing.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import type { Sealer } from '../core/sealer.ts';
@@ -16,7 +15,8 @@ import {
   writeProgress,
 } from '../pseudonyms/index.ts';
 import { checkThing } from '../relationships/index.ts';
-import { readTenant, tenantProblem } from '../tenants/index.ts';
+import type { Erasing, Kept, Removed, RoomErasing } from '../room/erasing.ts';
+import { readTenant } from '../tenants/index.ts';
 import { readThingType } from '../types/index.ts';
 import { type AuditedUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { keptBeside } from './rules.ts';
@@ -131,7 +131,7 @@ function contactsIn(
 /** @returns whether it is a user of consents. @throws Problem tenant_not_found, invalid_request */
 async function checkActor(tx: Transaction, tenant: string, type: string): Promise<boolean> {
   const row = await readTenant(tx, tenant);
-  if (row === undefined) throw tenantProblem('tenant_not_found');
+  if (row === undefined) throw problem('tenant_not_found');
   await checkActorType(tx, tenant, type);
   return row.spec.tokenMapping.defaultActorType === type;
 }
@@ -161,7 +161,7 @@ function eraseSome(
     const before = await holdProgress(tx, tenant, key);
     if (!before) {
       // Another call has erased the actor, which may have come back since; or the tenant was erased with all its rows.
-      if ((await readTenant(tx, tenant)) === undefined) throw tenantProblem('tenant_not_found');
+      if ((await readTenant(tx, tenant)) === undefined) throw problem('tenant_not_found');
       return { done: true };
     }
     const { step, contacts, position } = before;

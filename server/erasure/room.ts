@@ -1,6 +1,6 @@
 /** Registers the erasure room. */
-import type { RoomErasing } from '../core/erasing.ts';
-import { defineRoom } from '../core/room.ts';
+import type { RoomErasing } from '../room/erasing.ts';
+import { defineRoom } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';
 import type { ErasureServices } from './actions.ts';
 import { registerErasureRoutes } from './routes.ts';

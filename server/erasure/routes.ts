@@ -2,8 +2,8 @@
 import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
-import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
+import type { App } from '../http/fastify.ts';
 import { actedBy } from '../ledger/index.ts';
 import { type ErasureServices, eraseActor } from './actions.ts';
 

@@ -1,5 +1,5 @@
 /** Owns what an erasure keeps that no room of its own can say. */
-import type { Kept } from '../core/erasing.ts';
+import type { Kept } from '../room/erasing.ts';
 
 /** @param standIn what stands for the id from here on */
 export function keptBeside(standIn: string): Kept[] {

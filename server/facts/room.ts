@@ -1,4 +1,4 @@
 /** Registers the facts room. */
-import { defineRoom } from '../core/room.ts';
+import { defineRoom } from '../room/room.ts';
 
 export const factsRoom = defineRoom({ name: 'facts', tables: [], create: () => ({}) });

@@ -1,6 +1,7 @@
 /** Owns erasing a person from remembered requests: the keys that it sent, and answers, any of which may name it. */
-import type { RoomErasing } from '../core/erasing.ts';
+
 import type { Sealer } from '../core/sealer.ts';
+import type { RoomErasing } from '../room/erasing.ts';
 import { forgettingActor } from './actions.ts';
 
 export function erasingIdempotency(sealer: Sealer): RoomErasing {

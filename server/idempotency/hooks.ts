@@ -1,8 +1,8 @@
 /** Owns Idempotency-Key at the door of the routes that state `config.once`: looked up before the handler, answered after it. */
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Type } from 'typebox';
-import type { App } from '../core/http.ts';
 import { IdempotencyKey, type OnceRoute } from '../core/once.ts';
+import type { App } from '../http/fastify.ts';
 import { begin, Claim, type IdempotencyServices } from './actions.ts';
 
 /** Headers of an answer that are part of it. */

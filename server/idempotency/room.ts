@@ -1,5 +1,5 @@
 /** Registers the idempotency room. */
-import { defineRoom } from '../core/room.ts';
+import { defineRoom } from '../room/room.ts';
 import { type IdempotencyServices, sweeping } from './actions.ts';
 import { erasingIdempotency } from './erasing.ts';
 import { idempotencyProblem } from './problems.ts';

@@ -3,8 +3,8 @@
  * to its addresses. Of an invitation that others may use too, only what tells of the person goes.
  */
 
-import type { RoomErasing } from '../core/erasing.ts';
 import type { Sealer } from '../core/sealer.ts';
+import type { RoomErasing } from '../room/erasing.ts';
 import { contactPlace } from './actions.ts';
 import { removeAcceptances, removeEndedBy, removeSent, removeToContacts, renameEndedBy } from './store.ts';
 

@@ -1,7 +1,9 @@
 /** Owns finding the invitation that a requestToken stands for: signed by a key of the tenant, and the newest one. */
+
 import type { Transaction } from '../core/db/database.ts';
+import { problem } from '../core/problems.ts';
 import { readInvitationKeys } from '../keys/index.ts';
-import { lockForShare, readTenant, tenantProblem } from '../tenants/index.ts';
+import { lockForShare, readTenant } from '../tenants/index.ts';
 import type { InvitationServices } from './governing.ts';
 import { invitationProblem } from './problems.ts';
 import type { InvitationRow } from './schema.ts';
@@ -39,10 +41,10 @@ export async function holdInvitation(tx: Transaction, tenant: string, id: string
 
 /** A server may not know yet that the tenant was disabled; its invitations do nothing from then on. */
 export async function checkActive(tx: Transaction, tenant: string): Promise<void> {
-  if ((await readTenant(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
+  if ((await readTenant(tx, tenant))?.state !== 'active') throw problem('tenant_not_found');
 }
 
 /** The same for a transaction that writes, which whoever erases the tenant then waits for. */
 export async function holdActive(tx: Transaction, tenant: string): Promise<void> {
-  if ((await lockForShare(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
+  if ((await lockForShare(tx, tenant))?.state !== 'active') throw problem('tenant_not_found');
 }

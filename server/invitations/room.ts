@@ -1,7 +1,7 @@
 /** Registers the invitations room. */
 import { askingPolicies, authzRoom, governedByPolicies } from '../authz/index.ts';
-import { defineRoom } from '../core/room.ts';
 import { relationshipsRoom } from '../relationships/index.ts';
+import { defineRoom } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';
 import { endInvitations } from './actions.ts';
 import { erasingInvitations } from './erasing.ts';

@@ -1,9 +1,9 @@
 /** M/sharing/invitations, for whoever invites. Users' calls go by the tenant's own policies. */
 import { Type } from 'typebox';
-import { type App, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../core/paging.ts';
 import { UUID } from '../core/uuid.ts';
+import { type App, TenantParams } from '../http/fastify.ts';
+import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
 import { createInvitation, requireInvitation, resendInvitation, revokeInvitation } from './actions.ts';
 import { askingOf, type InvitationServices, readers, writers } from './governing.ts';
 import { type ListQuery, pageOfInvitations } from './list.ts';

@@ -1,6 +1,7 @@
 /** What whoever holds a requestToken may do: accept, decline, and look before logging in. */
-import { type App, TenantParams } from '../core/http.ts';
+
 import { limits } from '../core/limits.ts';
+import { type App, TenantParams } from '../http/fastify.ts';
 import { acceptInvitation, declineInvitation, previewInvitation } from './accept.ts';
 import { askingOf, type InvitationServices, writers } from './governing.ts';
 import { AcceptBody, Accepted, Declined, Preview, TokenBody } from './schema.ts';

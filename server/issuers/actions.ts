@@ -1,10 +1,12 @@
 /** The verbs on trusted issuers and the token mapping. The Config API and the operator call the same ones. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
-import { checkIfMatch } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
-import { type ConfigWritten, readTenant, type TenantRow, tenantProblem } from '../tenants/index.ts';
+import { problem } from '../core/problems.ts';
+import { checkIfMatch } from '../http/config-api.ts';
+import { type ConfigWritten, readTenant, type TenantRow } from '../tenants/index.ts';
 import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { issuerProblem } from './problems.ts';
 import { checkIssuer, issuerSpecOf } from './rules.ts';
@@ -101,7 +103,7 @@ export async function requireIssuer(tx: Transaction, tenant: string, name: strin
 /** The tenant's row, which holds the token mapping. @throws Problem tenant_not_found */
 export async function requireTenant(tx: Transaction, tenant: string): Promise<TenantRow> {
   const row = await readTenant(tx, tenant);
-  if (row === undefined) throw tenantProblem('tenant_not_found');
+  if (row === undefined) throw problem('tenant_not_found');
   return row;
 }
 

@@ -7,8 +7,8 @@ import type { KeysFinding } from '../core/auth/jwks.ts';
 import { nextDelayMs } from '../core/backoff.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import type { Task } from '../core/tasks.ts';
 import { asText } from '../core/text.ts';
+import type { Task } from '../room/tasks.ts';
 import { readUnchecked, recordFindings } from './store.ts';
 
 export type KeyFindingsOptions = {

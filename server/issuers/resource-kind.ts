@@ -1,6 +1,6 @@
 /** The kind TrustedIssuer: its object name is its name in the API. */
 import type { IssuerManifest } from '../../crds/index.ts';
-import { claimOf, type ResourceKind } from '../core/resource-kind.ts';
+import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import { deleteIssuer, type IssuerServices, putIssuer, transferIssuer } from './actions.ts';
 import { loadIssuers } from './store.ts';
 

@@ -3,9 +3,9 @@ import { JwksCache } from '../core/auth/jwks.ts';
 import type { TenantAuth } from '../core/auth/schema.ts';
 import { AccessTokens } from '../core/auth/token-cache.ts';
 import { countOfManifests } from '../core/db/owned.ts';
-import { defineRoom } from '../core/room.ts';
-import { byTenant, snapshotPart } from '../core/tenant-snapshot.ts';
 import { loadPublicKeys } from '../keys/index.ts';
+import { defineRoom } from '../room/room.ts';
+import { byTenant, snapshotPart } from '../room/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { KeyFindings } from './key-findings.ts';
@@ -15,7 +15,7 @@ import { registerIssuerRoutes } from './routes.ts';
 import { authOf } from './rules.ts';
 import { loadIssuers } from './store.ts';
 
-declare module '../core/tenant-snapshot.ts' {
+declare module '../room/tenant-snapshot.ts' {
   interface SnapshotFields {
     auth: TenantAuth;
   }

@@ -2,11 +2,11 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
-import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../core/paging.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import { type App, memberOf, TenantParams } from '../http/fastify.ts';
+import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../http/paging.ts';
 import {
   deleteIssuer,
   type IssuerServices,

@@ -7,7 +7,7 @@ import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import type { Sealer } from '../core/sealer.ts';
-import { readTenant, tenantProblem } from '../tenants/index.ts';
+import { readTenant } from '../tenants/index.ts';
 import { accessKey } from './actions.ts';
 import { accessTokenTtlMs, ownIssuer } from './rules.ts';
 
@@ -53,7 +53,7 @@ async function mint(
   }
   const { spec, key } = await services.database.tenantSnapshot(tenant, async (tx) => {
     const row = await readTenant(tx, tenant);
-    if (row?.state !== 'active' || row.revision === 0) throw tenantProblem('tenant_not_found');
+    if (row?.state !== 'active' || row.revision === 0) throw problem('tenant_not_found');
     return { spec: row.spec, key: await accessKey(services.sealer, tx, tenant) };
   });
   const issuedAt = Math.floor(services.clock.now() / 1000);

@@ -1,5 +1,5 @@
 /** Registers the keys room. */
-import { defineRoom } from '../core/room.ts';
+import { defineRoom } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { ensureKeys, openInstallationKey } from './actions.ts';
 import { PublishedKeys } from './published.ts';

@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 import type { Clock } from '../core/clock.ts';
-import { type App, TenantParams, tenantOf } from '../core/http.ts';
+import { type App, TenantParams, tenantOf } from '../http/fastify.ts';
 import type { PublishedKeys } from './published.ts';
 
 export type KeyRouteServices = {

@@ -1,9 +1,11 @@
 /** Owns issuing receipts: the tenant's name and key, put to the pure receipt. */
+
 import type { Clock } from '../core/clock.ts';
 import type { Transaction } from '../core/db/database.ts';
+import { problem } from '../core/problems.ts';
 import type { Sealer } from '../core/sealer.ts';
 import { lastingKey } from '../keys/index.ts';
-import { readTenant, tenantProblem } from '../tenants/index.ts';
+import { readTenant } from '../tenants/index.ts';
 import { type ReceiptConsent, receiptOf, signReceipt } from './receipt.ts';
 
 /**
@@ -18,7 +20,7 @@ export async function issueReceipt(
 ): Promise<string> {
   const { sealer, clock, baseUrl } = services;
   const row = await readTenant(tx, tenant);
-  if (row === undefined) throw tenantProblem('tenant_not_found');
+  if (row === undefined) throw problem('tenant_not_found');
   const key = await lastingKey(sealer, tx, tenant, 'receipt');
   const issuer = { tenant, displayName: row.spec.displayName, baseUrl };
   return signReceipt(key, receiptOf(consent, issuer, clock.now()));

@@ -1,5 +1,5 @@
 /** Owns erasing a person from the ledger: whom an entry names is wiped, and the entry stays in the chain. */
-import type { RoomErasing } from '../core/erasing.ts';
+import type { RoomErasing } from '../room/erasing.ts';
 import { wipeSome } from './store.ts';
 
 export const erasingLedger: RoomErasing = {

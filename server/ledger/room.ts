@@ -1,5 +1,5 @@
 /** Registers the ledger room. */
-import { defineRoom } from '../core/room.ts';
+import { defineRoom } from '../room/room.ts';
 import { Ledger } from './append.ts';
 import { erasingLedger } from './erasing.ts';
 import { ledgerProblem } from './problems.ts';

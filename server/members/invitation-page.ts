@@ -3,7 +3,7 @@
  * is a secret, so nobody stores it, indexes it, frames it or learns its address.
  */
 import { readFileSync } from 'node:fs';
-import type { App } from '../core/http.ts';
+import type { App } from '../http/fastify.ts';
 
 const file = (name: string) => readFileSync(new URL(`invitation-page/${name}`, import.meta.url), 'utf8');
 

@@ -1,12 +1,12 @@
 /** Inviting members through the Config API, and the one door that is open to whoever holds a link. */
 import { Type } from 'typebox';
-import { Empty } from '../core/config-api.ts';
 import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
-import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { onceOf } from '../core/once.ts';
-import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../core/paging.ts';
 import { UUID } from '../core/uuid.ts';
+import { Empty } from '../http/config-api.ts';
+import { type App, memberOf, TenantParams } from '../http/fastify.ts';
+import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../http/paging.ts';
 import { registerInvitationPage } from './invitation-page.ts';
 import { listInvitations } from './invitation-store.ts';
 import { inviteMember, redeemInvitation, withdraw } from './invitations.ts';

@@ -7,7 +7,7 @@ import type { By } from '../core/author.ts';
 import { limits } from '../core/limits.ts';
 import type { Once } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
-import { readTenant, tenantProblem } from '../tenants/index.ts';
+import { readTenant } from '../tenants/index.ts';
 import { type AuditedUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { keepAnAdmin } from './actions.ts';
 import {
@@ -152,7 +152,7 @@ export async function redeemInvitation(services: PortalServices, token: string, 
   const { result, revision } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     const row = await readTenant(tx, tenant);
-    if (row?.state !== 'active' || row.revision === 0) throw tenantProblem('tenant_not_found');
+    if (row?.state !== 'active' || row.revision === 0) throw problem('tenant_not_found');
     const invitation = await spendInvitation(tx, tenant, hashOfInvitation(token), unit.nowText);
     if (invitation === undefined) throw memberProblem('invitation_gone');
     const { email, role, id } = invitation;

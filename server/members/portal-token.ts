@@ -2,14 +2,16 @@
  * Owns portal tokens: made for 24 hours, and judged at each request by their signature and by what the database says
  * now, so that a revoked token or a changed role counts at once.
  */
+
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import { isCompactJws } from '../core/auth/compact.ts';
 import { invalidToken } from '../core/auth/problems.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
+import { problem } from '../core/problems.ts';
 import { UUID } from '../core/uuid.ts';
 import { type InstallationKey, type Minted, portalIssuer } from '../keys/index.ts';
-import { readTenant, tenantProblem } from '../tenants/index.ts';
+import { readTenant } from '../tenants/index.ts';
 import { type AuditedUnit, type WriteServices, write } from '../writes/index.ts';
 import { memberAuthor } from './actions.ts';
 import type { MemberRow } from './schema.ts';
@@ -26,7 +28,7 @@ export type PortalServices = WriteServices & { installationKey: InstallationKey;
  */
 export async function ensureLocalMember(services: WriteServices, tenant: string, role: Role): Promise<MemberRow> {
   const { result } = await write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
-    if ((await readTenant(tx, tenant))?.state !== 'active') throw tenantProblem('tenant_not_found');
+    if ((await readTenant(tx, tenant))?.state !== 'active') throw problem('tenant_not_found');
     return upsertMember(tx, tenant, `${role}@localhost`, role);
   });
   return result;

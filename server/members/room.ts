@@ -1,6 +1,7 @@
 /** Registers the members room. */
-import { defineRoom } from '../core/room.ts';
+
 import { keysRoom } from '../keys/index.ts';
+import { defineRoom } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';
 import type { PortalServices } from './portal-token.ts';
 import { memberProblem } from './problems.ts';

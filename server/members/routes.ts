@@ -1,10 +1,10 @@
 /** The Config API of members and their portal tokens. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
-import { Empty } from '../core/config-api.ts';
-import { type App, memberOf, TenantParams } from '../core/http.ts';
-import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../core/paging.ts';
 import { UUID } from '../core/uuid.ts';
+import { Empty } from '../http/config-api.ts';
+import { type App, memberOf, TenantParams } from '../http/fastify.ts';
+import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../http/paging.ts';
 import { removeMember, revokeToken, seesAllTokens } from './actions.ts';
 import { registerInvitationRoutes } from './invitation-routes.ts';
 import type { PortalServices } from './portal-token.ts';

@@ -1,11 +1,11 @@
 /** The verbs on policies. The Config API and the operator call the same ones. */
 import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
-import { checkIfMatch } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
+import { checkIfMatch } from '../http/config-api.ts';
 import { packCode } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { ConfigWritten } from '../tenants/index.ts';

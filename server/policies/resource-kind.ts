@@ -1,7 +1,7 @@
 /** The kind Policy: compiled and tested before it replaces what serves. */
 import type { PolicyManifest } from '../../crds/index.ts';
 import { Problem } from '../core/problems.ts';
-import { claimOf, type ResourceKind } from '../core/resource-kind.ts';
+import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, transferPolicy } from './actions.ts';
 
 const policyKind: ResourceKind<{ policies: PolicyServices }, PolicyManifest> = {

@@ -1,8 +1,8 @@
 /** Registers the policies room. */
 import { countOfManifests } from '../core/db/owned.ts';
-import { defineRoom } from '../core/room.ts';
-import { loadedByName, snapshotPart } from '../core/tenant-snapshot.ts';
 import { regoRoom } from '../rego/index.ts';
+import { defineRoom } from '../room/room.ts';
+import { loadedByName, snapshotPart } from '../room/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { Artifacts } from './artifacts.ts';
@@ -13,7 +13,7 @@ import { type PolicyRouteServices, registerPolicyRoutes } from './routes.ts';
 import type { PolicyEntry } from './schema.ts';
 import { loadPolicies, sweepArtifacts } from './store.ts';
 
-declare module '../core/tenant-snapshot.ts' {
+declare module '../room/tenant-snapshot.ts' {
   interface SnapshotFields {
     policies: ReadonlyMap<string, PolicyEntry>;
   }

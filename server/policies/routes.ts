@@ -2,10 +2,10 @@
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
-import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import {
   decodeCursor,
   encodeCursor,
@@ -15,7 +15,7 @@ import {
   pageOfNames,
   pageOfRows,
   wholeQuery,
-} from '../core/paging.ts';
+} from '../http/paging.ts';
 import { RelationshipsRead, relationshipsRead } from '../rego/index.ts';
 import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
 import { policyProblem } from './problems.ts';

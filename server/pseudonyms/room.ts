@@ -1,5 +1,5 @@
 /** Registers the pseudonyms room. */
-import { defineRoom } from '../core/room.ts';
+import { defineRoom } from '../room/room.ts';
 import { pseudonymProblem } from './problems.ts';
 
 export const pseudonymsRoom = defineRoom({

@@ -1,8 +1,8 @@
 /** Owns what an evaluation takes for an input: JSON within its bounds. */
 import { limits } from '../core/limits.ts';
+import { nestsWithin } from '../core/nesting.ts';
 import { wellFormedJson } from '../core/text.ts';
 import { PolicyError } from './budget.ts';
-import { nestsWithin } from './nesting.ts';
 
 /** The input as JSON text. Throws PolicyError (input) for what is not JSON or exceeds its bounds. */
 export function encodeInput(input: unknown): string {

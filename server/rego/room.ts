@@ -1,5 +1,5 @@
 /** Registers the Rego room. */
-import { defineRoom } from '../core/room.ts';
+import { defineRoom } from '../room/room.ts';
 import { createCompiler } from './compile.ts';
 
 export const regoRoom = defineRoom({

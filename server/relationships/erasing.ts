@@ -1,7 +1,7 @@
 /** Owns erasing a person from the relationships room: relationships both ways, attributes, and what imports said. */
 
-import type { RoomErasing } from '../core/erasing.ts';
 import { limits } from '../core/limits.ts';
+import type { RoomErasing } from '../room/erasing.ts';
 import { removeImportErrors, removeMatching, removeThing } from './store.ts';
 
 export const erasingRelationships: RoomErasing = {

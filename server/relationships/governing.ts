@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { AuditedAuthor } from '../core/author.ts';
-import { type RequestTenant, tenantOf } from '../core/http.ts';
 import { type Once, onceOf } from '../core/once.ts';
+import { type RequestTenant, tenantOf } from '../http/fastify.ts';
 import type { EndInvitations, RelationshipServices } from './actions.ts';
 import type { Thing } from './schema.ts';
 

@@ -4,11 +4,11 @@
  */
 
 import { Type } from 'typebox';
-import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
-import { decodeCursor, encodeCursor, linkNext, notACursor, PageQuery, WholeQuery } from '../core/paging.ts';
-import { sendList } from '../core/streamed-list.ts';
 import { isText } from '../core/text.ts';
+import type { App } from '../http/fastify.ts';
+import { decodeCursor, encodeCursor, linkNext, notACursor, PageQuery, WholeQuery } from '../http/paging.ts';
+import { sendList } from '../http/streamed-list.ts';
 import { pageOf } from './actions.ts';
 import { governed, type RelationshipRouteServices, readers, ThingParams } from './governing.ts';
 import { relationshipProblem } from './problems.ts';

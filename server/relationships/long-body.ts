@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
+import type { App } from '../http/fastify.ts';
 
 type Listener = (error: NodeJS.ErrnoException, socket: Socket) => void;
 

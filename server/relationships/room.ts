@@ -1,5 +1,5 @@
 /** Registers the relationships room. */
-import { defineRoom, fromAbove } from '../core/room.ts';
+import { defineRoom, fromAbove } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';
 import { erasingRelationships } from './erasing.ts';
 import type { RelationshipRouteServices } from './governing.ts';

@@ -1,7 +1,7 @@
 /** M/actors, M/resources and their relationships. Users' calls go by the tenant's own policies. */
 import { Type } from 'typebox';
-import type { App } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
+import type { App } from '../http/fastify.ts';
 import { createRelationship, deleteRelationship, relationshipOf } from './actions.ts';
 import { registerBulkRoutes } from './bulk-routes.ts';
 import { governed, type RelationshipRouteServices, recordAuthorOf, ThingParams, writers } from './governing.ts';

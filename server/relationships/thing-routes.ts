@@ -1,8 +1,8 @@
 /** M/actors/{type}/{id} and M/resources/{type}/{id}: written by back ends only, so that nobody raises his own attributes. */
 import { Type } from 'typebox';
-import { type App, plainJson, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
+import { type App, plainJson, TenantParams } from '../http/fastify.ts';
 import {
   backendReaders,
   backendWriters,

@@ -1,5 +1,5 @@
 /** Registers the resources room. */
-import { defineRoom } from '../core/room.ts';
+import { defineRoom } from '../room/room.ts';
 import { registerResourceRoutes } from './routes.ts';
 
 export const resourcesRoom = defineRoom({

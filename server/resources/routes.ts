@@ -2,8 +2,8 @@
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';
-import { type App, TenantParams } from '../core/http.ts';
-import { decodeCursor, encodeCursor, pageOfRows, WholeQuery } from '../core/paging.ts';
+import { type App, TenantParams } from '../http/fastify.ts';
+import { decodeCursor, encodeCursor, pageOfRows, WholeQuery } from '../http/paging.ts';
 import { listResources, type Position, type ResourceRow } from './store.ts';
 
 type ResourceRouteServices = { database: Database };

@@ -1,5 +1,5 @@
 /** Registers the search room. */
-import { defineRoom } from '../core/room.ts';
+import { defineRoom } from '../room/room.ts';
 
 export const searchRoom = defineRoom({
   name: 'search',

@@ -6,7 +6,7 @@ import type {
   SnapshotFields,
   TenantHead,
   TenantSnapshot,
-} from '../core/tenant-snapshot.ts';
+} from '../room/tenant-snapshot.ts';
 import { configChangesSince, readTenant, readTenants, type TenantRow } from '../tenants/index.ts';
 
 type Loaded = { snapshot: TenantSnapshot | undefined; full: boolean };

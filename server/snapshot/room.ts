@@ -1,7 +1,7 @@
 /** Registers the snapshot room. */
-import { defineRoom, snapshotPartsOf } from '../core/room.ts';
-import type { TenantSnapshot } from '../core/tenant-snapshot.ts';
-import { tenantProblem } from '../tenants/index.ts';
+import { problem } from '../core/problems.ts';
+import { defineRoom, snapshotPartsOf } from '../room/room.ts';
+import type { TenantSnapshot } from '../room/tenant-snapshot.ts';
 import type { ServedTenant } from './served-tenant.ts';
 import { Snapshots } from './snapshots.ts';
 import { forgetServed } from './store.ts';
@@ -22,7 +22,7 @@ export const snapshotRoom = defineRoom({
       /** @throws Problem stale, tenant_not_found */
       snapshotOf(tenant: string): TenantSnapshot {
         const served = tenantOf(tenant);
-        if (served === undefined) throw tenantProblem('tenant_not_found');
+        if (served === undefined) throw problem('tenant_not_found');
         return served.snapshot;
       },
       /** Resolves when this server serves the revision. */

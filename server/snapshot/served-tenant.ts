@@ -3,7 +3,6 @@
  * asked, however long the request's body took.
  */
 import { problem } from '../core/problems.ts';
-import { tenantProblem } from '../tenants/index.ts';
 import type { TenantSnapshot } from './schema.ts';
 
 declare module 'fastify' {
@@ -28,7 +27,7 @@ export class ServedTenant {
   /** The newest snapshot, which may be answered from. @throws Problem stale; tenant_not_found once it was erased */
   get snapshot(): TenantSnapshot {
     if (!this.#isFresh(this.code)) throw problem('stale');
-    if (this.newest === undefined) throw tenantProblem('tenant_not_found');
+    if (this.newest === undefined) throw problem('tenant_not_found');
     return this.newest;
   }
 }

@@ -7,7 +7,7 @@ import type { Database } from '../core/db/database.ts';
 import { type Listener, listen } from '../core/db/listen.ts';
 import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
-import type { AnySnapshotPart, TenantSnapshot } from '../core/tenant-snapshot.ts';
+import type { AnySnapshotPart, TenantSnapshot } from '../room/tenant-snapshot.ts';
 import { readTenantRevisions } from '../tenants/index.ts';
 import { loadAll, loadTenant } from './load.ts';
 import { RevisionWaiter } from './revision-waiter.ts';

@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
 import type { Sealer } from '../core/sealer.ts';
-import type { TenantRows } from '../core/tenant-rows.ts';
+import type { TenantRows } from '../room/tenant-rows.ts';
 import { tenantProblem } from './problems.ts';
 import type { TenantSpec } from './schema.ts';
 import { storeSecrets, type TenantSecrets } from './secrets.ts';

@@ -1,6 +1,6 @@
 /** The kind Tenant: its name is the tenant's code, and only manifests write it. */
 import type { TenantManifest } from '../../crds/index.ts';
-import type { ResourceKind } from '../core/resource-kind.ts';
+import type { ResourceKind } from '../room/resource-kind.ts';
 import { putTenant, type TenantServices, transferTenant } from './actions.ts';
 import { readTenant } from './store.ts';
 

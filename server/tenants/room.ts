@@ -1,5 +1,5 @@
 /** Registers the tenants room. */
-import { defineRoom, fromAbove, tenantRowsOf } from '../core/room.ts';
+import { defineRoom, fromAbove, tenantRowsOf } from '../room/room.ts';
 import { tenantProblem } from './problems.ts';
 import { resourceKinds } from './resource-kind.ts';
 import type { WriteTenant } from './unit.ts';

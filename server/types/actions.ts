@@ -1,10 +1,10 @@
 /** The verbs on types. The Config API and the operator call the same ones. */
 import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
-import { checkIfMatch } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
+import { checkIfMatch } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { typeProblem } from './problems.ts';

@@ -1,6 +1,6 @@
 /** The kinds ActorType, ResourceType and RelationshipType: their names in the API are fields of the spec. */
 import type { ActorTypeManifest, RelationshipTypeManifest, ResourceTypeManifest } from '../../crds/index.ts';
-import { claimOf, type ResourceKind } from '../core/resource-kind.ts';
+import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import {
   deleteRelationshipType,
   deleteThingType,

@@ -1,7 +1,7 @@
 /** Registers the types room. */
 import { countOfManifests } from '../core/db/owned.ts';
-import { defineRoom } from '../core/room.ts';
-import { byTenant, snapshotPart } from '../core/tenant-snapshot.ts';
+import { defineRoom } from '../room/room.ts';
+import { byTenant, snapshotPart } from '../room/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { typeProblem } from './problems.ts';
@@ -11,7 +11,7 @@ import { typesOf } from './rules.ts';
 import type { Types } from './schema.ts';
 import { loadRelationshipTypes, loadThingTypes } from './store.ts';
 
-declare module '../core/tenant-snapshot.ts' {
+declare module '../room/tenant-snapshot.ts' {
   interface SnapshotFields {
     types: Types;
   }

@@ -2,13 +2,13 @@
 import { type TSchema, Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../core/config-api.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { type App, memberOf, TenantParams } from '../core/http.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../core/paging.ts';
+import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import { type App, memberOf, TenantParams } from '../http/fastify.ts';
+import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../http/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import {
   deleteRelationshipType,

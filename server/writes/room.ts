@@ -1,5 +1,5 @@
 /** Registers the writes room. */
-import { defineRoom } from '../core/room.ts';
+import { defineRoom } from '../room/room.ts';
 import { tenantsRoom } from '../tenants/index.ts';
 import type { EventSink } from './events.ts';
 import { tenantWriter } from './tenant-writer.ts';

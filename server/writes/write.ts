@@ -3,12 +3,14 @@
  * nothing. It takes its locks in this order, so that no two writes wait for each other: the lock against erasing
  * (pseudonyms), the Idempotency-Keys, the tenant's row; core/once.ts says why. What the work locks comes behind them.
  */
+
 import type { AuditedAuthor, Author } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { claimAll, type Once } from '../core/once.ts';
+import { problem } from '../core/problems.ts';
 import type { Tagger } from '../pseudonyms/index.ts';
 import { holdErasing, holdWrites } from '../pseudonyms/index.ts';
-import { type ConfigWritten, lockForUpdate, tenantProblem } from '../tenants/index.ts';
+import { type ConfigWritten, lockForUpdate } from '../tenants/index.ts';
 import { retried } from './retry.ts';
 import {
   type AuditedUnit,
@@ -90,7 +92,7 @@ async function writeConfig<T, R>(
   if (once !== undefined) await claimAll(tx, keysOf(once));
   await create?.(tx);
   const [row, known] = await Promise.all([lockForUpdate(tx, tenant), read?.(tx)]);
-  if (row === undefined) throw tenantProblem('tenant_not_found');
+  if (row === undefined) throw problem('tenant_not_found');
   unit.lock(row);
   const result = await work(unit, known as R);
   return { result, ...(await unit.finishConfig()) };

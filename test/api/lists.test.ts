@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { encodeCursor } from '../../server/core/paging.ts';
+import { encodeCursor } from '../../server/http/paging.ts';
 import { consenting, item } from '../consents/consenting.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';

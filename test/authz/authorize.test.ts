@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
-import { encodeCursor } from '../../server/core/paging.ts';
+import { encodeCursor } from '../../server/http/paging.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 const server = await createTestServer();

@@ -5,8 +5,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import Fastify from 'fastify';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../server/admin.ts';
-import { boundConnections, connectionOptions } from '../../server/connections.ts';
 import { limits } from '../../server/core/limits.ts';
+import { boundConnections, connectionOptions } from '../../server/http/connections.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 type Client = { socket: Socket; text: () => string; closed: Promise<void> };

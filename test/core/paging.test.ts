@@ -1,6 +1,6 @@
 /** Cursors: opaque, of one list each, and nobody's own make gets through. */
 import { describe, expect, test } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../server/core/paging.ts';
+import { decodeCursor, encodeCursor } from '../../server/http/paging.ts';
 
 const forged = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 

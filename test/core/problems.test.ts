@@ -1,9 +1,9 @@
 /** Problems: one definition each, encoded as RFC 9457 whatever was thrown, with the cause kept back. */
 import { describe, expect, test } from 'vitest';
-import { allProblems } from '../../server/core/catalogue.ts';
 import { defineProblems, Problem, problem } from '../../server/core/problems.ts';
 import { quotaExceeded } from '../../server/core/quota.ts';
-import { problemOf } from '../../server/errors.ts';
+import { problemOf } from '../../server/http/errors.ts';
+import { allProblems } from '../../server/room/catalogue.ts';
 import { rooms } from '../../server/rooms.ts';
 
 describe('definitions', () => {

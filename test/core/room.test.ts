@@ -1,6 +1,6 @@
 /** Creating rooms: in the order of their list, each on those before it. */
 import { expect, test } from 'vitest';
-import { createRooms, defineRoom, fromAbove, type Ground } from '../../server/core/room.ts';
+import { createRooms, defineRoom, fromAbove, type Ground } from '../../server/room/room.ts';
 
 const lower = defineRoom({ name: 'lower', tables: [], create: async () => ({ level: 1 }) });
 const upper = defineRoom({ name: 'upper', tables: [], create: (_ground, use) => ({ level: use(lower).level + 1 }) });

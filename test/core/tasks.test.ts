@@ -1,7 +1,7 @@
 /** Background tasks: again and again, never twice at once, told of when they fail, and ended in order. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Observation } from '../../server/core/observe.ts';
-import { runTasks, type Task } from '../../server/core/tasks.ts';
+import { runTasks, type Task } from '../../server/room/tasks.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,7 +1,7 @@
 /** Who may call the routes of invitations, as one table, and what the callers of each kind are answered. */
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import type { App } from '../../server/core/http.ts';
+import type { App } from '../../server/http/fastify.ts';
 import { registerInvitationRoutes } from '../../server/invitations/index.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { body, invitingTenant } from './inviting.ts';

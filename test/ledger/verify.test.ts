@@ -2,11 +2,11 @@
 import { decodeProtectedHeader } from 'jose';
 import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { runTasks } from '../../server/core/tasks.ts';
 import { chained, genesis, leafOf } from '../../server/ledger/digest.ts';
 import { eraseIn, sealing as sealingTask, sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
 import type { HashedRow } from '../../server/ledger/schema.ts';
 import { sealTenant } from '../../server/ledger/seal.ts';
+import { runTasks } from '../../server/room/tasks.ts';
 import { eraseTenant, putTenant } from '../../server/tenants/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';

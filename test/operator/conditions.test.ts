@@ -5,8 +5,8 @@ import { activeOf, isReady, type Outcome, statusOf } from '../../operator/condit
 import { ApiError } from '../../operator/kubernetes/errors.ts';
 import { isDatabaseAway, refusalOf } from '../../operator/reasons.ts';
 import type { SourceObject } from '../../operator/source.ts';
-import { allProblems } from '../../server/core/catalogue.ts';
 import { Problem } from '../../server/core/problems.ts';
+import { allProblems } from '../../server/room/catalogue.ts';
 import { rooms } from '../../server/rooms.ts';
 import '../../operator/kinds/index.ts';
 

@@ -15,10 +15,10 @@ import {
   startOperator,
 } from '../../operator/index.ts';
 import { type Clock, systemClock } from '../../server/core/clock.ts';
-import { snapshotPartsOf, tenantRowsOf } from '../../server/core/room.ts';
 import { createSealer } from '../../server/core/sealer.ts';
 import { Artifacts, Engine } from '../../server/policies/index.ts';
 import { createCompiler } from '../../server/rego/index.ts';
+import { snapshotPartsOf, tenantRowsOf } from '../../server/room/room.ts';
 import { rooms as allRooms } from '../../server/rooms.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
 import { tenantWriter } from '../../server/writes/index.ts';

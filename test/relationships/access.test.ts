@@ -1,7 +1,7 @@
 /** Who may call the routes of types and relationships, as one table: what each route states at its door. */
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import type { App } from '../../server/core/http.ts';
+import type { App } from '../../server/http/fastify.ts';
 import { registerRelationshipRoutes } from '../../server/relationships/index.ts';
 import { registerTypeRoutes } from '../../server/types/index.ts';
 

@@ -4,15 +4,15 @@ import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
 import { authorOf } from '../../server/core/author.ts';
 import { readConfig } from '../../server/core/config.ts';
-import { answerWritten, writerOf } from '../../server/core/config-api.ts';
 import type { Transaction } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { defineProblems } from '../../server/core/problems.ts';
-import { defineRoom } from '../../server/core/room.ts';
-import { loadedByName, snapshotPart } from '../../server/core/tenant-snapshot.ts';
 import { eraseActor } from '../../server/erasure/index.ts';
+import { answerWritten, writerOf } from '../../server/http/config-api.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
+import { defineRoom } from '../../server/room/room.ts';
+import { loadedByName, snapshotPart } from '../../server/room/tenant-snapshot.ts';
 import { rooms } from '../../server/rooms.ts';
 import { createServices, type Services } from '../../server/services.ts';
 import { snapshotRoom } from '../../server/snapshot/index.ts';
@@ -22,7 +22,7 @@ import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { manifestWriter, masterKey, tenantSpec } from '../helpers/server.ts';
 
-declare module '../../server/core/tenant-snapshot.ts' {
+declare module '../../server/room/tenant-snapshot.ts' {
   interface SnapshotFields {
     notes?: ReadonlyMap<string, string>;
   }

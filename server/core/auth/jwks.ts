@@ -7,8 +7,8 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 import { importKeySet, type KeySet, type KeySource } from './key-set.ts';
-import type { Outbound } from './outbound.ts';
 import { authProblem } from './problems.ts';
 import type { Algorithm, IssuerConfig } from './schema.ts';
 

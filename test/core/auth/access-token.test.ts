@@ -12,10 +12,10 @@ import {
 import { beforeEach, describe, expect, test } from 'vitest';
 import { verifyAccessToken } from '../../../server/core/auth/access-token.ts';
 import { JwksCache } from '../../../server/core/auth/jwks.ts';
-import { createOutbound } from '../../../server/core/auth/outbound.ts';
 import type { Caller } from '../../../server/core/auth/schema.ts';
 import { AccessTokens } from '../../../server/core/auth/token-cache.ts';
 import { limits } from '../../../server/core/limits.ts';
+import { createOutbound } from '../../../server/core/outbound/outbound.ts';
 import { authOf } from '../../../server/issuers/index.ts';
 import { startIdentityProvider } from './identity-provider.ts';
 import { issuerSpec, tenantSpec } from './tenant-auth.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAddressAllowed, isLoopback, isThisMachine, parseCidrs } from '../../../server/core/auth/addresses.ts';
+import { isAddressAllowed, isLoopback, isThisMachine, parseCidrs } from '../../../server/core/outbound/addresses.ts';
 
 const refused = [
   ['loopback', '127.0.0.1', '127.255.255.254', '::1'],

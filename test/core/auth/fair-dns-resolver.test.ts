@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { expect, test, vi } from 'vitest';
-import { FairDnsResolver } from '../../../server/core/auth/fair-dns-resolver.ts';
 import { limits } from '../../../server/core/limits.ts';
+import { FairDnsResolver } from '../../../server/core/outbound/fair-dns-resolver.ts';
 
 const found: LookupAddress[] = [{ address: '127.0.0.1', family: 4 }];
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { JwksCache, type KeysFinding } from '../../../server/core/auth/jwks.ts';
 import { importKeySet } from '../../../server/core/auth/key-set.ts';
-import { createOutbound } from '../../../server/core/auth/outbound.ts';
 import { limits } from '../../../server/core/limits.ts';
 import { createLogger, logObservation } from '../../../server/core/log.ts';
 import type { Observation } from '../../../server/core/observe.ts';
+import { createOutbound } from '../../../server/core/outbound/outbound.ts';
 import { startIdentityProvider } from './identity-provider.ts';
 import { TestClock } from './test-clock.ts';
 

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createOutbound, type OutboundOptions } from '../../../server/core/auth/outbound.ts';
 import { limits } from '../../../server/core/limits.ts';
+import { createOutbound, type OutboundOptions } from '../../../server/core/outbound/outbound.ts';
 import { selfSigned } from './certificate.ts';
 import { startIdentityProvider } from './identity-provider.ts';
 
@@ -19,6 +19,31 @@ function outbound(options: Partial<OutboundOptions> = {}) {
 afterEach(() => {
   server.answer = undefined;
   server.requests.length = 0;
+});
+
+describe('any request', () => {
+  test('has its method, headers and body, and the answer is told whatever its status', async () => {
+    let received: { method: string | undefined; type: string | undefined; body: string } | undefined;
+    server.answer = (request, response) => {
+      let body = '';
+      request.on('data', (chunk) => (body += chunk));
+      request.on('end', () => {
+        received = { method: request.method, type: request.headers['content-type'], body };
+        response.writeHead(409, { 'x-why': 'because' }).end('no');
+      });
+    };
+    const headers = { 'content-type': 'text/plain' };
+    const answer = await outbound().send(server.jwksUri, { method: 'POST', headers, body: 'hello' }, bounds);
+    expect(received).toEqual({ method: 'POST', type: 'text/plain', body: 'hello' });
+    expect(answer).toMatchObject({ status: 409, headers: { 'x-why': 'because' }, body: Buffer.from('no') });
+  });
+
+  test('is guarded as a fetch is, and its answer bounded whatever its status', async () => {
+    const refused = outbound({ allow: '' }).send(`https://10.0.0.1:${port}/`, { method: 'POST' }, bounds);
+    await expect(refused).rejects.toThrow('is not public');
+    server.answer = (_request, response) => response.writeHead(500).end('x'.repeat(bounds.maxBytes + 1));
+    await expect(outbound().send(server.jwksUri, {}, bounds)).rejects.toThrow('longer than 1000 bytes');
+  });
 });
 
 describe('addresses', () => {

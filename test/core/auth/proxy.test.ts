@@ -3,7 +3,7 @@ import { createServer as createProxy } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { createOutbound, type OutboundOptions } from '../../../server/core/auth/outbound.ts';
+import { createOutbound, type OutboundOptions } from '../../../server/core/outbound/outbound.ts';
 import { selfSigned } from './certificate.ts';
 
 const bounds = { tenant: 'demo', maxBytes: 1000, timeoutMs: 5000 };

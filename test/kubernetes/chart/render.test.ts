@@ -7,7 +7,7 @@ import { parseCommandLine } from '../../../cli/arguments.ts';
 import { createOperatorMetrics } from '../../../operator/index.ts';
 import { ConfigSchema, readConfig } from '../../../server/core/config.ts';
 import { createMetrics } from '../../../server/core/metrics.ts';
-import type { Room } from '../../../server/core/room.ts';
+import type { Room } from '../../../server/room/room.ts';
 import { rooms } from '../../../server/rooms.ts';
 import {
   chart,

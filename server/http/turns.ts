@@ -4,9 +4,10 @@
  * against its tenant, however the bytes came. What follows an answer of Postgres is not, but where it is charged or takes
  * a turn of its own (decisions, batches, facts).
  */
+
+import type { FairScheduler } from '../core/fair-scheduler.ts';
 import type { Admit } from './body.ts';
-import type { FairScheduler } from './core/fair-scheduler.ts';
-import type { App } from './core/http.ts';
+import type { App } from './fastify.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -5,9 +5,9 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
-import { asSentence, explain } from '../crds/explain.ts';
-import { limits } from './core/limits.ts';
-import type { ProblemPlace } from './core/problems.ts';
+import { asSentence, explain } from '../../crds/explain.ts';
+import { limits } from '../core/limits.ts';
+import type { ProblemPlace } from '../core/problems.ts';
 
 const RFC3339 = /^(\d{4}-\d\d-(\d\d))[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 const formats = { 'date-time': isInstant };

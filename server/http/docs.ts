@@ -3,7 +3,7 @@
 import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { App } from './core/http.ts';
+import type { App } from './fastify.ts';
 
 /** RFC 9457, as errors.ts writes it. */
 const problemSchema = {

@@ -9,8 +9,8 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import { Type } from 'typebox';
-import type { Access, Caller } from './auth/schema.ts';
-import { problem } from './problems.ts';
+import type { Access, Caller } from '../core/auth/schema.ts';
+import { problem } from '../core/problems.ts';
 
 export type App = FastifyInstance<
   RawServerDefault,

@@ -3,7 +3,7 @@
  * it holds besides the tenant itself is added by rooms, each of which declares its field here by declaration merging.
  */
 import type { TenantSpec } from '../../crds/index.ts';
-import type { Transaction } from './db/database.ts';
+import type { Transaction } from '../core/db/database.ts';
 
 /** The tenant itself. */
 export type TenantHead = {

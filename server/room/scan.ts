@@ -2,9 +2,10 @@
  * SQL that looks through a log by time, a bounded portion at a time, for rows that name somebody: bounded in rows, in the bytes
  * that are looked through, and in the bytes of what is read to be rewritten.
  */
-import type { Place } from '../erasing.ts';
-import { limits } from '../limits.ts';
-import { type Sql, sql } from './sql.ts';
+
+import { type Sql, sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
+import type { Place } from './erasing.ts';
 
 type Scan = {
   /** With the columns tenant, at and id. */

@@ -3,11 +3,11 @@
  * together, on each server. Only callers who were let in are counted, so that no stranger uses a tenant's share up.
  */
 import type { FastifyRequest } from 'fastify';
+import type { Clock } from '../core/clock.ts';
+import { limits } from '../core/limits.ts';
+import { quotaExceeded } from '../core/quota.ts';
 import { Buckets } from './buckets.ts';
-import type { Clock } from './core/clock.ts';
-import type { App, CountMore } from './core/http.ts';
-import { limits } from './core/limits.ts';
-import { quotaExceeded } from './core/quota.ts';
+import type { App, CountMore } from './fastify.ts';
 
 /**
  * To be registered after access.ts.

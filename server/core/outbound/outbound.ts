@@ -27,14 +27,31 @@ export type OutboundOptions = {
 };
 
 /** @param tenant on whose behalf: names are looked up for tenants in turn */
-type FetchBounds = { tenant: string; maxBytes: number; timeoutMs: number };
+type RequestBounds = { tenant: string; maxBytes: number; timeoutMs: number };
+
+export type OutboundRequest = {
+  /** @default GET */
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS';
+  headers?: Readonly<Record<string, string>>;
+  body?: string | Buffer;
+};
+export type OutboundAnswer = {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+};
 
 export type Outbound = {
   /**
-   * GETs a JSON document. No redirects, no cookies, a connection of its own.
-   * @throws OutboundError when the address is refused, the answer is not a 200 with JSON, or a bound is exceeded
+   * Sends a request and reads the whole answer, whatever its status. No redirects, no cookies, a connection of its own.
+   * @throws OutboundError when the address is refused, there is no answer, or a bound is exceeded
    */
-  fetchJson(url: string, bounds: FetchBounds): Promise<unknown>;
+  send(url: string, request: OutboundRequest, bounds: RequestBounds): Promise<OutboundAnswer>;
+  /**
+   * GETs a JSON document.
+   * @throws OutboundError as send does, and when the answer is not a 200 with JSON
+   */
+  fetchJson(url: string, bounds: RequestBounds): Promise<unknown>;
   /** Aborts what is in flight and refuses what comes later. */
   close(): void;
 };
@@ -49,8 +66,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const closing = new AbortController();
   const tls = options.ca === undefined ? {} : { secureContext: trusting(options.ca) };
   const proxy = options.proxy === undefined ? undefined : proxyOf(options.proxy);
-  return {
-    async fetchJson(text, bounds) {
+  const outbound: Outbound = {
+    async fetchJson(url, bounds) {
+      return jsonOf(url, await outbound.send(url, { headers: { accept: 'application/json' } }, bounds));
+    },
+    async send(text, request, bounds) {
       const url = parseUrl(text);
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(bounds.timeoutMs)]);
       const find = (hostname: string) => resolver.find(bounds.tenant, hostname, signal);
@@ -72,7 +92,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
             connect: { ...tls, timeout: bounds.timeoutMs, lookup: guardedLookup(find, judge) },
           });
       try {
-        return await getJson(client, url, bounds, signal);
+        return await exchange(client, url, request, { ...bounds, signal });
       } catch (error) {
         throw error instanceof OutboundError
           ? error
@@ -83,6 +103,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
     close: () => closing.abort(new Error('the server is shutting down')),
   };
+  return outbound;
 }
 
 /** The signal bounds the whole request. */
@@ -155,28 +176,30 @@ function resolveName(hostname: string): Promise<LookupAddress[]> {
   });
 }
 
-async function getJson(client: Dispatcher, url: URL, bounds: FetchBounds, signal: AbortSignal): Promise<unknown> {
-  const response = await client.request({
-    method: 'GET',
-    origin: url.origin,
-    path: url.pathname + url.search,
-    headers: { accept: 'application/json' },
-    signal,
-  });
-  if (response.statusCode !== 200)
-    throw new OutboundError(`${url.href}: answered ${response.statusCode}${redirected(response.statusCode)}`);
+async function exchange(
+  client: Dispatcher,
+  url: URL,
+  { method = 'GET', headers = {}, body }: OutboundRequest,
+  { maxBytes, signal }: RequestBounds & { signal: AbortSignal },
+): Promise<OutboundAnswer> {
+  const path = url.pathname + url.search;
+  const response = await client.request({ method, origin: url.origin, path, headers, body: body ?? null, signal });
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bounds.maxBytes)
-      throw new OutboundError(`${url.href}: the answer is longer than ${bounds.maxBytes} bytes`);
+    if (bytes > maxBytes) throw new OutboundError(`${url.href}: the answer is longer than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
+  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) };
+}
+
+function jsonOf(url: string, { status, body }: OutboundAnswer): unknown {
+  if (status !== 200) throw new OutboundError(`${url}: answered ${status}${redirected(status)}`);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(body.toString('utf8'));
   } catch (cause) {
-    throw new OutboundError(`${url.href}: the answer is not JSON`, { cause });
+    throw new OutboundError(`${url}: the answer is not JSON`, { cause });
   }
 }
 
@@ -184,7 +207,7 @@ function redirected(status: number): string {
   return status >= 300 && status < 400 ? ' (redirects are not followed)' : '';
 }
 
-function describe(error: unknown, bounds: FetchBounds): string {
+function describe(error: unknown, bounds: RequestBounds): string {
   const { name, message, code, errors } = error as Error & { code?: string; errors?: Error[] };
   const late = name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT';
   if (late) return `no complete answer within ${bounds.timeoutMs} ms`;

@@ -1,7 +1,7 @@
 /** Owns the list of all problems: those of the rooms, and those that belong to no room. */
-import { authProblem } from './auth/problems.ts';
-import { ownershipProblem } from './ownership.ts';
-import { type ProblemDefinition, type Problems, problem } from './problems.ts';
+import { authProblem } from '../core/auth/problems.ts';
+import { ownershipProblem } from '../core/ownership.ts';
+import { type ProblemDefinition, type Problems, problem } from '../core/problems.ts';
 
 /**
  * Every problem that is answered with, by code: the source of docs/problems.md.

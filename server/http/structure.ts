@@ -4,8 +4,8 @@
  * and of a usual body 2 ms. One pass over the characters, without allocation; what is no JSON is JSON.parse's to refuse.
  */
 import { randomBytes } from 'node:crypto';
-import { limits } from './core/limits.ts';
-import { problem } from './core/problems.ts';
+import { limits } from '../core/limits.ts';
+import { problem } from '../core/problems.ts';
 
 export const TOO_DEEP = `The body is nested more than ${limits.inputDepthMax} levels deep.`;
 const TOO_MANY_VALUES = `The body has more than ${limits.bodyValuesMax} values.`;

@@ -1,14 +1,17 @@
 /** Owns Accord-Min-Revision: a request that carries it is answered from state at least that new, or not at all. */
-import type { App } from './core/http.ts';
-import { limits } from './core/limits.ts';
-import { problem } from './core/problems.ts';
-import type { Snapshots } from './snapshot/index.ts';
+
+import { limits } from '../core/limits.ts';
+import { problem } from '../core/problems.ts';
+import type { App } from './fastify.ts';
 
 /** A record's: whoever reads records reads them from Postgres, where every answered write is. */
 const RECORD_REVISION = /^r\d{1,20}$/;
 const CONFIG_REVISION = /^c(\d{1,15})$/;
 
-export function registerRevisions(app: App, snapshots: Snapshots): void {
+/** `reach` resolves when the tenant is served at least at the revision. @throws Problem when that takes longer than `waitMs` */
+type Reachable = { reach(tenant: string, revision: number, waitMs: number): Promise<unknown> };
+
+export function registerRevisions(app: App, snapshots: Reachable): void {
   // After access.ts: only callers of the tenant may make a server read again. No preValidation, which nothing else here
   // is: every decision would pay for running that kind of hooks too.
   app.addHook('onRequest', (request, _reply, done) => {

@@ -3,7 +3,7 @@
  * through the actions of its room. Each room exports its kinds; nothing else lists their verbs.
  */
 import type { Manifest } from '../../crds/index.ts';
-import type { Owner, Writer } from './ownership.ts';
+import type { Owner, Writer } from '../core/ownership.ts';
 
 /** Which tenant's object of which name a manifest claims. */
 export type ResourceClaim = { readonly tenant: string; readonly name: string };

@@ -2,18 +2,19 @@
  * Owns what a room is: one descriptor that says all that the rest of the server must know of it. server/rooms.ts lists them in
  * order; services, routes, the snapshot, erasing, tasks, metrics and the generated pages iterate over that list.
  */
-import type { Outbound } from './auth/outbound.ts';
-import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import type { Database } from '../core/db/database.ts';
+import type { FairScheduler } from '../core/fair-scheduler.ts';
+import type { Meters, Recorders } from '../core/metrics.ts';
+import type { Observe } from '../core/observe.ts';
+import type { Outbound } from '../core/outbound/outbound.ts';
+import type { Problems } from '../core/problems.ts';
+import type { Sealer } from '../core/sealer.ts';
+import type { App, CountMore } from '../http/fastify.ts';
 import type { RoomErasing } from './erasing.ts';
-import type { FairScheduler } from './fair-scheduler.ts';
-import type { App, CountMore } from './http.ts';
-import type { Meters, Recorders } from './metrics.ts';
-import type { Observe } from './observe.ts';
-import type { Problems } from './problems.ts';
 import type { ResourceKind } from './resource-kind.ts';
-import type { Sealer } from './sealer.ts';
 import type { Task } from './tasks.ts';
 import type { TenantRows } from './tenant-rows.ts';
 import type { AnySnapshotPart } from './tenant-snapshot.ts';

@@ -2,7 +2,7 @@
  * Owns the shape in which every room with records of people erases one of them. The erasure room calls them one after another; a
  * room touches its own tables only.
  */
-import type { Transaction } from './db/database.ts';
+import type { Transaction } from '../core/db/database.ts';
 
 /** Whom to erase. */
 export type Erasing = {

@@ -1,5 +1,5 @@
 /** Owns what a server does in the background again and again: one runner for all rooms' tasks, which never overlap themselves. */
-import type { Observe } from './observe.ts';
+import type { Observe } from '../core/observe.ts';
 
 export type Task = {
   name: string;

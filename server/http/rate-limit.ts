@@ -5,12 +5,13 @@
  * number. Synchronous, because every decision passes here. Only who is refused is told its limit: three headers on every
  * answer cost more than counting.
  */
+
+import type { Caller } from '../core/auth/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import { limits } from '../core/limits.ts';
+import { networkOf } from '../core/outbound/addresses.ts';
+import { quotaExceeded } from '../core/quota.ts';
 import { Buckets } from './buckets.ts';
-import { networkOf } from './core/auth/addresses.ts';
-import type { Caller } from './core/auth/schema.ts';
-import type { Clock } from './core/clock.ts';
-import { limits } from './core/limits.ts';
-import { quotaExceeded } from './core/quota.ts';
 
 export class RateLimit {
   readonly #max: number;

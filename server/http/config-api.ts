@@ -1,10 +1,10 @@
 /** Owns how the Config API writes, alike in every room: the headers, who the writer is, and the answer. */
 import { type Static, Type } from 'typebox';
-import type { Caller } from './auth/schema.ts';
-import { memberOf } from './http.ts';
-import { type Once, onceOf } from './once.ts';
-import { apiOwner, type Writer } from './ownership.ts';
-import { problem } from './problems.ts';
+import type { Caller } from '../core/auth/schema.ts';
+import { type Once, onceOf } from '../core/once.ts';
+import { apiOwner, type Writer } from '../core/ownership.ts';
+import { problem } from '../core/problems.ts';
+import { memberOf } from './fastify.ts';
 
 /** The headers of a write of configuration. */
 export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });

@@ -3,8 +3,8 @@
  * this before the server was made, and Fastify tells it nothing of its own: connections that sent half a request stayed.
  */
 import type { Server } from 'node:http';
-import { isLoopback, networkOf } from './core/auth/addresses.ts';
-import { limits } from './core/limits.ts';
+import { limits } from '../core/limits.ts';
+import { isLoopback, networkOf } from '../core/outbound/addresses.ts';
 
 type ConnectionTimes = {
   headersMs: number;

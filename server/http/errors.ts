@@ -2,9 +2,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorObject } from 'ajv';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import type { App } from './core/http.ts';
-import type { Observe } from './core/observe.ts';
-import { bodyProblem, Problem, problem } from './core/problems.ts';
+import type { Observe } from '../core/observe.ts';
+import { bodyProblem, Problem, problem } from '../core/problems.ts';
+import type { App } from './fastify.ts';
 import { placesOf } from './validation.ts';
 
 export function registerErrors(app: App, observe: Observe): void {

@@ -4,12 +4,12 @@
  */
 
 import type { FastifyRequest } from 'fastify';
-import { pointerStep } from '../crds/values.ts';
-import type { App } from './core/http.ts';
-import { limits } from './core/limits.ts';
-import { problem } from './core/problems.ts';
-import { isText } from './core/text.ts';
-import { nestsWithin } from './rego/index.ts';
+import { pointerStep } from '../../crds/values.ts';
+import { limits } from '../core/limits.ts';
+import { nestsWithin } from '../core/nesting.ts';
+import { problem } from '../core/problems.ts';
+import { isText } from '../core/text.ts';
+import type { App } from './fastify.ts';
 import { checkStructure, TOO_DEEP } from './structure.ts';
 
 const NOT_TEXT = 'The text holds a NUL character or half a surrogate pair.';

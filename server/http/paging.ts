@@ -3,8 +3,8 @@
  * one list's cursor is refused by another.
  */
 import { type Static, Type } from 'typebox';
-import { limits } from './limits.ts';
-import { type Problem, problem } from './problems.ts';
+import { limits } from '../core/limits.ts';
+import { type Problem, problem } from '../core/problems.ts';
 
 /** Items of a page, where the request does not say. */
 export const PAGE_ITEMS = 100;

@@ -1,8 +1,8 @@
 /** Owns the shape in which a room keeps rows of tenants: what comes with a new tenant, what keeps it, and how they are erased. */
 import type { TenantSpec } from '../../crds/index.ts';
-import type { Clock } from './clock.ts';
-import type { Transaction } from './db/database.ts';
-import type { Sealer } from './sealer.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Transaction } from '../core/db/database.ts';
+import type { Sealer } from '../core/sealer.ts';
 
 /** What a write of a tenant's configuration changed. */
 export type RowChange = { kind: string; name: string; action: string };

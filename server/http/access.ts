@@ -3,20 +3,18 @@
  * token that was verified lately costs a look-up and no promise, because every decision passes here.
  */
 import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
-import { admit } from './core/auth/admit.ts';
-import { missingToken } from './core/auth/problems.ts';
-import type { Access, Caller } from './core/auth/schema.ts';
-import type { AccessTokens } from './core/auth/token-cache.ts';
-import { type App, repeatedHeader } from './core/http.ts';
-import type { Observe } from './core/observe.ts';
-import { Problem, problem } from './core/problems.ts';
+import { admit } from '../core/auth/admit.ts';
+import { missingToken } from '../core/auth/problems.ts';
+import type { Access, Caller } from '../core/auth/schema.ts';
+import type { AccessTokens } from '../core/auth/token-cache.ts';
+import type { Observe } from '../core/observe.ts';
+import { Problem, problem } from '../core/problems.ts';
+import { type App, type RequestTenant, repeatedHeader } from './fastify.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { ServedTenant } from './snapshot/index.ts';
-import { tenantProblem } from './tenants/index.ts';
 
 export type AccessServices = {
   /** What this server serves of a tenant, also of a disabled one; it may throw (503) when that is too old. */
-  tenantOf: (tenant: string) => ServedTenant | undefined;
+  tenantOf: (tenant: string) => RequestTenant | undefined;
   tokens: Pick<AccessTokens, 'cached' | 'verify'>;
   /** The member behind a portal token. @throws Problem unauthenticated */
   authenticateMember: (token: string, tenant: string) => Promise<Caller>;
@@ -88,9 +86,9 @@ function enter(services: Door, request: FastifyRequest): Promise<void> | undefin
   if (repeated !== undefined)
     throw problem('invalid_request', { detail: `There is more than one ${repeated} header.` });
   // Before the token is looked at: an unknown tenant has no issuers that could vouch for anybody.
-  if (code !== undefined && !tenant?.active) throw tenantProblem('tenant_not_found');
+  if (code !== undefined && !tenant?.active) throw problem('tenant_not_found');
   if (access.door === 'public') return undefined;
-  if (code === undefined || tenant === undefined) throw tenantProblem('tenant_not_found');
+  if (code === undefined || tenant === undefined) throw problem('tenant_not_found');
   if (token === undefined) throw noBearer(request);
   const verifying =
     access.door === 'config' ? services.authenticateMember(token, code) : services.tokens.verify(token, tenant.auth);
