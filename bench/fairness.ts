@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { mintClientToken } from '../server/keys/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
-import { putRelationshipType, putThingType } from '../server/types/index.ts';
+import { putEntityType, putRelationshipType } from '../server/types/index.ts';
 import { growing, looping, notQuiteLooping } from '../test/authz/attacks.ts';
 import { garbage, large, longGarbage, longTexts, relationships, slow } from './fairness-attacks.ts';
 import type { Asked, Piece } from './fairness-client.ts';
@@ -66,7 +66,7 @@ async function relate(code: string): Promise<void> {
     ['actor', 'user'],
     ['resource', 'car'],
   ] as const)
-    await putThingType(services.types, writer, code, { kind, name, spec: {} });
+    await putEntityType(services.types, writer, code, { kind, name, spec: {} });
   await putRelationshipType(services.types, writer, code, { from: 'user', name: 'drives', to: 'car' }, {});
   await admin.query(
     `insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id)

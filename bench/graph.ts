@@ -6,7 +6,7 @@
 import pg from 'pg';
 import { mintClientToken } from '../server/keys/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
-import { putRelationshipType, putThingType } from '../server/types/index.ts';
+import { putEntityType, putRelationshipType } from '../server/types/index.ts';
 import { createInstallation, pinToCore1, type ServerProcess, startProcess, writer } from './installation.ts';
 import { type Connection, closedLoop, openConnections, openLoop, prepare, type Request } from './load.ts';
 import { median, noise, percentile, table, target } from './report.ts';
@@ -35,7 +35,7 @@ for (const [kind, name] of [
   ['resource', 'car'],
   ['resource', 'folder'],
 ] as const)
-  await putThingType(services.types, writer, 'bench', { kind, name, spec: {} });
+  await putEntityType(services.types, writer, 'bench', { kind, name, spec: {} });
 const related = (from: string, name: string, to: string, spec = {}) =>
   putRelationshipType(services.types, writer, 'bench', { from, name, to }, spec);
 await related('user', 'member_of', 'group');

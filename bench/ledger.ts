@@ -5,7 +5,7 @@
  *
  *     bench/ledger.ts [--entries 10000000] [--only append|verify|export]
  *
- * What is verified was sealed by the real sealer; what is exported has numbers, and hashes that are no chain, by an
+ * What is verified was sealed by the real encrypter; what is exported has numbers, and hashes that are no chain, by an
  * insert-select, because an export does not look at them. Its memory is all that is resident of the server process, which
  * has compiled no policy, as `accord serve` is until one is written.
  */

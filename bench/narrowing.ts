@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { mintClientToken } from '../server/keys/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
-import { putRelationshipType, putThingType } from '../server/types/index.ts';
+import { putEntityType, putRelationshipType } from '../server/types/index.ts';
 import { createInstallation, pinToCore1, startProcess, writer } from './installation.ts';
 import { closedLoop, openConnections, prepare, type Request } from './load.ts';
 import { median, noise, table, target } from './report.ts';
@@ -31,7 +31,7 @@ for (const [kind, name] of [
   ['actor', 'group'],
   ['resource', 'car'],
 ] as const)
-  await putThingType(services.types, writer, 'bench', { kind, name, spec: {} });
+  await putEntityType(services.types, writer, 'bench', { kind, name, spec: {} });
 const related = (from: string, name: string, to: string, spec = {}) =>
   putRelationshipType(services.types, writer, 'bench', { from, name, to }, spec);
 const through = (relationship: string, from: string) => ({ inheritedThrough: [{ relationship, from }] });

@@ -117,10 +117,10 @@ export function question(i: number, action = 'document:read') {
   };
 }
 
-/** What relates a subject to a hundred things. */
+/** What relates a subject to a hundred entities. */
 export function relationships(count: number): SubjectRelationship[] {
   return Array.from({ length: count }, (_, i) => {
     const type = ['driver', 'member', 'guest'][i % 3] as string;
-    return { type, relationshipType: type, to: { type: i % 3 === 1 ? 'team' : 'car', id: `thing-${i * 17}` } };
+    return { type, relationshipType: type, to: { type: i % 3 === 1 ? 'team' : 'car', id: `entity-${i * 17}` } };
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Measures how relationships are best stored: identifiers as texts in every key, or interned (a table of things, and
+ * Measures how relationships are best stored: identifiers as texts in every key, or interned (a table of entities, and
  * numbers in the keys). A million sharing-shaped rows, both layouts filled from the same staging table on one Postgres:
  * size, speed of the insert-select, and the reading that a decision makes, at one subject and at 32 in one query.
  */
@@ -48,26 +48,26 @@ async function stage(): Promise<void> {
 
 const layouts = {
   text: {
-    tables: ['rel_text', 'thing_text'],
+    tables: ['rel_text', 'entity_text'],
     create: `create table rel_text (tenant text collate "C", from_type text collate "C", from_id text collate "C", name text collate "C",
         to_type text collate "C", to_id text collate "C", expires_at timestamptz, created_at timestamptz not null default now(),
         primary key (tenant, from_type, from_id, name, to_type, to_id));
       create index on rel_text (tenant, to_type, to_id, name, from_type, from_id);
-      create table thing_text (tenant text collate "C", type text collate "C", id text collate "C", attributes jsonb not null,
+      create table entity_text (tenant text collate "C", type text collate "C", id text collate "C", attributes jsonb not null,
         primary key (tenant, type, id))`,
     fill: `insert into rel_text select 'carshare', from_type, from_id, name, to_type, to_id, expires_at from staging
       on conflict do nothing`,
-    things: `insert into thing_text select 'carshare', 'car', ${carId('n')}, '{"color": "red"}'
+    entities: `insert into entity_text select 'carshare', 'car', ${carId('n')}, '{"color": "red"}'
       from generate_series(1, ${Math.floor(ROWS * 0.02)}) n`,
     read: `select q.n, r.name, r.to_type, r.to_id, t.attributes
       from unnest($1::text[]) with ordinality q (id, n)
       join rel_text r on r.tenant = 'carshare' and r.from_type = 'user' and r.from_id = q.id
         and (r.expires_at is null or r.expires_at > $2)
-      left join thing_text t on t.tenant = 'carshare' and t.type = r.to_type and t.id = r.to_id`,
+      left join entity_text t on t.tenant = 'carshare' and t.type = r.to_type and t.id = r.to_id`,
   },
   interned: {
-    tables: ['rel_key', 'thing_key', 'kind_key'],
-    create: `create table thing_key (tenant text collate "C", key bigint generated always as identity, type text collate "C",
+    tables: ['rel_key', 'entity_key', 'kind_key'],
+    create: `create table entity_key (tenant text collate "C", key bigint generated always as identity, type text collate "C",
         id text collate "C", attributes jsonb, primary key (tenant, key), unique (tenant, type, id));
       create table kind_key (tenant text collate "C", key integer generated always as identity, from_type text, name text, to_type text,
         primary key (tenant, key));
@@ -77,7 +77,7 @@ const layouts = {
       insert into kind_key (tenant, from_type, name, to_type) values ('carshare', 'user', 'owns', 'car'),
         ('carshare', 'user', 'drives', 'car'), ('carshare', 'user', 'member_of', 'group'), ('carshare', 'group', 'owns', 'car')`,
     fill: `with ends as (select from_type as type, from_id as id from staging union select to_type, to_id from staging),
-        made as (insert into thing_key (tenant, type, id) select 'carshare', type, id from ends
+        made as (insert into entity_key (tenant, type, id) select 'carshare', type, id from ends
           on conflict do nothing returning key, type, id)
       insert into rel_key (tenant, from_key, kind, to_key, expires_at)
       select 'carshare', f.key, k.key, t.key, s.expires_at from staging s
@@ -85,14 +85,14 @@ const layouts = {
         join made t on t.type = s.to_type and t.id = s.to_id
         join kind_key k on k.from_type = s.from_type and k.name = s.name and k.to_type = s.to_type
       on conflict do nothing`,
-    things: `update thing_key set attributes = '{"color": "red"}' where tenant = 'carshare' and type = 'car'
+    entities: `update entity_key set attributes = '{"color": "red"}' where tenant = 'carshare' and type = 'car'
       and id in (select ${carId('n')} from generate_series(1, ${Math.floor(ROWS * 0.02)}) n)`,
     read: `select q.n, k.name, t.type as to_type, t.id as to_id, t.attributes
       from unnest($1::text[]) with ordinality q (id, n)
-      join thing_key f on f.tenant = 'carshare' and f.type = 'user' and f.id = q.id
+      join entity_key f on f.tenant = 'carshare' and f.type = 'user' and f.id = q.id
       join rel_key r on r.tenant = 'carshare' and r.from_key = f.key and (r.expires_at is null or r.expires_at > $2)
       join kind_key k on k.tenant = 'carshare' and k.key = r.kind
-      join thing_key t on t.tenant = 'carshare' and t.key = r.to_key`,
+      join entity_key t on t.tenant = 'carshare' and t.key = r.to_key`,
   },
 } as const;
 type Name = keyof typeof layouts;
@@ -108,7 +108,7 @@ async function fill(name: Name): Promise<{ insertMs: number; bytes: number }> {
   const layout = layouts[name];
   for (const statement of layout.create.split(';')) await query(statement);
   const insertMs = await timed(() => query(layout.fill));
-  await query(layout.things);
+  await query(layout.entities);
   for (const one of layout.tables) await query(`vacuum analyze ${one}`);
   const sizes = await query(
     'select sum(pg_total_relation_size(t::regclass))::float8 as bytes from unnest($1::text[]) t',
@@ -164,7 +164,7 @@ table(
   [`${count} relationships`, 'text', 'interned', 'interned / text'],
   [
     [
-      'bytes a relationship, indexes and things',
+      'bytes a relationship, indexes and entities',
       ...[text.bytes, interned.bytes].map((b) => Math.round(b / count)),
       (interned.bytes / text.bytes).toFixed(2),
     ],

@@ -1,6 +1,6 @@
 /**
- * Measures search over HTTP: the first and a middle page of 100 of what a subject may, of 100,000 things that it has by
- * relationships of its own, or that its group owns; and who may a thing that 100,000 may. The policy is narrowed. Beside
+ * Measures search over HTTP: the first and a middle page of 100 of what a subject may, of 100,000 entities that it has by
+ * relationships of its own, or that its group owns; and who may an entity that 100,000 may. The policy is narrowed. Beside
  * it the same page of ids by bare `pg`, unchecked. In one tenant of a million relationships. CPU is this process', in which
  * server and client are; Postgres has its own.
  */
@@ -9,7 +9,7 @@ import { Agent, fetch } from 'undici';
 import { createApp } from '../server/app.ts';
 import { mintClientToken } from '../server/keys/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
-import { putRelationshipType, putThingType } from '../server/types/index.ts';
+import { putEntityType, putRelationshipType } from '../server/types/index.ts';
 import { createInstallation, writer } from './installation.ts';
 import { median, noise, percentile, table, target } from './report.ts';
 
@@ -22,8 +22,8 @@ const installation = await createInstallation({ durable: false });
 const { services } = installation;
 await installation.tenant('bench');
 const { types } = services;
-for (const name of ['user', 'group']) await putThingType(types, writer, 'bench', { kind: 'actor', name, spec: {} });
-await putThingType(types, writer, 'bench', { kind: 'resource', name: 'car', spec: {} });
+for (const name of ['user', 'group']) await putEntityType(types, writer, 'bench', { kind: 'actor', name, spec: {} });
+await putEntityType(types, writer, 'bench', { kind: 'resource', name: 'car', spec: {} });
 const relationship = (from: string, name: string, to: string, spec = {}) =>
   putRelationshipType(types, writer, 'bench', { from, name, to }, spec);
 await relationship('user', 'member_of', 'group');

@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream';
 import pg from 'pg';
 import { GraphReader, importRelationships } from '../server/relationships/index.ts';
-import { putRelationshipType, putThingType } from '../server/types/index.ts';
+import { putEntityType, putRelationshipType } from '../server/types/index.ts';
 import { createInstallation, writer } from './installation.ts';
 import { median, noise, table, target } from './report.ts';
 
@@ -19,9 +19,9 @@ const installation = await createInstallation({ durable: false });
 const { services } = installation;
 await installation.tenant('bench');
 const { types } = services;
-await putThingType(types, writer, 'bench', { kind: 'actor', name: 'user', spec: {} });
+await putEntityType(types, writer, 'bench', { kind: 'actor', name: 'user', spec: {} });
 const color = { attributes: { color: { type: 'string', required: false } } } as const;
-await putThingType(types, writer, 'bench', { kind: 'resource', name: 'car', spec: color });
+await putEntityType(types, writer, 'bench', { kind: 'resource', name: 'car', spec: color });
 await putRelationshipType(types, writer, 'bench', { from: 'user', name: 'drives', to: 'car' }, {});
 await services.snapshots.refresh('bench');
 const admin = new pg.Client({ connectionString: installation.adminUrl });
@@ -67,10 +67,10 @@ async function measureImport(): Promise<{ ours: number; bare: number }> {
 }
 
 async function measureFacts(): Promise<Record<'one' | 'many', { ours: number[]; bare: number[] }>> {
-  await admin.query(`insert into accord.thing (tenant, type, id, attributes)
+  await admin.query(`insert into accord.entity (tenant, type, id, attributes)
     select distinct on (to_id) 'bench', 'car', to_id, '{"color": "red"}'::jsonb from accord.relationship where random() < 0.1`);
   await admin.query('vacuum analyze accord.relationship');
-  await admin.query('vacuum analyze accord.thing');
+  await admin.query('vacuum analyze accord.entity');
   const source = new GraphReader(services.database);
   const pool = new pg.Pool({
     connectionString: installation.environment.ACCORD_DATABASE_URL,
@@ -78,7 +78,7 @@ async function measureFacts(): Promise<Record<'one' | 'many', { ours: number[]; 
     options: '-c accord.tenant=bench',
   });
   const text = `select r.name, r.to_type, r.to_id, t.attributes from accord.relationship r
-    left join accord.thing t on t.tenant = 'bench' and t.type = r.to_type and t.id = r.to_id
+    left join accord.entity t on t.tenant = 'bench' and t.type = r.to_type and t.id = r.to_id
     where r.tenant = 'bench' and r.from_type = $1 and r.from_id = $2 and (r.expires_at is null or r.expires_at > $3)`;
   const snapshot = services.snapshots.get('bench');
   if (snapshot === undefined) throw new Error('not served');

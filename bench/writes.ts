@@ -32,7 +32,7 @@ async function measure(root: string): Promise<Measured> {
   const { registerConsents } = await load('server/consents/registering.ts');
   const { putPolicy } = await load('server/policies/index.ts');
   const { importRelationships } = await load('server/relationships/index.ts');
-  const { putRelationshipType, putThingType } = await load('server/types/index.ts');
+  const { putRelationshipType, putEntityType } = await load('server/types/index.ts');
   pinToCore1();
   const tenant = 'bench';
   const installation = await createInstallation({ durable: true, first: true });
@@ -44,8 +44,8 @@ async function measure(root: string): Promise<Measured> {
   await putDocument(services.definitions, writer, tenant, key, {
     effectiveDate: new Date(Date.now() + 500).toISOString(),
   });
-  await putThingType(services.types, writer, tenant, { kind: 'actor', name: 'user', spec: {} });
-  await putThingType(services.types, writer, tenant, { kind: 'resource', name: 'car', spec: {} });
+  await putEntityType(services.types, writer, tenant, { kind: 'actor', name: 'user', spec: {} });
+  await putEntityType(services.types, writer, tenant, { kind: 'resource', name: 'car', spec: {} });
   await putRelationshipType(services.types, writer, tenant, { from: 'user', name: 'drives', to: 'car' }, {});
   await services.snapshots.refresh(tenant);
   await new Promise((resolve) => setTimeout(resolve, 600));

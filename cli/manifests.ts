@@ -8,7 +8,7 @@ import { loadDefinitions } from '../server/definitions/index.ts';
 import { loadIssuers } from '../server/issuers/index.ts';
 import { loadPolicySources } from '../server/policies/index.ts';
 import { readTenant } from '../server/tenants/index.ts';
-import { loadRelationshipTypes, loadThingTypes } from '../server/types/index.ts';
+import { loadEntityTypes, loadRelationshipTypes } from '../server/types/index.ts';
 
 export type Exported = NonNullable<Awaited<ReturnType<typeof readExported>>>;
 type Spec = Record<string, unknown>;
@@ -38,7 +38,7 @@ export async function readExported(tx: Transaction, tenant: string) {
   return {
     tenant: row,
     issuers: await loadIssuers(tx, tenant),
-    things: await loadThingTypes(tx, tenant),
+    entities: await loadEntityTypes(tx, tenant),
     relationships: await loadRelationshipTypes(tx, tenant),
     definitions: await loadDefinitions(tx, tenant),
     policies: await loadPolicySources(tx, tenant),
@@ -68,7 +68,7 @@ export function manifestsOf(
 
 function itemsOf(rows: Exported, options: ExportOptions): Item[] {
   const tenantRef = { name: rows.tenant.tenant };
-  const things = rows.things.map((row): Item => {
+  const entities = rows.entities.map((row): Item => {
     const attributes = Object.entries(row.spec.attributes ?? {}).map(([name, rest]) => ({ name, ...rest }));
     const spec = { tenantRef, name: row.name, ...(attributes.length > 0 ? { attributes } : {}) };
     return { kind: row.kind === 'actor' ? 'ActorType' : 'ResourceType', called: row.name, owner: row.owner, spec };
@@ -88,7 +88,7 @@ function itemsOf(rows: Exported, options: ExportOptions): Item[] {
     ({ name, spec, owner }): Item => ({ kind: 'TrustedIssuer', called: name, owner, spec: { tenantRef, ...spec } }),
   );
   const definitions = rows.definitions.map((row) => definitionItem(row, rows.tenant.spec, options));
-  return [tenantItem(rows.tenant, options), ...issuers, ...things, ...relationships, ...definitions, ...policies];
+  return [tenantItem(rows.tenant, options), ...issuers, ...entities, ...relationships, ...definitions, ...policies];
 }
 
 function tenantItem({ tenant, spec, owner }: Exported['tenant'], { allowPastDates }: ExportOptions): Item {

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../server/core/config.ts';
 import { SchemaBehind, SchemaMismatch } from '../server/core/db/migrate.ts';
-import { MasterKeyError } from '../server/core/sealer.ts';
+import { MasterKeyError } from '../server/core/encrypter.ts';
 import { UsageError } from './arguments.ts';
 
 const RETRY_MS = 1000;

@@ -31,7 +31,7 @@ export const Attributes = Type.Optional(
 );
 
 /** What holds for actor and resource types alike. */
-export const thingTypeRules: readonly Rule[] = [
+export const entityTypeRules: readonly Rule[] = [
   immutable('/spec/tenantRef/name', 'must not change: delete the type and make it in the other tenant'),
   immutable('/spec/name', 'must not change: delete the type and make one with the other name'),
   rule<string>({
@@ -66,6 +66,6 @@ export const actorType = {
     tenant: true,
     own: [column('Type', '.spec.name', 'Name of the type in paths and requests.')],
   }),
-  rules: thingTypeRules,
+  rules: entityTypeRules,
   listKeys: [{ at: '/spec/attributes', fields: ['name'] }],
 } as const satisfies Kind;

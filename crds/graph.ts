@@ -33,13 +33,13 @@ const ConditionSchema = Type.Object(
       text('relationship: the type that the subject must have. invitation: if given, the type that it must offer.'),
     ),
     target: Type.Optional(
-      Type.Enum(['resource', 'thing', 'anyOfType'], {
+      Type.Enum(['resource', 'entity', 'anyOfType'], {
         description:
-          'relationship: to the resource of the request (the default), to the thing `targetType` and `targetId`, or to anything of `targetType`.',
+          'relationship: to the resource of the request (the default), to the entity `targetType` and `targetId`, or to anything of `targetType`.',
       }),
     ),
-    targetType: Type.Optional(text('relationship to a thing or to anyOfType: its type.')),
-    targetId: Type.Optional(text('relationship to a thing: its id.')),
+    targetType: Type.Optional(text('relationship to an entity or to anyOfType: its type.')),
+    targetId: Type.Optional(text('relationship to an entity: its id.')),
     path: Type.Optional(
       path(
         'attribute: the value tested, names joined by dots, such as subject.department; the first is subject, action, resource, context, tenant or invitation. ipRange: where the address is; defaults to context.ip.',

@@ -1,5 +1,5 @@
 /**
- * RelationshipType: which relationships there are between things of two types, how many of them, whether they are shared by
+ * RelationshipType: which relationships there are between entities of two types, how many of them, whether they are shared by
  * invitation, and through which others they hold.
  */
 import Type, { type Static } from 'typebox';
@@ -115,7 +115,7 @@ export const relationshipType = {
   singular: 'relationshiptype',
   shortNames: ['arel'],
   scope: 'Namespaced',
-  description: 'A kind of relationship between things of two types, such as user:is_owner_of:car.',
+  description: 'A kind of relationship between entities of two types, such as user:is_owner_of:car.',
   specSchema: RelationshipTypeSpec,
   statusSchema: Status,
   printerColumns: columns({

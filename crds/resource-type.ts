@@ -1,6 +1,6 @@
 /** ResourceType: a type of what access is shared to, such as car or document, and the attributes that its resources have. */
 import type { Static } from 'typebox';
-import { Attributes, thingTypeRules } from './actor-type.ts';
+import { Attributes, entityTypeRules } from './actor-type.ts';
 import { ownershipFields, strictObject, TenantRef, TypeName } from './fields.ts';
 import { column, columns, type Kind, Status } from './kind.ts';
 
@@ -28,6 +28,6 @@ export const resourceType = {
     tenant: true,
     own: [column('Type', '.spec.name', 'Name of the type in paths and requests.')],
   }),
-  rules: thingTypeRules,
+  rules: entityTypeRules,
   listKeys: [{ at: '/spec/attributes', fields: ['name'] }],
 } as const satisfies Kind;

@@ -106,7 +106,7 @@ async function removeChild(context: ReconcileContext, record: ResourceRecord, st
   try {
     if (context.pending.revisionWithout(record.key) === undefined) await removeRow(context, record);
   } catch (error) {
-    // Relationships and things come and go without a word to us: said, and tried again.
+    // Relationships and entities come and go without a word to us: said, and tried again.
     const why = isInUse(error) ? { reason: 'InUse', message: error.message } : retryOf(error);
     if (why !== undefined) await explain(context, record, why.reason, why.message, startedAt);
     throw error;

@@ -4,11 +4,11 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { type Config, requireVariable } from './core/config.ts';
 import { Database } from './core/db/database.ts';
 import type { FenceOptions } from './core/db/fence.ts';
+import { createEncrypter } from './core/encrypter.ts';
 import { FairScheduler } from './core/fair-scheduler.ts';
 import { createMetrics, type Metrics } from './core/metrics.ts';
 import type { Observe } from './core/observe.ts';
 import { createOutbound, type Outbound } from './core/outbound/outbound.ts';
-import { createSealer } from './core/sealer.ts';
 import { observers } from './observers.ts';
 import { outboundOptions } from './outside.ts';
 import { allProblems } from './room/catalogue.ts';
@@ -63,13 +63,13 @@ export async function createServices(config: Config, options: ServiceOptions): P
   allProblems(rooms);
   const { observe, attach } = observers(config, options.observe);
   const url = requireVariable(config, 'ACCORD_DATABASE_URL', applicationName);
-  const sealer = createSealer(requireVariable(config, 'ACCORD_MASTER_KEY', applicationName));
+  const encrypter = createEncrypter(requireVariable(config, 'ACCORD_MASTER_KEY', applicationName));
   const poolMax = config.ACCORD_DATABASE_POOL;
   const database = new Database({ url, poolMax, applicationName: `accord-${applicationName}`, observe });
   try {
     await database.assertConfined();
     const ground: Ground = {
-      ...{ config, clock, observe, database, sealer, rooms },
+      ...{ config, clock, observe, database, encrypter, rooms },
       ...{ outbound: createOutbound(await outboundOptions(config)), baseUrl: baseUrlOf(config) },
       ...{ server: randomUUID(), scheduler: new FairScheduler(clock), events: options.events },
     };

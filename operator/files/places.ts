@@ -12,7 +12,7 @@ export function place(path: string, lines: LineCounter, offset: number): string 
 /** Where the fields of a spec are. A field that is a block of text has its lines below its own. */
 export type Spots = ReadonlyMap<string, { line: number; block: boolean }>;
 
-/** Offset of what a pointer names, or of the innermost thing around it that is there. */
+/** Offset of what a pointer names, or of the innermost entity around it that is there. */
 function offsetOf(document: Document.Parsed, pointer: string): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range[0] ?? 0;

@@ -4,14 +4,14 @@ import { problem } from '../core/problems.ts';
 import type { InvitationFact } from '../facts/index.ts';
 import type { RequestTenant } from '../http/fastify.ts';
 import type { Answer } from '../policies/index.ts';
-import type { Thing } from '../relationships/index.ts';
+import type { Entity } from '../relationships/index.ts';
 import { type AuthzServices, authorize } from './actions.ts';
 
 type Asking = { served: RequestTenant; caller: Caller; requestId: string };
 type Question = {
   action: string;
-  resource: Thing;
-  relationship?: { from?: Thing; relationshipType: string; to?: Thing };
+  resource: Entity;
+  relationship?: { from?: Entity; relationshipType: string; to?: Entity };
   invitation?: InvitationFact;
 };
 /** What the policy answers; `failure` when no rule of it said so. */

@@ -8,7 +8,7 @@ type Texts = Pick<DecisionRecord, 'request' | 'answer'>;
 export function withStandIns(texts: Texts, standIn: StandIn): Texts {
   const plain = <T>(value: T) => replaceTexts(value, standIn);
   const request = changed(texts.request, (name, value) => {
-    if (name === 'subject' || name === 'resource') return thing(value as Record<string, unknown>, standIn);
+    if (name === 'subject' || name === 'resource') return entity(value as Record<string, unknown>, standIn);
     return name === 'context' ? plain(value) : value;
   });
   const answer = changed(texts.answer, (name, value) => {
@@ -18,7 +18,7 @@ export function withStandIns(texts: Texts, standIn: StandIn): Texts {
   return request === texts.request && answer === texts.answer ? texts : { request, answer };
 }
 
-function thing(value: Record<string, unknown>, standIn: StandIn): Record<string, unknown> {
+function entity(value: Record<string, unknown>, standIn: StandIn): Record<string, unknown> {
   const type = typeof value.type === 'string' ? value.type : undefined;
   return changed(value, (name, member) => {
     if (name === 'type') return member;

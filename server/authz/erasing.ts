@@ -117,9 +117,9 @@ export async function withoutErased(
 function withinBounds(record: DecisionRecord): DecisionRecord {
   const { request, answer } = record;
   if (textsOf([request, answer], limits.erasedTextsMax).size <= limits.erasedTextsMax) return record;
-  const named = (thing: Record<string, unknown> | undefined) => ({
-    ...(typeof thing?.id === 'string' ? { id: thing.id } : {}),
-    ...(typeof thing?.type === 'string' ? { type: thing.type } : {}),
+  const named = (entity: Record<string, unknown> | undefined) => ({
+    ...(typeof entity?.id === 'string' ? { id: entity.id } : {}),
+    ...(typeof entity?.type === 'string' ? { type: entity.type } : {}),
   });
   const { action, subject, resource } = request;
   const outcome = typeof answer.outcome === 'string' ? answer.outcome : {};
@@ -147,7 +147,7 @@ async function tagsOf(tagger: Tagger, records: readonly DecisionRecord[]): Promi
     const [, , id] = CALLER.exec(caller) ?? [];
     if (id !== undefined) texts.add(id);
     for (const text of texts) {
-      if (of.has(text) || text === '' || text.length > limits.thingIdBytesMax) continue;
+      if (of.has(text) || text === '' || text.length > limits.entityIdBytesMax) continue;
       of.set(text, { tenant, tag: tagOf(tagger, tenant, text) });
       if (++count % limits.eraseScanItemsMax === 0) await new Promise((resolve) => setImmediate(resolve));
     }

@@ -17,7 +17,7 @@ import { removeOfTenant } from './tenant-store.ts';
 export const authzRoom = defineRoom({
   name: 'authz',
   tables: ['decision'],
-  create({ database, clock, observe, sealer, scheduler }, use) {
+  create({ database, clock, observe, encrypter, scheduler }, use) {
     const { artifacts, engine } = use(policiesRoom);
     const invitation = fromAbove<FactReaders['invitation']>('invitation');
     const { graph } = use(relationshipsRoom);
@@ -28,7 +28,7 @@ export const authzRoom = defineRoom({
     });
     const authz = {
       ...{ engine, scheduler, clock, observe, database, artifacts, facts },
-      log: new DecisionLog(database, observe, sealer),
+      log: new DecisionLog(database, observe, encrypter),
       explainer: new Explainer({ artifacts, engine, database }),
       batches: new Batches(),
       provideInvitation: invitation.provide,

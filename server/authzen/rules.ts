@@ -16,7 +16,7 @@ function policyNameOf(resourceType: string, name: string): string {
   return name.includes(':') ? name : `${resourceType}:${name}`;
 }
 
-/** The name of an action that stands for the policy, when it is one of things of the type. */
+/** The name of an action that stands for the policy, when it is one of entities of the type. */
 export function actionNameOf(resourceType: string, policy: string): string {
   const name = policy.slice(resourceType.length + 1);
   return name.includes(':') ? policy : name;

@@ -2,11 +2,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { AuthorizationRequest } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
-import type { Sealer } from '../core/sealer.ts';
 import { type App, type CountMore, TenantParams, tenantOf } from '../http/fastify.ts';
-import { type ChargeRate, type Found, type SearchServices, searchPolicies, searchThings } from '../search/index.ts';
+import { type ChargeRate, type Found, type SearchServices, searchEntities, searchPolicies } from '../search/index.ts';
 import { actionNameOf, actionOf, attributesOf, entityOf, requestOf, searchedOf } from './rules.ts';
 import {
   ActionSearchRequest,
@@ -20,14 +20,14 @@ import { pageTokensOf } from './token.ts';
 
 export type AuthzenSearchServices = SearchServices & {
   /** Seals the tokens of pages, with a key of their own: there are many of them. */
-  pageTokens: Sealer;
+  pageTokens: Encrypter;
 };
 
 const backends = { access: { door: 'management', scope: 'authz:evaluate', users: false } } as const;
 /** An end user about itself only. */
 const callers = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
 
-const searchesOfThings = [
+const searchesOfEntities = [
   {
     vary: 'subject',
     config: backends,
@@ -44,7 +44,7 @@ const searchesOfThings = [
 
 export function registerSearch(app: App, services: AuthzenSearchServices, countMore: CountMore): void {
   const search = searching(services, countMore);
-  for (const { vary, config, summary, body } of searchesOfThings) {
+  for (const { vary, config, summary, body } of searchesOfEntities) {
     app.route({
       method: 'POST',
       url: `/:tenant/access/v1/search/${vary}`,
@@ -64,7 +64,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
         const asking = requestOf(question);
         const place = { list: `search/${vary}`, page, of: question };
         const { found, page: told } = await search(request, reply, place, (chargeRate, asked, at) =>
-          searchThings({ ...services, chargeRate }, asked, { vary, type, request: asking }, at),
+          searchEntities({ ...services, chargeRate }, asked, { vary, type, request: asking }, at),
         );
         return { page: told, results: found.map((id) => ({ type, id })) };
       },
@@ -108,7 +108,7 @@ type Paged = { found: string[]; page: { next_token: string; count: number } };
 
 type Find = (
   chargeRate: ChargeRate,
-  asked: Parameters<typeof searchThings>[1],
+  asked: Parameters<typeof searchEntities>[1],
   at: { after: string; limit: number },
 ) => Promise<Found>;
 

@@ -1,12 +1,12 @@
 /**
  * Owns the tokens of AuthZEN's pages: where a search goes on, of which search. All else of a request must be as it was
- * (section 8.2), so a token holds a digest of it. The place where a page ended may be a thing, or a policy, that the
- * caller may not know of, and a place of its own choice would tell where such things are: tokens are sealed.
+ * (section 8.2), so a token holds a digest of it. The place where a page ended may be an entity, or a policy, that the
+ * caller may not know of, and a place of its own choice would tell where such entities are: tokens are sealed.
  */
 import { createHash } from 'node:crypto';
+import { type Encrypter, MasterKeyError } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { type Problem, problem } from '../core/problems.ts';
-import { MasterKeyError, type Sealer } from '../core/sealer.ts';
 import type { Page } from './schema.ts';
 
 const LIMIT = 100;
@@ -27,7 +27,7 @@ type PageTokens = {
  * @param search what is searched, without the page
  */
 export function pageTokensOf(
-  sealer: Sealer,
+  encrypter: Encrypter,
   { tenant, list, search }: { tenant: string; list: string; search: unknown },
 ): PageTokens {
   const place = ['page token', tenant, list];
@@ -35,7 +35,7 @@ export function pageTokensOf(
     pageOf({ token, limit } = {}) {
       const wanted = limit === undefined ? undefined : Math.min(limit, limits.pageItemsMax);
       if (token === undefined || token === '') return { after: '', limit: wanted ?? LIMIT };
-      const position = opened(sealer, place, token);
+      const position = opened(encrypter, place, token);
       if (position.digest !== digestOf(search)) throw refused('/page/token', 'This is a token of another search.');
       if ((wanted ?? position.limit) !== position.limit)
         throw refused('/page/limit', `The pages before had the limit ${position.limit}.`);
@@ -44,14 +44,14 @@ export function pageTokensOf(
     next(limit, after) {
       if (after === undefined) return '';
       const position: Position = { digest: digestOf(search), limit, after };
-      return sealer.seal(Buffer.from(JSON.stringify(position)), place).toString('base64url');
+      return encrypter.encrypt(Buffer.from(JSON.stringify(position)), place).toString('base64url');
     },
   };
 }
 
-function opened(sealer: Sealer, place: readonly string[], token: string): Position {
+function opened(encrypter: Encrypter, place: readonly string[], token: string): Position {
   try {
-    return JSON.parse(sealer.open(Buffer.from(token, 'base64url'), place).toString()) as Position;
+    return JSON.parse(encrypter.decrypt(Buffer.from(token, 'base64url'), place).toString()) as Position;
   } catch (error) {
     if (error instanceof MasterKeyError) throw refused('/page/token', 'This is not a token of this search.');
     throw error;

@@ -17,13 +17,13 @@ type ReadFacts = [about: Parameters<typeof readConsentFacts>[1], now: number];
 export const consentsRoom = defineRoom({
   name: 'consents',
   tables: ['user_consent', 'consent_invitation'],
-  create({ database, sealer, baseUrl }, use) {
+  create({ database, encrypter, baseUrl }, use) {
     const writing = use(writesRoom);
     const { snapshotOf } = use(snapshotRoom);
     const { ledger, refusals } = use(ledgerRoom);
     const history = new ConsentHistory(database);
     return {
-      ...{ ...writing, sealer, baseUrl, snapshotOf, ledger, history, refusals },
+      ...{ ...writing, encrypter, baseUrl, snapshotOf, ledger, history, refusals },
       batchWriter: new ConsentBatchWriter({ ...writing, snapshotOf }),
       readFacts: (...[about, now]: ReadFacts) => readConsentFacts(history, about, now),
     };

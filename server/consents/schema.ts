@@ -11,7 +11,7 @@ const version = Type.String({ minLength: 1, maxLength: limits.consentVersionChar
 const language = Type.String({ minLength: 1, maxLength: limits.consentLanguageCharsMax });
 const userId = Type.String({
   minLength: 1,
-  maxLength: limits.thingIdBytesMax,
+  maxLength: limits.entityIdBytesMax,
   description: "A back end names the user, by the actor id of the tenant's default type. Users may leave it out.",
 });
 const Document = Type.Object({ version, language }, { additionalProperties: false });

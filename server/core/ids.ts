@@ -8,7 +8,7 @@ const TYPE = /^[A-Za-z][A-Za-z0-9_-]*$/;
 /** Why the id cannot be one, or undefined. */
 export function wrongId(id: string): string | undefined {
   const bytes = Buffer.byteLength(id);
-  if (bytes > limits.thingIdBytesMax) return `An id has at most ${limits.thingIdBytesMax} bytes; this has ${bytes}.`;
+  if (bytes > limits.entityIdBytesMax) return `An id has at most ${limits.entityIdBytesMax} bytes; this has ${bytes}.`;
   if (!ID.test(id)) return 'An id has at least one character, no control characters, and is not . or ..';
   return undefined;
 }

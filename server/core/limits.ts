@@ -161,7 +161,7 @@ export const limits = {
   attributeNameCharsMax: 63,
   typeAttributesMax: 64,
   typesMax: 1000, // of actors and resources together, and as many of relationships
-  thingIdBytesMax: 1024,
+  entityIdBytesMax: 1024,
   attributeCharsMax: 4096, // of one value
   importLineBytesMax: 8192,
   importBatchLinesMax: 5000,
@@ -239,7 +239,7 @@ export const limits = {
   searchTokenCharsMax: 8192,
   searchCandidatesMax: 500, // checked for one page; past this it ends with what it has, and a token
   searchPageMsMax: 500, // past this no more candidates are checked for a page, where each takes long
-  searchHeadsMax: 4000, // things by which relationships are inherited; past this all of the type are candidates
+  searchHeadsMax: 4000, // entities by which relationships are inherited; past this all of the type are candidates
 
   // Operator
   manifestFileBytesMax: 4 * 1024 * 1024,

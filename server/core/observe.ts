@@ -1,5 +1,5 @@
 /**
- * Owns the closed list of things that can be observed. Code emits; an observation becomes a log line (log.ts) and metrics
+ * Owns the closed list of entities that can be observed. Code emits; an observation becomes a log line (log.ts) and metrics
  * (metrics.ts, and each room's), so that no log string is scattered about.
  */
 

@@ -1,9 +1,9 @@
 /** The verb that erases a person: begins, lets each room erase its rows portion by portion, and reports. */
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
-import type { Sealer } from '../core/sealer.ts';
 import { contactOf } from '../invitations/index.ts';
 import {
   beginErasing,
@@ -14,15 +14,15 @@ import {
   tagOf,
   writeProgress,
 } from '../pseudonyms/index.ts';
-import { checkThing } from '../relationships/index.ts';
+import { checkEntity } from '../relationships/index.ts';
 import type { Erasing, Kept, Removed, RoomErasing } from '../room/erasing.ts';
 import { readTenant } from '../tenants/index.ts';
-import { readThingType } from '../types/index.ts';
+import { readEntityType } from '../types/index.ts';
 import { type AuditedUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { keptBeside } from './rules.ts';
 
 export type ErasureServices = WriteServices & {
-  sealer: Sealer;
+  encrypter: Encrypter;
   /** In the order in which they erase: what makes records before what records them. */
   rooms: readonly RoomErasing[];
 };
@@ -50,12 +50,12 @@ export async function eraseActor(
   wanted: Wanted,
   forMs: number = Number.POSITIVE_INFINITY,
 ): Promise<ErasureReport> {
-  checkThing(wanted, '/params');
+  checkEntity(wanted, '/params');
   // In attributes and decisions an address stands as somebody wrote it; invitations know it in small letters.
   const contacts = [...new Set(wanted.contacts.flatMap((value) => [contactOf({ type: 'email', value }), value]))];
   const until = services.clock.monotonic() + forMs;
   const { type, id } = wanted;
-  const tag = tagOf(services.sealer, tenant, id);
+  const tag = tagOf(services.encrypter, tenant, id);
   const standIn = STAND_IN + tag;
   const beginning = { tenant, by, key: { tag, type }, contacts, standIn };
   const isUser = (await goOn(services, beginning)).result ?? (await begin(services, beginning)).result;
@@ -109,7 +109,9 @@ function begin(
       throw problem('invalid_request', { detail, errors: [{ pointer: '/contacts', detail }] });
     }
     // More addresses than it had: invitations and decisions are looked through again.
-    const sealed = services.sealer.seal(Buffer.from(JSON.stringify(all)), placeOf(tenant, key)).toString('base64url');
+    const sealed = services.encrypter
+      .encrypt(Buffer.from(JSON.stringify(all)), placeOf(tenant, key))
+      .toString('base64url');
     const progress = { step: 0, removed: before?.removed ?? {}, contacts: sealed };
     await beginErasing(tx, tenant, { ...key, isUser, now: unit.nowText, progress });
     unit.register([entryOf(by, standIn, 'begun', unit.now)]);
@@ -120,12 +122,12 @@ function begin(
 const placeOf = (tenant: string, { tag, type }: Erasure['key']) => ['erased_actor', tenant, type, tag, 'contacts'];
 
 function contactsIn(
-  { sealer }: ErasureServices,
+  { encrypter }: ErasureServices,
   tenant: string,
   key: Erasure['key'],
   { contacts }: Progress,
 ): string[] {
-  return JSON.parse(sealer.open(Buffer.from(contacts, 'base64url'), placeOf(tenant, key)).toString()) as string[];
+  return JSON.parse(encrypter.decrypt(Buffer.from(contacts, 'base64url'), placeOf(tenant, key)).toString()) as string[];
 }
 
 /** @returns whether it is a user of consents. @throws Problem tenant_not_found, invalid_request */
@@ -138,7 +140,7 @@ async function checkActor(tx: Transaction, tenant: string, type: string): Promis
 
 /** @throws Problem invalid_request for the type of resources; one that is not there (any more) may have left records */
 async function checkActorType(tx: Transaction, tenant: string, type: string): Promise<void> {
-  if ((await readThingType(tx, tenant, type))?.kind !== 'resource') return;
+  if ((await readEntityType(tx, tenant, type))?.kind !== 'resource') return;
   const detail = `${type} is a type of resources. Actors are erased; DELETE /{tenant}/resources/{type}/{id} forgets a resource.`;
   throw problem('invalid_request', { detail, errors: [{ pointer: '/params/type', detail }] });
 }

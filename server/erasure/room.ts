@@ -8,10 +8,10 @@ import { registerErasureRoutes } from './routes.ts';
 export const erasureRoom = defineRoom({
   name: 'erasure',
   tables: [],
-  create({ rooms, sealer }, use): ErasureServices {
+  create({ rooms, encrypter }, use): ErasureServices {
     let erasing: readonly RoomErasing[] | undefined;
     return {
-      ...{ ...use(writesRoom), sealer },
+      ...{ ...use(writesRoom), encrypter },
       // Rooms after this one erase too. What makes records erases before what records them.
       get rooms() {
         erasing ??= rooms.flatMap((room) => room.erasing?.(use(room)) ?? []).reverse();

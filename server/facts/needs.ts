@@ -26,7 +26,7 @@ export function needsOf(reads: Reads): Needs {
 
 /**
  * What an explained decision is given: everything, but of relationships what the policy reads of them, so that a policy that
- * narrows them explains its decisions about things that have very many.
+ * narrows them explains its decisions about entities that have very many.
  */
 export function needsOfExplained(reads: Reads): Needs {
   const { subject = false, resource = false, uses } = needsOf(reads).records ?? {};

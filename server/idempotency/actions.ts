@@ -3,11 +3,11 @@ import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Once } from '../core/once.ts';
 import { quotaExceeded } from '../core/quota.ts';
-import type { Sealer } from '../core/sealer.ts';
 import { hasErasedSince, holdLooks } from '../pseudonyms/index.ts';
 import type { EraseSome } from '../room/erasing.ts';
 import type { Task } from '../room/tasks.ts';
@@ -15,7 +15,7 @@ import { idempotencyProblem } from './problems.ts';
 import type { KeyPlace, KeyRow, StoredAnswer } from './schema.ts';
 import { countKeys, insertKey, readKey, removeOld, removeSome, setAnswer, wipeAnswers } from './store.ts';
 
-export type IdempotencyServices = { database: Database; sealer: Sealer; clock: Clock; observe: Observe };
+export type IdempotencyServices = { database: Database; encrypter: Encrypter; clock: Clock; observe: Observe };
 
 /** A request with a key. `target`: its address and its body, which a repeated one must equal. */
 type KeyedRequest = { caller: Caller; route: string; key: string; target: string };
@@ -47,14 +47,16 @@ export async function begin(
   throw quotaExceeded(quota, freeMs - clock.now(), detail);
 }
 
-function answerBefore({ sealer, clock }: IdempotencyServices, once: Claim, row: KeyRow) {
+function answerBefore({ encrypter, clock }: IdempotencyServices, once: Claim, row: KeyRow) {
   if (row.request !== once.request) throw idempotencyProblem('idempotency_key_reused');
   if (row.answer === null) {
     // Its answer comes in a moment, unless whoever acted ended in between.
     const isFresh = clock.now() - Date.parse(row.created_at) < limits.idempotencyAnswerWaitMs;
     throw isFresh ? inUse() : idempotencyProblem('idempotency_answer_not_kept');
   }
-  const { status, headers, body } = JSON.parse(sealer.open(row.answer, once.sealedAt).toString()) as StoredAnswer;
+  const { status, headers, body } = JSON.parse(
+    encrypter.decrypt(row.answer, once.encryptedFor).toString(),
+  ) as StoredAnswer;
   if (body !== undefined) return { status, headers, body };
   const { location } = headers;
   const detail = `The request was carried out at ${row.created_at} with status ${status}; its answer was not stored, because it held a secret or was too long.`;
@@ -82,11 +84,11 @@ export class Claim implements Once {
   readonly #now: string;
 
   constructor(services: IdempotencyServices, { caller, route, key, target }: KeyedRequest) {
-    const { sealer, clock } = services;
+    const { encrypter, clock } = services;
     const { tenant } = caller;
-    const digest = (what: string, value: string) => sealer.digest(Buffer.from(value), [ROOM, tenant, what]);
+    const digest = (what: string, value: string) => encrypter.digest(Buffer.from(value), [ROOM, tenant, what]);
     const id = digest('key', JSON.stringify([route, key]));
-    this.place = { tenant, caller: callerDigest(sealer, tenant, keyHolder(caller)), id };
+    this.place = { tenant, caller: callerDigest(encrypter, tenant, keyHolder(caller)), id };
     this.request = digest('request', target);
     this.#services = services;
     this.#now = new Date(clock.now()).toISOString();
@@ -96,7 +98,7 @@ export class Claim implements Once {
     return `${this.place.caller}${this.place.id}`;
   }
 
-  get sealedAt(): string[] {
+  get encryptedFor(): string[] {
     const { tenant, caller, id } = this.place;
     return [ROOM, tenant, caller, id];
   }
@@ -111,10 +113,10 @@ export class Claim implements Once {
    * may name whoever is being erased or was erased meanwhile: it is not stored then.
    */
   async answered(answer: StoredAnswer): Promise<void> {
-    const { database, sealer } = this.#services;
+    const { database, encrypter } = this.#services;
     const { body = '', ...rest } = answer;
     const isKept = answer.body !== undefined && Buffer.byteLength(body) <= limits.idempotencyAnswerBytesMax;
-    const sealed = sealer.seal(Buffer.from(JSON.stringify(isKept ? answer : rest)), this.sealedAt);
+    const sealed = encrypter.encrypt(Buffer.from(JSON.stringify(isKept ? answer : rest)), this.encryptedFor);
     const row = { request: this.request, now: this.#now };
     const { tenant } = this.place;
     const begun = new Date(Date.parse(this.#now) - limits.idempotencyAnswerWaitMs).toISOString(); // clocks differ
@@ -127,18 +129,18 @@ export class Claim implements Once {
   }
 }
 
-function callerDigest(sealer: Sealer, tenant: string, name: string): string {
-  return sealer.digest(Buffer.from(name), [ROOM, tenant, 'caller']);
+function callerDigest(encrypter: Encrypter, tenant: string, name: string): string {
+  return encrypter.digest(Buffer.from(name), [ROOM, tenant, 'caller']);
 }
 
 /**
  * Forgets what an actor sent with keys, a portion at a time. Answers that others of the tenant got may tell of it too, and are
  * wiped: what they did stays done, and asking again is answered with idempotency_answer_not_kept. No answer is added meanwhile.
  */
-export function forgettingActor({ sealer }: Pick<IdempotencyServices, 'sealer'>): EraseSome {
+export function forgettingActor({ encrypter }: Pick<IdempotencyServices, 'encrypter'>): EraseSome {
   return async (tx, { tenant, type, id }, position) => {
     const limit = limits.erasePageItemsMax;
-    const digest = callerDigest(sealer, tenant, `user:${type}:${id}`);
+    const digest = callerDigest(encrypter, tenant, `user:${type}:${id}`);
     const idempotencyKeys = await removeSome(tx, tenant, digest, limit);
     const [caller = '', key = ''] = position?.split(' ') ?? [];
     const last = await wipeAnswers(tx, tenant, { after: { caller, id: key }, limit });

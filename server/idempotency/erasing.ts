@@ -1,12 +1,12 @@
 /** Owns erasing a person from remembered requests: the keys that it sent, and answers, any of which may name it. */
 
-import type { Sealer } from '../core/sealer.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import type { RoomErasing } from '../room/erasing.ts';
 import { forgettingActor } from './actions.ts';
 
-export function erasingIdempotency(sealer: Sealer): RoomErasing {
+export function erasingIdempotency(encrypter: Encrypter): RoomErasing {
   return {
-    eraseSome: forgettingActor({ sealer }),
+    eraseSome: forgettingActor({ encrypter }),
     keeps: [
       {
         what: 'keyed digests of the Idempotency-Keys that others of the tenant sent, without their answers',

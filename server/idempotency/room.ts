@@ -7,8 +7,8 @@ import { idempotencyProblem } from './problems.ts';
 export const idempotencyRoom = defineRoom({
   name: 'idempotency',
   tables: ['idempotency_key'],
-  create: ({ database, sealer, clock, observe }): IdempotencyServices => ({ database, sealer, clock, observe }),
-  erasing: ({ sealer }) => erasingIdempotency(sealer),
+  create: ({ database, encrypter, clock, observe }): IdempotencyServices => ({ database, encrypter, clock, observe }),
+  erasing: ({ encrypter }) => erasingIdempotency(encrypter),
   tasks: (services) => [sweeping(services)],
   problems: idempotencyProblem,
 });

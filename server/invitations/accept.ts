@@ -6,11 +6,11 @@ import type { Caller } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { problem } from '../core/problems.ts';
 import {
-  attributesOfThing,
-  checkThing,
+  attributesOfEntity,
+  checkEntity,
+  type Entity,
   makeRelationship,
   type Relationship,
-  type Thing,
 } from '../relationships/index.ts';
 import { holdRelationshipTypes } from '../types/index.ts';
 import { type RecordWritten, write } from '../writes/index.ts';
@@ -31,7 +31,7 @@ type Token = { tenant: string; requestToken: string };
 export async function acceptInvitation(
   services: InvitationServices,
   asking: Asking,
-  { acceptor, requestToken }: { acceptor: Thing; requestToken: string },
+  { acceptor, requestToken }: { acceptor: Entity; requestToken: string },
 ): Promise<RecordWritten<Accepted>> {
   checkAcceptor(asking.caller, acceptor);
   const { tenant } = asking;
@@ -63,8 +63,8 @@ export async function acceptInvitation(
 }
 
 /** @throws Problem forbidden, invalid_request */
-function checkAcceptor(caller: Caller, acceptor: Thing): void {
-  checkThing(acceptor, '/acceptor');
+function checkAcceptor(caller: Caller, acceptor: Entity): void {
+  checkEntity(acceptor, '/acceptor');
   if (caller.kind === 'backend') return;
   if (caller.kind === 'user' && caller.actor.id === acceptor.id && caller.actor.type === acceptor.type) return;
   const detail = 'A user accepts for itself only.';
@@ -160,7 +160,7 @@ export async function previewInvitation(
   });
   checkPending(row, tokenId, services.clock.now());
   // Ids may be addresses or account names: of a person only what the tenant stored to be shown.
-  const attributes = await attributesOfThing(services, tenant, 'actor', invitorOf(row));
+  const attributes = await attributesOfEntity(services, tenant, 'actor', invitorOf(row));
   const displayName = [attributes?.displayName, attributes?.name].find((one) => typeof one === 'string');
   return {
     relationshipType: row.name,

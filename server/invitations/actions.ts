@@ -6,7 +6,7 @@ import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { quotaExceeded } from '../core/quota.ts';
 import { invitationKey } from '../keys/index.ts';
-import { checkThing, type Thing } from '../relationships/index.ts';
+import { checkEntity, type Entity } from '../relationships/index.ts';
 import { holdRelationshipTypes, loadTypesTouching } from '../types/index.ts';
 import { type AuditedUnit, type RecordWritten, write } from '../writes/index.ts';
 import { holdActive, holdInvitation } from './found.ts';
@@ -47,9 +47,9 @@ export async function createInvitation(
   body: InvitationBody,
 ): Promise<RecordWritten<InvitationView>> {
   const { tenant } = asking;
-  checkThing(body.to, '/to');
+  checkEntity(body.to, '/to');
   const invitor = invitorFor(asking.caller, body.invitor);
-  checkThing(invitor, '/invitor');
+  checkEntity(invitor, '/invitor');
   const types = await services.database.tenantSnapshot(tenant, (tx) => offers(tx, tenant, body));
   const offer = offerOf(types, body);
   const mayTell = await governed(services, asking, creating({ ...offer.type, ...placeOf(offer, body) }));
@@ -69,7 +69,7 @@ export async function createInvitation(
 }
 
 /** @throws Problem forbidden when a user would invite for another; invalid_request */
-function invitorFor(caller: Caller, stated: Thing | undefined): Thing {
+function invitorFor(caller: Caller, stated: Entity | undefined): Entity {
   if (caller.kind === 'user') {
     const { id, type } = caller.actor;
     if (stated === undefined || (stated.id === id && stated.type === type)) return { id, type };
@@ -102,7 +102,7 @@ function deliveryFor(wanted: Delivery | undefined, mayTell: boolean): Delivery {
 type Wanted = { held: Offer; body: InvitationBody; invitor: Actor; delivery: Delivery };
 
 async function newInvitation(
-  { sealer }: InvitationServices,
+  { encrypter }: InvitationServices,
   unit: AuditedUnit,
   { held, body, invitor, delivery }: Wanted,
 ): Promise<Omit<NewInvitation, 'by_tenant'>> {
@@ -120,10 +120,10 @@ async function newInvitation(
     invitor_type: invitor.type,
     invitor_id: invitor.id,
     contact_type: body.invitee.contact.type,
-    contact_digest: sealer.digest(Buffer.from(contact), contactPlace(tenant)),
+    contact_digest: encrypter.digest(Buffer.from(contact), contactPlace(tenant)),
     contact_mask: maskOf(body.invitee.contact.value),
     // In the response nothing is sent to anybody: then the address is not needed.
-    contact_sealed: delivery === 'response' ? null : sealer.seal(address, [...contactPlace(tenant), id]),
+    contact_encrypted: delivery === 'response' ? null : encrypter.encrypt(address, [...contactPlace(tenant), id]),
     language: body.language ?? null,
     redirect_uri: body.redirectUri ?? null,
     delivery,
@@ -224,9 +224,9 @@ export async function revokeInvitation(
   });
 }
 
-/** Revokes what waits for a thing that is forgotten, in the write that forgets it. @returns how many */
-export async function endInvitations(unit: AuditedUnit, thing: Thing): Promise<number> {
-  const revoked = await revokePending(unit.tx, unit.tenant, thing, { by: unit.by.actor, now: unit.nowText });
+/** Revokes what waits for an entity that is forgotten, in the write that forgets it. @returns how many */
+export async function endInvitations(unit: AuditedUnit, entity: Entity): Promise<number> {
+  const revoked = await revokePending(unit.tx, unit.tenant, entity, { by: unit.by.actor, now: unit.nowText });
   for (const row of revoked) unit.emit('INVITATION_REVOKED', eventOf(unit, row));
   return revoked.length;
 }

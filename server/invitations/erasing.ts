@@ -3,17 +3,17 @@
  * to its addresses. Of an invitation that others may use too, only what tells of the person goes.
  */
 
-import type { Sealer } from '../core/sealer.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import type { RoomErasing } from '../room/erasing.ts';
 import { contactPlace } from './actions.ts';
 import { removeAcceptances, removeEndedBy, removeSent, removeToContacts, renameEndedBy } from './store.ts';
 
-export function erasingInvitations(sealer: Pick<Sealer, 'digest'>): RoomErasing {
+export function erasingInvitations(encrypter: Pick<Encrypter, 'digest'>): RoomErasing {
   return {
     async eraseSome(tx, { tenant, type, id, contacts, standIn }) {
       const person = { type, id };
       const [name, replaced] = [`user:${type}:${id}`, `user:${type}:${standIn}`];
-      const digests = contacts.map((contact) => sealer.digest(Buffer.from(contact), contactPlace(tenant)));
+      const digests = contacts.map((contact) => encrypter.digest(Buffer.from(contact), contactPlace(tenant)));
       const sent = await removeSent(tx, tenant, person);
       const accepted = await removeAcceptances(tx, tenant, person);
       const declined = await removeEndedBy(tx, tenant, name);

@@ -6,11 +6,11 @@ import type { Ask, Govern } from '../authz/index.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { AuditedAuthor } from '../core/author.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { type Once, onceOf } from '../core/once.ts';
-import type { Sealer } from '../core/sealer.ts';
 import type { InvitationFact } from '../facts/index.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
-import type { Thing } from '../relationships/index.ts';
+import type { Entity } from '../relationships/index.ts';
 import type { WriteServices } from '../writes/index.ts';
 import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
@@ -18,13 +18,13 @@ import type { InvitationRow } from './schema.ts';
 export type Asking = { tenant: string; served: RequestTenant; caller: Caller; requestId: string; once?: Once };
 type Question = {
   action: string;
-  resource: Thing;
-  relationship?: { from?: Thing; relationshipType: string; to?: Thing };
+  resource: Entity;
+  relationship?: { from?: Entity; relationshipType: string; to?: Entity };
   invitation?: InvitationFact;
 };
 
 export type InvitationServices = WriteServices & {
-  sealer: Sealer;
+  encrypter: Encrypter;
   baseUrl: string;
   ask: Ask;
   govern: Govern;

@@ -11,7 +11,7 @@ import { type InvitationFilter, listInvitations } from './store.ts';
 export type ListQuery = { status?: Status; toType?: string; toId?: string; received?: boolean };
 
 /**
- * A page, newest first. A user sees those it made, or those to the thing that it names, as far as the read policies
+ * A page, newest first. A user sees those it made, or those to the entity that it names, as far as the read policies
  * allow; or with `received` those to its verified address, which is right enough.
  * @returns what may be seen of the page, and the id that the next page goes on before
  * @throws Problem invitation_address_unverified, invalid_request
@@ -40,17 +40,17 @@ export async function pageOfInvitations(
 }
 
 function filterOf(
-  { sealer }: InvitationServices,
+  { encrypter }: InvitationServices,
   tenant: string,
   caller: Caller,
   { received, ...filter }: ListQuery,
 ): InvitationFilter {
   if (received) {
     const address = verifiedAddress(caller);
-    return { ...filter, contactDigest: sealer.digest(Buffer.from(normalContact(address)), contactPlace(tenant)) };
+    return { ...filter, contactDigest: encrypter.digest(Buffer.from(normalContact(address)), contactPlace(tenant)) };
   }
-  const oneThing = filter.toType !== undefined && filter.toId !== undefined;
-  return caller.kind === 'user' && !oneThing ? { ...filter, invitor: caller.actor } : filter;
+  const oneEntity = filter.toType !== undefined && filter.toId !== undefined;
+  return caller.kind === 'user' && !oneEntity ? { ...filter, invitor: caller.actor } : filter;
 }
 
 /** OpenID Connect Core section 5.1: email, which the issuer has verified when email_verified is true. */

@@ -12,18 +12,18 @@ import { type InvitationRouteServices, registerInvitationRoutes } from './routes
 export const invitationsRoom = defineRoom({
   name: 'invitations',
   tables: ['invitation_delivery', 'invitation_use', 'invitation'],
-  create({ database, sealer, baseUrl }, use): InvitationRouteServices {
+  create({ database, encrypter, baseUrl }, use): InvitationRouteServices {
     const authz = use(authzRoom);
     authz.provideInvitation((...token) => pendingInvitationOf({ database, baseUrl }, ...token));
     use(relationshipsRoom).provideEndInvitations(endInvitations);
     return {
-      ...{ ...use(writesRoom), sealer, baseUrl },
+      ...{ ...use(writesRoom), encrypter, baseUrl },
       ask: askingPolicies(authz),
       govern: governedByPolicies(authz),
     };
   },
   routes: registerInvitationRoutes,
   openapiTag: 'Invitations',
-  erasing: ({ sealer }) => erasingInvitations(sealer),
+  erasing: ({ encrypter }) => erasingInvitations(encrypter),
   problems: invitationProblem,
 });

@@ -55,7 +55,7 @@ function registerReading(app: App, services: InvitationRouteServices): void {
     schema: {
       summary: 'List invitations, newest first',
       description:
-        'A back end lists all. A user lists those that it made, or with toType and toId those to one thing, as far as the policies From:relationship:To:invitation:read allow; so a page may hold fewer than limit. received=true lists those to the address in the claim email of its token, which email_verified must confirm.',
+        'A back end lists all. A user lists those that it made, or with toType and toId those to one entity, as far as the policies From:relationship:To:invitation:read allow; so a page may hold fewer than limit. received=true lists those to the address in the claim email of its token, which email_verified must confirm.',
       params: TenantParams,
       querystring: Type.Object(
         {

@@ -4,7 +4,7 @@ import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type Problem, problem } from '../core/problems.ts';
 import type { InvitationFact } from '../facts/index.ts';
-import type { Relationship, Thing } from '../relationships/index.ts';
+import type { Entity, Relationship } from '../relationships/index.ts';
 import { type RelationshipTypeRow, typeProblem } from '../types/index.ts';
 import { invitationProblem } from './problems.ts';
 import type { Direction, InvitationBody, InvitationRow, InvitationView, Status } from './schema.ts';
@@ -127,11 +127,11 @@ export function resendPauseMs(deliveries: number): number {
   return limits.invitationResendPauseMs * 2 ** (deliveries - 1);
 }
 
-export function targetOf(row: Pick<InvitationRow, 'target_type' | 'target_id'>): Thing {
+export function targetOf(row: Pick<InvitationRow, 'target_type' | 'target_id'>): Entity {
   return { id: row.target_id, type: row.target_type };
 }
 
-export function invitorOf(row: Pick<InvitationRow, 'invitor_type' | 'invitor_id'>): Thing {
+export function invitorOf(row: Pick<InvitationRow, 'invitor_type' | 'invitor_id'>): Entity {
   return { id: row.invitor_id, type: row.invitor_type };
 }
 
@@ -153,7 +153,7 @@ export function knownEnd({
 }
 
 /** The relationship that an acceptance makes. @throws Problem invalid_request for an acceptor of another type */
-export function relationshipFor(row: InvitationRow, acceptor: Thing): Relationship {
+export function relationshipFor(row: InvitationRow, acceptor: Entity): Relationship {
   const toTarget = row.direction === 'acceptor_to_target';
   const wanted = toTarget ? row.from_type : row.to_type;
   if (acceptor.type !== wanted) throw refused('/acceptor/type', `Must be ${wanted}: whom the invitation is for.`);

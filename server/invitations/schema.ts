@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { bounds } from '../../crds/index.ts';
 import { Bytes, Instant, Nullable } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
-import { FromEntry, Thing } from '../relationships/schema.ts';
+import { Entity, FromEntry } from '../relationships/schema.ts';
 
 export const statuses = ['pending', 'accepted', 'declined', 'revoked', 'expired'] as const;
 export type Status = (typeof statuses)[number];
@@ -18,9 +18,9 @@ const strict = { additionalProperties: false } as const;
 export const InvitationBody = Type.Object(
   {
     relationshipType: typeName,
-    to: Thing,
+    to: Entity,
     invitor: Type.Optional(
-      Type.Object(Thing.properties, { ...strict, description: 'Who invites: of a user, the user, also when absent.' }),
+      Type.Object(Entity.properties, { ...strict, description: 'Who invites: of a user, the user, also when absent.' }),
     ),
     invitee: Type.Object(
       {
@@ -75,13 +75,13 @@ export const InvitationBody = Type.Object(
 export type InvitationBody = Static<typeof InvitationBody>;
 
 const requestToken = Type.String({ minLength: 1, maxLength: limits.tokenBytesMax, description: 'The signed token.' });
-export const AcceptBody = Type.Object({ acceptor: Thing, requestToken }, strict);
+export const AcceptBody = Type.Object({ acceptor: Entity, requestToken }, strict);
 export const TokenBody = Type.Object({ requestToken }, strict);
 
 export const Accepted = Type.Object({
   invitationId: Type.String(),
   status: Type.Literal('accepted'),
-  relationship: Type.Object({ from: Thing, ...FromEntry.properties }),
+  relationship: Type.Object({ from: Entity, ...FromEntry.properties }),
 });
 export type Accepted = Static<typeof Accepted>;
 export const Declined = Type.Object({ invitationId: Type.String(), status: Type.Literal('declined') });
@@ -89,7 +89,7 @@ export const Declined = Type.Object({ invitationId: Type.String(), status: Type.
 const told = {
   relationshipType: Type.String(),
   direction: Direction,
-  to: Thing,
+  to: Entity,
   expiresAt: Type.String({ format: 'date-time' }),
 };
 export const Preview = Type.Object({
@@ -106,7 +106,7 @@ export const InvitationView = Type.Object({
   invitationId: Type.String(),
   status: Type.Unsafe<Status>(Type.Enum([...statuses])),
   ...told,
-  invitor: Thing,
+  invitor: Entity,
   invitee: Type.Object({ contact: Type.Object({ type: Type.String(), masked: Type.String() }) }),
   createdAt: Type.String({ format: 'date-time' }),
   relationshipExpiresAt: Type.Optional(Type.String({ format: 'date-time' })),
@@ -149,7 +149,7 @@ export const InvitationRow = Type.Object({
   contact_type: Type.String(),
   contact_digest: Type.String(),
   contact_mask: Type.String(),
-  contact_sealed: Nullable(Bytes),
+  contact_encrypted: Nullable(Bytes),
   language: Nullable(Type.String()),
   redirect_uri: Nullable(Type.String()),
   delivery: Type.Unsafe<Delivery>(Type.String()),

@@ -3,12 +3,12 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
-import type { Thing } from '../relationships/index.ts';
+import type { Entity } from '../relationships/index.ts';
 import { DeliveryRow, InvitationRow, type NewInvitation, type Status } from './schema.ts';
 
 const none = sql``;
 const columns = sql`id, status, from_type, name, to_type, direction, target_type, target_id, invitor_type, invitor_id,
-  by_tenant, contact_type, contact_digest, contact_mask, contact_sealed, language, redirect_uri, delivery, deliveries,
+  by_tenant, contact_type, contact_digest, contact_mask, contact_encrypted, language, redirect_uri, delivery, deliveries,
   delivered_at, token_id, max_uses, uses, expires_at, relationship_expires_at, created_at, ended_by`;
 
 const NewId = Type.Object({ id: Type.String() });
@@ -22,11 +22,11 @@ export function insertInvitation(tx: Transaction, tenant: string, one: NewInvita
   return tx.one(
     InvitationRow,
     sql`insert into accord.invitation (tenant, id, status, from_type, name, to_type, direction, target_type, target_id,
-        invitor_type, invitor_id, by_tenant, contact_type, contact_digest, contact_mask, contact_sealed, language,
+        invitor_type, invitor_id, by_tenant, contact_type, contact_digest, contact_mask, contact_encrypted, language,
         redirect_uri, delivery, delivered_at, token_id, max_uses, expires_at, relationship_expires_at, created_at)
       values (${tenant}, ${one.id}, 'pending', ${one.from_type}, ${one.name}, ${one.to_type}, ${one.direction},
         ${one.target_type}, ${one.target_id}, ${one.invitor_type}, ${one.invitor_id}, ${one.by_tenant},
-        ${one.contact_type}, ${one.contact_digest}, ${one.contact_mask}, ${one.contact_sealed}, ${one.language},
+        ${one.contact_type}, ${one.contact_digest}, ${one.contact_mask}, ${one.contact_encrypted}, ${one.language},
         ${one.redirect_uri}, ${one.delivery}, ${one.created_at}, ${one.token_id}, ${one.max_uses}, ${one.expires_at},
         ${one.relationship_expires_at}, ${one.created_at})
       returning ${columns}`,
@@ -50,7 +50,7 @@ export type InvitationFilter = {
   status?: Status;
   toType?: string;
   toId?: string;
-  invitor?: Thing;
+  invitor?: Entity;
   contactDigest?: string;
 };
 
@@ -81,7 +81,7 @@ export function listInvitations(
 
 const Found = Type.Object({ found: Type.Boolean() });
 
-export async function isAcceptedBy(tx: Transaction, tenant: string, id: string, acceptor: Thing): Promise<boolean> {
+export async function isAcceptedBy(tx: Transaction, tenant: string, id: string, acceptor: Entity): Promise<boolean> {
   const row = await tx.one(
     Found,
     sql`select exists (select from accord.invitation_use where tenant = ${tenant} and invitation = ${id}
@@ -95,7 +95,7 @@ export async function recordUse(
   tx: Transaction,
   tenant: string,
   id: string,
-  { acceptor, by, now }: { acceptor: Thing; by: string; now: string },
+  { acceptor, by, now }: { acceptor: Entity; by: string; now: string },
 ): Promise<void> {
   await tx.run(sql`insert into accord.invitation_use (tenant, invitation, acceptor_type, acceptor_id, accepted_at)
     values (${tenant}, ${id}, ${acceptor.type}, ${acceptor.id}, ${now})`);
@@ -104,7 +104,7 @@ export async function recordUse(
       status = case when uses + 1 = max_uses then 'accepted' else status end,
       ended_at = case when uses + 1 = max_uses then ${now}::timestamptz end,
       ended_by = case when uses + 1 = max_uses then ${by}::text end,
-      contact_sealed = case when uses + 1 = max_uses then null else contact_sealed end
+      contact_encrypted = case when uses + 1 = max_uses then null else contact_encrypted end
     where tenant = ${tenant} and id = ${id}`);
 }
 
@@ -116,23 +116,23 @@ export async function endInvitation(
   end: { status: 'declined' | 'revoked'; by: string; now: string },
 ): Promise<void> {
   await tx.run(sql`
-    update accord.invitation set status = ${end.status}, ended_at = ${end.now}, ended_by = ${end.by}, contact_sealed = null
+    update accord.invitation set status = ${end.status}, ended_at = ${end.now}, ended_by = ${end.by}, contact_encrypted = null
     where tenant = ${tenant} and id = ${id}`);
 }
 
 const Ended = Type.Object({ id: Type.String(), target_type: Type.String(), target_id: Type.String() });
 
-/** Revokes all pending ones to a thing, or of a thing that invited. @returns which */
+/** Revokes all pending ones to an entity, or of an entity that invited. @returns which */
 export function revokePending(
   tx: Transaction,
   tenant: string,
-  { type, id }: Thing,
+  { type, id }: Entity,
   { by: actor, now }: { by: string; now: string },
 ): Promise<Static<typeof Ended>[]> {
   return tx.many(
     Ended,
     sql`
-    update accord.invitation set status = 'revoked', ended_at = ${now}, ended_by = ${actor}, contact_sealed = null
+    update accord.invitation set status = 'revoked', ended_at = ${now}, ended_by = ${actor}, contact_encrypted = null
     where tenant = ${tenant} and status = 'pending' and expires_at > ${now}
       and ((target_type = ${type} and target_id = ${id}) or (invitor_type = ${type} and invitor_id = ${id}))
     returning id, target_type, target_id`,
@@ -174,9 +174,9 @@ export function wipeExpired(tx: Transaction, tenant: string, now: string, limit:
   // Not a subquery of the update: Postgres may run that again for each row, and each time lock other ones.
   return tx.run(sql`
     with gone as materialized (
-      select id from accord.invitation where tenant = ${tenant} and contact_sealed is not null and expires_at <= ${now}
+      select id from accord.invitation where tenant = ${tenant} and contact_encrypted is not null and expires_at <= ${now}
       order by expires_at limit ${limit} for update skip locked)
-    update accord.invitation i set contact_sealed = null from gone where i.tenant = ${tenant} and i.id = gone.id`);
+    update accord.invitation i set contact_encrypted = null from gone where i.tenant = ${tenant} and i.id = gone.id`);
 }
 
 /** `more`: there may be more of them. */
@@ -190,14 +190,14 @@ async function removeSome(tx: Transaction, tenant: string, those: Sql): Promise<
 }
 
 /** Removes some of those that an actor made, or that lead to it. */
-export async function removeSent(tx: Transaction, tenant: string, { type, id }: Thing): Promise<Some> {
+export async function removeSent(tx: Transaction, tenant: string, { type, id }: Entity): Promise<Some> {
   const made = await removeSome(tx, tenant, sql`invitor_type = ${type} and invitor_id = ${id}`);
   const leading = await removeSome(tx, tenant, sql`target_type = ${type} and target_id = ${id}`);
   return { count: made.count + leading.count, more: made.more || leading.more };
 }
 
 /** Removes some acceptances of an actor, and with them the invitations that were for one. */
-export async function removeAcceptances(tx: Transaction, tenant: string, { type, id }: Thing): Promise<Some> {
+export async function removeAcceptances(tx: Transaction, tenant: string, { type, id }: Entity): Promise<Some> {
   const most = limits.erasePageItemsMax;
   const mine = sql`tenant = ${tenant} and acceptor_type = ${type} and acceptor_id = ${id}`;
   const uses = await tx.many(UseRow, sql`select invitation from accord.invitation_use where ${mine} limit ${most}`);
@@ -230,7 +230,7 @@ export async function removeToContacts(tx: Transaction, tenant: string, digests:
   const theirs = sql`contact_digest = any (${digests}::text[])`;
   const removed = await removeSome(tx, tenant, sql`${theirs} and max_uses = 1`);
   const wiped = await tx.run(sql`
-    update accord.invitation set contact_digest = '', contact_mask = '***', contact_sealed = null where tenant = ${tenant}
+    update accord.invitation set contact_digest = '', contact_mask = '***', contact_encrypted = null where tenant = ${tenant}
       and id in (select id from accord.invitation where tenant = ${tenant} and ${theirs} and max_uses > 1 limit ${most})`);
   return { count: removed.count + wiped, more: removed.more || wiped === most };
 }

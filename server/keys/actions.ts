@@ -3,8 +3,8 @@ import type { CryptoKey } from 'jose';
 import { importJWK } from 'jose';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
-import type { Sealer } from '../core/sealer.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { makeKeyPair, openKey } from './key-pair.ts';
 import { signingAlgorithm } from './rules.ts';
@@ -33,7 +33,7 @@ const portalPlace = { table: 'installation_key', tenant: '', purpose: 'portal' }
  * @returns whether a key was made
  */
 export async function ensureKeys(
-  services: { sealer: Sealer; clock: Clock },
+  services: { encrypter: Encrypter; clock: Clock },
   write: { tx: Transaction; tenant: string; spec: TenantSpec },
 ): Promise<boolean> {
   const { tx, tenant, spec } = write;
@@ -44,15 +44,15 @@ export async function ensureKeys(
   await deleteRetiredKeys(tx, tenant, new Date(nowMs).toISOString());
   await retireAccessKey(tx, tenant, new Date(nowMs + limits.accessTokenTtlMsMax).toISOString());
   const place = { table: 'signing_key', tenant, purpose: 'access' } as const;
-  await insertAccessKey(tx, tenant, await makeKeyPair(services.sealer, algorithm, place));
+  await insertAccessKey(tx, tenant, await makeKeyPair(services.encrypter, algorithm, place));
   return true;
 }
 
 /** The key that signs the tenant's access tokens now. @throws Error when it has none, MasterKeyError */
-export async function accessKey(sealer: Sealer, tx: Transaction, tenant: string): Promise<SigningKey> {
+export async function accessKey(encrypter: Encrypter, tx: Transaction, tenant: string): Promise<SigningKey> {
   const row = await readAccessKey(tx, tenant);
   if (row === undefined) throw new Error(`the tenant ${tenant} has no signing key`);
-  return openKey(sealer, row, { table: 'signing_key', tenant, purpose: 'access' });
+  return openKey(encrypter, row, { table: 'signing_key', tenant, purpose: 'access' });
 }
 
 /**
@@ -61,11 +61,11 @@ export async function accessKey(sealer: Sealer, tx: Transaction, tenant: string)
  * @throws MasterKeyError
  */
 export async function invitationKey(
-  services: { sealer: Sealer; clock: Clock },
+  services: { encrypter: Encrypter; clock: Clock },
   tx: Transaction,
   tenant: string,
 ): Promise<SigningKey> {
-  const { sealer, clock } = services;
+  const { encrypter, clock } = services;
   const place = { table: 'signing_key', tenant, purpose: 'invitation' } as const;
   const nowMs = clock.now();
   let row = await readInvitationKey(tx, tenant);
@@ -76,11 +76,11 @@ export async function invitationKey(
       const retiresAt = new Date(nowMs + limits.invitationAgeMsMax).toISOString();
       await retireInvitationKey(tx, tenant, row.kid, retiresAt);
     }
-    await insertInvitationKey(tx, tenant, await makeKeyPair(sealer, 'ES256', place), now);
+    await insertInvitationKey(tx, tenant, await makeKeyPair(encrypter, 'ES256', place), now);
     row = await readInvitationKey(tx, tenant);
   }
   if (row === undefined) throw new Error(`the invitation key of ${tenant} was not stored`);
-  return openKey(sealer, row, place);
+  return openKey(encrypter, row, place);
 }
 
 /**
@@ -88,8 +88,8 @@ export async function invitationKey(
  * signed is verified years later, and a key that must be kept for that anyway is not safer for having a successor.
  * @throws MasterKeyError
  */
-export async function lastingKey(
-  sealer: Sealer,
+export async function nonRotatingKey(
+  encrypter: Encrypter,
   tx: Transaction,
   tenant: string,
   purpose: LastingPurpose,
@@ -97,12 +97,12 @@ export async function lastingKey(
   const place = { table: 'signing_key', tenant, purpose } as const;
   let row = await readLastingKey(tx, tenant, purpose);
   if (row === undefined) {
-    await insertLastingKey(tx, tenant, purpose, await makeKeyPair(sealer, 'ES256', place));
+    await insertLastingKey(tx, tenant, purpose, await makeKeyPair(encrypter, 'ES256', place));
     // Another transaction may have been first; then its key is the tenant's.
     row = await readLastingKey(tx, tenant, purpose);
   }
   if (row === undefined) throw new Error(`the ${purpose} key of ${tenant} was not stored`);
-  return openKey(sealer, row, place);
+  return openKey(encrypter, row, place);
 }
 
 export type InstallationKey = SigningKey & { publicKey: CryptoKey };
@@ -112,21 +112,24 @@ export type InstallationKey = SigningKey & { publicKey: CryptoKey };
  * the master key on what the database already holds.
  * @throws MasterKeyError when ACCORD_MASTER_KEY is another one
  */
-export async function openInstallationKey(services: { database: Database; sealer: Sealer }): Promise<InstallationKey> {
-  const { database, sealer } = services;
+export async function openInstallationKey(services: {
+  database: Database;
+  encrypter: Encrypter;
+}): Promise<InstallationKey> {
+  const { database, encrypter } = services;
   const existing = await database.system(async (tx) => {
     const sample = await readAnyKey(tx);
     if (sample !== undefined)
-      await openKey(sealer, sample, { table: 'signing_key', tenant: sample.tenant, purpose: 'access' });
+      await openKey(encrypter, sample, { table: 'signing_key', tenant: sample.tenant, purpose: 'access' });
     return readPortalKey(tx);
   });
   const row = existing ?? (await makeInstallationKey(services));
-  const opened = await openKey(sealer, row, portalPlace);
+  const opened = await openKey(encrypter, row, portalPlace);
   return { ...opened, publicKey: (await importJWK(row.public_jwk, row.algorithm)) as CryptoKey };
 }
 
-async function makeInstallationKey({ database, sealer }: { database: Database; sealer: Sealer }) {
-  const made = await makeKeyPair(sealer, 'ES256', portalPlace);
+async function makeInstallationKey({ database, encrypter }: { database: Database; encrypter: Encrypter }) {
+  const made = await makeKeyPair(encrypter, 'ES256', portalPlace);
   await database.system((tx) => insertPortalKey(tx, made));
   // Another process may have been first; then its key is the installation's.
   const row = await database.system(readPortalKey);

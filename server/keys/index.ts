@@ -1,8 +1,8 @@
 /**
- * The keys room: signing keys of tenants and of the installation, sealed under the master key, and the tokens that are
+ * The keys room: signing keys of tenants and of the installation, encrypted under the master key, and the tokens that are
  * signed with them. Owns accord.signing_key and accord.installation_key.
  */
-export { ensureKeys, type InstallationKey, invitationKey, lastingKey, openInstallationKey } from './actions.ts';
+export { ensureKeys, type InstallationKey, invitationKey, nonRotatingKey, openInstallationKey } from './actions.ts';
 export { type Minted, type MintServices, mintClientToken, mintUserToken } from './mint.ts';
 export { PublishedKeys } from './published.ts';
 export { keysRoom } from './room.ts';

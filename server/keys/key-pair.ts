@@ -1,8 +1,8 @@
 /** Owns key pairs: made here, sealed at once, opened only to sign. */
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Algorithm } from '../core/auth/schema.ts';
-import type { Sealer } from '../core/sealer.ts';
-import type { LastingPurpose, SealedKeyRow, SigningKey } from './schema.ts';
+import type { Encrypter } from '../core/encrypter.ts';
+import type { EncryptedKeyRow, LastingPurpose, SigningKey } from './schema.ts';
 
 /** The row's identity, which its private key is sealed to. */
 type KeyPlace = {
@@ -12,7 +12,11 @@ type KeyPlace = {
 };
 
 /** A new key pair. Its kid is the RFC 7638 thumbprint of the public half. */
-export async function makeKeyPair(sealer: Sealer, algorithm: Algorithm, place: KeyPlace): Promise<SealedKeyRow> {
+export async function makeKeyPair(
+  encrypter: Encrypter,
+  algorithm: Algorithm,
+  place: KeyPlace,
+): Promise<EncryptedKeyRow> {
   const pair = await generateKeyPair(algorithm, { extractable: true });
   const jwk = await exportJWK(pair.publicKey);
   const kid = await calculateJwkThumbprint(jwk);
@@ -21,16 +25,16 @@ export async function makeKeyPair(sealer: Sealer, algorithm: Algorithm, place: K
     kid,
     algorithm,
     public_jwk: { ...jwk, kid, alg: algorithm, use: 'sig' },
-    private_key: sealer.seal(secret, sealedTo(place, kid)),
+    private_key: encrypter.encrypt(secret, encryptedFor(place, kid)),
   };
 }
 
 /** @throws MasterKeyError */
-export async function openKey(sealer: Sealer, row: SealedKeyRow, place: KeyPlace): Promise<SigningKey> {
-  const jwk = JSON.parse(sealer.open(row.private_key, sealedTo(place, row.kid)).toString()) as JWK;
+export async function openKey(encrypter: Encrypter, row: EncryptedKeyRow, place: KeyPlace): Promise<SigningKey> {
+  const jwk = JSON.parse(encrypter.decrypt(row.private_key, encryptedFor(place, row.kid)).toString()) as JWK;
   return { kid: row.kid, algorithm: row.algorithm, privateKey: (await importJWK(jwk, row.algorithm)) as CryptoKey };
 }
 
-function sealedTo(place: KeyPlace, kid: string): string[] {
+function encryptedFor(place: KeyPlace, kid: string): string[] {
   return [place.table, place.tenant, kid, place.purpose];
 }

@@ -4,14 +4,14 @@ import { SignJWT } from 'jose';
 import type { Scope } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
-import type { Sealer } from '../core/sealer.ts';
 import { readTenant } from '../tenants/index.ts';
 import { accessKey } from './actions.ts';
 import { accessTokenTtlMs, ownIssuer } from './rules.ts';
 
-export type MintServices = { database: Database; sealer: Sealer; clock: Clock; baseUrl: string };
+export type MintServices = { database: Database; encrypter: Encrypter; clock: Clock; baseUrl: string };
 export type Minted = { token: string; jti: string; expiresAt: string };
 
 /** The client that tokens of users name; no client and no user may be called so, because sub = client_id means a client. */
@@ -54,7 +54,7 @@ async function mint(
   const { spec, key } = await services.database.tenantSnapshot(tenant, async (tx) => {
     const row = await readTenant(tx, tenant);
     if (row?.state !== 'active' || row.revision === 0) throw problem('tenant_not_found');
-    return { spec: row.spec, key: await accessKey(services.sealer, tx, tenant) };
+    return { spec: row.spec, key: await accessKey(services.encrypter, tx, tenant) };
   });
   const issuedAt = Math.floor(services.clock.now() / 1000);
   const expiresAt = issuedAt + Math.floor(Math.min(ttlMs ?? accessTokenTtlMs(spec), limits.accessTokenTtlMsMax) / 1000);

@@ -9,8 +9,8 @@ export const keysRoom = defineRoom({
   name: 'keys',
   tables: ['signing_key', 'installation_key'],
   /** @throws MasterKeyError when the master key does not open what the database holds */
-  async create({ database, sealer, clock, baseUrl }, use) {
-    const installationKey = await openInstallationKey({ database, sealer });
+  async create({ database, encrypter, clock, baseUrl }, use) {
+    const installationKey = await openInstallationKey({ database, encrypter });
     const { snapshots } = use(snapshotRoom);
     const published = new PublishedKeys(database);
     snapshots.subscribe({
@@ -18,7 +18,7 @@ export const keysRoom = defineRoom({
       received: (tenant) => published.forget(tenant),
       missed: () => published.forget(),
     });
-    return { database, sealer, clock, baseUrl, installationKey, published };
+    return { database, encrypter, clock, baseUrl, installationKey, published };
   },
   routes: registerKeyRoutes,
   openapiTag: 'Authorization server',

@@ -6,15 +6,15 @@ import { Bytes, Instant, Json, Nullable } from '../core/db/rows.ts';
 
 const AlgorithmColumn = Type.Unsafe<Algorithm>(Type.Union([Type.Literal('ES256'), Type.Literal('RS256')]));
 
-export const SealedKeyRow = Type.Object({
+export const EncryptedKeyRow = Type.Object({
   kid: Type.String(),
   algorithm: AlgorithmColumn,
   public_jwk: Json<JWK>(),
   private_key: Bytes,
 });
-export type SealedKeyRow = Static<typeof SealedKeyRow>;
+export type EncryptedKeyRow = Static<typeof EncryptedKeyRow>;
 
-export const DatedKeyRow = Type.Object({ ...SealedKeyRow.properties, created_at: Instant });
+export const DatedKeyRow = Type.Object({ ...EncryptedKeyRow.properties, created_at: Instant });
 export type DatedKeyRow = Static<typeof DatedKeyRow>;
 
 /** What a key signs that is shown for as long as somebody keeps it: such keys do not retire. */

@@ -4,10 +4,10 @@ import type { Transaction } from '../core/db/database.ts';
 import { sql } from '../core/db/sql.ts';
 import {
   DatedKeyRow,
+  EncryptedKeyRow,
   type LastingPurpose,
   type PublicKey,
   PublicKeyRow,
-  SealedKeyRow,
   type VerifyingKey,
   VerifyingKeyRow,
 } from './schema.ts';
@@ -15,15 +15,15 @@ import {
 const columns = sql`kid, algorithm, public_jwk, private_key`;
 
 /** The key that signs access tokens now. */
-export function readAccessKey(tx: Transaction, tenant: string): Promise<SealedKeyRow | undefined> {
+export function readAccessKey(tx: Transaction, tenant: string): Promise<EncryptedKeyRow | undefined> {
   return tx.maybe(
-    SealedKeyRow,
+    EncryptedKeyRow,
     sql`select ${columns} from accord.signing_key
       where tenant = ${tenant} and purpose = 'access' and retires_at is null`,
   );
 }
 
-export async function insertAccessKey(tx: Transaction, tenant: string, key: SealedKeyRow): Promise<void> {
+export async function insertAccessKey(tx: Transaction, tenant: string, key: EncryptedKeyRow): Promise<void> {
   await tx.run(sql`
     insert into accord.signing_key (tenant, kid, purpose, algorithm, public_jwk, private_key)
     values (${tenant}, ${key.kid}, 'access', ${key.algorithm}, ${JSON.stringify(key.public_jwk)}, ${key.private_key})`);
@@ -66,7 +66,7 @@ export function readInvitationKey(tx: Transaction, tenant: string): Promise<Date
 export async function insertInvitationKey(
   tx: Transaction,
   tenant: string,
-  key: SealedKeyRow,
+  key: EncryptedKeyRow,
   createdAt: string,
 ): Promise<void> {
   await tx.run(sql`
@@ -107,9 +107,9 @@ export function readLastingKey(
   tx: Transaction,
   tenant: string,
   purpose: LastingPurpose,
-): Promise<SealedKeyRow | undefined> {
+): Promise<EncryptedKeyRow | undefined> {
   return tx.maybe(
-    SealedKeyRow,
+    EncryptedKeyRow,
     sql`select ${columns} from accord.signing_key
       where tenant = ${tenant} and purpose = ${purpose} and retires_at is null`,
   );
@@ -120,7 +120,7 @@ export async function insertLastingKey(
   tx: Transaction,
   tenant: string,
   purpose: LastingPurpose,
-  key: SealedKeyRow,
+  key: EncryptedKeyRow,
 ): Promise<void> {
   await tx.run(sql`
     insert into accord.signing_key (tenant, kid, purpose, algorithm, public_jwk, private_key)
@@ -152,22 +152,22 @@ export function readPublishedKeys(tx: Transaction, tenant: string): Promise<Publ
 }
 
 /** The installation's portal key, for a system transaction. */
-export function readPortalKey(tx: Transaction): Promise<SealedKeyRow | undefined> {
+export function readPortalKey(tx: Transaction): Promise<EncryptedKeyRow | undefined> {
   return tx.maybe(
-    SealedKeyRow,
+    EncryptedKeyRow,
     sql`select ${columns} from accord.installation_key where purpose = 'portal' and retires_at is null`,
   );
 }
 
 /** Does nothing when another process made one first: the unique index decides. */
-export async function insertPortalKey(tx: Transaction, key: SealedKeyRow): Promise<void> {
+export async function insertPortalKey(tx: Transaction, key: EncryptedKeyRow): Promise<void> {
   await tx.run(sql`
     insert into accord.installation_key (kid, purpose, algorithm, public_jwk, private_key)
     values (${key.kid}, 'portal', ${key.algorithm}, ${JSON.stringify(key.public_jwk)}, ${key.private_key})
     on conflict do nothing`);
 }
 
-const Sealed = Type.Object({ tenant: Type.String(), ...SealedKeyRow.properties });
+const Sealed = Type.Object({ tenant: Type.String(), ...EncryptedKeyRow.properties });
 
 /** Any one tenant's key, for a system transaction: what a master key is tried on. */
 export async function readAnyKey(tx: Transaction) {

@@ -2,9 +2,9 @@
 
 import type { Clock } from '../core/clock.ts';
 import type { Transaction } from '../core/db/database.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { problem } from '../core/problems.ts';
-import type { Sealer } from '../core/sealer.ts';
-import { lastingKey } from '../keys/index.ts';
+import { nonRotatingKey } from '../keys/index.ts';
 import { readTenant } from '../tenants/index.ts';
 import { type ReceiptConsent, receiptOf, signReceipt } from './receipt.ts';
 
@@ -13,15 +13,15 @@ import { type ReceiptConsent, receiptOf, signReceipt } from './receipt.ts';
  * @throws Problem tenant_not_found, MasterKeyError
  */
 export async function issueReceipt(
-  services: { sealer: Sealer; clock: Clock; baseUrl: string },
+  services: { encrypter: Encrypter; clock: Clock; baseUrl: string },
   tx: Transaction,
   tenant: string,
   consent: ReceiptConsent,
 ): Promise<string> {
-  const { sealer, clock, baseUrl } = services;
+  const { encrypter, clock, baseUrl } = services;
   const row = await readTenant(tx, tenant);
   if (row === undefined) throw problem('tenant_not_found');
-  const key = await lastingKey(sealer, tx, tenant, 'receipt');
+  const key = await nonRotatingKey(encrypter, tx, tenant, 'receipt');
   const issuer = { tenant, displayName: row.spec.displayName, baseUrl };
   return signReceipt(key, receiptOf(consent, issuer, clock.now()));
 }

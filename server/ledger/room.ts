@@ -11,9 +11,9 @@ import { removeLedger } from './tenant-store.ts';
 export const ledgerRoom = defineRoom({
   name: 'ledger',
   tables: ['ledger_inbox', 'ledger_entry', 'ledger_checkpoint'],
-  create({ database, sealer, clock, observe }) {
-    const ledger = new Ledger(database, sealer);
-    return { database, sealer, clock, observe, ledger, refusals: new RefusalRecorder({ ledger, clock }) };
+  create({ database, encrypter, clock, observe }) {
+    const ledger = new Ledger(database, encrypter);
+    return { database, encrypter, clock, observe, ledger, refusals: new RefusalRecorder({ ledger, clock }) };
   },
   routes: registerLedgerRoutes,
   openapiTag: 'Consents',

@@ -4,17 +4,17 @@
  */
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
-import type { Sealer } from '../core/sealer.ts';
-import { lastingKey } from '../keys/index.ts';
+import { nonRotatingKey } from '../keys/index.ts';
 import type { Task } from '../room/tasks.ts';
 import { signCheckpoint } from './checkpoint.ts';
 import { chained, genesis, leafOf } from './digest.ts';
 import { insertCheckpoint, moveEntries, readHead, readUnsealed, tenantsToSeal, tryLock } from './store.ts';
 import { removeStray } from './tenant-store.ts';
 
-export type SealServices = { database: Database; sealer: Sealer; clock: Clock; observe: Observe };
+export type SealServices = { database: Database; encrypter: Encrypter; clock: Clock; observe: Observe };
 
 const PAUSE_MS = 500;
 /**
@@ -30,7 +30,7 @@ const RETRY_MS = 5000;
  * @returns how many; 0 also while another server seals the tenant
  */
 export async function sealTenant(services: SealServices, tenant: string): Promise<number> {
-  const { database, sealer, clock, observe } = services;
+  const { database, encrypter, clock, observe } = services;
   const sealed = await database.system(async (tx) => {
     if (!(await tryLock(tx, tenant))) return undefined;
     const rows = await readUnsealed(tx, tenant, limits.ledgerSealEntriesMax);
@@ -52,7 +52,7 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
         throw new Error(`${moved} of ${slice.length} entries of ${tenant} were there to be sealed`);
     }
     const seal = { tenant, first: before + 1, last: before + rows.length, time: new Date(clock.now()).toISOString() };
-    const key = await lastingKey(sealer, tx, tenant, 'checkpoint');
+    const key = await nonRotatingKey(encrypter, tx, tenant, 'checkpoint');
     const signed = await signCheckpoint(key, { ...seal, hash });
     await insertCheckpoint(tx, { ...seal, hash, signed });
     return { entries: rows.length, checkpoint: signed };

@@ -60,7 +60,7 @@ export async function wipeSome(
   const id = storable(who.id);
   const acted = sql`actor_type = ${who.type} and actor_id = ${id}`;
   const most = limits.erasePageItemsMax;
-  // The sealer moves entries: one that it moves while this looks for it would be seen in neither place.
+  // The encrypter moves entries: one that it moves while this looks for it would be seen in neither place.
   await tx.run(sql`select pg_advisory_xact_lock(accord.ledger_lock(${tenant}))`);
   const wipe = (table: 'ledger_inbox' | 'ledger_entry', those: Sql) => {
     const from = sql`accord.${identifier(table)}`;

@@ -21,13 +21,13 @@ create table accord.config_change (
 );
 select accord.isolate('accord.config_change');
 
--- Values of Secrets that a Tenant refers to, sealed under ACCORD_MASTER_KEY with the row's identity as additional data. The
+-- Values of Secrets that a Tenant refers to, encrypted under ACCORD_MASTER_KEY with the row's identity as additional data. The
 -- digest is keyed too: it tells whether a Secret changed, and nothing to whoever guesses its value.
 create table accord.tenant_secret (
   tenant text not null references accord.tenant on delete cascade,
   name text not null,
   digest text not null,
-  sealed bytea not null,
+  encrypted bytea not null,
   updated_at timestamptz not null default now(),
   updated_by text not null,
   primary key (tenant, name)

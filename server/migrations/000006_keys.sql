@@ -1,4 +1,4 @@
--- Private keys are sealed under ACCORD_MASTER_KEY (AES-256-GCM, the row's identity as additional data).
+-- Private keys are encrypted under ACCORD_MASTER_KEY (AES-256-GCM, the row's identity as additional data).
 create table accord.signing_key (
   tenant text not null references accord.tenant on delete cascade,
   kid text not null,

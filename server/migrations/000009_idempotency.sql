@@ -1,5 +1,5 @@
 -- Requests with an Idempotency-Key that were carried out: inserted in the transaction of what was done; the answer comes later,
--- and is sealed. The other columns are keyed digests, so that nothing here tells of anybody without the master key.
+-- and is encrypted. The other columns are keyed digests, so that nothing here tells of anybody without the master key.
 create table accord.idempotency_key (
   tenant text collate "C" not null references accord.tenant on delete cascade,
   caller text collate "C" not null,

@@ -1,5 +1,5 @@
 -- Types of actors, resources and relationships (configuration).
-create table accord.thing_type (
+create table accord.entity_type (
   tenant text not null references accord.tenant on delete cascade,
   name text collate "C" not null,
   kind text not null check (kind in ('actor', 'resource')),
@@ -10,7 +10,7 @@ create table accord.thing_type (
   updated_by text not null,
   primary key (tenant, name)
 );
-select accord.isolate('accord.thing_type');
+select accord.isolate('accord.entity_type');
 
 create table accord.relationship_type (
   tenant text not null references accord.tenant on delete cascade,
@@ -26,8 +26,8 @@ create table accord.relationship_type (
   updated_by text not null,
   primary key (tenant, from_type, name, to_type),
   -- Deferred: with a tenant go both, in an order of Postgres' own.
-  foreign key (tenant, from_type) references accord.thing_type deferrable initially deferred,
-  foreign key (tenant, to_type) references accord.thing_type deferrable initially deferred
+  foreign key (tenant, from_type) references accord.entity_type deferrable initially deferred,
+  foreign key (tenant, to_type) references accord.entity_type deferrable initially deferred
 );
 create index relationship_type_to on accord.relationship_type (tenant, to_type);
 select accord.isolate('accord.relationship_type');

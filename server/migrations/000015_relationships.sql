@@ -4,7 +4,7 @@
 -- Writers hold the type's row instead (for key share), and whoever removes a type or a tenant waits for them.
 
 -- Actors and resources that have been registered. One need not be, to have relationships.
-create table accord.thing (
+create table accord.entity (
   tenant text collate "C" not null,
   type text collate "C" not null,
   id text collate "C" not null,
@@ -12,7 +12,7 @@ create table accord.thing (
   updated_at timestamptz not null default now(),
   primary key (tenant, type, id)
 );
-select accord.isolate('accord.thing');
+select accord.isolate('accord.entity');
 
 create table accord.relationship (
   tenant text collate "C" not null,

@@ -1,5 +1,5 @@
 -- Invitations to share a relationship. The requestToken is nowhere: it is signed from the row, whose token_id the newest
--- one carries. Of the contact a keyed digest and a mask stay; the address itself is sealed, and null once it is not needed.
+-- one carries. Of the contact a keyed digest and a mask stay; the address itself is encrypted, and null once it is not needed.
 create table accord.invitation (
   tenant text collate "C" not null references accord.tenant on delete cascade,
   id uuid not null,
@@ -18,7 +18,7 @@ create table accord.invitation (
   contact_type text not null,
   contact_digest text not null,
   contact_mask text not null,
-  contact_sealed bytea,
+  contact_encrypted bytea,
   language text,
   redirect_uri text,
   delivery text not null check (delivery in ('mail', 'event', 'response')),
@@ -35,12 +35,12 @@ create table accord.invitation (
   ended_by text,
   primary key (tenant, id),
   check ((status = 'pending') = (ended_at is null)),
-  check (status = 'pending' or contact_sealed is null)
+  check (status = 'pending' or contact_encrypted is null)
 );
 create index invitation_target on accord.invitation (tenant, target_type, target_id, id);
 create index invitation_invitor on accord.invitation (tenant, invitor_type, invitor_id, id);
 create index invitation_contact on accord.invitation (tenant, contact_digest, id);
-create index invitation_to_wipe on accord.invitation (tenant, expires_at) where contact_sealed is not null;
+create index invitation_to_wipe on accord.invitation (tenant, expires_at) where contact_encrypted is not null;
 select accord.isolate('accord.invitation');
 
 -- Who accepted: nobody uses an invitation twice, and asking again is answered as before.

@@ -1,11 +1,11 @@
 /** Owns tags, the keyed digests of ids, and what happens when somebody who was erased is written about again. */
 import type { Transaction } from '../core/db/database.ts';
-import type { Sealer } from '../core/sealer.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { pseudonymProblem } from './problems.ts';
 import { readTagged, removeErased } from './store.ts';
 
 /** Has the key. */
-export type Tagger = Pick<Sealer, 'digest'>;
+export type Tagger = Pick<Encrypter, 'digest'>;
 
 /** The keyed digest of an id of a tenant: whoever has no key cannot tell whose it is. */
 export function tagOf(tagger: Tagger, tenant: string, id: string): string {
@@ -21,9 +21,9 @@ export async function comeBack(
   tagger: Tagger,
   tx: Transaction,
   tenant: string,
-  things: readonly { type: string; id: string }[],
+  entities: readonly { type: string; id: string }[],
 ): Promise<void> {
-  const tagged = things.map(({ type, id }) => ({ type, tag: tagOf(tagger, tenant, id) }));
+  const tagged = entities.map(({ type, id }) => ({ type, tag: tagOf(tagger, tenant, id) }));
   const found = await readTagged(tx, tenant, tagged);
   if (found.length === 0) return;
   if (found.some((one) => one.under_way)) throw pseudonymProblem('actor_being_erased');

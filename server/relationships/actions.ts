@@ -6,8 +6,8 @@ import { holdRelationshipTypes, type RelationshipTypeRow, typeProblem } from '..
 import { type AuditedUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { relationshipProblem } from './problems.ts';
 import { checkRoom } from './quota.ts';
-import { checkThing, expiryOf } from './rules.ts';
-import type { Relationship, RelationshipBody, RelationshipRow, Thing } from './schema.ts';
+import { checkEntity, expiryOf } from './rules.ts';
+import type { Entity, Relationship, RelationshipBody, RelationshipRow } from './schema.ts';
 import {
   countOthers,
   type Filter,
@@ -19,13 +19,13 @@ import {
 } from './store.ts';
 
 export type RelationshipServices = WriteServices;
-/** Ends what waits for a thing that is forgotten, in the write that forgets it. @returns how many */
-export type EndInvitations = (unit: AuditedUnit, thing: Thing) => Promise<number>;
+/** Ends what waits for an entity that is forgotten, in the write that forgets it. @returns how many */
+export type EndInvitations = (unit: AuditedUnit, entity: Entity) => Promise<number>;
 
 /** The relationship that a body of POST asks for. @throws Problem invalid_request */
-export function relationshipOf(from: Thing, body: RelationshipBody, now: number): Relationship {
-  checkThing(from, '/params');
-  checkThing(body.to, '/to');
+export function relationshipOf(from: Entity, body: RelationshipBody, now: number): Relationship {
+  checkEntity(from, '/params');
+  checkEntity(body.to, '/to');
   const { relationshipType, to } = body;
   if (body.expiresAt === undefined) return { from, relationshipType, to };
   const expiry = expiryOf(body.expiresAt, now);
@@ -130,17 +130,17 @@ export async function removeAll(unit: AuditedUnit, filter: Filter): Promise<numb
   return deleted;
 }
 
-/** The relationships of one side of a thing that hold now: a page, and where the next one begins. */
+/** The relationships of one side of an entity that hold now: a page, and where the next one begins. */
 export async function pageOf(
   services: RelationshipServices,
   tenant: string,
   side: 'from' | 'to',
-  thing: Thing,
+  entity: Entity,
   page: { after?: RelationshipRow; limit: number; now?: string },
 ): Promise<{ rows: RelationshipRow[]; more: boolean }> {
   const now = page.now ?? new Date(services.clock.now()).toISOString();
   const rows = await services.database.tenantSnapshot(tenant, (tx) =>
-    listRelationships(tx, tenant, side, thing, { ...page, now, limit: page.limit + 1 }),
+    listRelationships(tx, tenant, side, entity, { ...page, now, limit: page.limit + 1 }),
   );
   return { rows: rows.slice(0, page.limit), more: rows.length > page.limit };
 }

@@ -2,7 +2,8 @@
 
 import { limits } from '../core/limits.ts';
 import type { RoomErasing } from '../room/erasing.ts';
-import { removeImportErrors, removeMatching, removeThing } from './store.ts';
+import { removeEntity } from './entity-store.ts';
+import { removeImportErrors, removeMatching } from './store.ts';
 
 export const erasingRelationships: RoomErasing = {
   async eraseSome(tx, { tenant, type, id }) {
@@ -11,7 +12,7 @@ export const erasingRelationships: RoomErasing = {
     if (from === most) return { removed: { relationships: from }, next: '' };
     const to = await removeMatching(tx, tenant, { toType: type, toId: id }, most);
     if (to === most) return { removed: { relationships: from + to }, next: '' };
-    const actors = await removeThing(tx, tenant, { type, id });
+    const actors = await removeEntity(tx, tenant, { type, id });
     const importErrors = await removeImportErrors(tx, tenant, id);
     return { removed: { relationships: from + to, actors, importErrors } };
   },

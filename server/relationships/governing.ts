@@ -6,7 +6,7 @@ import type { AuditedAuthor } from '../core/author.ts';
 import { type Once, onceOf } from '../core/once.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
 import type { EndInvitations, RelationshipServices } from './actions.ts';
-import type { Thing } from './schema.ts';
+import type { Entity } from './schema.ts';
 
 type Request = { tenant: RequestTenant | null; caller: Caller | null; id: string; params: unknown; once?: Once | null };
 
@@ -18,11 +18,15 @@ export type RelationshipRouteServices = RelationshipServices & {
    */
   govern(
     asked: { tenant: string; served: RequestTenant; caller: Caller; requestId: string },
-    question: { action: string; resource: Thing; relationship?: { from: Thing; relationshipType: string; to: Thing } },
+    question: {
+      action: string;
+      resource: Entity;
+      relationship?: { from: Entity; relationshipType: string; to: Entity };
+    },
   ): Promise<unknown>;
 };
 
-export const ThingParams = Type.Object({ tenant: Type.String(), type: Type.String(), id: Type.String() });
+export const EntityParams = Type.Object({ tenant: Type.String(), type: Type.String(), id: Type.String() });
 export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
 export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
 export const backendReaders = { access: { door: 'management', scope: 'relationships:read', users: false } } as const;

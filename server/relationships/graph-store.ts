@@ -20,8 +20,8 @@ export async function readGraph(tx: Transaction, query: GraphQuery): Promise<Fou
   const parts = [
     ...(query.from.length > 0 ? [relationships(query, 'from')] : []),
     ...(query.to.length > 0 ? [relationships(query, 'to')] : []),
-    ...(query.subject.length > 0 ? [things(query, query.subject)] : []),
-    ...(query.resource.length > 0 ? [things(query, query.resource)] : []),
+    ...(query.subject.length > 0 ? [entities(query, query.subject)] : []),
+    ...(query.resource.length > 0 ? [entities(query, query.resource)] : []),
     ...(exact.length > 0 ? [pointed(query, exact, sql`${leaving} and ${arriving}`, 'is there')] : []),
     ...(query.ranges.from.length > 0
       ? [pointed(query, query.ranges.from, sql`${leaving} and r.to_type = q.to_type`, 'itself')]
@@ -80,7 +80,7 @@ function stored({ tenant }: GraphQuery, fits: Sql, now: Sql, most: number): Sql 
 /** The attributes of the far end of relationships `e`, and the join for them; `q.part` tells which end that is. */
 function far({ tenant, attributes }: GraphQuery): { values: Sql; join: Sql } {
   if (!attributes) return { values: sql`null::jsonb`, join: sql`` };
-  const join = sql`left join accord.thing t on t.tenant = ${tenant}
+  const join = sql`left join accord.entity t on t.tenant = ${tenant}
     and t.type = case q.part when 'from' then e.to_type else e.from_type end
     and t.id = case q.part when 'from' then e.to_id else e.from_id end`;
   return { values: sql`t.attributes`, join };
@@ -104,7 +104,7 @@ function relationships(query: GraphQuery, side: 'from' | 'to'): Sql {
   const end =
     side === 'from' ? sql`t.type = e.to_type and t.id = e.to_id` : sql`t.type = e.from_type and t.id = e.from_id`;
   const [attributes, join] = query.attributes
-    ? [sql`t.attributes`, sql`left join accord.thing t on t.tenant = ${tenant} and ${end}`]
+    ? [sql`t.attributes`, sql`left join accord.entity t on t.tenant = ${tenant} and ${end}`]
     : [sql`null::jsonb`, sql``];
   return sql`select q.query_id, e.*, ${attributes} as attributes
     from ${asked(query[side])} cross join lateral (${walks ? walk(query, side, direct) : direct}) as e ${join}`;
@@ -143,8 +143,8 @@ const columnsOf = {
 const most = limits.factsEdgesMax + 1;
 
 /**
- * Every stored relationship on a path between two things that are both known, and few others: from one end over those that
- * another may follow, and from each thing reached those that lead to the other end, by their key. So a thing that has very
+ * Every stored relationship on a path between two entities that are both known, and few others: from one end over those that
+ * another may follow, and from each entity reached those that lead to the other end, by their key. So an entity that has very
  * many costs nothing where they can only be the last of a path. What is stored as the whole path is not among them.
  *
  * All walks go together, and their groups meet at most one more than factsEdgesMax together. What a group met has as
@@ -236,7 +236,7 @@ function walk({ tenant, follows }: GraphQuery, side: 'from' | 'to', direct: Sql)
     select from_type, from_id, name, to_type, to_id from w limit ${limits.factsEdgesMax + 1}`;
 }
 
-function things({ tenant }: GraphQuery, list: readonly Asked[]): Sql {
+function entities({ tenant }: GraphQuery, list: readonly Asked[]): Sql {
   return sql`select q.query_id, ${nameless}, t.attributes
-    from ${asked(list)} join accord.thing t on t.tenant = ${tenant} and t.type = q.type and t.id = q.id`;
+    from ${asked(list)} join accord.entity t on t.tenant = ${tenant} and t.type = q.type and t.id = q.id`;
 }

@@ -1,8 +1,9 @@
 /**
  * The relationships room: actors and resources with their attributes, and the relationships between them. Records: read
- * for each decision (graph/) and search, never held. Owns accord.thing, accord.relationship and accord.relationship_import.
+ * for each decision (graph/) and search, never held. Owns accord.entity, accord.relationship and accord.relationship_import.
  */
 export { createRelationship, deleteRelationship, makeRelationship } from './actions.ts';
+export { attributesOfEntity } from './entities.ts';
 export { erasingRelationships } from './erasing.ts';
 export type { RelationshipRouteServices } from './governing.ts';
 export { GraphReader } from './graph/graph-reader.ts';
@@ -10,7 +11,6 @@ export { type PathPattern, pathPatternOf, stepsOf } from './graph/path-pattern.t
 export { importRelationships } from './import.ts';
 export { relationshipsRoom } from './room.ts';
 export { registerRelationshipRoutes } from './routes.ts';
-export { checkThing } from './rules.ts';
-export type { Relationship, Thing } from './schema.ts';
-export { type Head, type InnerStep, reachedPage, readInner, type ThingsPage, thingsPage } from './search-store.ts';
-export { attributesOfThing } from './things.ts';
+export { checkEntity } from './rules.ts';
+export type { Entity, Relationship } from './schema.ts';
+export { type EntitiesPage, entitiesPage, type Head, type InnerStep, reachedPage, readInner } from './search-store.ts';

@@ -1,5 +1,5 @@
 /**
- * The lists of relationships of one thing: bare arrays, as the specification shows. An actor's is complete when no limit
+ * The lists of relationships of one entity: bare arrays, as the specification shows. An actor's is complete when no limit
  * is sent, and written page by page where it is long; a resource's may be very wide and has pages always.
  */
 
@@ -10,9 +10,9 @@ import type { App } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, linkNext, notACursor, PageQuery, WholeQuery } from '../http/paging.ts';
 import { sendList } from '../http/streamed-list.ts';
 import { pageOf } from './actions.ts';
-import { governed, type RelationshipRouteServices, readers, ThingParams } from './governing.ts';
+import { EntityParams, governed, type RelationshipRouteServices, readers } from './governing.ts';
 import { relationshipProblem } from './problems.ts';
-import { FromEntry, type RelationshipRow, type Thing, ToEntry } from './schema.ts';
+import { type Entity, FromEntry, type RelationshipRow, ToEntry } from './schema.ts';
 
 const fromEntry = (row: RelationshipRow) => ({ relationshipType: row.name, to: { id: row.to_id, type: row.to_type } });
 const toEntry = (row: RelationshipRow) => ({
@@ -29,7 +29,7 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
       summary: "List an actor's relationships; 404 when it has none",
       description:
         'Direct ones only. A user may by the policy actorType:relationships:list; its resource is the actor.',
-      params: ThingParams,
+      params: EntityParams,
       querystring: WholeQuery,
       response: { 200: Type.Array(FromEntry) },
     },
@@ -58,7 +58,7 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
     schema: {
       summary: 'List the relationships that lead to a resource',
       description: `Direct ones only, ${limits.pageItemsMax} unless limit says less; Link rel="next" leads on. A user may by the policy resourceType:relationships:list.`,
-      params: ThingParams,
+      params: EntityParams,
       querystring: PageQuery,
       response: { 200: Type.Array(ToEntry) },
     },
@@ -81,8 +81,8 @@ function cursorOf(last: RelationshipRow | undefined, side: 'from' | 'to'): strin
   return encodeCursor(JSON.stringify([last.name, ...far]), `relationships ${side}`);
 }
 
-/** The row that a page of the thing's list ended with. @throws Problem invalid_request */
-function rowOf(cursor: string, { type, id }: Thing, side: 'from' | 'to'): RelationshipRow {
+/** The row that a page of the entity's list ended with. @throws Problem invalid_request */
+function rowOf(cursor: string, { type, id }: Entity, side: 'from' | 'to'): RelationshipRow {
   const position = decodeCursor(cursor, `relationships ${side}`, /^\["[^\0]*"\]$/);
   let parts: unknown;
   try {

@@ -7,7 +7,7 @@ export const relationshipProblem = defineProblems({
     title: 'Relationship not found',
     when: 'There is no such relationship, or it has expired.',
   },
-  thing_not_found: {
+  entity_not_found: {
     status: 404,
     title: 'Actor or resource not found',
     when: 'The actor or resource is not registered.',

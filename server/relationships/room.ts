@@ -10,7 +10,7 @@ import { removeRestOfTenant, removeSomeOfTenant } from './tenant-store.ts';
 
 export const relationshipsRoom = defineRoom({
   name: 'relationships',
-  tables: ['relationship', 'relationship_change', 'relationship_import', 'thing'],
+  tables: ['relationship', 'relationship_change', 'relationship_import', 'entity'],
   create({ database, scheduler }, use) {
     const govern = fromAbove<RelationshipRouteServices['govern']>('govern');
     const endInvitations = fromAbove<RelationshipRouteServices['endInvitations']>('endInvitations');

@@ -4,13 +4,13 @@ import { limits } from '../core/limits.ts';
 import type { App } from '../http/fastify.ts';
 import { createRelationship, deleteRelationship, relationshipOf } from './actions.ts';
 import { registerBulkRoutes } from './bulk-routes.ts';
-import { governed, type RelationshipRouteServices, recordAuthorOf, ThingParams, writers } from './governing.ts';
+import { registerEntityRoutes } from './entity-routes.ts';
+import { EntityParams, governed, type RelationshipRouteServices, recordAuthorOf, writers } from './governing.ts';
 import { registerListRoutes } from './list-routes.ts';
 import { RelationshipBody } from './schema.ts';
-import { registerThingRoutes } from './thing-routes.ts';
 
 export function registerRelationshipRoutes(app: App, services: RelationshipRouteServices): void {
-  registerThingRoutes(app, services);
+  registerEntityRoutes(app, services);
   registerListRoutes(app, services);
   registerChanges(app, services);
   registerBulkRoutes(app, services);
@@ -25,7 +25,7 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
     schema: {
       summary: 'Make a relationship, or give one that is there another expiry',
       description: 'A user may by the policy From:relationship:To:create; its resource is the target.',
-      params: ThingParams,
+      params: EntityParams,
       body: RelationshipBody,
       response: { 200: RelationshipBody, 201: RelationshipBody },
     },
@@ -52,7 +52,7 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
       summary: 'Delete a relationship',
       description: 'A user may by the policy From:relationship:To:delete; its resource is the target.',
       params: Type.Object({
-        ...ThingParams.properties,
+        ...EntityParams.properties,
         relationshipType: Type.String(),
         toType: Type.String(),
         toId: Type.String(),

@@ -5,13 +5,13 @@ import { isTypeName, wrongId } from '../core/ids.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type ProblemPlace, problem } from '../core/problems.ts';
-import type { ThingTypeSpec } from '../types/index.ts';
+import type { EntityTypeSpec } from '../types/index.ts';
 import { relationshipProblem } from './problems.ts';
-import type { Attributes, Relationship, Thing } from './schema.ts';
+import type { Attributes, Entity, Relationship } from './schema.ts';
 
 /** @throws Problem invalid_request */
-export function checkThing(thing: Thing, pointer: string): void {
-  const detail = wrongId(thing.id);
+export function checkEntity(entity: Entity, pointer: string): void {
+  const detail = wrongId(entity.id);
   if (detail !== undefined)
     throw problem('invalid_request', { detail, errors: [{ pointer: `${pointer}/id`, detail }] });
 }
@@ -28,18 +28,22 @@ export function expiryOf(text: string, now: number): { ok: true; at: string } | 
  * The attributes in a body that may repeat id and type.
  * @throws Problem attributes_invalid naming each that the type does not declare, that is missing, or of another type
  */
-export function attributesOf(thing: Thing, spec: ThingTypeSpec, body: Readonly<Record<string, unknown>>): Attributes {
+export function attributesOf(
+  entity: Entity,
+  spec: EntityTypeSpec,
+  body: Readonly<Record<string, unknown>>,
+): Attributes {
   const declared = spec.attributes ?? {};
   const errors: ProblemPlace[] = [];
   const refuse = (name: string, detail: string) => errors.push({ pointer: `/${pointerStep(name)}`, detail });
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(body)) {
     if (name === 'id' || name === 'type') {
-      if (value !== thing[name]) refuse(name, `Must be ${thing[name]}, as in the path.`);
+      if (value !== entity[name]) refuse(name, `Must be ${entity[name]}, as in the path.`);
       continue;
     }
     const type = Object.hasOwn(declared, name) ? declared[name]?.type : undefined;
-    if (type === undefined) refuse(name, `The type ${thing.type} has no attribute of this name.`);
+    if (type === undefined) refuse(name, `The type ${entity.type} has no attribute of this name.`);
     else if (!isOfType(type, value)) refuse(name, typeWords[type]);
     else attributes[name] = value;
   }
@@ -51,7 +55,7 @@ export function attributesOf(thing: Thing, spec: ThingTypeSpec, body: Readonly<R
   throw relationshipProblem('attributes_invalid', { detail, errors });
 }
 
-type AttributeType = NonNullable<ThingTypeSpec['attributes']>[string]['type'];
+type AttributeType = NonNullable<EntityTypeSpec['attributes']>[string]['type'];
 const typeWords: Record<AttributeType, string> = {
   string: `Must be a string of at most ${limits.attributeCharsMax} characters.`,
   number: 'Must be a number.',
@@ -67,7 +71,7 @@ function isOfType(type: AttributeType, value: unknown): value is Attributes[stri
 
 export type ReadLine = { ok: true; relationship: Relationship } | { ok: false; pointer?: string; detail: string };
 const lineFields = ['from', 'relationshipType', 'to', 'expiresAt'];
-const thingFields = ['id', 'type'];
+const entityFields = ['id', 'type'];
 
 /** Reads one line of an import: the shape of an export's line, strictly. @param now ms */
 export function readLine(text: string, now: number): ReadLine {
@@ -81,20 +85,20 @@ export function readLine(text: string, now: number): ReadLine {
   const unknown = unknownIn(value, '', lineFields);
   if (unknown !== undefined) return unknown;
   const { from, relationshipType, to, expiresAt } = value;
-  const wrong = wrongThing(from, '/from') ?? wrongThing(to, '/to');
+  const wrong = wrongEntity(from, '/from') ?? wrongEntity(to, '/to');
   if (wrong !== undefined) return wrong;
   if (!isTypeName(relationshipType))
     return { ok: false, pointer: '/relationshipType', detail: 'Must be the name of a relationship.' };
-  const relationship = { from: from as Thing, relationshipType, to: to as Thing };
+  const relationship = { from: from as Entity, relationshipType, to: to as Entity };
   if (expiresAt === undefined) return { ok: true, relationship };
   const expiry = expiryOf(String(expiresAt), now);
   if (!expiry.ok) return { ok: false, pointer: '/expiresAt', detail: expiry.detail };
   return { ok: true, relationship: { ...relationship, expiresAt: expiry.at } };
 }
 
-function wrongThing(value: unknown, pointer: string): ReadLine | undefined {
+function wrongEntity(value: unknown, pointer: string): ReadLine | undefined {
   if (!isObject(value)) return { ok: false, pointer, detail: 'Must be an object with type and id.' };
-  const unknown = unknownIn(value, pointer, thingFields);
+  const unknown = unknownIn(value, pointer, entityFields);
   if (unknown !== undefined) return unknown;
   if (!isTypeName(value.type)) return { ok: false, pointer: `${pointer}/type`, detail: 'Must be the name of a type.' };
   const detail = typeof value.id === 'string' ? wrongId(value.id) : 'Must be a string.';

@@ -1,22 +1,22 @@
-/** Shapes of the relationships room: things (actors and resources) with their attributes, and relationships. */
+/** Shapes of the relationships room: entities (actors and resources) with their attributes, and relationships. */
 import { type Static, Type } from 'typebox';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 
 const id = Type.String({
   minLength: 1,
-  maxLength: limits.thingIdBytesMax,
-  description: `An identifier of at most ${limits.thingIdBytesMax} bytes.`,
+  maxLength: limits.entityIdBytesMax,
+  description: `An identifier of at most ${limits.entityIdBytesMax} bytes.`,
 });
 const typeName = (description: string) =>
   Type.String({ minLength: 1, maxLength: limits.typeNameCharsMax, description });
 
 /** An actor or a resource. */
-export const Thing = Type.Object(
+export const Entity = Type.Object(
   { id, type: typeName('Its type.') },
   { additionalProperties: false, description: 'An actor or a resource.' },
 );
-export type Thing = { id: string; type: string };
+export type Entity = { id: string; type: string };
 
 const expiresAt = Type.Optional(
   Type.String({
@@ -27,28 +27,28 @@ const expiresAt = Type.Optional(
 );
 
 export const RelationshipBody = Type.Object(
-  { relationshipType: typeName('Name of the relationship, such as is_owner_of.'), to: Thing, expiresAt },
+  { relationshipType: typeName('Name of the relationship, such as is_owner_of.'), to: Entity, expiresAt },
   { additionalProperties: false },
 );
 export type RelationshipBody = Static<typeof RelationshipBody>;
 
 /** What the specification shows of an actor's relationship, and nothing more. */
-export const FromEntry = Type.Object({ relationshipType: Type.String(), to: Thing });
-export const ToEntry = Type.Object({ relationshipType: Type.String(), from: Thing });
+export const FromEntry = Type.Object({ relationshipType: Type.String(), to: Entity });
+export const ToEntry = Type.Object({ relationshipType: Type.String(), from: Entity });
 
 /** One relationship of an import or an export. */
 export type Relationship = {
-  from: Thing;
+  from: Entity;
   relationshipType: string;
-  to: Thing;
+  to: Entity;
   /** RFC 3339 in UTC with milliseconds. */
   expiresAt?: string;
 };
 
-export const ThingView = Type.Object({ id: Type.String(), type: Type.String() }, { additionalProperties: true });
+export const EntityView = Type.Object({ id: Type.String(), type: Type.String() }, { additionalProperties: true });
 
 export type Attributes = Record<string, string | number | boolean>;
-export const ThingRow = Type.Object({ type: Type.String(), id: Type.String(), attributes: Json<Attributes>() });
+export const EntityRow = Type.Object({ type: Type.String(), id: Type.String(), attributes: Json<Attributes>() });
 
 export const RelationshipRow = Type.Object({
   from_type: Type.String(),

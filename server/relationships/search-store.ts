@@ -1,16 +1,19 @@
-/** SQL that lists the candidates of a search. Things come by id in byte order, `now` is RFC 3339: what has expired at it is not there. */
+/** SQL that lists the candidates of a search. Entities come by id in byte order, `now` is RFC 3339: what has expired at it is not there. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { column, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 
 const Id = Type.Object({ id: Type.String() });
-export type ThingsPage = { tenant: string; type: string; after: string; count: number; now: string };
+export type EntitiesPage = { tenant: string; type: string; after: string; count: number; now: string };
 
-/** Things of a type: those that are registered, and those that any relationship begins at or leads to. */
-export async function thingsPage(tx: Transaction, { tenant, type, after, count, now }: ThingsPage): Promise<string[]> {
+/** Entities of a type: those that are registered, and those that any relationship begins at or leads to. */
+export async function entitiesPage(
+  tx: Transaction,
+  { tenant, type, after, count, now }: EntitiesPage,
+): Promise<string[]> {
   const holding = sql`(r.expires_at is null or r.expires_at > ${now})`;
-  // A thing may have very many relationships: one look-up finds the next thing, whatever stands between.
+  // An entity may have very many relationships: one look-up finds the next entity, whatever stands between.
   const ends = (typeColumn: Sql, id: Sql) => {
     const next = (beyond: Sql) => sql`select ${id} as id from accord.relationship r where r.tenant = ${tenant}
       and ${typeColumn} = ${type} and ${id} > ${beyond} and ${holding} order by ${id} limit 1`;
@@ -21,27 +24,27 @@ export async function thingsPage(tx: Transaction, { tenant, type, after, count, 
   const rows = await tx.many(
     Id,
     sql`select id from (
-        (select id from accord.thing where tenant = ${tenant} and type = ${type} and id > ${after} order by id limit ${count})
-        union ${ends(sql`r.from_type`, sql`r.from_id`)} union ${ends(sql`r.to_type`, sql`r.to_id`)}) as things
+        (select id from accord.entity where tenant = ${tenant} and type = ${type} and id > ${after} order by id limit ${count})
+        union ${ends(sql`r.from_type`, sql`r.from_id`)} union ${ends(sql`r.to_type`, sql`r.to_id`)}) as entities
       order by id limit ${count}`,
   );
   return rows.map((row) => row.id);
 }
 
-/** Of a relationship `r`: that it begins at (`from`), or leads to (`to`), the thing `w`, and what is at its other end. */
+/** Of a relationship `r`: that it begins at (`from`), or leads to (`to`), the entity `w`, and what is at its other end. */
 function endsOf(start: 'from' | 'to'): { near: Sql; farType: Sql; far: Sql } {
   return start === 'from'
     ? { near: sql`r.from_type = w.type and r.from_id = w.id`, farType: sql`r.to_type`, far: sql`r.to_id` }
     : { near: sql`r.to_type = w.type and r.to_id = w.id`, farType: sql`r.from_type`, far: sql`r.from_id` };
 }
 
-/** A thing, and the name of relationships of it that are the last to what is searched for. */
+/** An entity, and the name of relationships of it that are the last to what is searched for. */
 export type Head = { type: string; id: string; name: string };
 
-/** Things at the other end of the heads' relationships, from (`from`) or to (`to`) them. */
+/** Entities at the other end of the heads' relationships, from (`from`) or to (`to`) them. */
 export async function reachedPage(
   tx: Transaction,
-  { tenant, type, after, count, now }: ThingsPage,
+  { tenant, type, after, count, now }: EntitiesPage,
   start: 'from' | 'to',
   heads: readonly Head[],
 ): Promise<string[]> {
@@ -66,7 +69,7 @@ export type InnerStep = { root: number; after: string; name: string; type: strin
 /** What the roots reach over relationships that others may follow, and by which type; one may come more than once. More than limits.searchHeadsMax: too many. */
 export function readInner(
   tx: Transaction,
-  { tenant, now }: Pick<ThingsPage, 'tenant' | 'now'>,
+  { tenant, now }: Pick<EntitiesPage, 'tenant' | 'now'>,
   start: 'from' | 'to',
   roots: readonly { type: string; id: string }[],
   steps: readonly InnerStep[],

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count, Nullable } from '../core/db/rows.ts';
 import { column, type Sql, sql } from '../core/db/sql.ts';
-import type { Attributes, Filter, Line, LineError, Relationship, Thing } from './schema.ts';
+import type { Entity, Filter, Line, LineError, Relationship } from './schema.ts';
 import * as shapes from './schema.ts';
 
 export type { Filter, Line } from './schema.ts';
@@ -12,36 +12,12 @@ const none = sql``;
 const columns = sql`from_type, from_id, name, to_type, to_id, expires_at`;
 const holding = (now: string) => sql`(expires_at is null or expires_at > ${now})`;
 
-export async function readThing(tx: Transaction, tenant: string, { type, id }: Thing): Promise<Attributes | undefined> {
-  const row = await tx.maybe(
-    shapes.ThingRow,
-    sql`select type, id, attributes from accord.thing where tenant = ${tenant} and type = ${type} and id = ${id}`,
-  );
-  return row?.attributes;
-}
-
-export async function upsertThing(
-  tx: Transaction,
-  tenant: string,
-  thing: Thing,
-  attributes: Attributes,
-): Promise<void> {
-  await tx.run(sql`
-    insert into accord.thing (tenant, type, id, attributes)
-    values (${tenant}, ${thing.type}, ${thing.id}, ${JSON.stringify(attributes)})
-    on conflict (tenant, type, id) do update set attributes = excluded.attributes, updated_at = now()`);
-}
-
-export function removeThing(tx: Transaction, tenant: string, { type, id }: Thing): Promise<number> {
-  return tx.run(sql`delete from accord.thing where tenant = ${tenant} and type = ${type} and id = ${id}`);
-}
-
-/** A page of what begins at a thing (`from`) or leads to it (`to`), in the order of the index, after a row. */
+/** A page of what begins at an entity (`from`) or leads to it (`to`), in the order of the index, after a row. */
 export function listRelationships(
   tx: Transaction,
   tenant: string,
   side: 'from' | 'to',
-  { type, id }: Thing,
+  { type, id }: Entity,
   page: { after?: shapes.RelationshipRow; limit: number; now: string },
 ): Promise<shapes.RelationshipRow[]> {
   const { after } = page;

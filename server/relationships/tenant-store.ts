@@ -12,5 +12,5 @@ export function removeSomeOfTenant(tx: Transaction, tenant: string, limit: numbe
 export async function removeRestOfTenant(tx: Transaction, tenant: string): Promise<void> {
   await tx.run(sql`delete from accord.relationship where tenant = ${tenant}`);
   await tx.run(sql`delete from accord.relationship_change where tenant = ${tenant}`);
-  await tx.run(sql`delete from accord.thing where tenant = ${tenant}`);
+  await tx.run(sql`delete from accord.entity where tenant = ${tenant}`);
 }

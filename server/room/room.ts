@@ -6,12 +6,12 @@
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { Database } from '../core/db/database.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import type { FairScheduler } from '../core/fair-scheduler.ts';
 import type { Meters, Recorders } from '../core/metrics.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Outbound } from '../core/outbound/outbound.ts';
 import type { Problems } from '../core/problems.ts';
-import type { Sealer } from '../core/sealer.ts';
 import type { App, CountMore } from '../http/fastify.ts';
 import type { RoomErasing } from './erasing.ts';
 import type { ResourceKind } from './resource-kind.ts';
@@ -25,7 +25,7 @@ export type Ground = {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly database: Database;
-  readonly sealer: Sealer;
+  readonly encrypter: Encrypter;
   readonly outbound: Outbound;
   /** {base_url}: what callers reach the APIs by, and what issuers are named after. */
   readonly baseUrl: string;

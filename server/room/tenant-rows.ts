@@ -2,7 +2,7 @@
 import type { TenantSpec } from '../../crds/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Transaction } from '../core/db/database.ts';
-import type { Sealer } from '../core/sealer.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 
 /** What a write of a tenant's configuration changed. */
 export type RowChange = { kind: string; name: string; action: string };
@@ -14,7 +14,7 @@ export type RowChange = { kind: string; name: string; action: string };
 export type TenantRows = {
   /** Makes what a tenant must have, under the lock of its row, whenever the tenant is written. */
   ensure?(
-    services: { sealer: Sealer; clock: Clock },
+    services: { encrypter: Encrypter; clock: Clock },
     write: { tx: Transaction; tenant: string; spec: TenantSpec },
   ): Promise<RowChange | undefined>;
   /** How many objects of manifests name the tenant: while there are any, it is not erased. */

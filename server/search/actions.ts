@@ -1,10 +1,10 @@
-/** The verbs of the search room: which things (subjects or resources) of a type, and which policies, a decision would allow. */
+/** The verbs of the search room: which entities (subjects or resources) of a type, and which policies, a decision would allow. */
 import { type Asked, type AuthorizationRequest, type AuthzServices, allowAll, questionOf } from '../authz/index.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { sharedSide } from '../facts/index.ts';
 import { type Enumerate, enumerationOf } from './enumeration.ts';
-import type { Found, Page, ThingSearch } from './schema.ts';
+import type { EntitySearch, Found, Page } from './schema.ts';
 
 export type SearchServices = AuthzServices & { database: Pick<Database, 'read'> };
 
@@ -12,15 +12,15 @@ export type SearchServices = AuthzServices & { database: Pick<Database, 'read'> 
 export type ChargeRate = (decisions: number) => boolean;
 
 /**
- * A page of the things of a type that the decision allows, by id in byte order. It may have few, or none, though there are
+ * A page of the entities of a type that the decision allows, by id in byte order. It may have few, or none, though there are
  * more: at most limits.searchCandidatesMax are checked, and no more once limits.searchPageMsMax have passed, or than may
  * be spent.
  * @throws Problem forbidden when an end user asks about somebody else; what `chargeRate` throws
  */
-export async function searchThings(
+export async function searchEntities(
   given: SearchServices & { chargeRate: ChargeRate },
   asked: Asked,
-  search: ThingSearch,
+  search: EntitySearch,
   page: Page,
 ): Promise<Found> {
   const { vary, request } = search;

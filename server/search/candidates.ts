@@ -1,7 +1,7 @@
 /**
- * Owns the question whether the relationships of the known side lead to every thing that a search can find, pure. They do
- * when the policy cannot tell things without such relationships apart (it is then asked once about a thing that is
- * nobody's); otherwise all things of the type are candidates.
+ * Owns the question whether the relationships of the known side lead to every entity that a search can find, pure. They do
+ * when the policy cannot tell entities without such relationships apart (it is then asked once about an entity that is
+ * nobody's); otherwise all entities of the type are candidates.
  */
 
 import type { GraphTerm, GraphUse, Reads } from '../rego/schema.ts';
@@ -11,7 +11,7 @@ import type { Types } from '../types/index.ts';
 type Named = { type: string; id: string };
 type Side = 'subject' | 'resource';
 
-/** Things that paths of this pattern lead to, from (or, searching subjects, to) a known thing. */
+/** Entities that paths of this pattern lead to, from (or, searching subjects, to) a known entity. */
 export type Root = Named & { readonly pattern: PathPattern };
 
 type Sought = {
@@ -44,7 +44,7 @@ export function rootsOf(reads: Reads, types: Types, sought: Sought): Root[] | un
 
 type Found = Named & { key: string };
 
-/** A use of the candidate's own relationships: those that lead to a thing that is known. */
+/** A use of the candidate's own relationships: those that lead to an entity that is known. */
 function rootsOfOwn(types: Types, sought: Sought, use: GraphUse): Found[] | undefined {
   if (use.id === undefined || isCandidate(use.id, sought)) return undefined;
   const id = saidBy(use.id, sought);
@@ -52,7 +52,7 @@ function rootsOfOwn(types: Types, sought: Sought, use: GraphUse): Found[] | unde
   return keysOf(types, sought, use).map(({ key, type }) => ({ type, id, key }));
 }
 
-/** A use of the known thing's relationships: those that lead to the candidate; the others are the same for every candidate. */
+/** A use of the known entity's relationships: those that lead to the candidate; the others are the same for every candidate. */
 function rootsOfKnown(types: Types, sought: Sought, use: GraphUse): Found[] | undefined {
   if (use.id === undefined || !isCandidate(use.id, sought)) return [];
   const { type, id } = sought.known;

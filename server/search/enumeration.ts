@@ -1,44 +1,44 @@
 /**
- * Owns the choice of candidates: what relationships lead to, when nothing else can be allowed, or all things of the type.
+ * Owns the choice of candidates: what relationships lead to, when nothing else can be allowed, or all entities of the type.
  * Both come in the order of ids, so that a search goes on by the other when the policy was changed between two pages.
  */
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { PolicyEntry } from '../policies/index.ts';
 import {
+  type EntitiesPage,
+  entitiesPage,
   type Head,
   type InnerStep,
   reachedPage,
   readInner,
   stepsOf,
-  type ThingsPage,
-  thingsPage,
 } from '../relationships/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { type Root, rootsOf } from './candidates.ts';
-import type { ThingSearch } from './schema.ts';
+import type { EntitySearch } from './schema.ts';
 
 /** The next so many ids after one. */
 export type Enumerate = (after: string, count: number) => Promise<string[]>;
 
-/** No thing has it: ids have no control characters. */
+/** No entity has it: ids have no control characters. */
 const PROBE_ID = '\u0001';
 
 /**
  * How the candidates of a search are listed.
- * @param isAllowed the decision about one thing of the type
+ * @param isAllowed the decision about one entity of the type
  * @param now ms
  */
 export function enumerationOf(
   database: Pick<Database, 'read'>,
   { tenant, types }: TenantSnapshot,
   policy: PolicyEntry,
-  { vary, type, request }: ThingSearch,
+  { vary, type, request }: EntitySearch,
   { isAllowed, now }: { isAllowed: (id: string) => Promise<boolean>; now: number },
 ): Enumerate {
   const at = new Date(now).toISOString();
-  const pageOf = (after: string, count: number): ThingsPage => ({ tenant, type, after, count, now: at });
-  const everything: Enumerate = (after, count) => database.read(tenant, (tx) => thingsPage(tx, pageOf(after, count)));
+  const pageOf = (after: string, count: number): EntitiesPage => ({ tenant, type, after, count, now: at });
+  const everything: Enumerate = (after, count) => database.read(tenant, (tx) => entitiesPage(tx, pageOf(after, count)));
   const { id, type: knownType } = request[vary === 'subject' ? 'resource' : 'subject'] ?? {};
   const known = {
     ...(typeof id === 'string' ? { id } : {}),
@@ -66,7 +66,7 @@ export function enumerationOf(
 /** Whose relationships are the last on the paths: the roots themselves, and what they reach. */
 async function headsOf(
   database: Pick<Database, 'read'>,
-  page: Pick<ThingsPage, 'tenant' | 'now'>,
+  page: Pick<EntitiesPage, 'tenant' | 'now'>,
   start: 'from' | 'to',
   roots: readonly Root[],
 ): Promise<Head[] | 'many'> {

@@ -1,7 +1,7 @@
 /** Shapes of the search room. */
 import type { AuthorizationRequest } from '../authz/index.ts';
 
-export type ThingSearch = {
+export type EntitySearch = {
   vary: 'subject' | 'resource';
   type: string;
   /** The question; what is searched for has its attributes, and no id. */

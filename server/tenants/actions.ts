@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
-import type { Sealer } from '../core/sealer.ts';
 import type { TenantRows } from '../room/tenant-rows.ts';
 import { tenantProblem } from './problems.ts';
 import type { TenantSpec } from './schema.ts';
@@ -15,7 +15,7 @@ import type { ConfigWritten, TenantUnit, WriteTenant } from './unit.ts';
 export type TenantServices = {
   database: Database;
   clock: Clock;
-  sealer: Sealer;
+  encrypter: Encrypter;
   write: WriteTenant;
   /** Of all rooms: what comes with a tenant, and goes with it. */
   rows: readonly TenantRows[];
@@ -45,7 +45,7 @@ export async function putTenant(
       const made = await rows.ensure?.(services, { tx, tenant, spec });
       if (made !== undefined) unit.changed(made.kind, made.name, made.action);
     }
-    if (secrets !== undefined) await storeSecrets(services.sealer, unit, secrets, writer);
+    if (secrets !== undefined) await storeSecrets(services.encrypter, unit, secrets, writer);
     if (row.revision > 0 && same) return;
     await updateTenant(tx, tenant, { spec, state: 'active' }, writer);
     unit.changed('tenant', tenant, claimed === 'adopted' ? 'adopt' : 'put');

@@ -7,9 +7,9 @@ import type { WriteTenant } from './unit.ts';
 export const tenantsRoom = defineRoom({
   name: 'tenants',
   tables: ['tenant_secret', 'config_change', 'tenant'],
-  create({ database, clock, sealer, rooms }) {
+  create({ database, clock, encrypter, rooms }) {
     const write = fromAbove<WriteTenant>('write');
-    return { database, clock, sealer, rows: tenantRowsOf(rooms), write: write.call, provideWrite: write.provide };
+    return { database, clock, encrypter, rows: tenantRowsOf(rooms), write: write.call, provideWrite: write.provide };
   },
   writtenByOperator: true,
   resourceKinds,

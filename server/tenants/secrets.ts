@@ -1,23 +1,24 @@
 /**
- * Owns the values of the Secrets that a Tenant refers to, such as its mail server's password: sealed in accord.tenant_secret,
+ * Owns the values of the Secrets that a Tenant refers to, such as its mail server's password: encrypted in accord.tenant_secret,
  * written in the config write of the Tenant, and told by a keyed digest whether they changed.
  */
+
+import type { Encrypter } from '../core/encrypter.ts';
 import type { Writer } from '../core/ownership.ts';
-import type { Sealer } from '../core/sealer.ts';
 import { deleteSecret, readSecretDigests, upsertSecret } from './store.ts';
 import type { TenantUnit } from './unit.ts';
 
 /** Members of a Secret by the name under which the tenant uses it: `{"mail.smtp": {"username": …, "password": …}}`. */
 export type TenantSecrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Where a value lies, for the sealer. */
+/** Where a value lies, for the encrypter. */
 export function placeOfSecret(tenant: string, name: string): string[] {
   return ['tenant_secret', tenant, name];
 }
 
 /** Makes the stored secrets of a tenant these; what did not change is not written. */
 export async function storeSecrets(
-  sealer: Pick<Sealer, 'seal' | 'digest'>,
+  encrypter: Pick<Encrypter, 'encrypt' | 'digest'>,
   unit: TenantUnit,
   secrets: TenantSecrets,
   writer: Writer,
@@ -27,9 +28,9 @@ export async function storeSecrets(
   for (const [name, members] of Object.entries(secrets)) {
     const value = Buffer.from(JSON.stringify(members));
     const place = placeOfSecret(tenant, name);
-    const digest = sealer.digest(value, place);
+    const digest = encrypter.digest(value, place);
     if (stored.get(name) === digest) continue;
-    await upsertSecret(tx, tenant, { name, digest, sealed: sealer.seal(value, place) }, writer);
+    await upsertSecret(tx, tenant, { name, digest, encrypted: encrypter.encrypt(value, place) }, writer);
     unit.changed('tenant_secret', name, 'put');
   }
   for (const name of stored.keys()) {

@@ -63,13 +63,13 @@ export function readSecretDigests(tx: Transaction, tenant: string): Promise<Stat
 export async function upsertSecret(
   tx: Transaction,
   tenant: string,
-  { name, digest, sealed }: { name: string; digest: string; sealed: Buffer },
+  { name, digest, encrypted }: { name: string; digest: string; encrypted: Buffer },
   writer: Writer,
 ): Promise<void> {
   await tx.run(sql`
-    insert into accord.tenant_secret (tenant, name, digest, sealed, updated_by)
-    values (${tenant}, ${name}, ${digest}, ${sealed}, ${writer.actor})
-    on conflict (tenant, name) do update set digest = excluded.digest, sealed = excluded.sealed, updated_at = now(),
+    insert into accord.tenant_secret (tenant, name, digest, encrypted, updated_by)
+    values (${tenant}, ${name}, ${digest}, ${encrypted}, ${writer.actor})
+    on conflict (tenant, name) do update set digest = excluded.digest, encrypted = excluded.encrypted, updated_at = now(),
       updated_by = excluded.updated_by`);
 }
 

@@ -10,25 +10,25 @@ import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '.
 import { typeProblem } from './problems.ts';
 import { checkTypeName, typeKeyOf } from './rules.ts';
 import type {
+  EntityKind,
+  EntityTypeRow,
+  EntityTypeSpec,
   RelationshipTypeRow,
   RelationshipTypeSpec,
-  ThingKind,
-  ThingTypeRow,
-  ThingTypeSpec,
   TypeKey,
 } from './schema.ts';
 import {
   countTypes,
+  readEntityType,
   readRelationshipType,
-  readThingType,
+  removeEntityType,
   removeRelationshipType,
-  removeThingType,
   retireRelationshipType,
+  updateEntityTypeOwner,
   updateRelationshipTypeOwner,
-  updateThingTypeOwner,
+  upsertEntityType,
   upsertRelationshipType,
-  upsertThingType,
-  usesOfThingType,
+  usesOfEntityType,
 } from './store.ts';
 import { type Peers, resolveReferences, usesOfRelationshipType } from './together.ts';
 
@@ -41,17 +41,17 @@ type PutRelationshipTypeOptions = PutTypeOptions & { peers?: Peers };
  * Creates or replaces a type of actors or resources; unchanged, it does nothing.
  * @throws Problem type_name_invalid, type_name_taken, type_quota_reached, precondition_failed, and those of ownership
  */
-export async function putThingType(
+export async function putEntityType(
   services: TypeServices,
   writer: Writer,
   tenant: string,
-  type: { kind: ThingKind; name: string; spec: ThingTypeSpec },
+  type: { kind: EntityKind; name: string; spec: EntityTypeSpec },
   options: PutTypeOptions = {},
 ): Promise<ConfigWritten<{ revision: number }>> {
   const { kind, name, spec } = type;
   checkTypeName(name);
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
-    const row = await readThingType(unit.tx, tenant, name);
+    const row = await readEntityType(unit.tx, tenant, name);
     if (row !== undefined && row.kind !== kind) {
       throw typeProblem('type_name_taken', { detail: `There is a type of ${row.kind}s called ${name}.` });
     }
@@ -59,9 +59,9 @@ export async function putThingType(
     checkIfMatch(options.ifMatch, row?.revision);
     if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
       return { revision: row.revision };
-    if (row === undefined) await checkQuota(unit, 'thing');
+    if (row === undefined) await checkQuota(unit, 'entity');
     if (options.dryRun) return { revision: row?.revision ?? 0 };
-    await upsertThingType(unit.tx, tenant, { name, kind, spec, revision: unit.revision }, writer);
+    await upsertEntityType(unit.tx, tenant, { name, kind, spec, revision: unit.revision }, writer);
     unit.changed(`${kind}_type`, name, claimed === 'adopted' ? 'adopt' : 'put');
     return { revision: unit.revision };
   });
@@ -72,41 +72,41 @@ export async function putThingType(
  * @throws Problem type_not_found for an API caller (a manifest's deletion is idempotent), type_in_use,
  *   precondition_failed, ownership
  */
-export async function deleteThingType(
+export async function deleteEntityType(
   services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
-  { kind, name }: { kind: ThingKind; name: string },
+  { kind, name }: { kind: EntityKind; name: string },
   options: { ifMatch?: string } = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
-    const row = await readThingType(unit.tx, tenant, name, 'delete');
+    const row = await readEntityType(unit.tx, tenant, name, 'delete');
     if (row === undefined || row.kind !== kind) return missing(writer);
     claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
-    const use = await usesOfThingType(unit.tx, tenant, name);
+    const use = await usesOfEntityType(unit.tx, tenant, name);
     if (use !== undefined) throw typeProblem('type_in_use', { detail: `There is left: ${use}.` });
-    await removeThingType(unit.tx, tenant, name);
+    await removeEntityType(unit.tx, tenant, name);
     unit.changed(`${kind}_type`, name, 'delete');
   });
 }
 
 /** Gives the writer's type to another owner as it is; does nothing when it is not (any more) the writer's. */
-export function transferThingType(
+export function transferEntityType(
   services: ConfigWriteServices,
   writer: Writer,
   tenant: string,
-  { kind, name }: { kind: ThingKind; name: string },
+  { kind, name }: { kind: EntityKind; name: string },
   to: Owner,
 ): Promise<ConfigWritten<void>> {
   const row = {
     kind: `${kind}_type`,
     name,
     ownerOf: async (tx: Transaction) => {
-      const found = await readThingType(tx, tenant, name);
+      const found = await readEntityType(tx, tenant, name);
       return found?.kind === kind ? found.owner : undefined;
     },
-    setOwner: (tx: Transaction, owner: Owner) => updateThingTypeOwner(tx, tenant, name, owner),
+    setOwner: (tx: Transaction, owner: Owner) => updateEntityTypeOwner(tx, tenant, name, owner),
   };
   return transferRow(services, tenant, writer, row, to);
 }
@@ -193,7 +193,7 @@ export function transferRelationshipType(
 }
 
 /** @throws Problem type_quota_reached */
-async function checkQuota({ tx, tenant }: ConfigUnit, table: 'thing' | 'relationship', more = 1): Promise<void> {
+async function checkQuota({ tx, tenant }: ConfigUnit, table: 'entity' | 'relationship', more = 1): Promise<void> {
   if (more === 0 || (await countTypes(tx, tenant, table)) + more <= limits.typesMax) return;
   throw typeProblem('type_quota_reached', { detail: `A tenant may have ${limits.typesMax} of them.` });
 }
@@ -203,12 +203,12 @@ function missing(writer: Writer): void {
 }
 
 /** @throws Problem type_not_found */
-export async function requireThingType(
+export async function requireEntityType(
   tx: Transaction,
   tenant: string,
-  { kind, name }: { kind: ThingKind; name: string },
-): Promise<ThingTypeRow> {
-  const row = await readThingType(tx, tenant, name);
+  { kind, name }: { kind: EntityKind; name: string },
+): Promise<EntityTypeRow> {
+  const row = await readEntityType(tx, tenant, name);
   if (row === undefined || row.kind !== kind) throw typeProblem('type_not_found');
   return row;
 }

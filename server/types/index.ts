@@ -1,34 +1,34 @@
 /**
  * The types room: which types of actors, resources and relationships a tenant has. Configuration, served from the
- * snapshot. Owns accord.thing_type and accord.relationship_type.
+ * snapshot. Owns accord.entity_type and accord.relationship_type.
  */
 export {
+  deleteEntityType,
   deleteRelationshipType,
-  deleteThingType,
+  putEntityType,
   putRelationshipType,
-  putThingType,
   type TypeServices,
+  transferEntityType,
   transferRelationshipType,
-  transferThingType,
 } from './actions.ts';
 export { typeProblem } from './problems.ts';
 export { resourceKinds } from './resource-kind.ts';
 export { typesRoom } from './room.ts';
 export { registerTypeRoutes } from './routes.ts';
 export {
+  entityTypeOfManifest,
   parseTypeKey,
   relationshipTypeOfManifest,
   relationshipTypeSpec,
-  thingTypeOfManifest,
   typeKeyOf,
   typesOf,
 } from './rules.ts';
-export type { Inheritance, RelationshipTypeRow, ThingKind, ThingTypeSpec, Types } from './schema.ts';
+export type { EntityKind, EntityTypeSpec, Inheritance, RelationshipTypeRow, Types } from './schema.ts';
 export {
   holdRelationshipTypes,
+  loadEntityTypes,
   loadRelationshipTypes,
-  loadThingTypes,
   loadTypesTouching,
-  readThingType,
+  readEntityType,
 } from './store.ts';
 export type { Peers } from './together.ts';

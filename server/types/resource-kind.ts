@@ -2,42 +2,42 @@
 import type { ActorTypeManifest, RelationshipTypeManifest, ResourceTypeManifest } from '../../crds/index.ts';
 import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import {
+  deleteEntityType,
   deleteRelationshipType,
-  deleteThingType,
+  putEntityType,
   putRelationshipType,
-  putThingType,
   type TypeServices,
+  transferEntityType,
   transferRelationshipType,
-  transferThingType,
 } from './actions.ts';
-import { parseTypeKey, relationshipTypeOfManifest, thingTypeOfManifest, typeKeyOf } from './rules.ts';
-import type { ThingKind } from './schema.ts';
-import { loadRelationshipTypes, loadThingTypes } from './store.ts';
+import { entityTypeOfManifest, parseTypeKey, relationshipTypeOfManifest, typeKeyOf } from './rules.ts';
+import type { EntityKind } from './schema.ts';
+import { loadEntityTypes, loadRelationshipTypes } from './store.ts';
 
 type Services = { types: TypeServices };
 
-function thingKind<Of extends ActorTypeManifest | ResourceTypeManifest>(
-  thing: ThingKind,
+function entityKind<Of extends ActorTypeManifest | ResourceTypeManifest>(
+  entity: EntityKind,
   about: Pick<ResourceKind<Services, Of>, 'kind' | 'plural' | 'order'>,
 ): ResourceKind<Services, Of> {
   return {
     ...about,
     claims: (manifest) => claimOf(manifest, manifest.spec.name),
     find: async ({ types }, { tenant, name }) => {
-      const rows = await types.database.read(tenant, (tx) => loadThingTypes(tx, tenant, thing));
+      const rows = await types.database.read(tenant, (tx) => loadEntityTypes(tx, tenant, entity));
       return rows.find((row) => row.name === name);
     },
     put: ({ types }, writer, { tenant }, { spec }) =>
-      putThingType(types, writer, tenant, { kind: thing, name: spec.name, spec: thingTypeOfManifest(spec) }),
+      putEntityType(types, writer, tenant, { kind: entity, name: spec.name, spec: entityTypeOfManifest(spec) }),
     transfer: ({ types }, writer, { tenant, name }, to) =>
-      transferThingType(types, writer, tenant, { kind: thing, name }, to),
-    remove: ({ types }, writer, { tenant, name }) => deleteThingType(types, writer, tenant, { kind: thing, name }),
+      transferEntityType(types, writer, tenant, { kind: entity, name }, to),
+    remove: ({ types }, writer, { tenant, name }) => deleteEntityType(types, writer, tenant, { kind: entity, name }),
   };
 }
 
-const actorTypeKind = thingKind<ActorTypeManifest>('actor', { kind: 'ActorType', plural: 'actortypes', order: 20 });
+const actorTypeKind = entityKind<ActorTypeManifest>('actor', { kind: 'ActorType', plural: 'actortypes', order: 20 });
 
-const resourceTypeKind = thingKind<ResourceTypeManifest>('resource', {
+const resourceTypeKind = entityKind<ResourceTypeManifest>('resource', {
   ...{ kind: 'ResourceType', plural: 'resourcetypes', order: 30 },
 });
 

@@ -9,7 +9,7 @@ import { resourceKinds } from './resource-kind.ts';
 import { registerTypeRoutes, type TypeRouteServices } from './routes.ts';
 import { typesOf } from './rules.ts';
 import type { Types } from './schema.ts';
-import { loadRelationshipTypes, loadThingTypes } from './store.ts';
+import { loadEntityTypes, loadRelationshipTypes } from './store.ts';
 
 declare module '../room/tenant-snapshot.ts' {
   interface SnapshotFields {
@@ -19,7 +19,7 @@ declare module '../room/tenant-snapshot.ts' {
 
 export const typesRoom = defineRoom({
   name: 'types',
-  tables: ['relationship_type', 'thing_type'],
+  tables: ['relationship_type', 'entity_type'],
   create(_ground, use): TypeRouteServices {
     return { ...use(writesRoom), served: use(snapshotRoom).served };
   },
@@ -31,17 +31,17 @@ export const typesRoom = defineRoom({
     key: 'types',
     kinds: ['actor_type', 'resource_type', 'relationship_type'],
     async loadAll(tx) {
-      const things = byTenant(await loadThingTypes(tx));
+      const entities = byTenant(await loadEntityTypes(tx));
       const relationships = byTenant(await loadRelationshipTypes(tx));
-      return ({ tenant }) => typesOf(things(tenant), relationships(tenant));
+      return ({ tenant }) => typesOf(entities(tenant), relationships(tenant));
     },
     async load(tx, { tenant }) {
-      return typesOf(...(await Promise.all([loadThingTypes(tx, tenant), loadRelationshipTypes(tx, tenant)])));
+      return typesOf(...(await Promise.all([loadEntityTypes(tx, tenant), loadRelationshipTypes(tx, tenant)])));
     },
   }),
   tenantRows: {
     async countOfManifests(tx, tenant) {
-      const tables = ['thing_type', 'relationship_type'].map((table) => countOfManifests(tx, tenant, table));
+      const tables = ['entity_type', 'relationship_type'].map((table) => countOfManifests(tx, tenant, table));
       return (await Promise.all(tables)).reduce((sum, count) => sum + count, 0);
     },
   },

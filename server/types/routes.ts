@@ -11,18 +11,24 @@ import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../http/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import {
+  deleteEntityType,
   deleteRelationshipType,
-  deleteThingType,
   type PutTypeOptions,
+  putEntityType,
   putRelationshipType,
-  putThingType,
+  requireEntityType,
   requireRelationshipType,
-  requireThingType,
   type TypeServices,
 } from './actions.ts';
-import { parseTypeKey, relationshipTypeSpec, thingTypeSpec, typeKeyOf } from './rules.ts';
-import { RelationshipTypeBody, RelationshipTypeView, type ThingKind, ThingTypeBody, ThingTypeView } from './schema.ts';
-import { loadRelationshipTypes, loadThingTypes } from './store.ts';
+import { entityTypeSpec, parseTypeKey, relationshipTypeSpec, typeKeyOf } from './rules.ts';
+import {
+  type EntityKind,
+  EntityTypeBody,
+  EntityTypeView,
+  RelationshipTypeBody,
+  RelationshipTypeView,
+} from './schema.ts';
+import { loadEntityTypes, loadRelationshipTypes } from './store.ts';
 
 const TypeParams = Type.Object({ tenant: Type.String(), type: Type.String() });
 const dryRun = Type.Optional(
@@ -54,24 +60,24 @@ type Family = {
 };
 
 export function registerTypeRoutes(app: App, services: TypeRouteServices): void {
-  for (const kind of ['actor', 'resource'] as const) registerFamily(app, services, thingFamily(services, kind));
+  for (const kind of ['actor', 'resource'] as const) registerFamily(app, services, entityFamily(services, kind));
   registerFamily(app, services, relationshipFamily(services));
 }
 
-function thingFamily(services: TypeServices, kind: ThingKind): Family {
+function entityFamily(services: TypeServices, kind: EntityKind): Family {
   return {
     path: `${kind}-types`,
     noun: `${kind} type`,
-    body: ThingTypeBody,
-    view: ThingTypeView,
-    list: async (tx, tenant) => (await loadThingTypes(tx, tenant, kind)).map((row) => row.name),
+    body: EntityTypeBody,
+    view: EntityTypeView,
+    list: async (tx, tenant) => (await loadEntityTypes(tx, tenant, kind)).map((row) => row.name),
     read: async (tx, tenant, name) => {
-      const row = await requireThingType(tx, tenant, { kind, name });
+      const row = await requireEntityType(tx, tenant, { kind, name });
       return { row, shown: { name, ...row.spec } };
     },
     put: (writer, tenant, name, body, options) =>
-      putThingType(services, writer, tenant, { kind, name, spec: thingTypeSpec(body as ThingTypeBody) }, options),
-    remove: (writer, tenant, name, options) => deleteThingType(services, writer, tenant, { kind, name }, options),
+      putEntityType(services, writer, tenant, { kind, name, spec: entityTypeSpec(body as EntityTypeBody) }, options),
+    remove: (writer, tenant, name, options) => deleteEntityType(services, writer, tenant, { kind, name }, options),
   };
 }
 

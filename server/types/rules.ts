@@ -10,13 +10,13 @@ import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { typeProblem } from './problems.ts';
 import type {
+  EntityTypeBody,
+  EntityTypeRow,
+  EntityTypeSpec,
   Inheritance,
   RelationshipTypeBody,
   RelationshipTypeRow,
   RelationshipTypeSpec,
-  ThingTypeBody,
-  ThingTypeRow,
-  ThingTypeSpec,
   TypeKey,
   Types,
 } from './schema.ts';
@@ -49,7 +49,7 @@ export function typeKeyOf({ from, name, to }: TypeKey): string {
 }
 
 /** What is stored of a body. @throws Problem invalid_request for an attribute that everything has */
-export function thingTypeSpec({ attributes }: ThingTypeBody): ThingTypeSpec {
+export function entityTypeSpec({ attributes }: EntityTypeBody): EntityTypeSpec {
   if (attributes === undefined) return {};
   const entries = Object.entries(attributes).map(([name, { type, required = false }]) => {
     if (name === 'id' || name === 'type' || name.length > limits.attributeNameCharsMax) {
@@ -62,8 +62,8 @@ export function thingTypeSpec({ attributes }: ThingTypeBody): ThingTypeSpec {
 }
 
 /** What is stored of a manifest, which lists the attributes. */
-export function thingTypeOfManifest({ attributes = [] }: { attributes?: readonly Attribute[] }): ThingTypeSpec {
-  return thingTypeSpec({ attributes: Object.fromEntries(attributes.map(({ name, ...rest }) => [name, rest])) });
+export function entityTypeOfManifest({ attributes = [] }: { attributes?: readonly Attribute[] }): EntityTypeSpec {
+  return entityTypeSpec({ attributes: Object.fromEntries(attributes.map(({ name, ...rest }) => [name, rest])) });
 }
 
 /**
@@ -100,10 +100,10 @@ type Entry = Pick<RelationshipTypeRow, 'from_type' | 'name' | 'to_type' | 'spec'
 
 /** A tenant's types as decisions use them. */
 export function typesOf(
-  things: readonly Pick<ThingTypeRow, 'name' | 'spec'>[],
+  entities: readonly Pick<EntityTypeRow, 'name' | 'spec'>[],
   relationships: readonly Entry[],
 ): Types {
-  const declared = things.map((row) => [row.name, new Set(Object.keys(row.spec.attributes ?? {}))] as const);
+  const declared = entities.map((row) => [row.name, new Set(Object.keys(row.spec.attributes ?? {}))] as const);
   const inheritances = relationships.flatMap((row) =>
     (row.spec.inheritedThrough ?? []).map(({ relationship, from }) => ({
       through: relationship,

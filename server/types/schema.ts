@@ -5,7 +5,7 @@ import { Instant, Json } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
 
-export type ThingKind = 'actor' | 'resource';
+export type EntityKind = 'actor' | 'resource';
 
 const AttributeBody = Type.Object(
   {
@@ -18,7 +18,7 @@ const AttributeBody = Type.Object(
 );
 
 /** The body of PUT C/actor-types/{type} and C/resource-types/{type}. */
-export const ThingTypeBody = Type.Object(
+export const EntityTypeBody = Type.Object(
   {
     attributes: Type.Optional(
       Type.Record(Type.String({ pattern: patterns.attributeName.source }), AttributeBody, {
@@ -30,10 +30,10 @@ export const ThingTypeBody = Type.Object(
   },
   { additionalProperties: false },
 );
-export type ThingTypeBody = Static<typeof ThingTypeBody>;
+export type EntityTypeBody = Static<typeof EntityTypeBody>;
 
 type AttributeType = 'string' | 'number' | 'boolean' | 'date';
-export type ThingTypeSpec = { attributes?: Record<string, { type: AttributeType; required: boolean }> };
+export type EntityTypeSpec = { attributes?: Record<string, { type: AttributeType; required: boolean }> };
 
 const relationshipKind = kinds[4];
 const {
@@ -71,7 +71,7 @@ const about = {
   updatedBy: Type.String(),
   managedBy: Type.String({ description: '`api`, or the manifest that owns it.' }),
 };
-export const ThingTypeView = Type.Object({ name: Type.String(), ...ThingTypeBody.properties, ...about });
+export const EntityTypeView = Type.Object({ name: Type.String(), ...EntityTypeBody.properties, ...about });
 export const RelationshipTypeView = Type.Object({
   from: Type.String(),
   name: Type.String(),
@@ -90,13 +90,13 @@ const row = {
   updated_at: Instant,
   updated_by: Type.String(),
 };
-export const ThingTypeRow = Type.Object({
+export const EntityTypeRow = Type.Object({
   name: Type.String(),
   kind: Type.Union([Type.Literal('actor'), Type.Literal('resource')]),
-  spec: Json<ThingTypeSpec>(),
+  spec: Json<EntityTypeSpec>(),
   ...row,
 });
-export type ThingTypeRow = Static<typeof ThingTypeRow>;
+export type EntityTypeRow = Static<typeof EntityTypeRow>;
 
 export const RelationshipTypeRow = Type.Object({
   from_type: Type.String(),

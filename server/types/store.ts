@@ -5,67 +5,67 @@ import { Count } from '../core/db/rows.ts';
 import { column, sql } from '../core/db/sql.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
 import {
+  type EntityKind,
+  EntityTypeRow,
+  type EntityTypeSpec,
   RelationshipTypeRow,
   type RelationshipTypeSpec,
-  type ThingKind,
-  ThingTypeRow,
-  type ThingTypeSpec,
   type TypeKey,
 } from './schema.ts';
 
 const none = sql``;
-const thingColumns = sql`tenant, name, kind, spec, revision, owner, updated_at, updated_by`;
+const entityColumns = sql`tenant, name, kind, spec, revision, owner, updated_at, updated_by`;
 const relationshipColumns = sql`tenant, from_type, name, to_type, spec, retired, revision, owner, updated_at, updated_by`;
 const Found = Type.Object({ found: Type.Boolean() });
 
 /** @param hold `delete`: for the rest of the transaction nobody writes records of the type; `use`: nobody removes it */
-export function readThingType(
+export function readEntityType(
   tx: Transaction,
   tenant: string,
   name: string,
   hold?: 'delete' | 'use',
-): Promise<ThingTypeRow | undefined> {
+): Promise<EntityTypeRow | undefined> {
   const lock = hold === 'delete' ? sql`for update` : hold === 'use' ? sql`for key share` : none;
   return tx.maybe(
-    ThingTypeRow,
-    sql`select ${thingColumns} from accord.thing_type where tenant = ${tenant} and name = ${name} ${lock}`,
+    EntityTypeRow,
+    sql`select ${entityColumns} from accord.entity_type where tenant = ${tenant} and name = ${name} ${lock}`,
   );
 }
 
 /** By name in byte order: of one tenant (and kind), or of all in a system transaction. */
-export function loadThingTypes(tx: Transaction, tenant?: string, kind?: ThingKind): Promise<ThingTypeRow[]> {
+export function loadEntityTypes(tx: Transaction, tenant?: string, kind?: EntityKind): Promise<EntityTypeRow[]> {
   return tx.many(
-    ThingTypeRow,
-    sql`select ${thingColumns} from accord.thing_type ${tenant === undefined ? none : sql`where tenant = ${tenant}`}
+    EntityTypeRow,
+    sql`select ${entityColumns} from accord.entity_type ${tenant === undefined ? none : sql`where tenant = ${tenant}`}
       ${kind === undefined ? none : sql`and kind = ${kind}`} order by tenant, name`,
   );
 }
 
-export async function countTypes(tx: Transaction, tenant: string, table: 'thing' | 'relationship'): Promise<number> {
-  const from = table === 'thing' ? sql`accord.thing_type` : sql`accord.relationship_type`;
+export async function countTypes(tx: Transaction, tenant: string, table: 'entity' | 'relationship'): Promise<number> {
+  const from = table === 'entity' ? sql`accord.entity_type` : sql`accord.relationship_type`;
   return (await tx.one(Count, sql`select count(*)::int as count from ${from} where tenant = ${tenant}`)).count;
 }
 
-export async function upsertThingType(
+export async function upsertEntityType(
   tx: Transaction,
   tenant: string,
-  type: { name: string; kind: ThingKind; spec: ThingTypeSpec; revision: number },
+  type: { name: string; kind: EntityKind; spec: EntityTypeSpec; revision: number },
   writer: Writer,
 ): Promise<void> {
   await tx.run(sql`
-    insert into accord.thing_type (tenant, name, kind, spec, revision, owner, updated_by)
+    insert into accord.entity_type (tenant, name, kind, spec, revision, owner, updated_by)
     values (${tenant}, ${type.name}, ${type.kind}, ${JSON.stringify(type.spec)}, ${type.revision},
       ${JSON.stringify(writer.owner)}, ${writer.actor})
     on conflict (tenant, name) do update set spec = excluded.spec, revision = excluded.revision, owner = excluded.owner,
       updated_at = now(), updated_by = excluded.updated_by`);
 }
 
-export async function removeThingType(tx: Transaction, tenant: string, name: string): Promise<void> {
-  await tx.run(sql`delete from accord.thing_type where tenant = ${tenant} and name = ${name}`);
+export async function removeEntityType(tx: Transaction, tenant: string, name: string): Promise<void> {
+  await tx.run(sql`delete from accord.entity_type where tenant = ${tenant} and name = ${name}`);
 }
 
 /** What is left of a type of actors or resources: a relationship type that names it, or one that is registered. */
-export async function usesOfThingType(tx: Transaction, tenant: string, name: string): Promise<string | undefined> {
+export async function usesOfEntityType(tx: Transaction, tenant: string, name: string): Promise<string | undefined> {
   const type = await tx.maybe(
     RelationshipTypeRow,
     sql`select ${relationshipColumns} from accord.relationship_type
@@ -74,7 +74,7 @@ export async function usesOfThingType(tx: Transaction, tenant: string, name: str
   if (type !== undefined) return `the relationship type ${type.from_type}:${type.name}:${type.to_type}`;
   const { found } = await tx.one(
     Found,
-    sql`select exists (select from accord.thing where tenant = ${tenant} and type = ${name}) as found`,
+    sql`select exists (select from accord.entity where tenant = ${tenant} and type = ${name}) as found`,
   );
   return found ? `actors or resources of the type ${name}` : undefined;
 }
@@ -114,7 +114,7 @@ export async function holdRelationshipTypes(
   );
 }
 
-/** The types of a relationship that lead to things of a type, or from them, in byte order. */
+/** The types of a relationship that lead to entities of a type, or from them, in byte order. */
 export function loadTypesTouching(
   tx: Transaction,
   tenant: string,
@@ -198,8 +198,13 @@ export async function withRelationships(
   );
 }
 
-export async function updateThingTypeOwner(tx: Transaction, tenant: string, name: string, owner: Owner): Promise<void> {
-  await tx.run(sql`update accord.thing_type set owner = ${JSON.stringify(owner)}
+export async function updateEntityTypeOwner(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+  owner: Owner,
+): Promise<void> {
+  await tx.run(sql`update accord.entity_type set owner = ${JSON.stringify(owner)}
     where tenant = ${tenant} and name = ${name}`);
 }
 

@@ -8,7 +8,7 @@ import type { ConfigUnit } from '../writes/index.ts';
 import { typeProblem } from './problems.ts';
 import { parseTypeKey, typeKeyOf } from './rules.ts';
 import type { RelationshipTypeRow, RelationshipTypeSpec, TypeKey } from './schema.ts';
-import { loadRelationshipTypes, readRelationshipType, readThingType, withRelationships } from './store.ts';
+import { loadRelationshipTypes, readEntityType, readRelationshipType, withRelationships } from './store.ts';
 
 /** A relationship type that is not stored and may be written with one that names it, as its own writer says. */
 type Peer = { writer: Writer; spec: RelationshipTypeSpec };
@@ -59,7 +59,7 @@ function waysOf({ spec }: Named): { name: string; pointer: string }[] {
 
 async function requireEnds(tx: Transaction, tenant: string, { key }: Named): Promise<void> {
   for (const type of [key.from, key.to]) {
-    if ((await readThingType(tx, tenant, type, 'use')) !== undefined) continue;
+    if ((await readEntityType(tx, tenant, type, 'use')) !== undefined) continue;
     throw typeProblem('type_unknown', {
       detail: `There is no type of actors or resources called ${type}, which ${typeKeyOf(key)} names.`,
     });

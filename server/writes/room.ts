@@ -8,8 +8,8 @@ import type { WriteServices } from './unit.ts';
 export const writesRoom = defineRoom({
   name: 'writes',
   tables: [],
-  create({ database, clock, sealer, events }, use): WriteServices {
-    const services = { database, clock, tagger: sealer, events: events as EventSink | undefined };
+  create({ database, clock, encrypter, events }, use): WriteServices {
+    const services = { database, clock, tagger: encrypter, events: events as EventSink | undefined };
     use(tenantsRoom).provideWrite(tenantWriter(services));
     return services;
   },

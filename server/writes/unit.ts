@@ -33,7 +33,7 @@ export type RecordUnit = Timed & {
   /** Entries of the consent ledger. */
   register(entries: readonly RegisterEntry[]): void;
   /** Records are written about these: those that were erased are known again. @throws Problem actor_being_erased */
-  comeBack(things: readonly { type: string; id: string }[]): Promise<void>;
+  comeBack(entities: readonly { type: string; id: string }[]): Promise<void>;
   /** The same unit, for an author that is known only inside of it. */
   as(by: By): AuditedUnit;
 };
@@ -112,8 +112,8 @@ export class Unit implements ConfigUnit, AuditedUnit {
     this.events.push({ type, tenant: this.tenant, time: this.now, data } as TenantEvent);
   }
 
-  comeBack(things: readonly { type: string; id: string }[]): Promise<void> {
-    return comeBack(this.#services.tagger as Tagger, this.tx, this.tenant, things);
+  comeBack(entities: readonly { type: string; id: string }[]): Promise<void> {
+    return comeBack(this.#services.tagger as Tagger, this.tx, this.tenant, entities);
   }
 
   /** Writes what the work stated, with the next revision of the tenant where it changed anything; in one round trip. */

@@ -6,10 +6,10 @@ import { afterAll } from 'vitest';
 import { JwksCache } from '../../server/core/auth/jwks.ts';
 import type { TenantAuth } from '../../server/core/auth/schema.ts';
 import { AccessTokens } from '../../server/core/auth/token-cache.ts';
+import { createEncrypter } from '../../server/core/encrypter.ts';
 import type { Observe } from '../../server/core/observe.ts';
 import { createOutbound } from '../../server/core/outbound/outbound.ts';
 import type { Owner, Writer } from '../../server/core/ownership.ts';
-import { createSealer } from '../../server/core/sealer.ts';
 import { declareCaller, registerAccess } from '../../server/http/access.ts';
 import { registerErrors } from '../../server/http/errors.ts';
 import type { App } from '../../server/http/fastify.ts';
@@ -40,9 +40,9 @@ export async function createTestApp(
   const clock = new TestClock();
   const rates = requestsPerSecond === undefined ? undefined : new RateLimit(requestsPerSecond, clock);
   const observe: Observe = (observation) => observations.push(observation);
-  const sealer = createSealer(masterKey);
-  const installationKey = await openInstallationKey({ database, sealer });
-  const keyed = { database, sealer, tagger: sealer, clock, baseUrl, installationKey };
+  const encrypter = createEncrypter(masterKey);
+  const installationKey = await openInstallationKey({ database, encrypter });
+  const keyed = { database, encrypter, tagger: encrypter, clock, baseUrl, installationKey };
   const held = new Map<string, ServedTenant>();
   const served = async (tenant: string) => {
     const loaded = await database.systemSnapshot(async (tx) => {
@@ -77,7 +77,7 @@ export async function createTestApp(
     database,
     clock,
     write: tenantWriter({ database, clock }),
-    sealer,
+    encrypter,
     rows: tenantRowsOf(rooms),
   };
   return {

@@ -67,10 +67,10 @@ describe('the bytes of all answers', () => {
   });
 
   test('of AuthZEN evaluations too, where none of the rest is permitted', async () => {
-    const thing = { type: 'doc', id: '1' };
+    const entity = { type: 'doc', id: '1' };
     const evaluations = Array.from({ length: many + 2 }, (_, n) => ({ action: { name: n > many ? 'yes' : 'large' } }));
     const { payload, statusCode } = await post(`/${tenant}/access/v1/evaluations`, {
-      ...{ subject: { type: 'user', id: 'alice' }, resource: thing },
+      ...{ subject: { type: 'user', id: 'alice' }, resource: entity },
       evaluations,
     });
     expect(statusCode).toBe(200);

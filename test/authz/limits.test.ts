@@ -1,9 +1,9 @@
 /** Bounds of decisions, each at the limit and one past it: batches, answers, budgets, the decision log. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { DecisionLog } from '../../server/authz/index.ts';
+import { createEncrypter } from '../../server/core/encrypter.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
-import { createSealer } from '../../server/core/sealer.ts';
 import { Engine, judge } from '../../server/policies/index.ts';
 import { Strikes } from '../../server/policies/strikes.ts';
 import { createCompiler, hostBuiltinNames } from '../../server/rego/index.ts';
@@ -171,7 +171,7 @@ describe('strikes', () => {
 
 test('the decision log drops its oldest record past decisionLogQueueMax, and says so', async () => {
   const observations: Observation[] = [];
-  const log = new DecisionLog(server.db.database, (one) => observations.push(one), createSealer(masterKey));
+  const log = new DecisionLog(server.db.database, (one) => observations.push(one), createEncrypter(masterKey));
   const add = (index: number) =>
     log.add(
       { mode: 'all' },
@@ -212,7 +212,7 @@ test("limits.maxRequestsPerSecond: a batch counts as its requests, into a debt t
 
 test('the decision log holds at most decisionLogQueueCharsMax of requests and answers that wait', async () => {
   const observations: Observation[] = [];
-  const log = new DecisionLog(server.db.database, (one) => observations.push(one), createSealer(masterKey));
+  const log = new DecisionLog(server.db.database, (one) => observations.push(one), createEncrypter(masterKey));
   const large = { action: 'large', context: { text: 'x'.repeat(1024 * 1024) } };
   const answer = { outcome: { text: 'y'.repeat(60_000) } };
   const chars = JSON.stringify(large).length + JSON.stringify(answer).length;

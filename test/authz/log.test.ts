@@ -1,9 +1,9 @@
 /** The decision log's queue is shared: a tenant that floods it loses its own records, and others' are written in turn. */
 import { expect, test } from 'vitest';
 import { DecisionLog } from '../../server/authz/index.ts';
+import { createEncrypter } from '../../server/core/encrypter.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
-import { createSealer } from '../../server/core/sealer.ts';
 import { createTestServer, masterKey } from '../helpers/server.ts';
 
 const server = await createTestServer();
@@ -11,7 +11,7 @@ const server = await createTestServer();
 test('a tenant that floods the queue makes no other lose a record', async () => {
   const [flooding, other] = [await server.tenant(), await server.tenant()];
   const observations: Observation[] = [];
-  const log = new DecisionLog(server.db.database, (one) => observations.push(one), createSealer(masterKey));
+  const log = new DecisionLog(server.db.database, (one) => observations.push(one), createEncrypter(masterKey));
   const add = (tenant: string, index: number) =>
     log.add(
       { mode: 'all' },

@@ -110,7 +110,7 @@ describe('evaluation', () => {
   });
 
   test('an id of 1 KiB is one', async () => {
-    const id = 'x'.repeat(limits.thingIdBytesMax);
+    const id = 'x'.repeat(limits.entityIdBytesMax);
     await cars.relate(`user/${id}`, 'drives', `car/${id}`);
     expect((await evaluate({ subject: { type: 'user', id }, action, ...car(id) })).body).toEqual(allowed);
   });

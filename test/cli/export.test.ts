@@ -203,12 +203,12 @@ describe('accord export', () => {
   test('reads one state of the database', async () => {
     const other = await server.tenant({});
     const config = await configClient(server, other);
-    const things = await server.db.database.tenantSnapshot(other, async (tx: Read) => {
+    const entities = await server.db.database.tenantSnapshot(other, async (tx: Read) => {
       await readExported(tx, other);
       expect((await config('PUT', '/actor-types/late', { body: {} })).status).toBe(200);
-      return (await readExported(tx, other))?.things;
+      return (await readExported(tx, other))?.entities;
     });
-    expect(things).toEqual([]);
+    expect(entities).toEqual([]);
   });
 
   test('leaves out what is archived or retired, and says so', async () => {

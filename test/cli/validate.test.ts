@@ -149,7 +149,7 @@ test('a policy whose decisions read all relationships is told of, with the line,
 
 test('of a drawn policy that reads all relationships the note is about the graph, not about a line of its Rego', async () => {
   const conditions = Array.from({ length: limits.narrowedUsesMax + 1 }, (_, n) => ({
-    ...{ type: 'relationship', relationshipType: `r${n}`, target: 'thing', targetType: 'car', targetId: 'x' },
+    ...{ type: 'relationship', relationshipType: `r${n}`, target: 'entity', targetType: 'car', targetId: 'x' },
   }));
   const drawn = drawnYaml(
     [

@@ -1,5 +1,5 @@
 /**
- * Each file here is a model (types, things, relationships, policies) and questions. Every question is put four ways over
+ * Each file here is a model (types, entities, relationships, policies) and questions. Every question is put four ways over
  * the same facts: POST /authz, AuthZEN evaluation, search from both sides, and explain; all must say the same.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { type Client, sharingTenant } from '../relationships/sharing.ts';
 
-type Thing = { type: string; id: string };
+type Entity = { type: string; id: string };
 type Model = {
   types: Record<string, object>;
-  things?: Record<string, object>;
+  entities?: Record<string, object>;
   /** `type/id name type/id`; one that ends after some seconds has them beside it. */
   relationships?: (string | { is: string; seconds: number })[];
   /** # counts. */
@@ -38,13 +38,13 @@ type Case = Model & { questions: Question[]; elsewhere?: Model };
 const clock = new WallClock();
 const server = await createTestServer({}, undefined, clock);
 
-const thing = (text: string): Thing => {
+const entity = (text: string): Entity => {
   const [type = '', ...id] = text.split('/');
   return { type, id: id.join('/') };
 };
 const parts = (text: string) => {
   const [from = '', name = '', to = ''] = text.split(' ');
-  return { from: thing(from), name, to: thing(to) };
+  return { from: entity(from), name, to: entity(to) };
 };
 
 async function tenantOf(model: Model): Promise<Client> {
@@ -56,8 +56,8 @@ async function tenantOf(model: Model): Promise<Client> {
     const body = typeof policy === 'string' ? { rego: policy } : { graph: policy };
     expect(await client.config('PUT', `/policies/${name}`, { body })).toMatchObject({ status: 200 });
   }
-  for (const [name, body] of Object.entries(model.things ?? {})) {
-    const { type, id } = thing(name);
+  for (const [name, body] of Object.entries(model.entities ?? {})) {
+    const { type, id } = entity(name);
     const kind = `actor-types/${type}` in model.types ? 'actors' : 'resources';
     expect(await client.backend('PUT', `/${kind}/${type}/${id}`, { body })).toMatchObject({ status: 200 });
   }
@@ -86,7 +86,7 @@ async function listed(client: Client, kind: 'subject' | 'resource', request: obj
   for (let page: object = { limit: 200 }; ; ) {
     const { status, body } = await client.backend('POST', `/access/v1/search/${kind}`, { body: { ...request, page } });
     expect(status).toBe(200);
-    found.push(...body.results.map((one: Thing) => one.id));
+    found.push(...body.results.map((one: Entity) => one.id));
     if (body.page.next_token === '') return found;
     page = { limit: 200, token: body.page.next_token };
   }

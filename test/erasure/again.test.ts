@@ -324,7 +324,7 @@ describe('bounds', () => {
     await admin('delete from accord.audit_entry where tenant = $1', [tenant]);
     await admin(
       `insert into accord.audit_entry (tenant, at, actor, action, object_kind, object_name, detail)
-        select $1, '2026-11-01T00:00:00Z'::timestamptz + make_interval(secs => n), '"client:b"', 'put', 'thing', 'car/1',
+        select $1, '2026-11-01T00:00:00Z'::timestamptz + make_interval(secs => n), '"client:b"', 'put', 'entity', 'car/1',
           jsonb_build_object('by', named, 'text', repeat('x', $3 - octet_length(jsonb_build_object('by', named, 'text', '')::text)))
         from generate_series(1, $2::int) n, (select 'user:user:' || $4::text as named) as person`,
       [tenant, count, bytes, named],

@@ -43,9 +43,9 @@ describe('a person in every room', () => {
   test('is there before', async () => {
     expect(tablesOf(withAlice)).toEqual([
       ...['audit_entry', 'decision', 'invitation', 'invitation_use', 'ledger_entry', 'ledger_inbox', 'relationship'],
-      ...['relationship_import', 'thing', 'user_consent'],
+      ...['relationship_import', 'entity', 'user_consent'],
     ]);
-    expect(tablesOf(await traces(alice.email))).toEqual(['decision', 'thing', 'user_consent']);
+    expect(tablesOf(await traces(alice.email))).toEqual(['decision', 'entity', 'user_consent']);
   });
 
   test('is gone afterwards, and the report says what went and what stays', async () => {

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import type { Transaction } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { GraphReader } from '../../server/relationships/index.ts';
-import { reachedPage, readInner, thingsPage } from '../../server/relationships/search-store.ts';
+import { entitiesPage, reachedPage, readInner } from '../../server/relationships/search-store.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { type Edge, NOW, typesFor } from './graphs.ts';
 
@@ -78,7 +78,7 @@ test.each([
   const read = await readOneByOne(async (tx) => {
     const source = new GraphReader({ read: (_tenant, work) => work(tx) });
     const ask = (subject: typeof rich, resource: typeof rich) => {
-      const things = { subject, resource };
+      const entities = { subject, resource };
       const needed = {
         subject: true,
         resource: 'resource' in uses,
@@ -86,7 +86,7 @@ test.each([
         resourceAttributes: false,
         uses,
       };
-      return source.read({ tenant: 't', types, ...things, compared: things, needed, now: NOW });
+      return source.read({ tenant: 't', types, ...entities, compared: entities, needed, now: NOW });
     };
     await Promise.all(
       Array.from({ length: 8 }, (__, i) => ask({ type: 'user', id: `u${i + 1}` }, { type: 'doc', id: 'everybody' })),
@@ -99,7 +99,7 @@ test.each([
 test('searches', async () => {
   const page = { tenant: 't', type: 'doc', after: '', count: 100, now: at };
   const read = await readOneByOne(async (tx) => {
-    expect(await thingsPage(tx, page)).toHaveLength(100);
+    expect(await entitiesPage(tx, page)).toHaveLength(100);
     expect(await reachedPage(tx, page, 'from', [{ ...rich, name: 'reads' }])).toHaveLength(100);
     expect(
       await reachedPage(tx, { ...page, type: 'user' }, 'to', [{ type: 'doc', id: 'everybody', name: 'reads' }]),

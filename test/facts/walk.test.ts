@@ -213,7 +213,7 @@ describe('the walk', () => {
     );
   });
 
-  test('nothing is read for a tenant without types, or for things without a name', () => {
+  test('nothing is read for a tenant without types, or for entities without a name', () => {
     const none = typesOf([], []);
     expect(source.read(question('x', none, { type: 'user', id: 'a' }, { type: 'doc', id: 'b' }))).not.toBeInstanceOf(
       Promise,

@@ -391,7 +391,7 @@ describe('a key', () => {
         select $1, 'c', n::text, 'r', now(), 'a' from generate_series(1, $2::int) n`,
       [tenant, count],
     );
-    const { eraseSome } = erasingIdempotency(server.services.idempotency.sealer);
+    const { eraseSome } = erasingIdempotency(server.services.idempotency.encrypter);
     let [position, made]: [string | undefined, number] = [undefined, 0];
     do {
       const before: string | undefined = position;
@@ -437,7 +437,7 @@ describe('a key', () => {
       expect(text).not.toContain(word);
     const { services } = server;
     const { removed } = await services.database.tenant(tenant.tenant, (tx) =>
-      erasingIdempotency(services.idempotency.sealer).eraseSome(tx, erika(tenant.tenant), undefined),
+      erasingIdempotency(services.idempotency.encrypter).eraseSome(tx, erika(tenant.tenant), undefined),
     );
     expect([removed, (await rows()).length]).toEqual([{ idempotencyKeys: 1 }, 1]);
     clock.advance(limits.idempotencyAnswerWaitMs);

@@ -365,7 +365,7 @@ describe('what is told', () => {
     const { invitationId } = await own.invite({ invitee: { contact: { type: 'email', value: 'Me@Example.com' } } });
     await own.invite();
     const { privateKey, kid } = await server.services.database.tenant(own.tenant, (tx) =>
-      accessKey(server.services.invitations.sealer, tx, own.tenant),
+      accessKey(server.services.invitations.encrypter, tx, own.tenant),
     );
     const received = async (claims: object) => {
       const token = await new SignJWT({ sub: 'me', client_id: 'app', ...claims })
@@ -390,8 +390,9 @@ describe('what is told', () => {
     const address = 'secret.person@hidden.example';
     const invitee = { contact: { type: 'email', value: address } };
     const sealed = async (id: string) =>
-      (await behind<{ s: Buffer | null }>('select contact_sealed as s from accord.invitation where id = $1', [id]))[0]
-        ?.s;
+      (
+        await behind<{ s: Buffer | null }>('select contact_encrypted as s from accord.invitation where id = $1', [id])
+      )[0]?.s;
     const to = { type: 'car', id: 'wipe' };
     const [taken, revoked, told, expiring] = [
       await cars.invite({ invitee, to, delivery: 'mail' }),
@@ -399,8 +400,8 @@ describe('what is told', () => {
       await cars.invite({ invitee, to, delivery: 'response' }),
       await cars.invite({ invitee, to, delivery: 'mail', expiresAt: new Date(clock.now() + 5000).toISOString() }),
     ];
-    const { sealer } = server.services.invitations;
-    const opened = sealer.open((await sealed(taken.invitationId)) as Buffer, [
+    const { encrypter } = server.services.invitations;
+    const opened = encrypter.decrypt((await sealed(taken.invitationId)) as Buffer, [
       'invitation',
       cars.tenant,
       'contact',
@@ -436,7 +437,7 @@ describe('what is told', () => {
     const left = async () =>
       (
         await behind<{ n: number }>(
-          'select count(*)::int as n from accord.invitation where tenant = $1 and contact_sealed is not null',
+          'select count(*)::int as n from accord.invitation where tenant = $1 and contact_encrypted is not null',
           [own.tenant],
         )
       )[0]?.n;

@@ -51,7 +51,7 @@ describe('the type that fits', () => {
       'dog',
       'target_to_acceptor',
     ],
-    ['between things of one type', ['user:drives:user'], asked('user'), 'user', 'acceptor_to_target'],
+    ['between entities of one type', ['user:drives:user'], asked('user'), 'user', 'acceptor_to_target'],
   ])('%s', (_, keys, body, acceptor, direction) => {
     const offer = offerOf(
       keys.map((key) => type(key)),

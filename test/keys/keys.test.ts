@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { expect, test } from 'vitest';
+import { createEncrypter } from '../../server/core/encrypter.ts';
 import { limits } from '../../server/core/limits.ts';
-import { createSealer } from '../../server/core/sealer.ts';
 import { mintClientToken, mintUserToken, openInstallationKey } from '../../server/keys/index.ts';
 import { tenantRowsOf } from '../../server/room/room.ts';
 import { rooms } from '../../server/rooms.ts';
@@ -135,7 +135,7 @@ test('a key moved to another tenant does not open', async () => {
   await test1.tenant('thief');
   await behind(`delete from accord.signing_key where tenant = 'thief'`);
   await behind(`update accord.signing_key set tenant = 'thief' where tenant = 'victim'`);
-  await expect(mintUserToken(keyed, 'thief', { userId: 'alice' })).rejects.toThrow('does not open');
+  await expect(mintUserToken(keyed, 'thief', { userId: 'alice' })).rejects.toThrow('cannot be decrypted');
   await behind(`update accord.signing_key set tenant = 'victim' where tenant = 'thief'`);
 });
 
@@ -152,31 +152,31 @@ test('private keys are nowhere in clear', async () => {
 
 test('the installation key is made once, however many servers start at once', async () => {
   const fresh = await createTestDatabase();
-  const services = { database: fresh.database, sealer: createSealer(masterKey) };
+  const services = { database: fresh.database, encrypter: createEncrypter(masterKey) };
   const keys = await Promise.all(Array.from({ length: 8 }, () => openInstallationKey(services)));
   expect(new Set(keys.map((key) => key.kid)).size).toBe(1);
 });
 
 test('a wrong master key stops the start, with the reason', async () => {
-  const wrong = createSealer(randomBytes(32).toString('base64url'));
-  const opening = openInstallationKey({ database: db.database, sealer: wrong });
-  await expect(opening).rejects.toThrow('ACCORD_MASTER_KEY is not the key that this database was sealed with');
+  const wrong = createEncrypter(randomBytes(32).toString('base64url'));
+  const opening = openInstallationKey({ database: db.database, encrypter: wrong });
+  await expect(opening).rejects.toThrow('ACCORD_MASTER_KEY is not the key that this database was encrypted with');
 });
 
 test('a wrong master key is noticed on any tenant, before a new key is sealed under it', async () => {
   const fresh = await createTestDatabase();
-  const right = createSealer(masterKey);
+  const right = createEncrypter(masterKey);
   const services = {
     database: fresh.database,
     clock,
     write: tenantWriter({ database: fresh.database, clock }),
-    sealer: right,
+    encrypter: right,
     rows: tenantRowsOf(rooms),
   };
   await putTenant(services, operator('demo'), 'demo', tenantSpec());
-  const wrong = createSealer(randomBytes(32).toString('base64url'));
-  await expect(openInstallationKey({ database: fresh.database, sealer: wrong })).rejects.toThrow(
+  const wrong = createEncrypter(randomBytes(32).toString('base64url'));
+  await expect(openInstallationKey({ database: fresh.database, encrypter: wrong })).rejects.toThrow(
     'ACCORD_MASTER_KEY is not',
   );
-  await expect(openInstallationKey({ database: fresh.database, sealer: right })).resolves.toBeDefined();
+  await expect(openInstallationKey({ database: fresh.database, encrypter: right })).resolves.toBeDefined();
 });

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
-import { invitationKey, lastingKey, PublishedKeys } from '../../server/keys/index.ts';
+import { invitationKey, nonRotatingKey, PublishedKeys } from '../../server/keys/index.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 const server = await createTestServer({ ACCORD_RATE_LIMIT: '100000' });
@@ -38,7 +38,7 @@ test('reading them needs no database, and is not scarce', async () => {
 test('a key that was made since is among them, and one of an erased tenant is not', async () => {
   const tenant = await server.tenant();
   expect(await kids(tenant)).toEqual([]);
-  const receipts = await database.tenant(tenant, (tx) => lastingKey(sharing.sealer, tx, tenant, 'receipt'));
+  const receipts = await database.tenant(tenant, (tx) => nonRotatingKey(sharing.encrypter, tx, tenant, 'receipt'));
   await expect.poll(() => kids(tenant)).toEqual([receipts.kid]);
   const invitations = await database.tenant(tenant, (tx) => invitationKey(sharing, tx, tenant));
   await expect.poll(() => kids(tenant)).toEqual([invitations.kid, receipts.kid]);

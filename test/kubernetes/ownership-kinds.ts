@@ -32,7 +32,7 @@ export const written: Record<
     spec: (name, content) => ({ name, attributes: [{ name: `a${content}`, type: 'string' }] }),
     body: (content) => ({ attributes: { [`a${content}`]: { type: 'string' } } }),
     content: `(select string_agg(key, ',') from jsonb_object_keys(spec -> 'attributes') key)`,
-    table: 'thing_type',
+    table: 'entity_type',
     shown: ({ attributes }) => Object.keys(attributes).join(),
   },
   TrustedIssuer: {

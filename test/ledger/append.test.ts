@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
+import { createEncrypter } from '../../server/core/encrypter.ts';
 import { limits } from '../../server/core/limits.ts';
-import { createSealer } from '../../server/core/sealer.ts';
 import { personalDigest } from '../../server/ledger/digest.ts';
 import { appendEntries, eraseIn, Ledger } from '../../server/ledger/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -13,7 +13,7 @@ import { masterKey } from '../helpers/server.ts';
 import { entry, T0 } from './chain.ts';
 
 const { database, adminUrl } = await createTestDatabase();
-const tagger = createSealer(masterKey);
+const tagger = createEncrypter(masterKey);
 const ledger = new Ledger(database, tagger);
 const tenantCode = () => `t${randomUUID().slice(0, 8)}`;
 

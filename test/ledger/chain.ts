@@ -1,4 +1,4 @@
-/** A tenant's ledger for tests: entries appended and sealed by the real sealer. */
+/** A tenant's ledger for tests: entries appended and sealed by the real encrypter. */
 import { randomUUID } from 'node:crypto';
 import type { RegisterEntry } from '../../server/ledger/index.ts';
 import { sealWaiting } from '../../server/ledger/index.ts';

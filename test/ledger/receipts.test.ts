@@ -20,7 +20,7 @@ const consent = {
   givenAt: '2026-02-28T09:00:00.000Z',
 };
 const issue = (of = tenant) =>
-  database.tenant(of, (tx) => issueReceipt({ sealer: sealing.sealer, clock, baseUrl }, tx, of, consent));
+  database.tenant(of, (tx) => issueReceipt({ encrypter: sealing.encrypter, clock, baseUrl }, tx, of, consent));
 const jwksOf = async (of: string) => (await server.app.inject({ url: `/${of}/.well-known/jwks.json` })).json();
 
 test('a receipt holds what was agreed to, and the public keys of the tenant verify it', async () => {

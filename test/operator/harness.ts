@@ -15,7 +15,7 @@ import {
   startOperator,
 } from '../../operator/index.ts';
 import { type Clock, systemClock } from '../../server/core/clock.ts';
-import { createSealer } from '../../server/core/sealer.ts';
+import { createEncrypter } from '../../server/core/encrypter.ts';
 import { Artifacts, Engine } from '../../server/policies/index.ts';
 import { createCompiler } from '../../server/rego/index.ts';
 import { snapshotPartsOf, tenantRowsOf } from '../../server/room/room.ts';
@@ -38,11 +38,11 @@ export async function createWorld(dates: Clock = systemClock) {
     clock: systemClock,
     observe,
   });
-  const sealer = createSealer(randomBytes(32).toString('base64url'));
-  const writing = { database, clock: systemClock, tagger: sealer };
+  const encrypter = createEncrypter(randomBytes(32).toString('base64url'));
+  const writing = { database, clock: systemClock, tagger: encrypter };
   const services: OperatorServices = {
     tenants: {
-      ...{ database, clock: systemClock, sealer, write: tenantWriter(writing) },
+      ...{ database, clock: systemClock, encrypter, write: tenantWriter(writing) },
       rows: tenantRowsOf(allRooms),
     },
     policies: { ...writing, artifacts, engine },
@@ -122,7 +122,7 @@ export async function createWorld(dates: Clock = systemClock) {
   /** As if nothing had ever been there. */
   const empty = () => admin('truncate accord.tenant, accord.resource cascade');
 
-  return { ...test, services, rooms, sealer, directory, operate, operateOn, serve, cutConnections, empty };
+  return { ...test, services, rooms, encrypter, directory, operate, operateOn, serve, cutConnections, empty };
 }
 
 function once(call: () => Promise<void>): () => Promise<void> {

@@ -14,19 +14,19 @@ import { tenantYaml } from './manifests.ts';
 import { MemorySource } from './memory-source.ts';
 
 const world = await createWorld();
-const { rooms, database, sealer } = world;
+const { rooms, database, encrypter } = world;
 beforeEach(() => world.empty());
 
 const mail = (more = '') =>
   `mail: {from: a@example.com, smtp: {host: mail.example.com, secretRef: {name: smtp}}}${more === '' ? '' : `\n  ${more}`}`;
 
-const Secret = Type.Object({ name: Type.String(), sealed: Bytes, digest: Type.String(), version: Type.String() });
+const Secret = Type.Object({ name: Type.String(), encrypted: Bytes, digest: Type.String(), version: Type.String() });
 async function storedSecret(tenant: string) {
   const row = await database.tenant(tenant, (tx) =>
-    tx.maybe(Secret, sql`select name, sealed, digest, xmin::text as version from accord.tenant_secret`),
+    tx.maybe(Secret, sql`select name, encrypted, digest, xmin::text as version from accord.tenant_secret`),
   );
   if (row === undefined) return undefined;
-  const value = JSON.parse(sealer.open(row.sealed, placeOfSecret(tenant, row.name)).toString());
+  const value = JSON.parse(encrypter.decrypt(row.encrypted, placeOfSecret(tenant, row.name)).toString());
   return { ...row, value };
 }
 const revisionOf = async (tenant: string) => (await rooms.findTenant(tenant))?.revision;
@@ -46,7 +46,7 @@ async function operate(source: MemorySource) {
 const acceptedOf = (source: MemorySource, tenant: string) => source.condition(`Tenant//${tenant}`, 'Accepted');
 
 describe("a Tenant's Secret", () => {
-  test('is waited for by name, told what it lacks, sealed when it comes, and sealed again when it changes', async () => {
+  test('is waited for by name, told what it lacks, encrypted when it comes, and again when it changes', async () => {
     const source = new MemorySource();
     source.apply(tenantYaml('posty', mail()));
     const run = await operate(source);
@@ -60,7 +60,7 @@ describe("a Tenant's Secret", () => {
     await until(() => acceptedOf(source, 'posty')?.status === 'True');
     const first = await storedSecret('posty');
     expect(first).toMatchObject({ name: 'mail.smtp', value: { username: 'u', password: 'hunter2' } });
-    expect(first?.sealed.toString('latin1')).not.toContain('hunter2');
+    expect(first?.encrypted.toString('latin1')).not.toContain('hunter2');
 
     const revision = await revisionOf('posty');
     run.operator.resync();

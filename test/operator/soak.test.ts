@@ -39,7 +39,7 @@ function tenantOf(tenant: string, pick: Pick): string {
   return tenantYaml(tenant, names === undefined ? '' : `allowedNamespaces: {names: ${names}}`);
 }
 
-/** One thing that somebody does. */
+/** One entity that somebody does. */
 function act(source: UnreliableSource, pick: Pick): void {
   const tenant = pick('one', 'two');
   const keys = [...source.objects()].map(({ key }) => key);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { conditionOf } from '../../operator/conditions.ts';
 import { systemClock } from '../../server/core/clock.ts';
-import { createSealer } from '../../server/core/sealer.ts';
+import { createEncrypter } from '../../server/core/encrypter.ts';
 import { createRelationship, deleteRelationship } from '../../server/relationships/index.ts';
 import { loadRelationshipTypes } from '../../server/types/index.ts';
 import { masterKey } from '../helpers/server.ts';
@@ -13,7 +13,7 @@ import { tenantYaml } from './manifests.ts';
 
 const world = await createWorld();
 const { database, rooms } = world;
-const records = { database, clock: systemClock, tagger: createSealer(masterKey) };
+const records = { database, clock: systemClock, tagger: createEncrypter(masterKey) };
 
 const yaml = (kind: string, tenant: string, name: string, spec: string) => `apiVersion: accord.dev/v1alpha1
 kind: ${kind}

@@ -65,7 +65,7 @@ describe('a draft', () => {
 
   test('that is drawn and fails has no path: nobody follows a graph for what its budget did not allow', async () => {
     const related = (n: number) => ({
-      ...{ type: 'relationship', relationshipType: `r${n}`, target: 'thing', targetType: 'a', targetId: 'b' },
+      ...{ type: 'relationship', relationshipType: `r${n}`, target: 'entity', targetType: 'a', targetId: 'b' },
     });
     const conditions = Array.from({ length: 32 }, (_, n) => related(n));
     const ids = ['c0', 'c1', 'c2', 'c3', 'c4'];

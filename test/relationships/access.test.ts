@@ -13,7 +13,7 @@ const config = (list: string) => [
   [`PUT /tenants/:tenant/${list}/:type`, editors],
   [`DELETE /tenants/:tenant/${list}/:type`, editors],
 ];
-const thing = (kind: string) => [
+const entity = (kind: string) => [
   [`GET /:tenant/${kind}/:type/:id`, 'relationships:read'],
   [`PUT /:tenant/${kind}/:type/:id`, 'relationships:write'],
   [`DELETE /:tenant/${kind}/:type/:id`, 'relationships:write'],
@@ -22,7 +22,7 @@ const thing = (kind: string) => [
 /** Roles for the Config API; a scope for back ends, and `user` where the tenant's policies (or the handler) let users in. */
 const table = [
   ...['actor-types', 'resource-types', 'relationship-types'].flatMap(config),
-  ...['actors', 'resources'].flatMap(thing),
+  ...['actors', 'resources'].flatMap(entity),
   ['GET /:tenant/actors/me', 'relationships:read user'],
   ['GET /:tenant/actors/:type/:id/relationships', 'relationships:read user'],
   ['GET /:tenant/resources/:type/:id/relationships', 'relationships:read user'],

@@ -73,7 +73,7 @@ describe('import', () => {
         to: { type: 'car', id: '1' },
       }),
       drives('', '1'),
-      drives('x'.repeat(limits.thingIdBytesMax + 1), '1'),
+      drives('x'.repeat(limits.entityIdBytesMax + 1), '1'),
       drives('x', 'y'.repeat(limits.importLineBytesMax)),
       drives('good2', '1', { expiresAt: future }),
       'null',

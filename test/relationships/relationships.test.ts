@@ -79,22 +79,22 @@ describe('making a relationship', () => {
     expect((await backend('GET', '/actors/user/bad/relationships')).status).toBe(404);
   });
 
-  test(`ids of ${limits.thingIdBytesMax} bytes on both ends are held, one byte more is refused (thingIdBytesMax)`, async () => {
+  test(`ids of ${limits.entityIdBytesMax} bytes on both ends are held, one byte more is refused (entityIdBytesMax)`, async () => {
     const long = (n: number) =>
       Array.from({ length: n }, () => String.fromCharCode(33 + Math.floor(Math.random() * 14)))
         .join('')
         .replaceAll('/', '-')
         .replaceAll('.', '-');
-    const [from, to] = [long(limits.thingIdBytesMax), long(limits.thingIdBytesMax)];
+    const [from, to] = [long(limits.entityIdBytesMax), long(limits.entityIdBytesMax)];
     expect((await relate(`user/${from}`, 'drives', `car/${to}`)).status).toBe(201);
     const list = await backend('GET', `/actors/user/${encodeURIComponent(from)}/relationships`);
     expect(list.body).toEqual([{ relationshipType: 'drives', to: { id: to, type: 'car' } }]);
     expect((await relate(`user/${from}x`, 'drives', 'car/1')).status).toBe(400);
     expect((await relate('user/x', 'drives', `car/${to}x`)).status).toBe(400);
-    const wide = 'é'.repeat(limits.thingIdBytesMax / 2);
+    const wide = 'é'.repeat(limits.entityIdBytesMax / 2);
     expect((await relate('user/x', 'drives', `car/${wide}`)).status).toBe(201);
     expect((await relate('user/x', 'drives', `car/${wide}é`)).body.detail).toContain(
-      `at most ${limits.thingIdBytesMax} bytes`,
+      `at most ${limits.entityIdBytesMax} bytes`,
     );
   });
 });
@@ -214,16 +214,16 @@ describe('deleting', () => {
     expect((await backend('GET', '/resources/car/mass/relationships')).body).toEqual([]);
   });
 
-  test('a thing takes its relationships with it, both ways', async () => {
+  test('an entity takes its relationships with it, both ways', async () => {
     await relate('group/g', 'owns', 'car/5');
     await relate('user/m', 'member_of', 'group/g');
     expect((await backend('DELETE', '/actors/group/g')).status).toBe(204);
     expect((await backend('GET', '/actors/user/m/relationships')).status).toBe(404);
-    expect((await backend('DELETE', '/actors/group/g')).body.code).toBe('thing_not_found');
+    expect((await backend('DELETE', '/actors/group/g')).body.code).toBe('entity_not_found');
   });
 });
 
-describe('things', () => {
+describe('entities', () => {
   test('hold the attributes that their type declares', async () => {
     const body = { color: 'red', since: '2020-01-01T00:00:00Z' };
     expect((await backend('PUT', '/resources/car/9', { body })).body).toEqual({ ...body, id: '9', type: 'car' });
@@ -295,7 +295,7 @@ test('an erased tenant leaves nothing, and its successor of the same code begins
   await other.relate('user/a', 'drives', 'car/1');
   await other.backend('PUT', '/actors/user/a', { body: { level: 2 } });
   await eraseTenant(server.services.tenants, manifestWriter, other.tenant);
-  const tables = ['relationship', 'thing', 'thing_type', 'relationship_type', 'relationship_import'];
+  const tables = ['relationship', 'entity', 'entity_type', 'relationship_type', 'relationship_import'];
   for (const table of tables) {
     const { count } = await server.services.database.system((tx) =>
       tx.one(

@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { wrongId } from '../../server/core/ids.ts';
 import { limits } from '../../server/core/limits.ts';
-import { attributesOf, checkThing, expiryOf, readLine } from '../../server/relationships/rules.ts';
+import { attributesOf, checkEntity, expiryOf, readLine } from '../../server/relationships/rules.ts';
 import { refusalOf } from '../helpers/problem.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const at = (ms: number) => new Date(ms).toISOString();
 
 describe('an id', () => {
-  const bytes = limits.thingIdBytesMax;
+  const bytes = limits.entityIdBytesMax;
 
   test.each(['a', '...', ' ', 'a/b?c#d', 'ü', '🚗', 'a'.repeat(bytes)])('may be %j', (id) => {
     expect(wrongId(id)).toBeUndefined();
@@ -27,8 +27,8 @@ describe('an id', () => {
   });
 
   test('is refused where it stands', () => {
-    expect(refusalOf(() => checkThing({ type: 'car', id: '1' }, '/to'))).toBeUndefined();
-    expect(refusalOf(() => checkThing({ type: 'car', id: '..' }, '/to'))).toMatchObject({
+    expect(refusalOf(() => checkEntity({ type: 'car', id: '1' }, '/to'))).toBeUndefined();
+    expect(refusalOf(() => checkEntity({ type: 'car', id: '..' }, '/to'))).toMatchObject({
       code: 'invalid_request',
       places: [['/to/id', expect.stringContaining('is not . or ..')]],
     });
@@ -92,10 +92,10 @@ describe('a line of an import', () => {
   test('is read as what an export wrote', () => {
     const id = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((one) => wrongId(one) === undefined);
     const type = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/);
-    const thing = fc.record({ type, id });
+    const entity = fc.record({ type, id });
     const expiresAt = fc.date({ min: new Date(NOW + 1), max: new Date('2200-01-01'), noInvalidDate: true });
     const relationship = fc.record(
-      { from: thing, relationshipType: type, to: thing, expiresAt: expiresAt.map((date) => date.toISOString()) },
+      { from: entity, relationshipType: type, to: entity, expiresAt: expiresAt.map((date) => date.toISOString()) },
       { requiredKeys: ['from', 'relationshipType', 'to'] },
     );
     fc.assert(

@@ -302,7 +302,7 @@ test('a tenant has typesMax types of each table, and not one more', async () => 
   const other = await sharingTenant(server);
   await server.services.database.tenant(other.tenant, async (tx) => {
     const values = sql`'{}', 1, '{"source":"api"}', 'test'`;
-    await tx.run(sql`insert into accord.thing_type (tenant, name, kind, spec, revision, owner, updated_by)
+    await tx.run(sql`insert into accord.entity_type (tenant, name, kind, spec, revision, owner, updated_by)
       select ${other.tenant}, 't' || n, 'actor', ${values} from generate_series(1, ${limits.typesMax - 4}::int) n`);
     await tx.run(sql`insert into accord.relationship_type (tenant, from_type, name, to_type, spec, revision, owner, updated_by)
       select ${other.tenant}, 'user', 'r' || n, 'car', ${values} from generate_series(1, ${limits.typesMax - 5}::int) n`);

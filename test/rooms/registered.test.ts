@@ -23,7 +23,7 @@ const exceptions: Record<string, { tables: readonly string[]; why: string }> = {
     why: 'the token mapping is a part of the spec that issuers have; findings of servers that live, in one statement',
   },
   types: {
-    tables: ['relationship', 'thing'],
+    tables: ['relationship', 'entity'],
     why: 'a type that is in use stays: the records are looked at under the lock of the type',
   },
   relationships: { tables: ['tenant'], why: 'rows are written only while the tenant is there, in the same statement' },

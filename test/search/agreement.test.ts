@@ -9,7 +9,7 @@ import { Engine } from '../../server/policies/index.ts';
 import { createCompiler, hostBuiltinNames, type Reads } from '../../server/rego/index.ts';
 import { GraphReader } from '../../server/relationships/index.ts';
 import { rootsOf } from '../../server/search/candidates.ts';
-import { searchThings } from '../../server/search/index.ts';
+import { searchEntities } from '../../server/search/index.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
 import { distinct, NOW, nodeTypes, random, randomGraph, store, typesFor } from '../facts/graphs.ts';
 import { randomNarrowPolicy, randomPolicy } from '../facts/policies.ts';
@@ -50,7 +50,7 @@ async function world(seed: number) {
   const registered = nodeTypes.filter(() => below(2)).map((type) => ({ type, id: `r${below(3)}` }));
   for (const { type, id } of registered) {
     await database.tenant(tenant, (tx) =>
-      tx.run(sql`insert into accord.thing (tenant, type, id, attributes) values (${tenant}, ${type}, ${id}, '{}')`),
+      tx.run(sql`insert into accord.entity (tenant, type, id, attributes) values (${tenant}, ${type}, ${id}, '{}')`),
     );
   }
   engine.preload(tenant, 'artifact', compiled);
@@ -64,8 +64,8 @@ async function world(seed: number) {
     spec: { tokenMapping: { defaultActorType: 'user' } },
   };
   const held = edges.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > NOW);
-  const things = [...registered, ...held.flatMap(({ from, to }) => [from, to])];
-  const idsOf = (type: string) => [...new Set(things.filter((one) => one.type === type).map(({ id }) => id))].sort();
+  const entities = [...registered, ...held.flatMap(({ from, to }) => [from, to])];
+  const idsOf = (type: string) => [...new Set(entities.filter((one) => one.type === type).map(({ id }) => id))].sort();
   return {
     asked: { snapshot: snapshot as unknown as TenantSnapshot, caller, requestId: 'r' },
     idsOf,
@@ -77,11 +77,11 @@ async function world(seed: number) {
 
 async function everyPage(
   limit: number,
-  page: (at: { after: string; limit: number }) => ReturnType<typeof searchThings>,
+  page: (at: { after: string; limit: number }) => ReturnType<typeof searchEntities>,
 ) {
   const found: string[] = [];
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const { found: some, next }: Awaited<ReturnType<typeof searchThings>> = await page({ after, limit });
+    const { found: some, next }: Awaited<ReturnType<typeof searchEntities>> = await page({ after, limit });
     expect(some.length).toBeLessThanOrEqual(limit);
     found.push(...some);
     after = next;
@@ -105,7 +105,7 @@ describe('search finds what check allows', () => {
             const { answer } = await authorize(services, asked, { ...request, [vary]: { type, id } });
             if (answer.outcome === 'allow') expected.push(id);
           }
-          const found = await everyPage(2, (at) => searchThings(services, asked, { vary, type, request }, at));
+          const found = await everyPage(2, (at) => searchEntities(services, asked, { vary, type, request }, at));
           expect(found, `${rego}\n${vary} ${type} ${JSON.stringify(other)}`).toEqual(expected);
         }
       }
@@ -115,7 +115,7 @@ describe('search finds what check allows', () => {
   test('a page ends when searchPageMsMax have passed, with a token and at least some candidates checked', async () => {
     const { asked, idsOf } = await world(1002);
     const policy = asked.snapshot.policies.get('p');
-    const reads: Reads = { all: true }; // so that all things are candidates
+    const reads: Reads = { all: true }; // so that all entities are candidates
     const snapshot = { ...asked.snapshot, policies: new Map([['p', { ...policy, reads }]]) } as TenantSnapshot;
     const edges = Array.from({ length: 40 }, (_, i) => ({
       from: { type: 'user', id: `u${100 + i}` },
@@ -132,7 +132,7 @@ describe('search finds what check allows', () => {
     } as const;
     const page = { after: '', limit: 32 };
     const counted = async (by: typeof clock) =>
-      (await searchThings({ ...services, clock: by }, { ...asked, snapshot }, search, page)).candidates;
+      (await searchEntities({ ...services, clock: by }, { ...asked, snapshot }, search, page)).candidates;
     expect(await counted(slow)).toBe(32);
     expect(await counted(clock)).toBeGreaterThan(32);
     expect(idsOf('user').length).toBeLessThan(32);

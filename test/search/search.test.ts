@@ -105,7 +105,7 @@ describe('resources', () => {
 
   test('a token has at most searchTokenCharsMax characters, and one of an id of 1 KiB is within', async () => {
     const wild = { type: 'user', id: 'wild' };
-    const id = '"'.repeat(limits.thingIdBytesMax);
+    const id = '"'.repeat(limits.entityIdBytesMax);
     for (const one of [id, `${'#'.repeat(1023)}~`]) await cars.relate('user/wild', 'drives', `car/${one}`);
     const body = { ...everyCar, subject: wild, page: { limit: 1 } };
     const first = (await search('resource', body)).body;
@@ -204,10 +204,10 @@ describe('callers', () => {
 describe('bounds', () => {
   const wide = async (count: number, line: (i: number) => [from: string, name: string, to: string]) => {
     const own = await sharingTenant(server);
-    const thing = (text: string) => ({ type: text.split('/')[0], id: text.split('/')[1] });
+    const entity = (text: string) => ({ type: text.split('/')[0], id: text.split('/')[1] });
     const lines = Array.from({ length: count }, (_, i) => {
       const [from, relationshipType, to] = line(i);
-      return JSON.stringify({ from: thing(from), relationshipType, to: thing(to) });
+      return JSON.stringify({ from: entity(from), relationshipType, to: entity(to) });
     });
     const answer = await own.backend('POST', '/relationships/import', {
       raw: lines.join('\n'),
@@ -265,7 +265,7 @@ describe('bounds', () => {
     expect((await search('resource', { ...request, page: { token: page.next_token } }, eve)).status).toBe(200);
   });
 
-  test('more than searchHeadsMax groups lead to the same answer over all things', async () => {
+  test('more than searchHeadsMax groups lead to the same answer over all entities', async () => {
     const count = limits.searchHeadsMax + 1;
     const own = await wide(count, (i) => ['user/joiner', 'member_of', `group/${pad(i)}`]);
     await own.policy('car:drive', drives());
@@ -277,7 +277,7 @@ describe('bounds', () => {
     expect(ids((await search('resource', joiner, own.backend)).body)).toEqual(['x']);
   });
 
-  test('a subject of many things gets them in pages of at most pageItemsMax, all of them', async () => {
+  test('a subject of many entities gets them in pages of at most pageItemsMax, all of them', async () => {
     const count = 1234;
     const own = await wide(count, (i) => ['user/rich', 'drives', `car/${pad(i)}`]);
     await own.policy('car:drive', drives());
@@ -310,7 +310,7 @@ describe('what AuthZEN does not name', () => {
     const next = {
       ...everyCar,
       subject: { ...alice, later: 2 },
-      resource: { type: 'car', id: { any: 'thing' }, later: 3 },
+      resource: { type: 'car', id: { any: 'entity' }, later: 3 },
       action: { ...drive, later: 4 },
       page: { token: body.page.next_token },
       trace: 'two',

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import {
   checkTypeName,
+  entityTypeOfManifest,
+  entityTypeSpec,
   parseTypeKey,
   relationshipTypeOfManifest,
   relationshipTypeSpec,
-  thingTypeOfManifest,
-  thingTypeSpec,
   typeKeyOf,
   typesOf,
 } from '../../server/types/rules.ts';
@@ -58,13 +58,13 @@ describe('attributes of a type', () => {
 
   test('are optional unless said, and nothing is stored of none', () => {
     expect(
-      thingTypeSpec({ attributes: { color: { type: 'string' }, seats: { type: 'number', required: true } } }),
+      entityTypeSpec({ attributes: { color: { type: 'string' }, seats: { type: 'number', required: true } } }),
     ).toEqual({
       attributes: { color: { type: 'string', required: false }, seats: { type: 'number', required: true } },
     });
-    expect(thingTypeSpec({})).toEqual({});
-    expect(thingTypeSpec({ attributes: {} })).toEqual({});
-    expect(thingTypeSpec({ attributes: { [longestAttribute]: { type: 'date' } } }).attributes).toHaveProperty(
+    expect(entityTypeSpec({})).toEqual({});
+    expect(entityTypeSpec({ attributes: {} })).toEqual({});
+    expect(entityTypeSpec({ attributes: { [longestAttribute]: { type: 'date' } } }).attributes).toHaveProperty(
       longestAttribute,
     );
   });
@@ -72,16 +72,16 @@ describe('attributes of a type', () => {
   test.each(['id', 'type', `${longestAttribute}a`])('are not called %s', (name) => {
     const detail = 'An attribute has at most 63 characters and is not called id or type.';
     const places = [[`/attributes/${name}`, detail]];
-    expect(refusalOf(() => thingTypeSpec({ attributes: { [name]: { type: 'string' } } }))).toEqual({
+    expect(refusalOf(() => entityTypeSpec({ attributes: { [name]: { type: 'string' } } }))).toEqual({
       ...{ code: 'invalid_request', detail, places },
     });
   });
 
   test('of a manifest are a list', () => {
-    expect(thingTypeOfManifest({ attributes: [{ name: 'color', type: 'string', required: true }] })).toEqual({
+    expect(entityTypeOfManifest({ attributes: [{ name: 'color', type: 'string', required: true }] })).toEqual({
       attributes: { color: { type: 'string', required: true } },
     });
-    expect(thingTypeOfManifest({})).toEqual({});
+    expect(entityTypeOfManifest({})).toEqual({});
   });
 });
 

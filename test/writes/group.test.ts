@@ -3,13 +3,13 @@ import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
 import { sql } from '../../server/core/db/sql.ts';
-import { createSealer } from '../../server/core/sealer.ts';
+import { createEncrypter } from '../../server/core/encrypter.ts';
 import { GroupCommit, write } from '../../server/writes/index.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { masterKey } from '../helpers/server.ts';
 
 const { database } = await createTestDatabase();
-const services = { database, clock: systemClock, tagger: createSealer(masterKey) };
+const services = { database, clock: systemClock, tagger: createEncrypter(masterKey) };
 await database.system((tx) =>
   tx.run(sql`insert into accord.tenant (tenant, spec, owner, updated_by)
     select t, '{}', '{"source":"api"}', 'test' from unnest(array['one', 'two', 'three', 'four']) t`),

@@ -18,7 +18,7 @@ import { entry } from '../ledger/chain.ts';
 const server = await createTestServer();
 const { database } = server.services;
 const events = new EventBuffer();
-const services = { database, clock: server.services.clock, tagger: server.services.sealer, events };
+const services = { database, clock: server.services.clock, tagger: server.services.encrypter, events };
 const by = { actor: 'client:test', requestId: 'r1' };
 const records = { locks: 'records' } as const;
 const configuration = { locks: 'configuration' } as const;

@@ -97,7 +97,7 @@ function actorOf(claims: Claims, issuer: IssuerConfig): Actor {
   // What is recorded of an actor is asked for and erased by the same id: an id that no request could name is none.
   if (wrongId(id) !== undefined) {
     throw invalidToken(
-      `the actor id holds a control character, is . or .., or has more than ${limits.thingIdBytesMax} bytes`,
+      `the actor id holds a control character, is . or .., or has more than ${limits.entityIdBytesMax} bytes`,
     );
   }
   const ownLength = issuer.actorIdPrefix?.length ?? 0;

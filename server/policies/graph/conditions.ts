@@ -60,8 +60,8 @@ function requireWith(condition: Condition, field: Field, when: boolean, why: str
 function checkRelationship(condition: Condition): ConditionError[] {
   const target = condition.target ?? 'resource';
   return [
-    ...requireWith(condition, 'targetType', target !== 'resource', 'target thing or anyOfType'),
-    ...requireWith(condition, 'targetId', target === 'thing', 'target thing'),
+    ...requireWith(condition, 'targetType', target !== 'resource', 'target entity or anyOfType'),
+    ...requireWith(condition, 'targetId', target === 'entity', 'target entity'),
   ];
 }
 

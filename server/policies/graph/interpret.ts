@@ -70,8 +70,8 @@ function listAt(input: unknown, path: string): unknown[] {
 
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
 
-/** Whether `to` is the thing `{type, id}`; a side that lacks either is nobody's. */
-function isThing(to: unknown, type: unknown, id: unknown): boolean {
+/** Whether `to` is the entity `{type, id}`; a side that lacks either is nobody's. */
+function isEntity(to: unknown, type: unknown, id: unknown): boolean {
   return isScalar(type) && isScalar(id) && at(to, 'type') === type && at(to, 'id') === id;
 }
 
@@ -79,8 +79,8 @@ function related({ relationshipType, target, targetType, targetId }: Condition, 
   return listAt(input, 'graph.subject').some((link) => {
     if (at(link, 'relationshipType') !== relationshipType) return false;
     if (target === 'anyOfType') return at(link, 'to.type') === targetType;
-    if (target === 'thing') return isThing(at(link, 'to'), targetType, targetId);
-    return isThing(at(link, 'to'), at(input, 'resource.type'), at(input, 'resource.id'));
+    if (target === 'entity') return isEntity(at(link, 'to'), targetType, targetId);
+    return isEntity(at(link, 'to'), at(input, 'resource.type'), at(input, 'resource.id'));
   });
 }
 
@@ -88,7 +88,7 @@ function invited({ relationshipType }: Condition, input: unknown): boolean {
   const invitation = at(input, 'invitation');
   return (
     at(invitation, 'status') === 'pending' &&
-    isThing(at(invitation, 'to'), at(input, 'resource.type'), at(input, 'resource.id')) &&
+    isEntity(at(invitation, 'to'), at(input, 'resource.type'), at(input, 'resource.id')) &&
     (relationshipType === undefined || at(invitation, 'relationshipType') === relationshipType)
   );
 }

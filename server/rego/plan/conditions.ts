@@ -128,7 +128,7 @@ export class Conditions {
     if (Array.isArray(operand)) return `literal.${operand[0]}`;
     const origin = only(operand, origins) ?? 'other';
     const [kind, number] = origin.split('#');
-    if (number === undefined) return /^(input$|thing\.|term\.|literal\.)/.test(origin) ? origin : 'other';
+    if (number === undefined) return /^(input$|entity\.|term\.|literal\.)/.test(origin) ? origin : 'other';
     return number === String(entry) && kind !== 'key' ? (`${kind}#${GIVEN}` as Origin) : 'other';
   }
 }

@@ -164,7 +164,7 @@ class Findings {
     return known;
   }
 
-  /** Notes that an id is looked at where things without relationships come by, too. */
+  /** Notes that an id is looked at where entities without relationships come by, too. */
   #tell(
     { statement, within }: Placed,
     body: Body,

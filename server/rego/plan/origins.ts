@@ -13,7 +13,7 @@ export type Origin =
   | 'input'
   | 'graph'
   | `side.${Side}`
-  | `thing.${Side}`
+  | `entity.${Side}`
   | `term.${Side}.${'id' | 'type'}`
   | `literal.${number}`
   | `${'key' | 'entry' | 'far' | 'name' | 'type' | 'id'}#${number}`;
@@ -107,11 +107,11 @@ export function nameOf(operand: Operand, strings: readonly string[]): string | u
 function member(origin: Origin, name: string | undefined, sideOf: (scan: number) => readonly Side[]): Origin {
   const [kind, scan] = origin.split('#') as [string, string?];
   const isSide = name === 'subject' || name === 'resource';
-  if (kind === 'input') return name === 'graph' ? 'graph' : isSide ? `thing.${name}` : 'other';
+  if (kind === 'input') return name === 'graph' ? 'graph' : isSide ? `entity.${name}` : 'other';
   if (kind === 'graph') return isSide ? `side.${name}` : 'other';
-  if (kind === 'thing.subject' || kind === 'thing.resource') {
+  if (kind === 'entity.subject' || kind === 'entity.resource') {
     if (name !== 'id' && name !== 'type') return 'other';
-    return kind === 'thing.subject' ? `term.subject.${name}` : `term.resource.${name}`;
+    return kind === 'entity.subject' ? `term.subject.${name}` : `term.resource.${name}`;
   }
   const number = Number(scan);
   if (kind === 'entry') {

@@ -100,7 +100,7 @@ export function isNumber(value: PlanValue | undefined): value is number | bigint
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** What stands in `container` at `key`; undefined when there is no such thing, or it holds nothing. */
+/** What stands in `container` at `key`; undefined when there is no such entity, or it holds nothing. */
 export function lookUp(machine: Machine, container: PlanValue | undefined, key: PlanValue): PlanValue | undefined {
   if (typeof container !== 'object' || container === null) return undefined;
   if (Array.isArray(container)) {

@@ -130,13 +130,13 @@ function oneByOne(query: GraphQuery, walks: GraphQuery['walks']): GraphQuery[] {
   );
 }
 
-const isNamed = (thing: Partial<Named>): thing is Named => thing.type !== undefined && thing.id !== undefined;
+const isNamed = (entity: Partial<Named>): entity is Named => entity.type !== undefined && entity.id !== undefined;
 
 /** A side of the graph: all of it, or only what is pointed to. */
 type SideAsked = 'all' | readonly Pointer[] | undefined;
 type Parts = { from: SideAsked; to: SideAsked; subject: boolean; resource: boolean };
 
-/** What of a question is read: nothing about things that have no name, and no attributes where a type has none. */
+/** What of a question is read: nothing about entities that have no name, and no attributes where a type has none. */
 function partsOf(question: RecordsQuestion): Parts {
   const { types, subject, resource, needed } = question;
   const side = (which: 'from' | 'to', root: Partial<Named>, isNeeded: boolean): SideAsked => {
@@ -214,9 +214,9 @@ function factsOf(question: RecordsQuestion, asked: Parts, read: Read): Facts {
   if (from === undefined) return { ...noFacts, tooLarge: 'subject' };
   const to = side('to', resource);
   if (to === undefined) return { ...noFacts, tooLarge: 'resource' };
-  const own = (part: 'subject' | 'resource', thing: Partial<Named>) => {
+  const own = (part: 'subject' | 'resource', entity: Partial<Named>) => {
     const attributes = read[part];
-    return attributes ? { [part]: declaredOf(types, thing.type as string, attributes) } : {};
+    return attributes ? { [part]: declaredOf(types, entity.type as string, attributes) } : {};
   };
   return {
     graph: {

@@ -9,7 +9,7 @@ import type { Types } from '../../types/index.ts';
 import { pathPatternOf } from './path-pattern.ts';
 import type { Named } from './schema.ts';
 
-/** A relationship of the root: its name, and the thing at its other end, or any thing of a type there. */
+/** A relationship of the root: its name, and the entity at its other end, or any entity of a type there. */
 export type Pointer = { readonly name: string; readonly type: string; readonly id: string | undefined };
 
 /**

@@ -1,7 +1,7 @@
 /** What one query asks for: the questions of one tenant, taken apart and numbered. */
 import type { PathPattern } from './path-pattern.ts';
 
-/** A thing that is asked about, at an instant (RFC 3339). `walk`: also what may follow by inheritance. */
+/** An entity that is asked about, at an instant (RFC 3339). `walk`: also what may follow by inheritance. */
 export type Asked = { queryId: number; type: string; id: string; now: string; walk: boolean };
 /**
  * One relationship that is asked for. `from` and `to` are its ends, the one that is not known without id; `part` is whose
@@ -25,7 +25,7 @@ export type GraphQuery = {
   to: Asked[];
   subject: Asked[];
   resource: Asked[];
-  /** Relationships that are asked for one by one: by their whole key, of a root to any thing of a type, over paths. */
+  /** Relationships that are asked for one by one: by their whole key, of a root to any entity of a type, over paths. */
   exact: Pointed[];
   ranges: Record<'from' | 'to', Pointed[]>;
   walks: Record<'from' | 'to', Walk[]>;

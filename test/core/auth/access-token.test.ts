@@ -176,7 +176,7 @@ describe('a bad token is refused', () => {
     ['sub', 'a\ud800'], // would be the same user as a\ud801 in the database
     ['sub', 'a\nb'],
     ['sub', '..'],
-    ['sub', '\u8a9e'.repeat(Math.floor(limits.thingIdBytesMax / 3) + 1)], // nobody could erase it
+    ['sub', '\u8a9e'.repeat(Math.floor(limits.entityIdBytesMax / 3) + 1)], // nobody could erase it
     ['sub', 'a\0@clients'],
     ['exp', 'tomorrow'],
     ['exp', Number.MAX_VALUE * 2],
@@ -193,7 +193,7 @@ describe('a bad token is refused', () => {
 
   test('with a sub of the greatest length it is good', async () => {
     expect(await callerOf({ sub: 'x'.repeat(limits.subjectCharsMax) })).toBeDefined();
-    expect(await callerOf({ sub: '\u8a9e'.repeat(Math.floor(limits.thingIdBytesMax / 3)) })).toBeDefined();
+    expect(await callerOf({ sub: '\u8a9e'.repeat(Math.floor(limits.entityIdBytesMax / 3)) })).toBeDefined();
   });
 
   test('of an issuer that this tenant does not trust, or nearly trusts', async () => {

@@ -114,7 +114,7 @@ describe('a watch', () => {
       for (const name of ['goes', 'changes', 'stays']) await put(cluster, namespace, name);
       const one = await proxied(cluster);
       const told = one.told.length;
-      // Away, while things happen that it never hears of.
+      // Away, while entities happen that it never hears of.
       one.proxy.decide = () => ({ kind: 'kill' });
       one.proxy.killAll();
       await cluster.call('DELETE', policyPath(namespace, 'goes'));

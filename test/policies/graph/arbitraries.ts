@@ -93,9 +93,9 @@ const instants = fc
   .map((instant) => (instant instanceof Date ? instant.toISOString() : instant));
 
 const relationship = fc
-  .tuple(relationshipTypes, someOf('resource', 'thing', 'anyOfType', undefined), types, ids)
+  .tuple(relationshipTypes, someOf('resource', 'entity', 'anyOfType', undefined), types, ids)
   .map(([relationshipType, target, targetType, targetId]): Condition => {
-    const to = { thing: { targetType, targetId }, anyOfType: { targetType }, resource: {} }[target ?? 'resource'];
+    const to = { entity: { targetType, targetId }, anyOfType: { targetType }, resource: {} }[target ?? 'resource'];
     return { type: 'relationship', relationshipType, ...(target && { target }), ...to };
   });
 
@@ -228,7 +228,7 @@ function mapValues<T, U>(object: Record<string, T>, change: (value: T) => U): Re
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }
 
-const things = fc.record({ type: types, id: ids }, { requiredKeys: ['type'] });
+const entities = fc.record({ type: types, id: ids }, { requiredKeys: ['type'] });
 const tags = fc.array(literals, { maxLength: 4 });
 const addresses = someOf(
   ...[
@@ -270,7 +270,7 @@ export const inputs = fc.record(
       graph: fc.record(
         {
           subject: fc.array(
-            fc.record({ relationshipType: relationshipTypes, to: things }, { requiredKeys: ['relationshipType'] }),
+            fc.record({ relationshipType: relationshipTypes, to: entities }, { requiredKeys: ['relationshipType'] }),
             {
               maxLength: 5,
             },
@@ -286,7 +286,7 @@ export const inputs = fc.record(
         { maxLength: 3 },
       ),
       invitation: fc.record(
-        { status: someOf('pending', 'pending', 'revoked'), relationshipType: relationshipTypes, to: things },
+        { status: someOf('pending', 'pending', 'revoked'), relationshipType: relationshipTypes, to: entities },
         { requiredKeys: ['relationshipType'] },
       ),
     },

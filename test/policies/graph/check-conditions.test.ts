@@ -33,14 +33,14 @@ describe('conditions', () => {
       ['/relationshipType: is missing: a condition of type relationship needs it'],
     ],
     [
-      'a thing without type and id',
-      { type: 'relationship', relationshipType: 'r', target: 'thing' },
-      ['/targetType: is missing: target thing or anyOfType needs it', '/targetId: is missing: target thing needs it'],
+      'an entity without type and id',
+      { type: 'relationship', relationshipType: 'r', target: 'entity' },
+      ['/targetType: is missing: target entity or anyOfType needs it', '/targetId: is missing: target entity needs it'],
     ],
     [
       'the resource with an id',
       { type: 'relationship', relationshipType: 'r', targetId: 'x' },
-      ['/targetId: goes only with target thing'],
+      ['/targetId: goes only with target entity'],
     ],
     [
       'an unknown root',

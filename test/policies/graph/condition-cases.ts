@@ -45,14 +45,14 @@ const relationships = rows('relationship', [
   ],
   ['input without a graph', owns, { resource: car7 }, false],
   [
-    'to a given thing',
-    { ...owns, target: 'thing', targetType: 'group', targetId: 'g' },
+    'to a given entity',
+    { ...owns, target: 'entity', targetType: 'group', targetId: 'g' },
     linked({ type: 'group', id: 'g' }),
     true,
   ],
   [
-    'to not that thing',
-    { ...owns, target: 'thing', targetType: 'group', targetId: 'h' },
+    'to not that entity',
+    { ...owns, target: 'entity', targetType: 'group', targetId: 'h' },
     linked({ type: 'group', id: 'g' }),
     false,
   ],

@@ -69,7 +69,7 @@ const nightShift: PolicyGraph = {
         {
           type: 'relationship',
           relationshipType: 'works_at',
-          target: 'thing',
+          target: 'entity',
           targetType: 'hospital',
           targetId: 'west',
         },

@@ -1,6 +1,6 @@
 /**
  * Random rules in Rego and random inputs for them. A rule may have a type error or an unsafe variable: the caller drops
- * what does not compile. All vary around few values, so that things meet.
+ * what does not compile. All vary around few values, so that entities meet.
  */
 import fc from 'fast-check';
 

@@ -12,23 +12,23 @@ const POLICIES = 200;
 const INPUTS = 60;
 let narrowed = 0;
 
-type Thing = { type: string; id: string };
-type Entry = { type: string; relationshipType: string; to?: Thing; from?: Thing };
-type Input = { subject: Thing; resource: Thing; graph: { subject: Entry[]; resource: Entry[] } };
+type Entity = { type: string; id: string };
+type Entry = { type: string; relationshipType: string; to?: Entity; from?: Entity };
+type Input = { subject: Entity; resource: Entity; graph: { subject: Entry[]; resource: Entry[] } };
 
 function randomInput(below: (n: number) => number): Input {
   const pick = <T>(list: readonly T[]) => list[below(list.length)] as T;
-  const thing = () => ({ type: pick(nodeTypes), id: `${below(4)}` });
+  const entity = () => ({ type: pick(nodeTypes), id: `${below(4)}` });
   const entries = (far: 'to' | 'from') =>
     Array.from({ length: below(6) }, () => {
       const name = pick(names);
-      return { type: name, relationshipType: name, [far]: thing() };
+      return { type: name, relationshipType: name, [far]: entity() };
     });
-  return { subject: thing(), resource: thing(), graph: { subject: entries('to'), resource: entries('from') } };
+  return { subject: entity(), resource: entity(), graph: { subject: entries('to'), resource: entries('from') } };
 }
 
 function isSeen(uses: readonly GraphUse[] | undefined, input: Input, entry: Entry): boolean {
-  const far = (entry.to ?? entry.from) as Thing;
+  const far = (entry.to ?? entry.from) as Entity;
   const is = (term: GraphTerm | undefined, text: string) =>
     term === undefined || text === ('literal' in term ? term.literal : input[term.of][term.member]);
   const all: readonly GraphUse[] = uses ?? [{}];

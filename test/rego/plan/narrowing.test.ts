@@ -231,7 +231,7 @@ describe('is found', () => {
   const drawn: [object, object][] = [
     [{ target: 'resource' }, { name: 'drives', type: resourceType, id: toResource }],
     [
-      { target: 'thing', targetType: 'group', targetId: 'g' },
+      { target: 'entity', targetType: 'group', targetId: 'g' },
       { name: 'drives', type: { literal: 'group' }, id: { literal: 'g' } },
     ],
     [

@@ -1,17 +1,17 @@
 /**
- * Owns sealing: secrets that lie in Postgres are encrypted with AES-256-GCM under ACCORD_MASTER_KEY, bound to the row
- * that holds them, so that a sealed value moved to another row or tenant does not open.
+ * Encryption of secrets that lie in Postgres: with AES-256-GCM under ACCORD_MASTER_KEY, bound to the row
+ * that holds them, so that a value moved to another row or tenant cannot be decrypted.
  */
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 
-/** A sealed value and the key at hand do not belong together. */
+/** An encrypted value and the key at hand do not belong together. */
 export class MasterKeyError extends Error {}
 
 /** `place` says where the value lies (table, tenant, id, purpose) and is authenticated with it. */
-export type Sealer = {
-  seal(value: Uint8Array, place: readonly string[]): Buffer;
+export type Encrypter = {
+  encrypt(value: Uint8Array, place: readonly string[]): Buffer;
   /** @throws MasterKeyError */
-  open(sealed: Uint8Array, place: readonly string[]): Buffer;
+  decrypt(encrypted: Uint8Array, place: readonly string[]): Buffer;
   /** Tells whether a value is the same as another of this place, and nothing to whoever has no key. Base64url. */
   digest(value: Uint8Array, place: readonly string[]): string;
 };
@@ -24,22 +24,22 @@ const TAG_BYTES = 16;
  * @param masterKey 32 bytes, base64url (ACCORD_MASTER_KEY)
  * @throws MasterKeyError when it is not 32 bytes
  */
-export function createSealer(masterKey: string): Sealer {
+export function createEncrypter(masterKey: string): Encrypter {
   const key = Buffer.from(masterKey, 'base64url');
   if (key.length !== 32) throw new MasterKeyError('ACCORD_MASTER_KEY must be 32 bytes, base64url');
   // As a KeyObject: of bytes Node makes one for each digest, which takes 15 us instead of 2.4.
   const digestKey = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'accord digest of sealed values', 32)));
   const bound = (place: readonly string[]) => Buffer.from(JSON.stringify([FORMAT, ...place]));
   return {
-    seal(value, place) {
+    encrypt(value, place) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound(place));
       return Buffer.concat([Buffer.of(FORMAT), nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]);
     },
-    open(sealed, place) {
-      const bytes = Buffer.from(sealed);
+    decrypt(encrypted, place) {
+      const bytes = Buffer.from(encrypted);
       if (bytes[0] !== FORMAT || bytes.length < 1 + NONCE_BYTES + TAG_BYTES) {
-        throw new MasterKeyError(`${place.join('/')} is not a sealed value`);
+        throw new MasterKeyError(`${place.join('/')} is not an encrypted value`);
       }
       const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
       const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES }).setAAD(bound(place));
@@ -48,7 +48,7 @@ export function createSealer(masterKey: string): Sealer {
       try {
         return Buffer.concat([opened, decipher.final()]);
       } catch (cause) {
-        const message = 'does not open: ACCORD_MASTER_KEY is not the key that this database was sealed with';
+        const message = 'cannot be decrypted: ACCORD_MASTER_KEY is not the key that this database was encrypted with';
         throw new MasterKeyError(`${place.join('/')} ${message}`, { cause });
       }
     },

@@ -3,19 +3,19 @@ import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { type App, plainJson, TenantParams } from '../http/fastify.ts';
+import { attributesOfEntity, deleteEntity, putEntity } from './entities.ts';
 import {
   backendReaders,
   backendWriters,
+  EntityParams,
   type RelationshipRouteServices,
   readers,
   recordAuthorOf,
-  ThingParams,
 } from './governing.ts';
 import { relationshipProblem } from './problems.ts';
-import { ThingView } from './schema.ts';
-import { attributesOfThing, deleteThing, putThing } from './things.ts';
+import { EntityView } from './schema.ts';
 
-export function registerThingRoutes(app: App, services: RelationshipRouteServices): void {
+export function registerEntityRoutes(app: App, services: RelationshipRouteServices): void {
   registerMe(app, services);
   for (const kind of ['actor', 'resource'] as const) {
     const url = `/:tenant/${kind}s/:type/:id`;
@@ -23,12 +23,12 @@ export function registerThingRoutes(app: App, services: RelationshipRouteService
       method: 'GET',
       url,
       config: backendReaders,
-      schema: { summary: `Read ${kind}`, params: ThingParams, response: { 200: ThingView } },
+      schema: { summary: `Read ${kind}`, params: EntityParams, response: { 200: EntityView } },
       serializerCompiler: plainJson,
       handler: async (request) => {
         const { tenant, type, id } = request.params;
-        const attributes = await attributesOfThing(services, tenant, kind, { type, id });
-        if (attributes === undefined) throw relationshipProblem('thing_not_found');
+        const attributes = await attributesOfEntity(services, tenant, kind, { type, id });
+        if (attributes === undefined) throw relationshipProblem('entity_not_found');
         return { ...attributes, id, type };
       },
     });
@@ -39,15 +39,15 @@ export function registerThingRoutes(app: App, services: RelationshipRouteService
       bodyLimit: limits.bodyBytesMax,
       schema: {
         summary: `Register ${kind}, or replace its attributes`,
-        params: ThingParams,
+        params: EntityParams,
         body: Type.Record(Type.String(), Type.Unknown(), { description: 'The attributes that its type declares.' }),
-        response: { 200: ThingView },
+        response: { 200: EntityView },
       },
       serializerCompiler: plainJson,
       handler: async (request, reply) => {
         const { type, id } = request.params;
-        const thing = { type, id };
-        const { result, revision } = await putThing(services, recordAuthorOf(request), kind, thing, request.body);
+        const entity = { type, id };
+        const { result, revision } = await putEntity(services, recordAuthorOf(request), kind, entity, request.body);
         reply.header('accord-revision', revision);
         return { ...result, id, type };
       },
@@ -58,12 +58,12 @@ export function registerThingRoutes(app: App, services: RelationshipRouteService
       config: backendWriters,
       schema: {
         summary: `Forget ${kind}, with its relationships both ways and its pending invitations`,
-        params: ThingParams,
+        params: EntityParams,
         response: { 204: Type.Null() },
       },
       handler: async (request, reply) => {
         const { type, id } = request.params;
-        const { revision } = await deleteThing(services, recordAuthorOf(request), kind, { type, id });
+        const { revision } = await deleteEntity(services, recordAuthorOf(request), kind, { type, id });
         return reply.status(204).header('accord-revision', revision).send(null);
       },
     });
@@ -78,13 +78,13 @@ function registerMe(app: App, services: RelationshipRouteServices): void {
     schema: {
       summary: "Read the caller's own actor",
       params: TenantParams,
-      response: { 200: ThingView },
+      response: { 200: EntityView },
     },
     serializerCompiler: plainJson,
     handler: async (request) => {
       const { caller } = request;
       if (caller?.kind !== 'user') throw problem('forbidden', { detail: 'A back end is not an actor.' });
-      const attributes = await attributesOfThing(services, caller.tenant, 'actor', caller.actor);
+      const attributes = await attributesOfEntity(services, caller.tenant, 'actor', caller.actor);
       return { ...attributes, ...caller.actor };
     },
   });
