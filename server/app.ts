@@ -33,8 +33,18 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 const NUL_IN_ADDRESS = 'The address holds a NUL character (%00).';
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
+/** For tests: a client in the same process holds up the event loop, too. */
+type Pressure = {
+  /** 0: however late the event loop is, requests are taken. */
+  eventLoopDelayMsMax: number;
+};
+
 /** Builds the application; `ready()` is the caller's. */
-export async function createApp(config: Config, services: Services): Promise<App> {
+export async function createApp(
+  config: Config,
+  services: Services,
+  { eventLoopDelayMsMax }: Pressure = limits,
+): Promise<App> {
   const { observe } = services;
   // Unique, and no secret: a random one for each request took a hundredth of a decision's CPU.
   const instance = randomBytes(9).toString('base64url');
@@ -72,7 +82,11 @@ export async function createApp(config: Config, services: Services): Promise<App
     reply.header('x-request-id', request.id);
     done();
   });
-  await app.register(underPressure, { maxEventLoopDelay: 1500, retryAfter: 1, exposeStatusRoute: false });
+  await app.register(underPressure, {
+    maxEventLoopDelay: eventLoopDelayMsMax,
+    retryAfter: 1,
+    exposeStatusRoute: false,
+  });
   await registerDocs(app, version);
   registerAccess(app, { ...accessOf(services), rates });
   // Nothing here has a NUL in its name, and Postgres holds none: refused once, for every parameter of every route; and behind

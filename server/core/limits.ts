@@ -29,6 +29,7 @@ export const limits = {
   batchesPerTenantMax: 4, // at once on a server, until their answers are taken
   batchesWaitingPerTenantMax: 16,
   batchAnswerTakenMsMax: 60_000, // then the connection of a client that does not read is closed
+  eventLoopDelayMsMax: 1500, // on average over a second; past this requests are told to come back
   pageItemsMax: 200,
   minRevisionWaitMs: 2000,
   minRevisionPauseMsMin: 25, // between readings of a tenant whose callers wait for a revision; doubled while nothing is new

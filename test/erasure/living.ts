@@ -1,5 +1,4 @@
 /** A tenant in which people live: relationships, consents, invitations and decisions of whoever is asked for. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { asAdmin } from '../helpers/admin.ts';
 import type { TestServer } from '../helpers/server.ts';
@@ -21,7 +20,6 @@ const direct = { optInConfig: { type: 'direct' } };
 
 /** @param clock the server's */
 export async function livingTenant(server: TestServer, clock: WallClock) {
-  while (server.app.isUnderPressure()) await sleep(50);
   const tenant = await server.tenant({ decisionLog: { mode: 'all' }, restore: { allowPastDates: true } });
   const config = await configClient(server, tenant);
   const soon = new Date(clock.now() + 1000).toISOString();

@@ -134,7 +134,8 @@ async function difference(files: Files, directory: string): Promise<string | und
   const wantedRows = new Set([...there.keys()].map((key) => rowOf(key)));
   const extra = rows.find((row) => !wantedRows.has(row));
   if (extra) return `${extra.key} is in no file`;
-  const shown = (await readdir(join(directory, '.status'))).filter((file) => file.endsWith('.yaml'));
+  const status = join(directory, '.status'); // made with the first file in it
+  const shown = (existsSync(status) ? await readdir(status) : []).filter((file) => file.endsWith('.yaml'));
   return shown.length === statuses.length ? undefined : `${shown.length} status files of ${statuses.length} manifests`;
 }
 
