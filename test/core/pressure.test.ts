@@ -2,8 +2,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
-import type { App } from '../../server/core/http.ts';
 import { limits } from '../../server/core/limits.ts';
+import type { App } from '../../server/http/fastify.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 const TURN_MS = 60;
