@@ -42,8 +42,8 @@ describe('a person in every room', () => {
 
   test('is there before', async () => {
     expect(tablesOf(withAlice)).toEqual([
-      ...['audit_entry', 'decision', 'invitation', 'invitation_use', 'ledger_entry', 'ledger_inbox', 'relationship'],
-      ...['relationship_import', 'entity', 'user_consent'],
+      ...['audit_entry', 'decision', 'entity', 'invitation', 'invitation_use', 'ledger_entry', 'ledger_inbox'],
+      ...['relationship', 'relationship_import', 'user_consent'],
     ]);
     expect(tablesOf(await traces(alice.email))).toEqual(['decision', 'entity', 'user_consent']);
   });

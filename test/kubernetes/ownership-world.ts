@@ -150,7 +150,7 @@ export class World {
     return { status, code: status === 200 || status === 404 ? undefined : reply.json().code };
   }
 
-  /** The first entity that is not as the model says it; undefined: there is none, and nothing is under way. */
+  /** The first thing that is not as the model says it; undefined: there is none, and nothing is under way. */
   async difference(state: State, reasons: ReadonlyMap<Slot, Reason>): Promise<string | undefined> {
     if (this.#running && !this.#running.operator.idle()) return atWork;
     const { metadata, status } = await this.#tenant();
