@@ -14,6 +14,7 @@ export const erasingAudit: RoomErasing = {
       return { auditEntries: changed.length === 0 ? 0 : await rewriteEntries(tx, person.tenant, changed) };
     },
   ),
+  isLog: true,
   keeps: [
     {
       what: 'audit entries, with a keyed digest in the place of the id',

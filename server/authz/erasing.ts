@@ -48,6 +48,7 @@ export function erasingDecisions(scheduler: FairScheduler): RoomErasing {
         };
       },
     ),
+    isLog: true,
     keeps: [
       {
         what: 'records of decisions about others in which the id is part of a longer text, such as a path',

@@ -12,9 +12,9 @@ export const erasureRoom = defineRoom({
     let erasing: readonly RoomErasing[] | undefined;
     return {
       ...{ ...use(writesRoom), encrypter },
-      // Rooms after this one erase too. What makes records erases before what records them.
+      // Rooms after this one erase too.
       get rooms() {
-        erasing ??= rooms.flatMap((room) => room.erasing?.(use(room)) ?? []).reverse();
+        erasing ??= inOrder(rooms.flatMap((room) => room.erasing?.(use(room)) ?? []));
         return erasing;
       },
     };
@@ -22,3 +22,9 @@ export const erasureRoom = defineRoom({
   routes: registerErasureRoutes,
   openapiTag: 'Erasure',
 });
+
+/** The last room first, because rooms make records of what those before them hold; logs behind all others. */
+function inOrder(all: readonly RoomErasing[]): RoomErasing[] {
+  const reversed = all.toReversed();
+  return [...reversed.filter(({ isLog }) => !isLog), ...reversed.filter(({ isLog }) => isLog)];
+}

@@ -7,6 +7,7 @@ export const erasingLedger: RoomErasing = {
     const { wiped, more } = await wipeSome(tx, tenant, { type, id, isUser });
     return { removed: { ledgerEntries: wiped }, ...(more ? { next: '' } : {}) };
   },
+  isLog: true,
   keeps: [
     {
       what: 'ledger entries without actor and user, with a digest whose salt is gone',

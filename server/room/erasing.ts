@@ -33,7 +33,12 @@ export type EraseSome = (
 export type Kept = { what: string; why: string; until: string };
 
 /** How a room erases a person from its tables, and what it keeps. */
-export type RoomErasing = { eraseSome: EraseSome; keeps: readonly Kept[] };
+export type RoomErasing = {
+  eraseSome: EraseSome;
+  keeps: readonly Kept[];
+  /** A log, which is erased after all that is not one: its records are written behind the answers that they tell of. */
+  isLog?: true;
+};
 
 /** Where a row stands in a log that is read by time. `at` as Postgres writes it. */
 export type Place = { at: string; id: string };
