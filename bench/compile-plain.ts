@@ -1,4 +1,4 @@
-/** Owns a policy as OPA's compiler makes it, before our fuel counter is put in: what a bare opa-wasm evaluates. */
+/** A policy as OPA's compiler makes it, before our fuel counter is put in: what a bare opa-wasm evaluates. */
 import { loadCompilerModule, startCompiler } from '../server/rego/compiler-module.ts';
 import { hostBuiltinNames } from '../server/rego/index.ts';
 

@@ -1,4 +1,4 @@
-/** Owns what bench/fairness.ts attacks with: policies that are legal, or nearly, and dear to run each in a way of its own. */
+/** What bench/fairness.ts attacks with: policies that are legal, or nearly, and dear to run each in a way of its own. */
 
 /** A text of `chars` that no two rules share. */
 const text = (name: string, chars: number) =>

@@ -1,5 +1,5 @@
 /**
- * Owns one side of bench/fairness.ts, the victim or the attacker, in a process of its own: it keeps connections open and
+ * One side of bench/fairness.ts, the victim or the attacker, in a process of its own: it keeps connections open and
  * asks as fast as it is answered, for as long as each message says.
  */
 import { type Connection, openConnections } from './load.ts';

@@ -1,13 +1,24 @@
 /**
  * Measures decisions over relationships by HTTP, each reading Postgres, against the bare Fastify route of authz.ts: a
  * subject of 20 relationships in a table of a million and of ten million, sharing-shaped (many owners, groups of 100,000
- * members, chains of ten folders). Allows and denies, by a policy whose relationships are narrowed and by one that is given all.
+ * members, chains of ten folders). Allows and denies, by a policy whose relationships are narrowed, by one that is given all, and
+ * by one that asks whether the owner of the car has consented.
  */
-import pg from 'pg';
+import { putDefinition, putDocument, putVersion } from '../server/definitions/actions.ts';
 import { mintClientToken } from '../server/keys/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
-import { putEntityType, putRelationshipType } from '../server/types/index.ts';
-import { createInstallation, pinToCore1, type ServerProcess, startProcess, writer } from './installation.ts';
+import {
+  createInstallation,
+  fillRelationships,
+  pinToCore1,
+  putTypes,
+  type ServerProcess,
+  startProcess,
+  through,
+  userId,
+  userIdSql,
+  writer,
+} from './installation.ts';
 import { type Connection, closedLoop, openConnections, openLoop, prepare, type Request } from './load.ts';
 import { median, noise, percentile, table, target } from './report.ts';
 
@@ -23,25 +34,17 @@ const CONNECTIONS = 64;
 const TOKENS = 200;
 const OF_EACH = 20;
 const MEMBERS = 100_000;
+const OWNERS = 100_000;
 const CHAIN = 10;
 
 pinToCore1();
 const installation = await createInstallation({ durable: false, first: true });
 const { services } = installation;
 await installation.tenant('bench');
-for (const [kind, name] of [
-  ['actor', 'user'],
-  ['actor', 'group'],
-  ['resource', 'car'],
-  ['resource', 'folder'],
-] as const)
-  await putEntityType(services.types, writer, 'bench', { kind, name, spec: {} });
-const related = (from: string, name: string, to: string, spec = {}) =>
-  putRelationshipType(services.types, writer, 'bench', { from, name, to }, spec);
+const related = await putTypes(installation, 'bench', { actor: ['user', 'group'], resource: ['car', 'folder'] });
 await related('user', 'member_of', 'group');
 await related('group', 'owns', 'car');
 await related('folder', 'contains', 'folder');
-const through = (relationship: string, from: string) => ({ inheritedThrough: [{ relationship, from }] });
 await related('user', 'drives', 'car', through('user:member_of:group', 'group:owns:car'));
 await related('user', 'reads', 'folder', through('user:reads:folder', 'folder:contains:folder'));
 const allowing = (name: string, type: string) => `package bench
@@ -56,28 +59,47 @@ await putPolicy(services.policies, writer, 'bench', 'car:use', { rego: allowing(
 await putPolicy(services.policies, writer, 'bench', 'folder:read', { rego: allowing('reads', 'folder') });
 const all = `${allowing('drives', 'car')}\nreason := sprintf("%d", [count(input.graph.subject)])`;
 await putPolicy(services.policies, writer, 'bench', 'car:count', { rego: all });
+await related('user', 'is_owner_of', 'car');
+const agreed = `package bench
+default outcome := "deny"
+outcome := "allow" if {
+	every person in input.dataSubjects {
+		some consent in person.consents
+		consent.name == "trips"
+		consent.sufficient
+	}
+}`;
+const dataSubjects = { relationship: 'user:is_owner_of:car' };
+await putPolicy(services.policies, writer, 'bench', 'car:trips', { rego: agreed, dataSubjects });
+await putDefinition(services.definitions, writer, 'bench', 'trips', {});
+await putVersion(services.definitions, writer, 'bench', { name: 'trips', version: '1' }, {});
+const effective = { effectiveDate: new Date(Date.now() + 1500).toISOString() };
+const document = { name: 'trips', version: '1', language: 'en', document: 'a' };
+await putDocument(services.definitions, writer, 'bench', document, effective);
 
-const admin = new pg.Client({ connectionString: installation.adminUrl });
-await admin.connect();
-const userOf = (n: number | string) => `'auth0|' || lpad((${n})::text, 24, '0')`;
+const { admin, insert, analyze } = await fillRelationships(installation, 'bench');
 const carOf = (n: number | string) => `'0195b3c2-8d5e-7c1a-9f00-' || lpad((${n})::text, 12, '0')`;
 
 /** User n drives the cars 20 n to 20 n + 19; the last rows are memberships of two wide groups, and chains of folders. */
 async function fill(from: number, to: number): Promise<void> {
-  const insert = `insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id)`;
-  await admin.query(`${insert} select 'bench', 'user', ${userOf(`n / ${OF_EACH}`)}, 'drives', 'car', ${carOf('n')}
+  await insert(`'user', ${userIdSql(`n / ${OF_EACH}`)}, 'drives', 'car', ${carOf('n')}
     from generate_series(${from}, ${to - 1}) n`);
   if (from === 0) {
-    await admin.query(`${insert} select 'bench', 'user', ${userOf(`9000000 + n / 2`)}, 'member_of', 'group', 'wide-' || n % 2
+    await insert(`'user', ${userIdSql(`9000000 + n / 2`)}, 'member_of', 'group', 'wide-' || n % 2
       from generate_series(0, ${2 * MEMBERS - 1}) n`);
-    await admin.query(`${insert} select 'bench', 'group', 'wide-' || n % 2, 'owns', 'car', ${carOf(`900000000 + n`)}
+    await insert(`'group', 'wide-' || n % 2, 'owns', 'car', ${carOf(`900000000 + n`)}
       from generate_series(0, ${MEMBERS - 1}) n`);
-    await admin.query(`${insert} select 'bench', 'folder', c || '/' || d, 'contains', 'folder', c || '/' || d + 1
+    await insert(`'folder', c || '/' || d, 'contains', 'folder', c || '/' || d + 1
       from generate_series(0, 999) c, generate_series(1, ${CHAIN - 2}) d`);
-    await admin.query(`${insert} select 'bench', 'user', ${userOf('c')}, 'reads', 'folder', c || '/1'
-      from generate_series(0, 999) c`);
+    await insert(`'user', ${userIdSql('c')}, 'reads', 'folder', c || '/1' from generate_series(0, 999) c`);
+    await insert(
+      `'user', ${userIdSql('n')}, 'is_owner_of', 'car', ${carOf('n')} from generate_series(0, ${OWNERS - 1}) n`,
+    );
+    await admin.query(`insert into accord.user_consent (tenant, user_id, definition, version, document, language, given_at)
+      select 'bench', ${userIdSql('n')}, 'trips', '1', 'a', 'en', now() from generate_series(0, ${OWNERS - 1}) n`);
+    await admin.query('vacuum analyze accord.user_consent');
   }
-  await admin.query('vacuum analyze accord.relationship');
+  await analyze();
 }
 
 const tokens: string[] = [];
@@ -87,7 +109,6 @@ for (let i = 0; i < TOKENS; i++) {
 }
 
 type Case = { name: string; outcome: 'allow' | 'deny'; requests: Request[] };
-const id = (n: number) => `auth0|${String(n).padStart(24, '0')}`;
 const car = (n: number) => `0195b3c2-8d5e-7c1a-9f00-${String(n).padStart(12, '0')}`;
 
 /** 2,000 questions, of subjects all over the table. */
@@ -108,16 +129,25 @@ function casesOf(rows: number): Record<string, Case> {
   };
   const at = (i: number) => (i * 7919) % subjects;
   const own = (i: number) => OF_EACH * at(i) + (i % OF_EACH);
-  const member = (i: number) => id(9_000_000 + ((i * 31) % MEMBERS));
+  const member = (i: number) => userId(9_000_000 + ((i * 31) % MEMBERS));
   const isOwned = (i: number) => car(900_000_000 + ((i * 97) % MEMBERS));
   return {
-    allow: questions('allow, 20 relationships', 'allow', 'car:use', (i) => [id(at(i)), 'car', car(own(i))]),
-    deny: questions('deny, 20 relationships', 'deny', 'car:use', (i) => [id(at(i)), 'car', car(own(i + 1) + OF_EACH)]),
-    count: questions('allow, given all 20', 'allow', 'car:count', (i) => [id(at(i)), 'car', car(own(i))]),
+    allow: questions('allow, 20 relationships', 'allow', 'car:use', (i) => [userId(at(i)), 'car', car(own(i))]),
+    deny: questions('deny, 20 relationships', 'deny', 'car:use', (i) => [
+      userId(at(i)),
+      'car',
+      car(own(i + 1) + OF_EACH),
+    ]),
+    count: questions('allow, given all 20', 'allow', 'car:count', (i) => [userId(at(i)), 'car', car(own(i))]),
     wide: questions('allow, by a group of 100,000', 'allow', 'car:use', (i) => [member(i), 'car', isOwned(i)]),
     wideDeny: questions('deny, in a group of 100,000', 'deny', 'car:use', (i) => [member(i), 'car', car(i)]),
+    owner: questions('allow, one owner and one consent', 'allow', 'car:trips', (i) => [
+      userId(at(i)),
+      'car',
+      car((i * 7919) % OWNERS),
+    ]),
     chain: questions('allow, a chain of 10', 'allow', 'folder:read', (i) => [
-      id(i % 1000),
+      userId(i % 1000),
       'folder',
       `${i % 1000}/${CHAIN - 1}`,
     ]),
@@ -212,6 +242,15 @@ for (const { rows, cases, results, bare, rate, bareRate } of runs) {
     [`${rows.toLocaleString('en')} relationships`, 'requests/s', 'CPU µs/request'],
     [...Object.entries(cases).map(([key, { name }]) => line(name, of(key))), line('bare Fastify route', bare)],
   );
+  const owned = ratios(of('owner').rps, of('allow').rps);
+  const ownedCpu = median(ratios(of('allow').cpuUs, of('owner').cpuUs));
+  target(
+    `decisions of ${rows.toLocaleString('en')} by one owner and one consent, requests/s`,
+    '≥ 80 % of those by a relationship',
+    `${(median(owned) * 100).toFixed(0)} % (by CPU per request ${(ownedCpu * 100).toFixed(0)} %)`,
+    median(owned) >= 0.8,
+  );
+  console.log(`  ${noise(owned)}`);
   const share = ratios(of('allow').rps, bare.rps);
   const cpu = median(ratios(bare.cpuUs, of('allow').cpuUs));
   const size = rows.toLocaleString('en');

@@ -1,5 +1,5 @@
 /**
- * Owns what a benchmark measures on: a Postgres of its own, migrated, a tenant, tokens, and server processes in their
+ * What a benchmark measures on: a Postgres of its own, migrated, a tenant, tokens, and server processes in their
  * production configuration. The benchmark itself, Postgres and the load stay on core 1, servers on core 0.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -18,6 +18,7 @@ import type { Writer } from '../server/core/ownership.ts';
 import { startPostgres } from '../server/embedded/postgres.ts';
 import { createServices, type Services } from '../server/services.ts';
 import { putTenant, type TenantSpec } from '../server/tenants/index.ts';
+import { putEntityType, putRelationshipType } from '../server/types/index.ts';
 
 export const writer: Writer = { owner: { source: 'files', namespace: '', name: 'bench', uid: 'b' }, actor: 'bench' };
 /** As bin/accord.mjs starts the program. */
@@ -98,6 +99,43 @@ export async function createInstallation(options: { durable: boolean; first?: bo
     },
   };
 }
+
+type RelationshipTypeSpec = Parameters<typeof putRelationshipType>[4];
+
+/** Makes types without attributes. @returns what makes the tenant's relationship types */
+export async function putTypes(
+  { services: { types } }: Installation,
+  tenant: string,
+  names: Record<'actor' | 'resource', readonly string[]>,
+) {
+  for (const kind of ['actor', 'resource'] as const)
+    for (const name of names[kind]) await putEntityType(types, writer, tenant, { kind, name, spec: {} });
+  return (from: string, name: string, to: string, spec: RelationshipTypeSpec = {}) =>
+    putRelationshipType(types, writer, tenant, { from, name, to }, spec);
+}
+
+/** Of a relationship type: one that it is inherited through. */
+export const through = (relationship: string, from: string): RelationshipTypeSpec => ({
+  inheritedThrough: [{ relationship, from }],
+});
+
+/** Fills the table of relationships as the database's superuser, without the service. */
+export async function fillRelationships({ adminUrl }: Installation, tenant: string) {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  return {
+    admin,
+    /** @param select SQL of (from_type, from_id, name, to_type, to_id), which may hold `from` and what follows it */
+    insert: (select: string) =>
+      admin.query(`insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id)
+        select '${tenant}', ${select}`),
+    analyze: () => admin.query('vacuum analyze accord.relationship'),
+  };
+}
+
+/** The id of user n as identity providers make them: its text, and the SQL that makes it. */
+export const userId = (n: number) => `auth0|${String(n).padStart(24, '0')}`;
+export const userIdSql = (n: number | string) => `'auth0|' || lpad((${n})::text, 24, '0')`;
 
 const tenantSpec: TenantSpec = {
   displayName: 'Bench',

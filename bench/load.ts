@@ -1,5 +1,5 @@
 /**
- * Owns the load: HTTP/1.1 over keep-alive connections with prepared requests, as fast as the answers come (closed loop)
+ * The load: HTTP/1.1 over keep-alive connections with prepared requests, as fast as the answers come (closed loop)
  * or at a rate, whatever the answers do (open loop: latency counts from the instant at which a request was due, so a
  * server that stalls is charged for all the requests that it held up). About 15 µs of CPU a request.
  */

@@ -4,11 +4,19 @@
  * 20 cars of its own and is in a chain of nested groups that has cars, too.
  */
 import { readFileSync } from 'node:fs';
-import pg from 'pg';
 import { mintClientToken } from '../server/keys/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
-import { putEntityType, putRelationshipType } from '../server/types/index.ts';
-import { createInstallation, pinToCore1, startProcess, writer } from './installation.ts';
+import {
+  createInstallation,
+  fillRelationships,
+  pinToCore1,
+  putTypes,
+  startProcess,
+  through,
+  userId,
+  userIdSql,
+  writer,
+} from './installation.ts';
 import { closedLoop, openConnections, prepare, type Request } from './load.ts';
 import { median, noise, table, target } from './report.ts';
 
@@ -26,15 +34,7 @@ pinToCore1();
 const installation = await createInstallation({ durable: false, first: true });
 const { services } = installation;
 await installation.tenant('bench');
-for (const [kind, name] of [
-  ['actor', 'user'],
-  ['actor', 'group'],
-  ['resource', 'car'],
-] as const)
-  await putEntityType(services.types, writer, 'bench', { kind, name, spec: {} });
-const related = (from: string, name: string, to: string, spec = {}) =>
-  putRelationshipType(services.types, writer, 'bench', { from, name, to }, spec);
-const through = (relationship: string, from: string) => ({ inheritedThrough: [{ relationship, from }] });
+const related = await putTypes(installation, 'bench', { actor: ['user', 'group'], resource: ['car'] });
 await related('group', 'part_of', 'group');
 await related('user', 'member_of', 'group', through('user:member_of:group', 'group:part_of:group'));
 for (const name of ['owner', 'co_admin']) {
@@ -63,21 +63,19 @@ const names = Object.keys(forms) as (keyof typeof forms)[];
 for (const [i, name] of names.entries())
   await putPolicy(services.policies, writer, 'bench', `car:use${i}`, { rego: HEAD + forms[name] });
 
-const admin = new pg.Client({ connectionString: installation.adminUrl });
-await admin.connect();
+const { admin, insert, analyze } = await fillRelationships(installation, 'bench');
 const subjects = Math.floor(ROWS / (OF_EACH + 1));
-const insert = `insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id)`;
-const user = (n: string) => `'auth0|' || lpad((${n})::text, 24, '0')`;
-await admin.query(`${insert} select 'bench', 'user', ${user(`n / ${OF_EACH}`)}, case n % 2 when 0 then 'owner' else 'co_admin' end,
-  'car', 'car-' || n from generate_series(0, ${subjects * OF_EACH - 1}) n`);
-await admin.query(`${insert} select 'bench', 'user', ${user('n')}, 'member_of', 'group', 'g' || n % ${GROUPS}
+await insert(`'user', ${userIdSql(`n / ${OF_EACH}`)}, case n % 2 when 0 then 'owner' else 'co_admin' end, 'car', 'car-' || n
+  from generate_series(0, ${subjects * OF_EACH - 1}) n`);
+await insert(`'user', ${userIdSql('n')}, 'member_of', 'group', 'g' || n % ${GROUPS}
   from generate_series(0, ${subjects - 1}) n`);
 // Chains of five groups, each with 20 cars.
-await admin.query(`${insert} select 'bench', 'group', 'g' || n, 'part_of', 'group', 'g' || n + 1
-  from generate_series(0, ${GROUPS - 2}) n where n % 5 < 4`);
-await admin.query(`${insert} select 'bench', 'group', 'g' || n % ${GROUPS}, 'owner', 'car', 'shared-' || n
+await insert(
+  `'group', 'g' || n, 'part_of', 'group', 'g' || n + 1 from generate_series(0, ${GROUPS - 2}) n where n % 5 < 4`,
+);
+await insert(`'group', 'g' || n % ${GROUPS}, 'owner', 'car', 'shared-' || n
   from generate_series(0, ${GROUPS * OF_EACH - 1}) n`);
-await admin.query('vacuum analyze accord.relationship');
+await analyze();
 
 const { token } = await mintClientToken(services.keys, 'bench', { clientId: 'backend', scopes: ['authz:evaluate'] });
 /** Every other one is a deny. */
@@ -87,7 +85,7 @@ const requestsOf = (policy: number): Request[] =>
     const car = OF_EACH * subject + (i % OF_EACH) + (i % 2) * OF_EACH * 3;
     return prepare('/authz/bench', token, {
       action: `car:use${policy}`,
-      subject: { type: 'user', id: `auth0|${String(subject).padStart(24, '0')}` },
+      subject: { type: 'user', id: userId(subject) },
       resource: { type: 'car', id: `car-${car}` },
     });
   });

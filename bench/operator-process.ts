@@ -1,5 +1,5 @@
 /**
- * Owns the operator that bench/kubernetes.ts measures from outside: exactly what `accord operate --source kubernetes`
+ * The operator that bench/kubernetes.ts measures from outside: exactly what `accord operate --source kubernetes`
  * runs, which besides tells over IPC its memory and its work, and looks at everything again when asked.
  */
 import { readFileSync } from 'node:fs';

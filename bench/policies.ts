@@ -1,4 +1,4 @@
-/** Owns the policies and questions that the benchmarks decide: one of twenty rules, one over relationships, and small ones. */
+/** The policies and questions that the benchmarks decide: one of twenty rules, one over relationships, and small ones. */
 import type { SubjectRelationship } from '../server/facts/index.ts';
 
 /** Twenty-one rules over roles, departments, classification and channel, as a line-of-business application has them. */

@@ -1,4 +1,4 @@
-/** Owns running the real `accord start` from outside, as a person does: a data directory, a directory of manifests, a port. */
+/** Running the real `accord start` from outside, as a person does: a data directory, a directory of manifests, a port. */
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Owns how a benchmark prints: a table, one line for each target, and how noisy the machine was. */
+/** How a benchmark prints: a table, one line for each target, and how noisy the machine was. */
 import { loadavg } from 'node:os';
 
 /** Prints rows under a header, columns aligned. */

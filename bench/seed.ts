@@ -1,5 +1,5 @@
 /**
- * Owns filling an installation with policies faster than they could be compiled one by one: `distinct` policies are
+ * Filling an installation with policies faster than they could be compiled one by one: `distinct` policies are
  * compiled by the real compiler, and their rows (source, artifact) are written under many names and tenants, as the
  * policies room would have written them.
  */

@@ -1,5 +1,5 @@
 /**
- * Owns the server that a benchmark measures from outside: `accord`, exactly as the program serves, or `bare`, a Fastify
+ * The server that a benchmark measures from outside: `accord`, exactly as the program serves, or `bare`, a Fastify
  * route with the same body and response schema and nothing else, or `bare+policy`, the same that also evaluates the
  * policy (OPA's own Wasm in BENCH_WASM, with opa-wasm) on the body. Tells its CPU time over IPC.
  */

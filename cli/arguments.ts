@@ -1,8 +1,8 @@
-/** Owns the command line's grammar: which command takes what. An unknown option or command is refused with the usage. */
+/** Which command takes which options. An unknown option or command is refused with the usage. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
-export type Command = {
+type Command = {
   summary: string;
   usage: string;
   options: Options;
@@ -69,16 +69,18 @@ export const commands = {
   },
   token: {
     summary: 'mint a token on a local installation and print only the token',
-    usage: 'accord token --tenant T (--role R | --client ID --scope S… | --user ID) [--data DIR]',
+    usage: 'accord token --tenant T (--role R | --client ID --scope S… | --user ID [--email ADDRESS]) [--data DIR]',
     options: {
       tenant: { type: 'string' },
       role: { type: 'string' },
       client: { type: 'string' },
       scope: { type: 'string', multiple: true },
       user: { type: 'string' },
+      email: { type: 'string' },
       ...data,
     },
     positionals: false,
+    notes: ['--email  a mail address of the user that counts as verified: it accepts invitations that are bound to it'],
   },
   audit: {
     summary: "verify a tenant's ledger of consents; the exit status is 1 when it was changed after it was sealed",
@@ -110,7 +112,7 @@ export const commands = {
     positionals: false,
   },
 } as const satisfies Record<string, Command>;
-export type CommandName = keyof typeof commands;
+type CommandName = keyof typeof commands;
 
 /** What the user typed wrong; the message is all that is printed. */
 export class UsageError extends Error {}

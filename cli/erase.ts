@@ -1,8 +1,9 @@
 /** `accord erase`: erases a person from a tenant of a local installation, or of the one that ACCORD_DATABASE_URL names. */
 import { randomUUID } from 'node:crypto';
+import { counted } from '../server/core/text.ts';
 import { type ErasureReport, eraseActor } from '../server/erasure/index.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
-import { counted, createProgress } from './output.ts';
+import { createProgress } from './output.ts';
 import { withServices } from './with-services.ts';
 
 /** How long the command is silent. */

@@ -7,9 +7,9 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kinds } from '../crds/index.ts';
 import { problem } from '../server/core/problems.ts';
+import { counted } from '../server/core/text.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { exportedText, manifestsOf, readExported } from './manifests.ts';
-import { counted } from './output.ts';
 import { withServices } from './with-services.ts';
 
 export async function run({ values, flags }: Parsed): Promise<number> {

@@ -1,4 +1,4 @@
-/** Owns choosing the first request that `accord start` prints: the one that a policy's author wrote beside it. */
+/** The first request that `accord start` prints is the one that a policy's author wrote beside it. */
 import type { PolicyManifest } from '../crds/index.ts';
 import type { Source } from '../operator/index.ts';
 

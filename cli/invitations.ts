@@ -1,4 +1,4 @@
-/** Owns how a person at a terminal hears of a tenant's first invitations: the link, once; elsewhere only where it lies. */
+/** A terminal shows the link of a tenant's first invitation, once; other output only says in which file it is. */
 import { relative } from 'node:path';
 import type { InvitationFiles } from '../operator/index.ts';
 

@@ -1,4 +1,4 @@
-/** Owns --listen and --admin-listen, which stand above their variables. */
+/** --listen and --admin-listen take precedence over their variables. */
 import { isIP } from 'node:net';
 import { type Config, parseListen } from '../server/core/config.ts';
 import { UsageError } from './arguments.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the data directory of a local installation (.accord/): the embedded Postgres, the master key, and the address that
+ * The data directory of a local installation (.accord/): the embedded Postgres, the master key, and the address that
  * tokens are made for.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import { attachPostgres, type EmbeddedPostgres, startPostgres } from '../server/
 
 const DATABASE = 'postgres';
 
-export type LocalInstallation = {
+type LocalInstallation = {
   directory: string;
   postgres: EmbeddedPostgres;
   /** What ACCORD_DATABASE_URL and ACCORD_MASTER_KEY would be. */

@@ -1,5 +1,5 @@
 /**
- * Owns that one process at a time has a data directory. A process claims it with a file whose name is its own and never
+ * One process at a time has a data directory. A process claims it with a file whose name is its own and never
  * used again, and has it when it then sees nobody else's claim: of two that claim at once, at least the later look sees the
  * other. The claim of a process that is gone is removed by its name, which can hit no other; one lock file for all cannot
  * be taken from the dead that safely (two processes both held it in 17 of 60 rounds).

@@ -1,16 +1,16 @@
-/** Owns what an export is made of: the rows of a tenant's configuration as manifests, in a stable order, and their YAML. */
+/** The manifests that `accord export` writes: the rows of a tenant's configuration, in a stable order, and their YAML. */
 import { createHash } from 'node:crypto';
 import { stringify } from 'yaml';
 import { apiVersion, kinds, type Manifest } from '../crds/index.ts';
 import type { Transaction } from '../server/core/db/database.ts';
 import type { Owner } from '../server/core/ownership.ts';
-import { loadDefinitions } from '../server/definitions/index.ts';
+import { loadBodies, loadDefinitions } from '../server/definitions/index.ts';
 import { loadIssuers } from '../server/issuers/index.ts';
-import { loadPolicySources } from '../server/policies/index.ts';
+import { loadPolicySources, statedBody } from '../server/policies/index.ts';
 import { readTenant } from '../server/tenants/index.ts';
 import { loadEntityTypes, loadRelationshipTypes } from '../server/types/index.ts';
 
-export type Exported = NonNullable<Awaited<ReturnType<typeof readExported>>>;
+type Exported = NonNullable<Awaited<ReturnType<typeof readExported>>>;
 type Spec = Record<string, unknown>;
 type ExportedManifest = {
   manifest: {
@@ -22,7 +22,7 @@ type ExportedManifest = {
   /** Lines that a reader has to know. */
   comments: string[];
 };
-export type ExportOptions = {
+type ExportOptions = {
   /** Those that manifests own, too. */
   all: boolean;
   /** The Tenant is to take dates of the past. */
@@ -41,6 +41,7 @@ export async function readExported(tx: Transaction, tenant: string) {
     entities: await loadEntityTypes(tx, tenant),
     relationships: await loadRelationshipTypes(tx, tenant),
     definitions: await loadDefinitions(tx, tenant),
+    bodies: await loadBodies(tx, tenant),
     policies: await loadPolicySources(tx, tenant),
   };
 }
@@ -79,15 +80,15 @@ function itemsOf(rows: Exported, options: ExportOptions): Item[] {
     const skipped = row.retired ? { skipped: `the relationship type ${called} is retired and left out` } : {};
     return { kind: 'RelationshipType', called, owner, spec: { tenantRef, from, name, to, ...row.spec }, ...skipped };
   });
-  const policies = rows.policies.map(({ name, rego, graph, owner }): Item => {
-    const source = { ...(rego === null ? {} : { rego }), ...(graph === null ? {} : { graph }) };
-    const comments = owner.source === 'api' ? [] : ['Its tests are only in the manifest that owns it.'];
-    return { kind: 'Policy', called: name, owner, spec: { tenantRef, name, ...source }, comments };
+  const policies = rows.policies.map(({ name, rego, graph, data_subjects, tests, owner }): Item => {
+    const source = statedBody({ rego, graph, dataSubjects: data_subjects });
+    const spec = { tenantRef, name, ...source, ...(tests === null ? {} : { tests }) };
+    return { kind: 'Policy', called: name, owner, spec };
   });
   const issuers = rows.issuers.map(
     ({ name, spec, owner }): Item => ({ kind: 'TrustedIssuer', called: name, owner, spec: { tenantRef, ...spec } }),
   );
-  const definitions = rows.definitions.map((row) => definitionItem(row, rows.tenant.spec, options));
+  const definitions = rows.definitions.map((row) => definitionItem(row, rows, options));
   return [tenantItem(rows.tenant, options), ...issuers, ...entities, ...relationships, ...definitions, ...policies];
 }
 
@@ -97,8 +98,8 @@ function tenantItem({ tenant, spec, owner }: Exported['tenant'], { allowPastDate
 }
 
 function definitionItem(
-  { tenant, name, attributes, archived, owner, versions }: Exported['definitions'][number],
-  { restore }: Exported['tenant']['spec'],
+  { tenant, name, attributes, archived, languageFallback, owner, versions }: Exported['definitions'][number],
+  { tenant: { spec: tenantSpec }, bodies }: Exported,
   { allowPastDates, now }: ExportOptions,
 ): Item {
   const some = (values: object) => (Object.keys(values).length > 0 ? { attributes: values } : {});
@@ -125,14 +126,16 @@ function definitionItem(
         language: document.language,
         effectiveDate: instant(document.effectiveDate),
         ...some(document.attributes),
+        ...contentOf(document, bodies.find(isOf({ name, version, document }))),
       })),
     })),
+    ...(languageFallback && { languageFallback }),
   };
   const dates = versions.flatMap((one) => [
     ...(one.endOfLife === undefined ? [] : [one.endOfLife.startDate]),
     ...one.documents.map((document) => document.effectiveDate),
   ]);
-  const isPast = dates.some((ms) => ms < now) && !allowPastDates && restore?.allowPastDates !== true;
+  const isPast = dates.some((ms) => ms < now) && !allowPastDates && tenantSpec.restore?.allowPastDates !== true;
   const comments = isPast
     ? [
         'It has dates in the past. A tenant that does not have it yet accepts it only with',
@@ -141,6 +144,25 @@ function definitionItem(
     : [];
   const kept = { kind: 'ConsentDefinition', called: name, owner, spec, comments } as const;
   return archived ? { ...kept, skipped: `the consent definition ${name} is archived and left out` } : kept;
+}
+
+type Document = Exported['definitions'][number]['versions'][number]['documents'][number];
+type Body = Exported['bodies'][number];
+
+function isOf({ name, version, document }: { name: string; version: string; document: Document }) {
+  return (row: Body) =>
+    row.definition === name &&
+    row.version === version &&
+    row.language === document.language &&
+    row.document === document.version;
+}
+
+/** HTML as it is served: sanitized. The digest of a body is not stated: it is made from the body again. */
+function contentOf({ content }: Document, row: Body | undefined) {
+  if (content === undefined) return {};
+  const { title, mediaType, url, digest } = content;
+  const text = row === undefined ? { url, ...(digest && { digest }) } : { body: row.body };
+  return { content: { title, mediaType, ...text } };
 }
 
 /** What a manifest owns keeps that manifest's name. A name of the API becomes one that Kubernetes takes. */

@@ -1,5 +1,5 @@
 /**
- * Owns starting an operator on the source that the command line names, and saying what keeps it from its work. What
+ * Starts an operator on the source that the command line names, and says what keeps it from its work. What
  * Kubernetes needs is loaded when it is asked for: it costs 80 MiB and a second.
  */
 import { randomUUID } from 'node:crypto';
@@ -23,7 +23,7 @@ import type { FencedServices, Services } from '../server/services.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { describeProblem } from './report.ts';
 
-export type Choice =
+type Choice =
   | { kind: 'files'; manifests: string; statusDirectory: string; invitationsDirectory: string }
   | { kind: 'kubernetes'; kubeconfig: string | undefined; adopt: boolean };
 
@@ -75,7 +75,7 @@ export type Operation = {
   close(): Promise<void>;
 };
 
-export type OperationOptions = Pick<OperatorOptions, 'onStatus' | 'onProblems' | 'onWaiting'> & {
+type OperationOptions = Pick<OperatorOptions, 'onStatus' | 'onProblems' | 'onWaiting'> & {
   services: Services;
   metrics: OperatorMetrics;
   onInvitation?: NonNullable<InvitationFiles['written']>;
@@ -88,7 +88,7 @@ type Parts = {
   place: string;
   lead: Leadership;
   /** What writes. */
-  writing: Omit<FencedServices, 'use'>;
+  writing: FencedServices;
   trouble: () => string | undefined;
   isLive: () => boolean;
   close: () => Promise<void>;

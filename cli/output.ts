@@ -1,5 +1,3 @@
-/** Owns what a person sees: progress on a terminal, nothing of it in a pipe, and the summary of a start. */
-
 /** Says what is being done, on one line of a terminal; silent when stderr is no terminal. */
 export function createProgress(stream: NodeJS.WriteStream = process.stderr): {
   step(what: string): void;
@@ -15,11 +13,6 @@ export function createProgress(stream: NodeJS.WriteStream = process.stderr): {
       stream.write('\r\x1b[K');
     },
   };
-}
-
-/** `1 manifest`, `2 manifests`. */
-export function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Rows in columns, the widest cell of each deciding its width. */

@@ -1,4 +1,3 @@
-/** Owns how the state of a manifest, and what is wrong with the source of manifests, is told to a person. */
 import type { ResourceStatus, SourceProblem, StatusChange } from '../operator/index.ts';
 
 /** Kind, name, state, and what is to be done about it. */

@@ -1,5 +1,5 @@
 /**
- * Owns putting what stands in seed/, beside the manifests of a local installation, into its database, once: relationships of
+ * Puts what stands in seed/, beside the manifests of a local installation, into its database, once: relationships of
  * seed/{tenant}.ndjson, because an import knows how far it came; consents of seed/{tenant}.consents.ndjson into tenants that
  * have never been asked anything.
  */

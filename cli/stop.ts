@@ -1,5 +1,5 @@
 /**
- * Owns waiting for the end: the first signal stops in order (the process ends with 0), a later one at once (with 128 and the
+ * The first signal stops the process in order (it ends with 0), a later one at once (with 128 plus the
  * signal's number).
  */
 import { constants } from 'node:os';

@@ -8,7 +8,7 @@ import type { FileObject } from '../operator/index.ts';
 import { systemClock } from '../server/core/clock.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { createProgress } from './output.ts';
-import { refusals } from './validate/acceptance.ts';
+import { contentFindings, refusals } from './validate/acceptance.ts';
 import { about, aboutLines, type Finding } from './validate/findings.ts';
 import { type Format, formats } from './validate/formats.ts';
 import { checkPolicies } from './validate/policies.ts';
@@ -29,7 +29,8 @@ export async function run({ positionals, values, flags }: Parsed): Promise<numbe
     );
     const policies = await checkPolicies(objects, ({ name }) => progress.step(`Policy ${name}`));
     const unknown = flags.has('partial') ? [] : [...unknownReferences(objects), ...unknownInPolicies(objects)];
-    const together = [...duplicates(objects), ...refusals(objects, systemClock.now()), ...unknown];
+    const refusedByTenants = [...contentFindings(objects), ...refusals(objects, systemClock.now())];
+    const together = [...duplicates(objects), ...refusedByTenants, ...unknown];
     const findings = [...unread, ...refused, ...together, ...policies, ...notes(objects)].sort(byPlace);
     progress.done();
     console.log(formats[format as Format]({ manifests: objects.length, objects, findings }));

@@ -1,6 +1,6 @@
 /**
- * Owns --wait: a database that is still being made, or that `accord migrate` has not reached yet, is no failure for so
- * many seconds. Whoever starts all parts at once (a chart) need not order them.
+ * With --wait, a database that is not there yet or not migrated yet is no failure for so many seconds. Whoever starts all
+ * parts at once (a chart) need not order them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../server/core/config.ts';

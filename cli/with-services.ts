@@ -1,5 +1,5 @@
 /**
- * Owns giving a command the services of an installation: of the one that ACCORD_DATABASE_URL names, or of the local one that
+ * Gives a command the services of an installation: of the one that ACCORD_DATABASE_URL names, or of the local one that
  * runs on a directory.
  */
 import { resolve } from 'node:path';

@@ -26,6 +26,8 @@ export const bounds = {
   selectorValuesMax: 64,
   labelKeyCharsMax: 317, // prefix, slash, name
   securityAdminsMax: 32,
+  originCharsMax: 267, // https://, a host name, a port
+  allowedOriginsMax: 32,
   durationCharsMax: 16,
   consentAttributesMax: 64,
   consentNameCharsMax: 128,
@@ -34,6 +36,9 @@ export const bounds = {
   consentVersionsMax: 32, // of a definition
   consentDocumentsMax: 128, // of a version, in all languages
   consentActiveMax: 256, // languages that a status tells of
+  consentTitleCharsMax: 200,
+  consentBodyBytesMax: 64 * 1024, // of a document's content; longer texts are named by url
+  digestCharsMax: 71, // sha256: and 64 hexadecimal digits
   instantCharsMax: 29,
   periodCharsMax: 47,
   attributeNameCharsMax: 63,
@@ -55,6 +60,7 @@ export const bounds = {
   graphTextCharsMax: 1000, // a reason, a value, a path, a name
   graphListItemsMax: 100, // values of `in`, ranges of addresses
   graphObligationsMax: 32,
+  dataSubjectPathCharsMax: 256,
   policyTestsMax: 50,
   testNameCharsMax: 128,
   testInputFieldsMax: 64,

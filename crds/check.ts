@@ -6,7 +6,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { bounds } from './bounds.ts';
 import { applyDefaults } from './defaults.ts';
-import { explain, type ManifestError, shown, unknownField } from './explain.ts';
+import { describeError, type ManifestError, shown, unknownField } from './describe-error.ts';
 import { apiVersion, type Kind } from './kind.ts';
 import { kinds, type Manifest } from './kinds.ts';
 import { checkMetadata, withoutNulls } from './metadata.ts';
@@ -70,7 +70,7 @@ function checkShape(kind: Kind, spec: unknown): ManifestError[] {
     validators.set(kind.specSchema, validate);
   }
   validate(spec);
-  const errors = (validate.errors ?? []).map((error) => explain('/spec', error));
+  const errors = (validate.errors ?? []).map((error) => describeError('/spec', error));
   // One refusal a place: an empty string need not hear of its pattern too.
   return errors.filter(({ pointer }, index) => errors.findIndex((other) => other.pointer === pointer) === index);
 }

@@ -35,6 +35,50 @@ const EndOfLife = strictObject(
   { description: 'How the version ends. If absent, it does not end.' },
 );
 
+/** What a body may be, and what a url may name besides. */
+export const bodyMediaTypes = ['text/plain', 'text/html'] as const;
+export const contentMediaTypes = [...bodyMediaTypes, 'application/pdf'] as const;
+
+/** The Config API takes the same. */
+export const ConsentContent = strictObject(
+  {
+    title: text(patterns.oneLine, bounds.consentTitleCharsMax, 'Title of the document, for people.'),
+    mediaType: Type.Enum([...contentMediaTypes], {
+      description: 'What the body or the url is: text/plain or text/html. By url also application/pdf.',
+    }),
+    body: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: bounds.consentBodyBytesMax,
+        description: `The text, at most ${bounds.consentBodyBytesMax} bytes in UTF-8. HTML is sanitized before it is stored.`,
+      }),
+    ),
+    url: Type.Optional(
+      text(
+        patterns.httpsUrl,
+        bounds.urlCharsMax,
+        'Where the text is, instead of a body: an https URL. The server never fetches it.',
+      ),
+    ),
+    digest: Type.Optional(
+      text(
+        patterns.digest,
+        bounds.digestCharsMax,
+        'SHA-256 of the text, sha256: and 64 hexadecimal digits. With url it is recorded as stated here. With body it is optional and must match the body.',
+      ),
+    ),
+  },
+  {
+    description:
+      'The text that users agree to: a body, or the url of one. It cannot change once the document is effective.',
+  },
+);
+export type ConsentContent = Static<typeof ConsentContent>;
+
+export const languageFallbacks = ['none', 'lookup'] as const;
+export const languageFallbackWords =
+  'What is answered where nothing is active in the language that is asked for. none, the default: 404, with the languages there are. lookup: the closest less specific language, such as de for de-AT (RFC 4647 section 3.4). It can change at any time.';
+
 const Document = strictObject(
   {
     version: Version('Version of the document. Version and language together identify a document.'),
@@ -49,6 +93,7 @@ const Document = strictObject(
       ),
     ),
     attributes: Attributes,
+    content: Type.Optional(ConsentContent),
   },
   { description: 'One document. A minor change of its wording is a new document of the same version.' },
 );
@@ -80,6 +125,7 @@ export const ConsentDefinitionSpec = strictObject(
       maxItems: bounds.consentVersionsMax,
       description: 'All versions, including past ones. A version is never removed.',
     }),
+    languageFallback: Type.Optional(Type.Enum([...languageFallbacks], { description: languageFallbackWords })),
     ...ownershipFields,
   },
   { description: 'The desired state of the consent definition.' },
@@ -124,6 +170,19 @@ const rules: readonly Rule[] = [
     cel: "!has(self.effectiveDate) || timestamp(self.effectiveDate) >= timestamp('0001-01-01T00:00:00Z')",
     message: 'must be of a day that exists',
     check: (self) => self.effectiveDate === undefined || isReal(self.effectiveDate),
+  }),
+  rule<ConsentContent>({
+    at: '/spec/versions/*/documents/*/content',
+    cel: 'has(self.body) != has(self.url)',
+    message: 'must have either a body or a url',
+    check: (self) => (self.body === undefined) !== (self.url === undefined),
+  }),
+  rule<ConsentContent>({
+    at: '/spec/versions/*/documents/*/content',
+    field: '/mediaType',
+    cel: "has(self.url) || self.mediaType != 'application/pdf'",
+    message: 'must be text/plain or text/html for a body: a PDF is named by url',
+    check: (self) => self.url !== undefined || self.mediaType !== 'application/pdf',
   }),
 ];
 

@@ -73,3 +73,13 @@ export const tokenMappingFields = {
   ),
   defaultActorType: TypeName("The actor's type when no claim names one.", { default: 'user' }),
 };
+
+export const contactClaimsFields = {
+  email: claimPath("Claim that holds the mail address: a claim's name, or a dotted path into nested claims.", {
+    default: 'email',
+  }),
+  emailVerified: claimPath(
+    'Claim that is the boolean true where the issuer has verified the address; with anything else, a text included, it counts as not verified.',
+    { default: 'email_verified' },
+  ),
+};

@@ -27,7 +27,7 @@ const ConditionSchema = Type.Object(
   {
     type: Type.Enum(['relationship', 'attribute', 'consent', 'invitation', 'time', 'ipRange'], {
       description:
-        'What is tested. relationship: the subject has one of `relationshipType`. attribute: a value of the input. consent: the consent `name` is sufficient. invitation: the request carries a valid invitation for this resource. time: the instant of the request. ipRange: an address lies in one of `ranges`. A fact that is absent, null or of an unexpected type makes the condition false, never an error.',
+        'What is tested. relationship: the subject has one of `relationshipType`. attribute: a value of the input. consent: the consent `name` of the subject, or of all data subjects (`whose`), is sufficient. invitation: the request carries a valid invitation for this resource. time: the instant of the request. ipRange: an address lies in one of `ranges`. A fact that is absent, null or of an unexpected type makes the condition false, never an error.',
     }),
     relationshipType: Type.Optional(
       text('relationship: the type that the subject must have. invitation: if given, the type that it must offer.'),
@@ -42,7 +42,7 @@ const ConditionSchema = Type.Object(
     targetId: Type.Optional(text('relationship to an entity: its id.')),
     path: Type.Optional(
       path(
-        'attribute: the value tested, names joined by dots, such as subject.department; the first is subject, action, resource, context, tenant or invitation. ipRange: where the address is; defaults to context.ip.',
+        'attribute: the value tested, names joined by dots, such as subject.department or invitation.contactMatches; the first is subject, action, resource, context, tenant or invitation. ipRange: where the address is; defaults to context.ip.',
       ),
     ),
     operator: Type.Optional(
@@ -61,6 +61,12 @@ const ConditionSchema = Type.Object(
     ),
     valuePath: Type.Optional(path('attribute: instead of `value` or `values`, where in the input it is found.')),
     name: Type.Optional(text('consent: the name of the consent definition.')),
+    whose: Type.Optional(
+      Type.Enum(['subject', 'dataSubjects'], {
+        description:
+          'consent: whose consent. subject (the default): the subject of the request. dataSubjects: all data subjects, at least one.',
+      }),
+    ),
     after: Type.Optional(instant('time: true from this instant on (RFC 3339, with a zone, at most milliseconds).')),
     before: Type.Optional(instant('time: true until just before this instant (RFC 3339, with a zone).')),
     fromTime: Type.Optional(timeOfDay('time: with `toTime`, the part of the day, from this minute (HH:MM) on.')),

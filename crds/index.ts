@@ -5,7 +5,12 @@
 export type { ActorTypeSpec, Attribute } from './actor-type.ts';
 export { bounds } from './bounds.ts';
 export { type Checked, checkManifest } from './check.ts';
-export type { ConsentDefinitionSpec } from './consent-definition.ts';
+export {
+  ConsentContent,
+  type ConsentDefinitionSpec,
+  languageFallbacks,
+  languageFallbackWords,
+} from './consent-definition.ts';
 export { applyDefaults } from './defaults.ts';
 export { apiVersion, group, type Kind, version } from './kind.ts';
 export {
@@ -21,6 +26,7 @@ export {
 } from './kinds.ts';
 export { noMailYet, notesOn } from './notes.ts';
 export { patterns } from './patterns.ts';
+export { PolicyTests } from './policy.ts';
 export type { RelationshipTypeSpec } from './relationship-type.ts';
 export { unstorable } from './storable.ts';
 export type { TenantSpec } from './tenant.ts';

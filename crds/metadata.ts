@@ -1,6 +1,6 @@
 /** Checks the metadata of a manifest as the API server does for every object: names, namespace, labels and annotations. */
 import { bounds } from './bounds.ts';
-import { type ManifestError, shown, unknownField } from './explain.ts';
+import { type ManifestError, shown, unknownField } from './describe-error.ts';
 import type { Kind } from './kind.ts';
 import { type Pattern, patterns } from './patterns.ts';
 import { isObject, pointerStep } from './values.ts';

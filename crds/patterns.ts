@@ -17,6 +17,12 @@ const last = `${unit}(?:[.,][0-9]{1,9})?`;
 const lastDays = `(?:(?:${unit}Y)?(?:${unit}M)?(?:(?:${unit}W)?${last}D|${last}W)|(?:${unit}Y)?${unit}M|${unit}Y)`;
 const clock = `(?:(?:${unit}H)?(?:(?:${unit}M)?${last}S|${last}M)|${last}H)`;
 
+const authority = (hosts: string) => `${hosts}(?::[1-9][0-9]{0,4})?`;
+const anyHost = `(?:${host}\\.?|\\[[0-9A-Fa-f:.]+\\])`;
+const loopback = '(?:localhost|127(?:\\.[0-9]{1,3}){3}|\\[::1\\])';
+const path = "(?:/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)?"; // RFC 3986 pchar and the slash
+const query = "(?:\\?[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?";
+
 /** One expression and the words for it: "must be " + words. */
 export interface Pattern {
   readonly source: string;
@@ -64,6 +70,11 @@ export const patterns = {
     source: '^[A-Za-z][A-Za-z0-9_-]*:[A-Za-z][A-Za-z0-9_-]*:[A-Za-z][A-Za-z0-9_-]*$',
     words: 'a relationship type, From:relationship:To',
   },
+  dataSubjectPath: {
+    source: '^(?:subject|resource|context)(?:\\.[A-Za-z_][A-Za-z0-9_-]*)+$',
+    words:
+      'a path below subject, resource or context: names of letters, digits, _ and - joined by dots, such as resource.patient',
+  },
   attributeName: {
     source: '^[A-Za-z_][A-Za-z0-9_]*$',
     words: 'an attribute name: letters, digits and _, not beginning with a digit',
@@ -91,6 +102,11 @@ export const patterns = {
     words:
       'an ISO 8601 duration, such as P30D, P1Y6M or PT1.5H; only its last number may have a fraction, and neither years nor months may',
   },
+  httpsUrl: {
+    source: `^https://${authority(anyHost)}${path}${query}$`,
+    words: 'an https URL without user information or a fragment',
+  },
+  digest: { source: '^sha256:[0-9a-f]{64}$', words: 'sha256: and 64 hexadecimal digits in lower case' },
   conditionType: { source: '^[A-Z][A-Za-z]*$', words: 'a condition type in CamelCase' },
   reason: { source: '^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$', words: 'a reason in CamelCase' },
 } as const satisfies Record<string, Pattern>;
@@ -102,11 +118,6 @@ export function patternInWords(source: string): string | undefined {
   return words.get(source);
 }
 
-const authority = (hosts: string) => `${hosts}(?::[1-9][0-9]{0,4})?`;
-const anyHost = `(?:${host}\\.?|\\[[0-9A-Fa-f:.]+\\])`;
-const loopback = '(?:localhost|127(?:\\.[0-9]{1,3}){3}|\\[::1\\])';
-const path = "(?:/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)?"; // RFC 3986 pchar and the slash
-const query = "(?:\\?[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?";
 const base = `^(?:https://${authority(anyHost)}|http://${authority(loopback)})${path}`;
 
 /** https to any host, or http to a loopback host; no user information, no fragment. */

@@ -1,6 +1,7 @@
 /** Policy: a named rule set of a tenant, as Rego text or as a drawn graph, with the tests that it must pass. */
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
+import { DataSubjects } from './data-subjects.ts';
 import { freeObject, ownershipFields, strictObject, TenantRef, text } from './fields.ts';
 import { GraphSchema } from './graph.ts';
 import { column, columns, type Kind, Status } from './kind.ts';
@@ -34,12 +35,18 @@ const PolicyTest = strictObject(
     name: text(patterns.oneLine, bounds.testNameCharsMax, 'What the test shows; unique in the policy.'),
     input: freeObject({
       maxProperties: bounds.testInputFieldsMax,
-      description: 'The input of the policy: subject, action, resource, context, graph, consents and so on.',
+      description:
+        'The input of the policy: subject, action, resource, context, graph, consents, dataSubjects and so on.',
     }),
     expect: Expectation,
   },
   { description: 'One input and the expected answer.' },
 );
+
+export const PolicyTests = Type.Array(PolicyTest, {
+  maxItems: bounds.policyTestsMax,
+  description: 'Tests that run before the policy is activated; when one fails, the policy that was active stays.',
+});
 
 export const PolicySpec = strictObject(
   {
@@ -58,12 +65,8 @@ export const PolicySpec = strictObject(
       }),
     ),
     graph: Type.Optional(GraphSchema),
-    tests: Type.Optional(
-      Type.Array(PolicyTest, {
-        maxItems: bounds.policyTestsMax,
-        description: 'Tests that run before the policy is activated; when one fails, the policy that was active stays.',
-      }),
-    ),
+    dataSubjects: Type.Optional(DataSubjects),
+    tests: Type.Optional(PolicyTests),
     ...ownershipFields,
   },
   { description: 'The desired state of the policy.' },

@@ -18,6 +18,11 @@ const Invitation = strictObject(
       'How long an invitation can be accepted: an ISO 8601 duration of one unit, at most P30D.',
       { default: 'P7D' },
     ),
+    binding: Type.Enum(['none', 'contact'], {
+      default: 'none',
+      description:
+        'Who may accept an invitation. none: whoever has its requestToken. contact: of those, only a user whose access token has the invited mail address as a verified one (contactClaims of its issuer). An invitation that was made with contact stays bound when this becomes none.',
+    }),
     maxUses: Type.Integer({
       minimum: 1,
       maximum: bounds.invitationUsesMax,

@@ -4,7 +4,7 @@
  * shows in the status and not at admission.
  */
 import { bounds } from './bounds.ts';
-import type { ManifestError } from './explain.ts';
+import type { ManifestError } from './describe-error.ts';
 import { pointerStep } from './values.ts';
 
 /** @returns one refusal for each value or field name below `pointer` that cannot be stored */

@@ -1,4 +1,5 @@
 /** The rules on a Tenant that its schema cannot say. */
+import { originRules } from './origins.ts';
 import { patterns } from './patterns.ts';
 import { type Rule, rule } from './rule.ts';
 
@@ -16,7 +17,10 @@ export const reserved = [
   'assets',
 ] as const;
 
-const consentFields = ['name', 'version', 'language', 'effectiveDate', 'optInConfig', 'endOfLife', 'archived'] as const;
+const consentFields = [
+  ...['name', 'version', 'language', 'effectiveDate', 'optInConfig', 'endOfLife', 'archived'],
+  ...['content', 'languageFallback'],
+] as const;
 
 const secondsOf = { H: 3600, M: 60, S: 1 } as const;
 /** Seconds of a duration that has the shape patterns.duration. */
@@ -52,6 +56,7 @@ export const tenantRules: readonly Rule[] = [
     message: 'must have names or a selector (leave it out to allow only the namespace named like the tenant)',
     check: (self) => self.names !== undefined || self.selector !== undefined,
   }),
+  ...originRules('/spec/allowedOrigins'),
   rule<{ operator: string; values?: string[] }>({
     at: '/spec/allowedNamespaces/selector/matchExpressions/*',
     cel: "(self.operator in ['In', 'NotIn']) == has(self.values)",

@@ -213,6 +213,17 @@ export const TenantSpec = strictObject(
           'The support desk account of the tenant, which reads configuration and decisions with ids and contacts masked. It is handed over as a single-use link that expires, like those of securityAdmins: in a Secret named TENANT-support-desk in the secretNamespace, or in a file for its owner where there are no Secrets.',
       },
     ),
+    allowedOrigins: Type.Optional(
+      Type.Array(
+        text(patterns.visible, bounds.originCharsMax, 'One origin, such as https://app.example.com, without a path.'),
+        {
+          maxItems: bounds.allowedOriginsMax,
+          uniqueItems: true,
+          description:
+            "Origins of web pages that may call the tenant's APIs from a browser with a token of their user (CORS). Defaults to none. They do not apply to the Config API.",
+        },
+      ),
+    ),
     tokenMapping: strictObject(tokenMappingFields, {
       default: {},
       description: 'Claims of a token that name the actor, for issuers without a mapping of their own.',

@@ -1,7 +1,15 @@
 /** TrustedIssuer: an identity provider whose access tokens a tenant accepts. Its object name is its name in the API. */
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
-import { Audiences, ownershipFields, strictObject, TenantRef, text, tokenMappingFields } from './fields.ts';
+import {
+  Audiences,
+  contactClaimsFields,
+  ownershipFields,
+  strictObject,
+  TenantRef,
+  text,
+  tokenMappingFields,
+} from './fields.ts';
 import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { fetchableUrl, immutable, type Rule, rule } from './rule.ts';
@@ -37,6 +45,12 @@ export const TrustedIssuerSpec = strictObject(
       strictObject(tokenMappingFields, {
         description:
           "Claims of this issuer's tokens that name the actor. Defaults to the tenant's mapping; the two are not merged.",
+      }),
+    ),
+    contactClaims: Type.Optional(
+      strictObject(contactClaimsFields, {
+        description:
+          "Claims of this issuer's tokens that hold a user's mail address, and that the issuer has verified it. Only a verified address accepts invitations that are bound to it.",
       }),
     ),
     actorIdPrefix: Type.Optional(

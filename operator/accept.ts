@@ -3,7 +3,6 @@ import { notesOn, type TenantSpec } from '../crds/index.ts';
 import { apiOwner, isSameManifest, type Writer } from '../server/core/ownership.ts';
 import type { FoundResource, ResourceClaim } from '../server/room/resource-kind.ts';
 import { actorOf, ownerOf, type ReconcileContext } from './context.ts';
-import { kindOf } from './kinds/index.ts';
 import { type NamespaceCheck, permissionIn } from './namespace-check.ts';
 import { peersOf } from './peers.ts';
 import { refusalOf } from './reasons.ts';
@@ -11,6 +10,7 @@ import type { ResourceRecord } from './records.ts';
 import { readTenantSecrets } from './secrets.ts';
 import type { SourceObject } from './source.ts';
 import { describeKey } from './source.ts';
+import { isActive } from './tenant-tracker.ts';
 
 export type Accepted =
   /**
@@ -38,9 +38,9 @@ export async function accept(
   if (object.problem !== undefined) return invalid(object.problem);
   if (!object.checked.ok) return invalid(object.checked.message);
   const { claims: claim } = object;
-  if (claim === undefined) return invalid('The manifest does not say what it is about.');
+  if (claim === undefined) return invalid('The manifest does not name a tenant and an object.');
   if (hasMoved(record, claim)) return invalid(describeMove(record, claim));
-  const refusal = check && requireTenant(context, check);
+  const refusal = check && (await requireTenant(context, check));
   if (refusal) return refusal;
   const { manifest } = object.checked;
   const { managementPolicy } = manifest.spec;
@@ -48,15 +48,16 @@ export async function accept(
     !check || permissionIn(context, check.tenant, check.found, namespace) === 'allowed';
   const rival = context.claims.olderClaimant(object, mayClaim);
   if (rival || managementPolicy !== 'Enforce') {
-    const found = await kindOf(object.kind).find(context.services, claim);
+    const found = await context.kinds.of(object.kind).find(claim);
     if (rival && !(found && isSameManifest(found.owner, ownerOf(context, object)))) {
-      const message = `${describeKey(rival.key)} is older and claims this name of the tenant ${claim.tenant}.`;
+      const message = `${describeKey(rival.key)} is older and claims this name in tenant ${claim.tenant}.`;
       return { ok: false, reason: 'DuplicateName', message, dependsOnOthers: true, awaitsManifest: true };
     }
     // A tenant's row is made before its first revision: at revision 0 it is not there yet.
     const exists = found !== undefined && found.revision > 0;
-    if (managementPolicy === 'Observe') return observed(exists ? found : undefined);
-    if (managementPolicy === 'CreateOnly' && exists) return observed(found);
+    if (managementPolicy === 'Observe' || (managementPolicy === 'CreateOnly' && exists)) {
+      return observed(managementPolicy, exists ? found : undefined);
+    }
   }
   return write(context, { object, claim, manifest, fresh });
 }
@@ -69,9 +70,8 @@ async function write(context: ReconcileContext, { object, claim, manifest, fresh
     object.kind === 'Tenant' ? await readTenantSecrets(context.source, object, manifest.spec as TenantSpec) : undefined;
   if (read && !read.ok) return read;
   try {
-    const kind = kindOf(object.kind);
     const options = { fresh, secrets: read?.secrets, peers: peersOf(context, object.kind, claim) };
-    const { revision, changed } = await kind.put(context.services, writer, claim, manifest, options);
+    const { revision, changed } = await context.kinds.of(object.kind).put(writer, claim, manifest, options);
     const message = ['Valid and stored.', ...notesOn(manifest)].join('\n');
     return { ok: true, message, revision, changed, dependsOnOthers: false };
   } catch (error) {
@@ -91,13 +91,21 @@ export function writerFor(context: Pick<ReconcileContext, 'source'>, object: Sou
   };
 }
 
-function requireTenant(context: ReconcileContext, { tenant, found, seen }: NamespaceCheck): Accepted | undefined {
+/**
+ * Whether the tenant takes children. The row is looked up again, after the record of the child was written: a Tenant that
+ * is being deleted has its row disabled only while there is no such record (remove.ts).
+ */
+async function requireTenant(
+  context: ReconcileContext,
+  { tenant, seen }: NamespaceCheck,
+): Promise<Accepted | undefined> {
+  const found = await context.tenants.find(tenant);
+  if (isActive(found)) return undefined;
   const missing = found === undefined || found.revision === 0;
-  if (!missing && found.state === 'active') return undefined;
   // It may have come since it was asked for.
-  if (context.tenants.isComing(tenant) || context.waiting.changesOf(tenant) !== seen) return 'later';
-  const why = missing ? `There is no tenant ${tenant}` : `The tenant ${tenant} is disabled`;
-  return refused('TenantNotFound', `${why}: this is tried again when its Tenant is there.`, true);
+  if (context.tenants.awaitsReconcile(tenant) || context.waiting.changesOf(tenant) !== seen) return 'later';
+  const why = missing ? `Tenant ${tenant} not found.` : `Tenant ${tenant} is disabled.`;
+  return refused('TenantNotFound', `${why} The manifest is retried when its Tenant is accepted.`, true);
 }
 
 /** Once accepted, a manifest stays with its tenant and its name: CEL says the same to the API server. */
@@ -108,13 +116,13 @@ function hasMoved(record: ResourceRecord, claim: ResourceClaim): boolean {
 function describeMove(record: ResourceRecord, claim: ResourceClaim): string {
   const field = record.tenant === claim.tenant ? 'spec.name' : 'spec.tenantRef.name';
   const [was, is] = record.tenant === claim.tenant ? [record.object, claim.name] : [record.tenant, claim.tenant];
-  return `${field} must not change: it was ${was} and is ${is}. Give the manifest another metadata.name, or delete it first.`;
+  return `${field} must not change: it was ${was} and is ${is}. Create a manifest with another metadata.name, or delete this one first.`;
 }
 
-function observed(found: FoundResource | undefined): Accepted {
+function observed(policy: string, found: FoundResource | undefined): Accepted {
   const message = found
-    ? 'Found; managementPolicy leaves it as it is.'
-    : 'Not found; managementPolicy Observe does not create it.';
+    ? `Found; managementPolicy ${policy} does not change it.`
+    : `Not found; managementPolicy ${policy} does not create it.`;
   // What the API does to its own is found by the next look at everything.
   const dependsOnOthers = found !== undefined && found.owner.source !== 'api';
   return { ok: true, message, revision: found?.revision, changed: false, dependsOnOthers };

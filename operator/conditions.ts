@@ -6,7 +6,14 @@ import { bounds } from '../crds/index.ts';
 import { asText } from '../server/core/text.ts';
 import type { Condition, ConditionStatus, ResourceStatus } from './source.ts';
 
-export type ConditionLine = { type: string; status: ConditionStatus; reason: string; message: string };
+export type ConditionLine = {
+  type: string;
+  status: ConditionStatus;
+  reason: string;
+  message: string;
+  /** A change of it is an event. */
+  isEvent?: true;
+};
 
 /** What became of a manifest. */
 export type Outcome = {
@@ -21,6 +28,9 @@ export type Outcome = {
   /** More that is to be said, such as a mass deletion that is held. */
   extra?: readonly ConditionLine[];
 };
+
+/** The message about a manifest of which no generation is served. */
+export const nothingServed = 'No generation of it is served.';
 
 /** @param now RFC 3339 */
 export function statusOf(outcome: Outcome, previous: ResourceStatus, now: string): ResourceStatus {

@@ -9,11 +9,12 @@ import type { Claims } from './claims.ts';
 import type { HeldDeletions } from './held-deletions.ts';
 import type { InitialAdmins } from './initial-admins.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
+import type { Kinds } from './kinds/index.ts';
 import type { PendingRollouts } from './pending-rollouts.ts';
 import type { Queue } from './queue.ts';
 import type { Records, ResourceRecord } from './records.ts';
 import type { RolloutTracker } from './rollout-tracker.ts';
-import type { OperatorServices } from './services.ts';
+import type { StepServices } from './services.ts';
 import type { Source } from './source.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { TenantTracker } from './tenant-tracker.ts';
@@ -21,7 +22,8 @@ import type { WaitList } from './waiting.ts';
 
 export type ReconcileContext = {
   readonly source: Source;
-  readonly services: OperatorServices;
+  readonly services: StepServices;
+  readonly kinds: Kinds;
   readonly records: Records;
   readonly clock: Clock;
   readonly observe: Observe;
@@ -30,7 +32,7 @@ export type ReconcileContext = {
   readonly claims: Claims;
   /** What waits for what. */
   readonly waiting: WaitList;
-  /** What each Tenant allows, and whether it was judged. */
+  /** What each Tenant allows, and whether it was reconciled. */
   readonly tenants: TenantTracker;
   /** Which deletions wait for somebody to confirm them. */
   readonly deletions: HeldDeletions;

@@ -1,12 +1,14 @@
-/** Puts together what a reconcile works with, from the options of an operator. */
 import type { Clock } from '../server/core/clock.ts';
 import { limits } from '../server/core/limits.ts';
+import { membersRoom } from '../server/members/index.ts';
+import { tenantsRoom } from '../server/tenants/index.ts';
 import { Claims } from './claims.ts';
 import type { ReconcileContext } from './context.ts';
 import { HeldDeletions } from './held-deletions.ts';
 import type { OperatorOptions } from './index.ts';
 import { InitialAdmins } from './initial-admins.ts';
 import { IssuerKeys } from './issuer-keys.ts';
+import { Kinds } from './kinds/index.ts';
 import { PendingRollouts } from './pending-rollouts.ts';
 import { Queue, type Timers } from './queue.ts';
 import { Records } from './records.ts';
@@ -31,7 +33,9 @@ type Callbacks = {
 };
 
 export function createContext(options: OperatorOptions, { work, failed, woken }: Callbacks): ReconcileContext {
-  const { source, services, database, clock, observe, maxStalenessMs, onStatus } = options;
+  const { source, database, clock, observe, maxStalenessMs, onStatus } = options;
+  const { use } = options.services;
+  const services = { tenants: use(tenantsRoom), members: use(membersRoom) };
   const records = new Records(database, source.name);
   const timers = timersOf(clock);
   const queue = new Queue({
@@ -45,6 +49,7 @@ export function createContext(options: OperatorOptions, { work, failed, woken }:
   };
   const context: ReconcileContext = {
     ...{ source, services, records, clock, observe, queue },
+    kinds: new Kinds(options.services),
     claims: new Claims(),
     waiting: new WaitList(clock, (keys) => {
       woken(keys);
@@ -80,9 +85,9 @@ export function createContext(options: OperatorOptions, { work, failed, woken }:
 export function turnOf({ source, records }: Pick<ReconcileContext, 'source' | 'records'>, key: Key): string {
   const [object, record] = [source.get(key), records.get(key)];
   const namespace = object?.namespace ?? record?.namespace ?? '';
-  const isLetIn = record !== undefined && record.object !== '';
-  if (source.namespaceLabels !== undefined && namespace !== '' && !isLetIn) return `namespace ${namespace}`;
-  return `tenant ${(isLetIn ? record.tenant : (object?.claims?.tenant ?? record?.tenant)) ?? ''}`;
+  const isAdmitted = record !== undefined && record.object !== '';
+  if (source.namespaceLabels !== undefined && namespace !== '' && !isAdmitted) return `namespace ${namespace}`;
+  return `tenant ${(isAdmitted ? record.tenant : (object?.claims?.tenant ?? record?.tenant)) ?? ''}`;
 }
 
 function timersOf(clock: Clock): Timers {

@@ -10,7 +10,7 @@ import type { Records } from './records.ts';
 import type { Key, SourceObject } from './source.ts';
 import { tenantKey } from './tenant-tracker.ts';
 
-export type HeldDeletionsOptions = {
+type HeldDeletionsOptions = {
   records: Records;
   clock: Clock;
   observe: Observe;
@@ -21,7 +21,7 @@ export class HeldDeletions {
   readonly #options: HeldDeletionsOptions;
   readonly #guard = new MassDeletion();
   /** What was last told of each tenant's deletion that is held. */
-  readonly #told = new Map<string, Held>();
+  readonly #reported = new Map<string, Held>();
 
   constructor(options: HeldDeletionsOptions) {
     this.#options = options;
@@ -56,20 +56,20 @@ export class HeldDeletions {
 
   /** Whether something of the tenant was held when it was last asked about. */
   isHeld(tenant: string): boolean {
-    return this.#told.has(tenant);
+    return this.#reported.has(tenant);
   }
 
   /** The tenant's mass deletion, while it is held; tells when that changed. */
   heldOf(tenant: string): Held | undefined {
     const { records, clock, observe, requeue } = this.#options;
     const held = this.#guard.holds(tenant, records.totals(), clock.monotonic());
-    const before = this.#told.get(tenant);
+    const before = this.#reported.get(tenant);
     if (held === undefined) {
-      this.#told.delete(tenant);
+      this.#reported.delete(tenant);
       if (before) requeue(this.#guard.goneKeys(tenant));
       return undefined;
     }
-    this.#told.set(tenant, held);
+    this.#reported.set(tenant, held);
     if (before?.gone !== held.gone) {
       observe({ kind: 'mass_deletion_held', tenant, rows: held.gone, total: held.total });
       requeue([tenantKey(tenant)]);
@@ -96,15 +96,15 @@ export class HeldDeletions {
 export function describeHeld({ gone, total, everywhere }: Held): string {
   const whole = everywhere ? ', and too many of all tenants together' : '';
   return (
-    `${gone} of ${total} manifests of this tenant are gone or being deleted${whole}. Nothing of them is deleted: bring ` +
-    `them back, or annotate the Tenant with ${confirmAnnotation}: "${gone}" to delete what they own.`
+    `${gone} of ${total} manifests of this tenant were deleted or are being deleted${whole}. Their objects are kept. ` +
+    `Restore the manifests, or annotate the Tenant with ${confirmAnnotation}: "${gone}" to delete the objects.`
   );
 }
 
 /** On one of many whose deletion is held; without the number, which may still grow. */
 export function describeHeldChild(tenant: string): string {
   return (
-    `Too many manifests of the tenant ${tenant} are being deleted at once, so what this one owns stays and is served. ` +
-    `The condition DeletionHeld of the Tenant says how to let them go.`
+    `Too many manifests of tenant ${tenant} are being deleted at once, so the object of this one is kept and served. ` +
+    `The condition DeletionHeld of the Tenant says how to confirm the deletion.`
   );
 }

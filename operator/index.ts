@@ -10,12 +10,11 @@ import type { Observe } from '../server/core/observe.ts';
 import { conditionOf, isReady } from './conditions.ts';
 import type { ReconcileContext } from './context.ts';
 import { createContext } from './create-context.ts';
-import { FirstRound } from './first-round.ts';
 import type { InvitationFiles } from './initial-admins.ts';
-import { kindNames } from './kinds/index.ts';
+import { InitialSync } from './initial-sync.ts';
 import { type Leadership, workWhileLeading } from './leadership.ts';
 import { MissedWakeups } from './missed-wakeups.ts';
-import { isDatabaseAway } from './reasons.ts';
+import { isDatabaseUnavailable } from './reasons.ts';
 import { reconcile } from './reconcile.ts';
 import type { Records } from './records.ts';
 import type { OperatorServices } from './services.ts';
@@ -24,9 +23,7 @@ import type { StatusChange } from './status-writer.ts';
 import { begin, listCompleted, manifestsChanged, resync } from './triggers.ts';
 import { longestFirst, type Waiting } from './waiting.ts';
 
-export { turnOf } from './create-context.ts';
 export type { FileObject, ParsedFile } from './files/parse.ts';
-export { parseFile } from './files/parse-file.ts';
 export { Parser } from './files/parser.ts';
 export { FileSource } from './files/source.ts';
 export { listTree, readManifests } from './files/tree.ts';
@@ -97,7 +94,7 @@ const RESYNC_MS = 600_000;
 /** Starts to follow the source and to reconcile, in the background. */
 export function startOperator(options: OperatorOptions): Operator {
   const { source, clock, observe } = options;
-  const first = new FirstRound((key) => context.queue.has(key));
+  const first = new InitialSync((key) => context.queue.has(key));
   const context = createContext(options, {
     work: (key) => work(key),
     failed: (key, error, retryInMs) => {
@@ -106,16 +103,16 @@ export function startOperator(options: OperatorOptions): Operator {
     },
     woken: (keys) => first.again(keys),
   });
-  const { queue, records, waiting, rollouts, issuerKeys } = context;
+  const { queue, kinds, waiting, rollouts, issuerKeys } = context;
   const isPending = (key: Key) => queue.isPending(key) || rollouts.has(key);
-  const missed = new MissedWakeups({ waiting, source, isPending, observe });
+  const missed = new MissedWakeups({ waiting, source, kinds: kinds.names, isPending, observe });
   const work = async (key: Key) => {
     const startedAt = clock.monotonic();
     let result: Worked = 'failed';
     try {
       result = await reconcile(context, key).catch(async (error) => {
         // While the key is in flight: what is written later could overwrite what its next try says.
-        if (isDatabaseAway(error)) await tellDatabaseAway(context, key);
+        if (isDatabaseUnavailable(error)) await reportDatabaseUnavailable(context, key);
         throw error;
       });
       first.worked(key, result);
@@ -162,12 +159,12 @@ export function startOperator(options: OperatorOptions): Operator {
   return {
     async settled() {
       await first.done;
-      return { resources: statesOf(records), problems: source.problems() };
+      return { resources: statesOf(context.records), problems: source.problems() };
     },
     resync: resyncNow,
     idle: () => queue.idle,
     waiting: () => longestFirst([...queue.list(clock), ...waiting.list(), ...rollouts.list()], limits.waitingShownMax),
-    state: () => ({ leading: leading.isLeading, queued: queue.depth, resources: countResources(records) }),
+    state: () => ({ leading: leading.isLeading, queued: queue.depth, resources: countResources(context) }),
     async close() {
       clearInterval(timer);
       await source.close();
@@ -181,8 +178,8 @@ function statesOf(records: Records) {
   return [...records.all()].map((record) => ({ target: record, tenant: record.tenant, status: record.status }));
 }
 
-function countResources(records: Records): OperatorState['resources'] {
-  const counts = new Map(kindNames.flatMap((kind) => [`${kind} true`, `${kind} false`].map((group) => [group, 0])));
+function countResources({ records, kinds }: ReconcileContext): OperatorState['resources'] {
+  const counts = new Map(kinds.names.flatMap((kind) => [`${kind} true`, `${kind} false`].map((group) => [group, 0])));
   for (const { kind, status } of records.all()) {
     const group = `${kind} ${isReady(status)}`;
     counts.set(group, (counts.get(group) ?? 0) + 1);
@@ -194,7 +191,7 @@ function countResources(records: Records): OperatorState['resources'] {
 }
 
 /** Beside the manifest only: there is no database to store it in. What is served goes on being served. */
-async function tellDatabaseAway({ records, statuses, observe }: ReconcileContext, key: Key): Promise<void> {
+async function reportDatabaseUnavailable({ records, statuses, observe }: ReconcileContext, key: Key): Promise<void> {
   const record = records.get(key);
   const ready = record && conditionOf(record.status, 'Ready');
   if (!record || !ready) return;

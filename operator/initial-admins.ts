@@ -8,26 +8,26 @@ import { createHash } from 'node:crypto';
 import type { TenantSpec } from '../crds/index.ts';
 import { limits } from '../server/core/limits.ts';
 import {
+  createMemberInvitationLink,
   findEntrance,
-  type InvitationLink,
-  inviteForManifest,
-  makeInvitationLink,
-  recordInvitationReported,
+  inviteMembersOfManifest,
+  type MemberInvitationLink,
+  recordMemberInvitationDelivered,
 } from '../server/members/index.ts';
 import type { ConditionLine } from './conditions.ts';
 import { writeInvitationFile } from './invitation-file.ts';
 import { secretNamespaceOf } from './secrets.ts';
-import type { OperatorServices } from './services.ts';
+import type { StepServices } from './services.ts';
 import type { Key, SecretAccess, Source, SourceObject } from './source.ts';
 import { versionOf } from './tenant-tracker.ts';
 
-type PendingInvitation = Awaited<ReturnType<typeof inviteForManifest>>[number];
+type PendingInvitation = Awaited<ReturnType<typeof inviteMembersOfManifest>>[number];
 
 /** Where links go in a source without Secrets. */
 export type InvitationFiles = {
   directory: string;
   /** An invitation was written; for a person at a terminal, who sees it once. */
-  written?: (tenant: string, link: InvitationLink, path: string) => void;
+  written?: (tenant: string, link: MemberInvitationLink, path: string) => void;
 };
 
 /** Of a support desk whose Tenant names no address: no mail reaches it. */
@@ -37,9 +37,9 @@ const labels = { 'app.kubernetes.io/managed-by': 'accord' };
 
 const DELIVERED = 'InvitationsDelivered';
 
-export type InitialAdminsOptions = {
+type InitialAdminsOptions = {
   source: Source;
-  services: OperatorServices;
+  services: StepServices;
   files: InvitationFiles | undefined;
   /** Looks at a Tenant again after this time. */
   retryIn: (key: Key, ms: number) => void;
@@ -123,11 +123,12 @@ export class InitialAdmins {
         : []),
     ];
     const failures: string[] = [];
-    for (const pending of await inviteForManifest(members, tenant, wanted, actor)) {
-      const link = await makeInvitationLink(members, tenant, pending.id);
+    for (const pending of await inviteMembersOfManifest(members, tenant, wanted, actor)) {
+      const link = await createMemberInvitationLink(members, tenant, pending.id);
       if (link === undefined) continue;
       const delivered = await deliver(link, pending);
-      if ('to' in delivered) await recordInvitationReported(members, tenant, link.id, { actor, to: delivered.to });
+      if ('to' in delivered)
+        await recordMemberInvitationDelivered(members, tenant, link.id, { actor, to: delivered.to });
       else failures.push(delivered.failure);
     }
     return failures.length === 0 ? undefined : failures.join('\n');
@@ -135,15 +136,15 @@ export class InitialAdmins {
 }
 
 const describeDelivered = (where: string, links: readonly string[]) =>
-  `Links that were not used yet are in the ${where} ${links.join(', ')}. Each makes one member, once.`;
+  `Unused invitation links are in the ${where} ${links.join(', ')}. Each link creates one member and works once.`;
 
 const describeNoMember = (tenant: string) =>
-  'Nobody can enter this tenant: no member has used an invitation, and there is none that can still be used. Name somebody ' +
-  'else in spec.securityAdmins, or make an invitation through the Config API with the token that ' +
-  `accord token --tenant ${tenant} --role security-admin makes on a server.`;
+  'Nobody has access to this tenant: no member has accepted an invitation, and no invitation is valid any more. Add an ' +
+  'address to spec.securityAdmins, or create an invitation through the Config API with a token of ' +
+  `accord token --tenant ${tenant} --role security-admin, run on a server.`;
 
 type Delivered = { to: string } | { failure: string };
-type Deliver = (link: InvitationLink, pending: PendingInvitation) => Promise<Delivered>;
+type Deliver = (link: MemberInvitationLink, pending: PendingInvitation) => Promise<Delivered>;
 
 function deliveryOf(
   { secrets }: Source,
@@ -166,14 +167,14 @@ function deliveryOf(
 async function intoSecret(
   secrets: SecretAccess,
   object: SourceObject,
-  { email, url, expiresAt }: InvitationLink,
+  { email, url, expiresAt }: MemberInvitationLink,
   pending: PendingInvitation,
 ): Promise<Delivered> {
   const spec = (object.checked as { manifest: { spec: TenantSpec } }).manifest.spec;
   const [namespace, name] = [secretNamespaceOf(object.name, spec), secretNameOf(object.name, pending)];
   const data = { email, url, expiresAt };
   const failure = (why: string) => ({
-    failure: `The Secret ${namespace}/${name} with an invitation could not be written, and is tried again: ${why}`,
+    failure: `The Secret ${namespace}/${name} with an invitation could not be written. The operator retries: ${why}`,
   });
   try {
     if ((await secrets.create(namespace, name, data, labels, object)) === 'created')
@@ -181,7 +182,11 @@ async function intoSecret(
     // Ours of a try before, which nobody was told of.
     const updated = await secrets.update(namespace, name, data);
     if (updated === 'updated') return { to: `${namespace}/${name}` };
-    return failure(updated === 'foreign' ? 'there is one that Accord did not make.' : 'it was deleted meanwhile.');
+    return failure(
+      updated === 'foreign'
+        ? 'a Secret of this name exists that Accord did not create.'
+        : 'the Secret was deleted in the meantime.',
+    );
   } catch (error) {
     return failure((error as Error).message);
   }

@@ -5,10 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { InvitationLink } from '../server/members/index.ts';
+import type { MemberInvitationLink } from '../server/members/index.ts';
 
 /** Adds an invitation to the tenant's file, in the place of an earlier one of that address and role. @returns its path */
-export async function writeInvitationFile(directory: string, tenant: string, link: InvitationLink): Promise<string> {
+export async function writeInvitationFile(
+  directory: string,
+  tenant: string,
+  link: MemberInvitationLink,
+): Promise<string> {
   const { email, role, url, expiresAt } = link;
   const path = join(directory, `${tenant}.json`);
   await mkdir(directory, { recursive: true, mode: 0o700 });

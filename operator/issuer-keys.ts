@@ -6,11 +6,12 @@
 import type { Database } from '../server/core/db/database.ts';
 import { limits } from '../server/core/limits.ts';
 import type { Observe } from '../server/core/observe.ts';
+import { counted } from '../server/core/text.ts';
 import type { ConditionLine } from './conditions.ts';
 import type { Timers } from './queue.ts';
 import { type Findings, readChangedFindings, readFindings } from './store.ts';
 
-export type IssuerKeysOptions = {
+type IssuerKeysOptions = {
   database: Database;
   maxStalenessMs: number;
   pollMs: number;
@@ -54,11 +55,12 @@ export class IssuerKeys {
   }
 
   #next(): void {
-    // A poll that was under way over a stop and a start does not begin a second chain.
-    if (!this.#polling || this.#cancel) return;
+    // After a stop and a start while a poll is under way, its end begins the next one.
+    if (!this.#polling || this.#cancel || this.#asking) return;
     this.#cancel = this.#options.timers.after(this.#options.pollMs, () => {
+      this.#cancel = undefined;
       this.#asking = this.#ask().finally(() => {
-        this.#cancel = undefined;
+        this.#asking = undefined;
         this.#next();
       });
     });
@@ -81,13 +83,13 @@ const MINUTES_KEPT = limits.jwksStaleMaxMs / 60_000;
 function conditionOf({ servers, failed, errors }: Findings): ConditionLine {
   const type = 'KeysAvailable';
   if (servers === 0) {
-    const message = 'No server has read the keys of this issuer yet.';
+    const message = 'No server has fetched the keys of this issuer yet.';
     return { type, status: 'Unknown', reason: 'NotRead', message };
   }
   if (failed === 0)
     return { type, status: 'True', reason: 'KeysRead', message: 'Servers have the keys of this issuer.' };
   const message =
-    `${failed} of ${servers} servers that tried could not read the keys of this issuer:\n${errors.join('\n')}\n` +
-    `Its tokens are answered with 503 there, unless keys were read within the last ${MINUTES_KEPT} minutes.`;
+    `${failed} of ${counted(servers, 'server')} failed to fetch the keys of this issuer:\n${errors.join('\n')}\n` +
+    `They answer its tokens with 503, unless they fetched keys within the last ${MINUTES_KEPT} minutes.`;
   return { type, status: 'False', reason: 'FetchFailed', message };
 }

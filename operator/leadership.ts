@@ -15,7 +15,7 @@ export type LeadershipCallbacks = {
 /** Tries to lead in the background until closed; closing lets the next one lead at once. */
 export type Leadership = (callbacks: LeadershipCallbacks) => { close(): Promise<void> };
 
-export type WorkOfLeader = {
+type WorkOfLeader = {
   /** Reads what the work begins with. @returns what begins it, unless the leadership was lost meanwhile */
   begin: () => Promise<() => void>;
   end: () => void;

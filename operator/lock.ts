@@ -9,7 +9,7 @@ import type { Observe } from '../server/core/observe.ts';
 import type { Leadership, LeadershipCallbacks } from './leadership.ts';
 import { askAlive, tryLock } from './store.ts';
 
-export type LockOptions = {
+type LockOptions = {
   database: Pick<Database, 'client'>;
   source: string;
   observe: Observe;

@@ -24,6 +24,8 @@ export class MassDeletion {
   readonly #tenantOf = new Map<Key, string>();
   /** Confirmed: these go, whatever the limits say. */
   readonly #released = new Set<Key>();
+  /** How many of `#released` each tenant has: it is asked at each key of a mass deletion. */
+  readonly #releasedOf = new Map<string, number>();
   /** Rows deleted lately whose manifests have not come back. */
   readonly #deleted = new Map<Key, { tenant: string; at: number }>();
   /** Once held, a tenant is held until its manifests are back or the number is confirmed. */
@@ -66,7 +68,12 @@ export class MassDeletion {
 
   /** These manifests that are gone or being deleted may go, and count no more. */
   release(keys: Iterable<Key>): void {
-    for (const key of keys) if (this.#tenantOf.has(key)) this.#released.add(key);
+    for (const key of keys) {
+      const tenant = this.#tenantOf.get(key);
+      if (tenant === undefined || this.#released.has(key)) continue;
+      this.#released.add(key);
+      this.#releasedOf.set(tenant, (this.#releasedOf.get(tenant) ?? 0) + 1);
+    }
   }
 
   /** Confirmed, so that its row goes whatever the limits say. */
@@ -78,12 +85,12 @@ export class MassDeletion {
   holds(tenant: string, totals: Totals, now: number): Held | undefined {
     const gone = this.#unconfirmed(tenant);
     if (gone === 0) return undefined;
-    if (!this.#held.has(tenant)) this.#judge(tenant, totals, now);
+    if (!this.#held.has(tenant)) this.#holdWhereTooMany(tenant, totals, now);
     const held = this.#held.get(tenant);
     return held && { gone, total: totals.ofTenant(tenant), everywhere: held.everywhere };
   }
 
-  #judge(tenant: string, totals: Totals, now: number): void {
+  #holdWhereTooMany(tenant: string, totals: Totals, now: number): void {
     const recent = this.#recent(now);
     const holdIfTooMuch = (one: string) => {
       const isHeld = isTooMuch(this.#unconfirmed(one), recent.get(one) ?? 0, totals.ofTenant(one));
@@ -120,16 +127,17 @@ export class MassDeletion {
   }
 
   #unconfirmed(tenant: string): number {
-    return this.goneKeys(tenant).filter((key) => !this.#released.has(key)).length;
+    return (this.#gone.get(tenant)?.size ?? 0) - (this.#releasedOf.get(tenant) ?? 0);
   }
 
   #forget(key: Key, tenant: string): void {
     const keys = this.#gone.get(tenant);
     keys?.delete(key);
     this.#tenantOf.delete(key);
-    this.#released.delete(key);
+    if (this.#released.delete(key)) this.#releasedOf.set(tenant, (this.#releasedOf.get(tenant) ?? 0) - 1);
     if (keys?.size !== 0) return;
     this.#gone.delete(tenant);
+    this.#releasedOf.delete(tenant);
     this.#held.delete(tenant);
   }
 }

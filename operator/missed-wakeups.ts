@@ -3,13 +3,13 @@
  * not to have had to was forgotten by whoever should have woken it. That is a fault of the operator, and is logged.
  */
 import type { Observe } from '../server/core/observe.ts';
-import { kindNames } from './kinds/index.ts';
-import type { Key, Source } from './source.ts';
+import type { Key, KindName, Source } from './source.ts';
 import type { WaitList } from './waiting.ts';
 
-export type MissedWakeupsOptions = {
+type MissedWakeupsOptions = {
   waiting: WaitList;
   source: Source;
+  kinds: readonly KindName[];
   /** Whether a key is in flight, waits for its turn, or for another try. */
   isPending: (key: Key) => boolean;
   observe: Observe;
@@ -27,10 +27,10 @@ export class MissedWakeups {
 
   /** Before everything is queued. */
   resynced(): void {
-    const { waiting, source, isPending, observe } = this.#options;
+    const { waiting, source, kinds, isPending, observe } = this.#options;
     for (const { key, ...overdue } of waiting.resynced()) if (!isPending(key)) this.#overdue.set(key, overdue);
     const idle = new Set<Key>();
-    for (const key of kindNames.flatMap((kind) => [...source.keys(kind)])) {
+    for (const key of kinds.flatMap((kind) => [...source.keys(kind)])) {
       if (!source.get(key)?.deleting || isPending(key) || waiting.get(key) !== undefined) continue;
       idle.add(key);
       if (this.#idle.has(key)) observe({ kind: 'wakeup_missed', resource: key, waitedFor: 'nothing' });

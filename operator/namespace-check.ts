@@ -3,11 +3,11 @@
  * may not. It says the same whether there is such a tenant or not, so that a foreign namespace learns nothing.
  */
 import type { TenantSpec } from '../crds/index.ts';
-import { activeOf, conditionOf } from './conditions.ts';
+import { activeOf, conditionOf, nothingServed } from './conditions.ts';
 import type { ReconcileContext, Reconciled } from './context.ts';
 import { type Permission, permissionOf } from './namespaces.ts';
 import { removeRow } from './remove.ts';
-import { ownsRow, recordResource } from './resource-record.ts';
+import { nextRecord, ownsRow } from './resource-record.ts';
 import type { FoundTenant } from './services.ts';
 import type { Key, SourceObject } from './source.ts';
 import type { Allowance } from './tenant-tracker.ts';
@@ -76,15 +76,15 @@ export async function evict(
   if (permission === 'unknown' && known !== undefined && (await ownsRow(context, known))) return 'settled';
   const wasChild = known !== undefined && isChild(context, key);
   if (known !== undefined) await removeRow(context, known, true);
-  const record = await recordResource(context, object, false);
-  const state = 'Nothing of it is served.';
+  // Stored together with its status: without one it would count as a child.
+  const record = await nextRecord(context, object, { mayOwn: false });
   const message =
-    `The namespace ${namespace} may not name the tenant ${tenant}: there must be such a Tenant, and its ` +
-    `spec.allowedNamespaces must allow the namespace.\n${state}`;
+    `Namespace ${namespace} is not allowed to name tenant ${tenant}: the Tenant must exist, and its ` +
+    `spec.allowedNamespaces must allow the namespace.\n${nothingServed}`;
   const outcome = {
     generation: record.generation,
     accepted: { ok: false, reason: 'NamespaceNotAllowed', message },
-    programmed: { status: 'False' as const, reason: 'NotAccepted', message: state },
+    programmed: { status: 'False' as const, reason: 'NotAccepted', message: nothingServed },
   };
   await statuses.settle(record, outcome, startedAt);
   // Its name is free now, and a Tenant that is being deleted does not wait for it any more.
@@ -94,10 +94,13 @@ export async function evict(
   return 'settled';
 }
 
-/** Whether a key is a child of the tenant that it names: what may not name the tenant does not keep it. */
-export function isChild({ records }: Pick<ReconcileContext, 'records'>, key: Key): boolean {
-  const accepted = conditionOf(records.get(key)?.status ?? {}, 'Accepted');
-  return accepted?.reason !== 'NamespaceNotAllowed';
+/**
+ * Whether a key is a child of the tenant that it names: what may not name the tenant does not keep it. One whose record
+ * says that it may own a row is allowed by now, also while its status still says otherwise.
+ */
+export function isChild({ records }: { records: Pick<ReconcileContext['records'], 'get'> }, key: Key): boolean {
+  const { status = {}, object = '' } = records.get(key) ?? {};
+  return object !== '' || conditionOf(status, 'Accepted')?.reason !== 'NamespaceNotAllowed';
 }
 
 /**

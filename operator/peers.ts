@@ -16,7 +16,7 @@ export function peersOf(
 ): PutOptions<Manifest>['peers'] {
   return (name) => {
     for (const object of context.claims.claimantsOf(kind, { tenant, name })) {
-      if (!isHeldBack(context, object) || !object.checked.ok) continue;
+      if (!lacksType(context, object) || !object.checked.ok) continue;
       const { manifest } = object.checked;
       return { writer: writerFor(context, object, manifest), manifest };
     }
@@ -25,7 +25,7 @@ export function peersOf(
 }
 
 /** Whether it was tried as it is now and lacked a type only: then it may own a row, and its record is there before that. */
-function isHeldBack({ records }: ReconcileContext, object: SourceObject): boolean {
+function lacksType({ records }: ReconcileContext, object: SourceObject): boolean {
   const record = records.get(object.key);
   if (record === undefined || object.deleting || object.problem !== undefined) return false;
   const accepted = conditionOf(record.status, 'Accepted');

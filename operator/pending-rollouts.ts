@@ -6,7 +6,7 @@
 import type { Accepted } from './accept.ts';
 import type { Key, SourceObject } from './source.ts';
 
-export type AcceptedObject = Extract<Accepted, { ok: true }>;
+type AcceptedObject = Extract<Accepted, { ok: true }>;
 
 export class PendingRollouts {
   readonly #accepted = new Map<Key, { object: SourceObject; accepted: AcceptedObject }>();

@@ -7,7 +7,7 @@
 import type { Clock } from '../server/core/clock.ts';
 import type { Waiting } from './waiting.ts';
 
-export type Priority = 'high' | 'settle' | 'low';
+type Priority = 'high' | 'settle' | 'low';
 
 /** The clock and the timers, so that a test decides what time it is. */
 export type Timers = {
@@ -85,7 +85,7 @@ export class Queue {
   *list(clock: Clock): Iterable<Waiting> {
     const now = this.#options.timers.monotonic();
     const at = (since: number) => new Date(clock.now() - (now - since)).toISOString();
-    for (const [key, since] of this.#begun) yield { key, since: at(since), for: 'its reconcile to end' };
+    for (const [key, since] of this.#begun) yield { key, since: at(since), for: 'its reconcile to finish' };
     for (const [key, retry] of this.#retries) yield { key, since: at(retry.since), for: retry.for };
   }
 
@@ -108,7 +108,7 @@ export class Queue {
       this.#retries.delete(key);
       this.add(key, 'low');
     });
-    this.#retries.set(key, { cancel, since: this.#options.timers.monotonic(), for: `another look after ${ms} ms` });
+    this.#retries.set(key, { cancel, since: this.#options.timers.monotonic(), for: `a retry after ${ms} ms` });
   }
 
   /** Nothing is begun until `resume`; what is in flight ends. */
@@ -186,7 +186,12 @@ export class Queue {
       this.#failures.delete(key);
     } catch (error) {
       this.#retryLater(key, error);
+    } finally {
+      this.#ended(key);
     }
+  }
+
+  #ended(key: string): void {
     const again = this.#running.get(key);
     this.#running.delete(key);
     this.#begun.delete(key);
@@ -203,15 +208,17 @@ export class Queue {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     const delay = Math.min(backoffMs.max, backoffMs.min * 2 ** Math.min(failures - 1, 30)) * (0.5 + random() / 2);
-    failed(key, error, delay);
     this.#cancelRetry(key);
-    if (this.#closed) return;
-    const cancel = timers.after(delay, () => {
-      this.#retries.delete(key);
-      this.add(key);
-    });
-    const what = `another try after ${Math.round(delay)} ms, because it failed: ${(error as Error)?.message}`;
-    this.#retries.set(key, { cancel, since: timers.monotonic(), for: what });
+    if (!this.#closed) {
+      const cancel = timers.after(delay, () => {
+        this.#retries.delete(key);
+        this.add(key);
+      });
+      const what = `a retry after ${Math.round(delay)} ms, because it failed: ${(error as Error)?.message}`;
+      this.#retries.set(key, { cancel, since: timers.monotonic(), for: what });
+    }
+    // Last, because it is the caller's, and may throw.
+    failed(key, error, delay);
   }
 
   #cancelRetry(key: string): void {

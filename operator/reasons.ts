@@ -25,6 +25,7 @@ const reasons: Record<string, { reason: string; dependsOnOthers?: true }> = {
   policy_without_source: { reason: 'Invalid' },
   policy_does_not_compile: { reason: 'CompileError' },
   policy_graph_invalid: { reason: 'CompileError' },
+  policy_without_data_subjects: { reason: 'Invalid' },
   policy_tests_failed: { reason: 'TestsFailed' },
   type_unknown: { reason: 'RefNotFound', dependsOnOthers: true },
   type_name_taken: { reason: 'DuplicateName', dependsOnOthers: true },
@@ -35,6 +36,7 @@ const reasons: Record<string, { reason: string; dependsOnOthers?: true }> = {
   end_of_life_locked: { reason: 'EndOfLifeLocked' },
   date_in_past: { reason: 'EffectiveDateInPast', dependsOnOthers: true },
   end_of_life_invalid: { reason: 'Invalid' },
+  consent_content_invalid: { reason: 'Invalid' },
   effective_date_taken: { reason: 'Invalid' },
   policy_quota_reached: { reason: 'Invalid', dependsOnOthers: true },
 };
@@ -61,7 +63,7 @@ export function refusalOf(error: unknown, locate?: (place: ProblemPlace) => stri
 /** What a condition says about an action that could not be done now and is tried again; undefined when it was refused. */
 export function retryOf(error: unknown): { reason: 'Retrying'; message: string } | undefined {
   if (!(error instanceof Problem) || (error.status < 500 && error.status !== 429)) return undefined;
-  return { reason: 'Retrying', message: `${error.message} (${error.code}) It is tried again until it can be done.` };
+  return { reason: 'Retrying', message: `${error.message} (${error.code}) The operator retries.` };
 }
 
 function describePlace(place: ProblemPlace, locate?: (place: ProblemPlace) => string | undefined): string {
@@ -76,7 +78,7 @@ function isUnstorable(error: unknown): error is Error {
 }
 
 /** Whether the database could not be asked, rather than answered no. */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   // The API server's connections break too, and are told in words like the database's.
   if (error instanceof ApiError) return false;
   const { code, message } = error as { code?: unknown; message?: unknown };

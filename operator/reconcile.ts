@@ -3,9 +3,8 @@
  * now, so running it again changes nothing, and running it late misses nothing.
  */
 import { type Accepted, accept } from './accept.ts';
-import { activeOf, conditionOf, type Outcome } from './conditions.ts';
+import { activeOf, conditionOf, nothingServed, type Outcome } from './conditions.ts';
 import type { ReconcileContext, Reconciled } from './context.ts';
-import { kindOf } from './kinds/index.ts';
 import { checkNamespace, evict, type NamespaceCheck, requeueChildren } from './namespace-check.ts';
 import { retryOf } from './reasons.ts';
 import type { ResourceRecord } from './records.ts';
@@ -24,20 +23,20 @@ export async function reconcile(context: ReconcileContext, key: Key): Promise<Re
   if (object === undefined || object.deleting) return remove(context, key, object, startedAt);
   const check = await checkNamespace(context, object);
   // What the Tenant says now decides, and not what was stored of it: an object that CreateOnly makes is never taken back.
-  if (check && tenants.isComing(check.tenant)) return waitForTenantManifest(context, key, check);
+  if (check && tenants.awaitsReconcile(check.tenant)) return waitForTenantManifest(context, key, check);
   if (check && check.permission !== 'allowed') return evict(context, object, check, startedAt);
   await source.hold?.(object);
   pending.forgetRemoved(key);
   const record = await recordResource(context, object);
-  if (check && tenants.allowanceOf(check.tenant) !== check.allowance) return lookAgain(context, key);
+  if (check && tenants.allowanceOf(check.tenant) !== check.allowance) return requeue(context, key);
   context.deletions.readConfirmation(object);
   const seen = { tenant: record.tenant, seen: check?.seen ?? waiting.changesOf(record.tenant) };
   const accepted = await acceptOnce(context, object, record, check).catch((error) =>
-    tellRetry(context, record, error, startedAt),
+    reportRetry(context, record, error, startedAt),
   );
   if (accepted === 'later') return waitForTenantManifest(context, key, seen);
-  tellTenant(context, object, record, accepted);
-  const outcome = await judge(context, object, record, accepted);
+  notifyTenantChanged(context, object, record, accepted);
+  const outcome = await determineOutcome(context, object, record, accepted);
   if (outcome === 'waiting') return 'waiting';
   await context.statuses.settle(record, outcome, startedAt);
   waitForOthers(context, object, seen, accepted);
@@ -49,12 +48,12 @@ type Seen = { tenant: string; seen: TenantVersion };
 /** The Tenant's manifest is there, and its turn comes. */
 function waitForTenantManifest({ waiting, rollouts }: ReconcileContext, key: Key, seen: Seen): Reconciled {
   rollouts.forget(key);
-  waiting.waitForTenant(key, seen, { for: `the manifest of tenant ${seen.tenant} to be accepted or refused` });
+  waiting.waitForTenant(key, seen, { for: `the Tenant ${seen.tenant} to be accepted or refused` });
   return 'waiting';
 }
 
 /** Allowed by what the Tenant said before: `requeueChildren` did not know this key, whose record was not written yet. */
-function lookAgain({ queue }: ReconcileContext, key: Key): Reconciled {
+function requeue({ queue }: ReconcileContext, key: Key): Reconciled {
   queue.add(key);
   return 'waiting';
 }
@@ -73,7 +72,7 @@ async function acceptOnce(
 }
 
 /** Says on the manifest that it is tried again; what was served before still is. @throws the error */
-async function tellRetry(
+async function reportRetry(
   { statuses, rollouts }: ReconcileContext,
   record: ResourceRecord,
   error: unknown,
@@ -88,7 +87,7 @@ async function tellRetry(
   const {
     status: known = 'False',
     reason = 'NotAccepted',
-    message = 'Nothing of it is served.',
+    message = nothingServed,
   } = conditionOf(status, 'Programmed') ?? {};
   const outcome = {
     generation,
@@ -100,24 +99,31 @@ async function tellRetry(
   throw error;
 }
 
-type Judged = Exclude<Accepted, 'later'>;
+type Decided = Exclude<Accepted, 'later'>;
 
 /** Wakes what waits for this change of the tenant. */
-function tellTenant(context: ReconcileContext, object: SourceObject, record: ResourceRecord, accepted: Judged): void {
+function notifyTenantChanged(
+  context: ReconcileContext,
+  object: SourceObject,
+  record: ResourceRecord,
+  accepted: Decided,
+): void {
   const isTenant = object.kind === 'Tenant';
-  if (isTenant) context.tenants.judged(object);
+  if (isTenant) context.tenants.reconciled(object);
   if (accepted.ok && (accepted.changed || isTenant)) context.waiting.tenantChanged(record.tenant);
   if (accepted.ok && isTenant) requeueChildren(context, object, accepted.changed);
 }
 
-async function judge(
+async function determineOutcome(
   context: ReconcileContext,
   object: SourceObject,
   record: ResourceRecord,
-  accepted: Judged,
+  accepted: Decided,
 ): Promise<Outcome | 'waiting'> {
   const { rollouts, pending } = context;
   const { generation, key } = record;
+  // What an earlier version waited for is nothing to one of which nothing is to be served.
+  if (!accepted.ok || accepted.revision === undefined) rollouts.forget(key);
   const before = activeOf(record.status);
   const isStored = accepted.ok ? accepted.revision !== undefined : before !== undefined && !lost.has(accepted.reason);
   const { claims } = object;
@@ -125,11 +131,8 @@ async function judge(
     isStored,
     isThere: accepted.ok && accepted.revision !== undefined,
   });
-  const details = isStored && claims ? await kindOf(object.kind).describe?.(context.services, claims) : undefined;
-  if (!accepted.ok) {
-    rollouts.forget(key);
-    return { generation, extra, details, ...refusedOutcome(accepted, before) };
-  }
+  const details = isStored && claims ? await context.kinds.of(object.kind).describe(claims) : undefined;
+  if (!accepted.ok) return { generation, extra, details, ...refusedOutcome(accepted, before) };
   const valid = { ok: true, reason: 'Valid', message: accepted.message };
   if (accepted.revision === undefined) {
     const programmed = { status: 'False' as const, reason: 'NotFound', message: accepted.message };
@@ -148,10 +151,10 @@ async function judge(
 
 /**
  * What a status says besides. A Tenant's: a mass deletion that is held, links of its first members, whether anybody can
- * enter it. A TrustedIssuer's: whether servers have its keys.
+ * enter it. A TrustedIssuer's: whether servers have its keys. What its room says of other kinds.
  */
 async function moreConditions(
-  { deletions, initialAdmins, issuerKeys }: ReconcileContext,
+  { deletions, initialAdmins, issuerKeys, kinds }: ReconcileContext,
   object: SourceObject,
   is: { isStored: boolean; isThere: boolean },
 ) {
@@ -160,8 +163,10 @@ async function moreConditions(
     const invited = is.isThere ? await initialAdmins.inviteInitialAdmins(object) : [];
     return [...deletions.conditionsOf(name), ...invited];
   }
-  if (kind !== 'TrustedIssuer' || !is.isStored || claims === undefined) return [];
-  return [await issuerKeys.condition(claims.tenant, claims.name)];
+  if (!is.isStored || claims === undefined) return [];
+  if (kind === 'TrustedIssuer') return [await issuerKeys.condition(claims.tenant, claims.name)];
+  const own = await kinds.of(kind).conditions(claims);
+  return own.map((line) => ({ ...line, isEvent: true as const }));
 }
 
 const served = { status: 'True' as const, reason: 'Programmed', message: 'Every live server decides with it.' };
@@ -186,24 +191,24 @@ async function waitForServers(
     return {
       status: 'False' as const,
       reason: 'NoLiveServer',
-      message: 'No server is running that could decide with it.',
+      message: 'No live server was found.',
     };
   }
   if (!isLate) return 'waiting';
-  const message = `Not every live server decides with revision ${revision} of the tenant yet.`;
+  const message = `Waiting for every live server to use revision ${revision} of the tenant.`;
   return { status: 'False' as const, reason: 'Pending', message };
 }
 
 /** Its children have waited for the judgement on a Tenant; it waits for nothing of its own, but for the next resync. */
-function waitForOthers({ waiting }: ReconcileContext, object: SourceObject, seen: Seen, accepted: Judged): void {
+function waitForOthers({ waiting }: ReconcileContext, object: SourceObject, seen: Seen, accepted: Decided): void {
   if (object.kind === 'Tenant') {
     if (!accepted.ok) waiting.tenantChanged(seen.tenant);
   } else if (accepted.dependsOnOthers) {
-    const reason = accepted.ok ? 'another manifest has the object' : accepted.reason;
+    const reason = accepted.ok ? 'another manifest owns the object' : accepted.reason;
     const isTold = accepted.ok || accepted.awaitsManifest === true;
     waiting.waitForTenant(object.key, seen, {
       for: `a change in tenant ${seen.tenant} (${reason})`,
-      ...(isTold ? {} : { untold: true }),
+      ...(isTold ? {} : { external: true }),
     });
   }
 }
@@ -217,7 +222,7 @@ function refusedOutcome(
 ) {
   const { reason } = accepted;
   const active = lost.has(reason) ? undefined : before;
-  const state = active ? `Generation ${active.generation} keeps serving.` : 'Nothing of it is served.';
+  const state = active ? `Generation ${active.generation} is still served.` : nothingServed;
   return {
     accepted: { ok: false, reason, message: `${accepted.message}\n${state}` },
     programmed: { status: 'False' as const, reason: 'NotAccepted', message: state },

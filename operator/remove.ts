@@ -8,13 +8,12 @@ import { disableTenant, eraseTenant, readTenant } from '../server/tenants/index.
 import { activeOf } from './conditions.ts';
 import { ownerOf, type ReconcileContext, type Reconciled, writerOf } from './context.ts';
 import { describeHeld, describeHeldChild } from './held-deletions.ts';
-import { kindOf } from './kinds/index.ts';
 import { isChild } from './namespace-check.ts';
 import { refusalOf, retryOf } from './reasons.ts';
 import type { ResourceRecord } from './records.ts';
 import { ownsRow } from './resource-record.ts';
 import { describeKey, type Key, type SourceObject } from './source.ts';
-import { tenantKey } from './tenant-tracker.ts';
+import { isActive, tenantKey } from './tenant-tracker.ts';
 
 /** @param object the manifest that asks for its own deletion (Kubernetes), or nothing */
 export async function remove(
@@ -27,7 +26,7 @@ export async function remove(
   pending.forgetAccepted(key);
   // What it waited for as long as it was there would go on waking it.
   if (pending.revisionWithout(key) === undefined) rollouts.forget(key);
-  if (key.startsWith('Tenant/')) tellLeaving(context, key);
+  if (key.startsWith('Tenant/')) notifyTenantLeaving(context, key);
   const record = await recordOf(context, key, object);
   if (record === undefined) {
     if (object) await source.release({ ...object, generation: object.generation ?? 1 });
@@ -43,7 +42,7 @@ export async function remove(
 }
 
 /** What waits for the Tenant's manifest to be accepted or refused waits in vain. */
-function tellLeaving({ tenants, waiting }: ReconcileContext, key: Key): void {
+function notifyTenantLeaving({ tenants, waiting }: ReconcileContext, key: Key): void {
   const tenant = key.slice(tenantKey('').length);
   if (tenants.leaves(tenant)) waiting.tenantChanged(tenant);
 }
@@ -75,8 +74,8 @@ async function mustWaitForConfirmation(
   if (!(await isGuarded(context, record, object))) return false;
   const held = context.deletions.heldOf(record.tenant);
   if (held === undefined) return false;
-  if (record.kind === 'Tenant') await explain(context, record, 'DeletionHeld', describeHeld(held), startedAt);
-  else if (object) await explain(context, record, 'DeletionHeld', describeHeldChild(record.tenant), startedAt);
+  if (record.kind === 'Tenant') await reportBlocked(context, record, 'DeletionHeld', describeHeld(held), startedAt);
+  else if (object) await reportBlocked(context, record, 'DeletionHeld', describeHeldChild(record.tenant), startedAt);
   // A file that is gone has a status as long as its row is there, also where the directory of statuses is new.
   else await context.source.writeStatus(record, record.status);
   context.waiting.waitForOwner(record.key, { for: `a confirmation of the mass deletion in tenant ${record.tenant}` });
@@ -108,7 +107,7 @@ async function removeChild(context: ReconcileContext, record: ResourceRecord, st
   } catch (error) {
     // Relationships and entities come and go without a word to us: said, and tried again.
     const why = isInUse(error) ? { reason: 'InUse', message: error.message } : retryOf(error);
-    if (why !== undefined) await explain(context, record, why.reason, why.message, startedAt);
+    if (why !== undefined) await reportBlocked(context, record, why.reason, why.message, startedAt);
     throw error;
   }
   context.deletions.rowDeleted(record.key);
@@ -119,24 +118,28 @@ async function removeChild(context: ReconcileContext, record: ResourceRecord, st
 
 /**
  * Deletes the row of a child, where it is there and the child's.
- * @param letGo gives a type that is in use to the API instead of refusing
+ * @param transferInUse gives a type that is in use to the API instead of refusing
  * @returns whether the child owned it
  */
-export async function removeRow(context: ReconcileContext, record: ResourceRecord, letGo = false): Promise<boolean> {
+export async function removeRow(
+  context: ReconcileContext,
+  record: ResourceRecord,
+  transferInUse = false,
+): Promise<boolean> {
   if (!(await ownsRow(context, record))) return false;
-  const kind = kindOf(record.kind);
+  const kind = context.kinds.of(record.kind);
   const claim = { tenant: record.tenant, name: record.object };
   try {
-    const written = await kind.remove?.(context.services, writerOf(context, record), claim);
+    const written = await kind.remove(writerOf(context, record), claim);
     if (written) context.pending.rowRemoved(record.key, written.revision);
     return true;
   } catch (error) {
     if (!refusalOf(error)?.dependsOnOthers) throw error;
-    if (isInUse(error) && !letGo && !context.tenants.isLeaving(record.tenant)) throw error;
+    if (isInUse(error) && !transferInUse && !context.tenants.isLeaving(record.tenant)) throw error;
     // The tenant's configuration is the API's now: so is what a manifest leaves behind. And a tenant that goes is not held
     // up by what it holds: its types go with it, or stay with its data.
     const isApis = error instanceof Problem && (error.code === 'config_authority' || isInUse(error));
-    if (isApis) await kind.transfer(context.services, writerOf(context, record), claim, apiOwner);
+    if (isApis) await kind.transfer(writerOf(context, record), claim, apiOwner);
     // Else the row turned out not to be ours (any more), or its tenant is gone with it.
     return isApis;
   }
@@ -149,27 +152,29 @@ function isInUse(error: unknown): error is Problem {
 
 /** Children first; then the tenant answers nobody any more; then, where it says so, its data goes. */
 async function removeTenant(context: ReconcileContext, record: ResourceRecord, startedAt: number): Promise<Reconciled> {
-  const { tenant } = record;
+  const { tenant, key } = record;
+  const { waiting, rollouts, pending } = context;
   const { tenants } = context.services;
-  const seen = context.waiting.changesOf(tenant);
-  const children = [...context.records.keysOf(tenant)].filter((key) => key !== record.key && isChild(context, key));
+  const seen = waiting.changesOf(tenant);
+  const found = await tenants.database.read(tenant, (tx) => readTenant(tx, tenant));
+  const known = childrenOf(context, record);
+  // What has no row in a tenant that is disabled or missing waits for a Tenant itself.
+  const children = isActive(found) ? known : await keysWithRows(context, known);
   if (children.length > 0) {
-    const some = children.slice(0, 5).map(describeKey).join(', ');
-    const count = children.length === 1 ? '1 manifest still belongs' : `${children.length} manifests still belong`;
-    const message = `${count} to this tenant (${some}${children.length > 5 ? ', …' : ''}); it goes after them.`;
-    await explain(context, record, 'ChildrenExist', message, startedAt);
-    context.waiting.waitForTenant(record.key, { tenant, seen }, { for: `the manifests of tenant ${tenant} to go` });
+    await reportBlocked(context, record, 'ChildrenExist', describeChildren(children), startedAt);
+    rollouts.forget(key);
+    waiting.waitForTenant(key, { tenant, seen }, { for: `the manifests of tenant ${tenant} to be deleted` });
     return 'settled';
   }
-  const found = await tenants.database.read(tenant, (tx) => readTenant(tx, tenant));
   if (record.object === '' || !found || !isSameObject(found.owner, ownerOf(context, record))) {
     await forgetResource(context, record, 'Removed', startedAt);
     return 'settled';
   }
-  if (context.pending.revisionWithout(record.key) === undefined) {
-    const { revision } = await disableTenant(tenants, writerOf(context, record), tenant);
-    context.tenants.rowChanged(tenant);
-    context.pending.rowRemoved(record.key, revision);
+  if (pending.revisionWithout(key) === undefined) {
+    // In one step with seeing that no child has a record: one that writes its record now looks up the row after that.
+    const disable = () => disableTenant(tenants, writerOf(context, record), tenant);
+    const { revision } = await context.tenants.changeRow(tenant, disable);
+    pending.rowRemoved(key, revision);
   }
   context.deletions.rowDeleted(record.key);
   if (!(await isServedWithout(context, record))) return 'waiting';
@@ -180,6 +185,25 @@ async function removeTenant(context: ReconcileContext, record: ResourceRecord, s
   return erase(context, record, startedAt);
 }
 
+function childrenOf(context: ReconcileContext, { tenant, key }: ResourceRecord): Key[] {
+  return [...context.records.keysOf(tenant)].filter((one) => one !== key && isChild(context, one));
+}
+
+async function keysWithRows(context: ReconcileContext, keys: readonly Key[]): Promise<Key[]> {
+  const owning: Key[] = [];
+  for (const key of keys) {
+    const record = context.records.get(key);
+    if (record !== undefined && (await ownsRow(context, record))) owning.push(key);
+  }
+  return owning;
+}
+
+function describeChildren(children: readonly Key[]): string {
+  const some = children.slice(0, 5).map(describeKey).join(', ');
+  const count = children.length === 1 ? '1 manifest' : `${children.length} manifests`;
+  return `Waiting for ${count} of this tenant to be deleted: ${some}${children.length > 5 ? ', …' : ''}.`;
+}
+
 async function erase(context: ReconcileContext, record: ResourceRecord, startedAt: number): Promise<Reconciled> {
   const { tenant, key } = record;
   try {
@@ -187,8 +211,11 @@ async function erase(context: ReconcileContext, record: ResourceRecord, startedA
     context.tenants.rowChanged(tenant);
   } catch (error) {
     if (!(error instanceof Problem && error.code === 'tenant_has_children')) throw error;
-    await explain(context, record, 'ChildrenExist', error.message, startedAt);
-    context.waiting.waitForOwner(key, { for: `the objects of the API in tenant ${tenant} to go`, untold: true });
+    await reportBlocked(context, record, 'ChildrenExist', error.message, startedAt);
+    context.waiting.waitForOwner(key, {
+      for: `the objects that other manifests own in tenant ${tenant} to be deleted`,
+      external: true,
+    });
     return 'settled';
   }
   await forgetResource(context, record, 'Erased', startedAt);
@@ -236,7 +263,7 @@ async function forgetResource(
 }
 
 /** Says on a manifest that is gone or being deleted why its rows are still there. */
-function explain(
+function reportBlocked(
   { statuses }: ReconcileContext,
   record: ResourceRecord,
   reason: string,

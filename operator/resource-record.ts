@@ -2,19 +2,25 @@
 import { apiOwner, isSameObject } from '../server/core/ownership.ts';
 import { activeOf } from './conditions.ts';
 import { ownerOf, type ReconcileContext, writerOf } from './context.ts';
-import { kindOf } from './kinds/index.ts';
 import type { ResourceRecord } from './records.ts';
 import type { SourceObject } from './source.ts';
 
+/** Stores the record of a manifest as it is now, where it differs. */
+export async function recordResource(context: ReconcileContext, object: SourceObject): Promise<ResourceRecord> {
+  const record = await nextRecord(context, object, { mayOwn: true });
+  await context.records.put(record);
+  return record;
+}
+
 /**
- * The record of a manifest as it is now, stored when it differs. A manifest that once owned a row keeps the name of that
- * row, whatever it says now: it is what its deletion removes, and it may not move.
+ * The record of a manifest as it is now. A manifest that once owned a row keeps the name of that row, whatever it says
+ * now: it is what its deletion removes, and it may not move.
  * @param mayOwn false for one that owns nothing, whatever it says
  */
-export async function recordResource(
+export async function nextRecord(
   context: ReconcileContext,
   object: SourceObject,
-  mayOwn = true,
+  { mayOwn }: { mayOwn: boolean },
 ): Promise<ResourceRecord> {
   const known = context.records.get(object.key);
   const same = known?.uid === object.uid ? known : undefined;
@@ -22,14 +28,12 @@ export async function recordResource(
   const { key, kind, namespace, name, uid, digest } = object;
   const free = { tenant: object.claims?.tenant ?? known?.tenant ?? '', object: '' };
   if (mayOwn && known !== undefined) await handOver(context, object, known);
-  const record: ResourceRecord = {
+  return {
     ...{ key, kind, namespace, name, uid, digest },
     generation: object.generation ?? counted,
     ...(mayOwn ? await rowOf(context, object, known, free) : free),
     status: same?.status ?? {},
   };
-  await context.records.put(record);
-  return record;
 }
 
 type Row = Pick<ResourceRecord, 'tenant' | 'object'>;
@@ -60,7 +64,7 @@ async function handOver(context: ReconcileContext, object: SourceObject, known: 
   const to = isLeftToApi(object) ? apiOwner : ownerOf(context, object);
   if (to.uid === known.uid || !(await ownsRow(context, known))) return;
   const claim = { tenant: known.tenant, name: known.object };
-  await kindOf(known.kind).transfer(context.services, writerOf(context, known), claim, to);
+  await context.kinds.of(known.kind).transfer(writerOf(context, known), claim, to);
   // Others that want it were refused because it was ours.
   if (to.source === 'api') context.waiting.tenantChanged(known.tenant);
 }
@@ -73,6 +77,6 @@ function isLeftToApi({ checked }: SourceObject): boolean {
 export async function ownsRow(context: ReconcileContext, record: ResourceRecord): Promise<boolean> {
   if (record.object === '') return false;
   const claim = { tenant: record.tenant, name: record.object };
-  const found = await kindOf(record.kind).find(context.services, claim);
+  const found = await context.kinds.of(record.kind).find(claim);
   return found !== undefined && isSameObject(found.owner, ownerOf(context, record));
 }

@@ -12,9 +12,9 @@ import { readServed } from './store.ts';
 import type { Waiting } from './waiting.ts';
 
 /** How many servers live, and how many of them do not serve the revision yet. */
-export type Serving = { live: number; behind: number };
+type Serving = { live: number; behind: number };
 
-export type RolloutTrackerOptions = {
+type RolloutTrackerOptions = {
   database: Database;
   maxStalenessMs: number;
   pollMs: number;
@@ -34,7 +34,7 @@ export class RolloutTracker {
   readonly #waits = new Map<Key, Wait>();
   readonly #ofTenant = new Map<string, Set<Key>>();
   /** Tenants of which servers have said something since they were asked about. */
-  readonly #heard = new Set<string>();
+  readonly #acknowledged = new Set<string>();
   #cancelPoll: (() => void) | undefined;
   #asking: Promise<void> | undefined;
   /** Whether everything that waits is to be asked about. */
@@ -103,7 +103,7 @@ export class RolloutTracker {
   acknowledged(payload: string): void {
     const tenant = payload.slice(0, payload.lastIndexOf(':'));
     if (!this.#ofTenant.has(tenant)) return;
-    this.#heard.add(tenant);
+    this.#acknowledged.add(tenant);
     void this.#askNow();
   }
 
@@ -137,16 +137,16 @@ export class RolloutTracker {
   }
 
   async #ask(): Promise<void> {
-    while ((this.#all || this.#heard.size > 0) && !this.#closed) {
+    while ((this.#all || this.#acknowledged.size > 0) && !this.#closed) {
       const all = this.#all;
-      const tenants = [...(all ? this.#ofTenant.keys() : this.#heard)];
+      const tenants = [...(all ? this.#ofTenant.keys() : this.#acknowledged)];
       this.#all = false;
-      this.#heard.clear();
+      this.#acknowledged.clear();
       if (tenants.length === 0) return;
       try {
         const { database, maxStalenessMs } = this.#options;
         const rows = await database.systemPipelined((tx) => readServed(tx, tenants, maxStalenessMs));
-        for (const { tenant, revisions } of rows) this.#judge(tenant, revisions, all);
+        for (const { tenant, revisions } of rows) this.#compare(tenant, revisions, all);
       } catch (error) {
         if (!this.#closed) this.#options.observe({ kind: 'background_failed', task: 'rollouts', error });
       }
@@ -154,7 +154,7 @@ export class RolloutTracker {
   }
 
   /** @param again also those that were told before: what came of that may be lost, so the poll tells again */
-  #judge(tenant: string, revisions: readonly number[], again: boolean): void {
+  #compare(tenant: string, revisions: readonly number[], again: boolean): void {
     const live = revisions.length;
     const served = live > 0 ? Math.min(...revisions) : 0;
     const late = this.#options.timers.monotonic() - this.#options.lateAfterMs;

@@ -6,7 +6,7 @@ import type { Refusal } from './reasons.ts';
 import type { Source, SourceObject } from './source.ts';
 
 /** `secrets` is absent where the source has none: what is stored stays. */
-export type SecretsRead = { ok: true; secrets?: TenantSecrets } | ({ ok: false } & Refusal);
+type SecretsRead = { ok: true; secrets?: TenantSecrets } | ({ ok: false } & Refusal);
 
 /** The name in accord.tenant_secret of the mail server's credentials, `{username, password}`. */
 const smtpSecret = 'mail.smtp';
@@ -32,21 +32,19 @@ export async function readTenantSecrets(source: Source, object: SourceObject, sp
     // A refusal is the answer until the source tells of another; no answer is tried again.
     if ((error as { status?: unknown }).status !== 403) throw error;
     return notFound(
-      `The Secret ${place}, which spec.mail.smtp.secretRef names, may not be read: ${(error as Error).message}`,
+      `Reading the Secret ${place} of spec.mail.smtp.secretRef is not allowed: ${(error as Error).message}`,
     );
   }
-  if (data === undefined) return notFound(`There is no Secret ${place}, which spec.mail.smtp.secretRef names.`);
+  if (data === undefined) return notFound(`Secret ${place} of spec.mail.smtp.secretRef not found.`);
   const missing = SMTP_KEYS.filter((key) => !Object.hasOwn(data, key) || data[key]?.length === 0);
   if (missing.length > 0) {
-    return notFound(
-      `The Secret ${place} has no ${missing.join(' and no ')}: spec.mail.smtp.secretRef needs both keys.`,
-    );
+    return notFound(`Secret ${place} has no key ${missing.join(' and no key ')}: spec.mail.smtp.secretRef needs both.`);
   }
   const members: Record<string, string> = {};
   for (const key of SMTP_KEYS) {
     const value = textOf(data[key] as Buffer);
     if (value === undefined) {
-      const message = `The key ${key} of the Secret ${place} is no UTF-8 text of at most ${limits.secretValueBytesMax} bytes.`;
+      const message = `Key ${key} of Secret ${place} is not UTF-8 text of at most ${limits.secretValueBytesMax} bytes.`;
       return { ok: false, reason: 'Invalid', message, dependsOnOthers: true };
     }
     members[key] = value;

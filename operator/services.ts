@@ -1,19 +1,11 @@
-/** What the operator needs of the rooms. Its kinds and its steps call the same actions as the Config API. */
-import type { DefinitionServices } from '../server/definitions/index.ts';
-import type { IssuerServices } from '../server/issuers/index.ts';
-import type { InvitationServices } from '../server/members/index.ts';
-import type { PolicyServices } from '../server/policies/index.ts';
+import type { MemberInvitationServices } from '../server/members/index.ts';
+import type { Room, Use } from '../server/room/room.ts';
 import type { TenantRow, TenantServices } from '../server/tenants/index.ts';
-import type { TypeServices } from '../server/types/index.ts';
 
-/** By the names of their rooms. A kind of another room adds that room here. */
-export type OperatorServices = {
-  tenants: TenantServices;
-  policies: PolicyServices;
-  issuers: IssuerServices;
-  members: InvitationServices;
-  types: TypeServices;
-  definitions: DefinitionServices;
-};
+/** What a process gives to its operator. The kinds of all rooms are reconciled. */
+export type OperatorServices = { readonly rooms: readonly Room[]; readonly use: Use };
+
+/** Of the rooms with which the operator does more than reconcile their kinds. */
+export type StepServices = { readonly tenants: TenantServices; readonly members: MemberInvitationServices };
 
 export type FoundTenant = Pick<TenantRow, 'owner' | 'revision' | 'state' | 'spec'>;

@@ -9,7 +9,7 @@ import type { Key, ResourceStatus, Source, StatusTarget } from './source.ts';
 /** A status that changed; undefined: the manifest and its rows are gone. */
 export type StatusChange = { target: StatusTarget; tenant: string; status: ResourceStatus | undefined };
 
-export type StatusWriterOptions = {
+type StatusWriterOptions = {
   source: Source;
   records: Records;
   clock: Clock;
@@ -41,6 +41,12 @@ export class StatusWriter {
     if (conditionOf(before, 'Ready')?.reason !== reason) {
       source.event(record, ready?.status === 'True' ? 'Normal' : 'Warning', reason, message);
     }
+    for (const line of outcome.extra ?? []) {
+      const was = conditionOf(before, line.type);
+      // What is as it should be is said only where it was not.
+      if (!line.isEvent || was?.reason === line.reason || (was === undefined && line.status === 'True')) continue;
+      source.event(record, line.status === 'True' ? 'Normal' : 'Warning', line.reason, line.message);
+    }
   }
 
   /** Shows a status beside the manifest and to whoever watches. */
@@ -57,7 +63,7 @@ export class StatusWriter {
     const { clock, observe, onStatus } = this.#options;
     this.#published.delete(record.key);
     const ms = clock.monotonic() - startedAt;
-    const message = 'The manifest is gone.';
+    const message = 'The manifest was deleted.';
     observe({ kind: 'reconciled', resource: record.key, ready: true, reason, message, ms });
     onStatus?.({ target: record, tenant: record.tenant, status: undefined });
   }

@@ -58,7 +58,7 @@ export async function deleteRecord(
 }
 
 const Served = Type.Object({ tenant: Type.String(), live: Type.Integer(), revisions: Json<number[]>() });
-export type Served = Static<typeof Served>;
+type Served = Static<typeof Served>;
 
 /** Of each tenant: how many servers live, and the revision that each of them serves (0: none yet). */
 export function readServed(tx: Transaction, tenants: readonly string[], maxStalenessMs: number): Promise<Served[]> {

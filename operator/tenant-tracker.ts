@@ -5,7 +5,7 @@
  */
 import type { TenantSpec } from '../crds/index.ts';
 import { readTenant } from '../server/tenants/index.ts';
-import type { FoundTenant, OperatorServices } from './services.ts';
+import type { FoundTenant, StepServices } from './services.ts';
 import { type Key, keyOf, type Source, type SourceObject } from './source.ts';
 
 /** What a Tenant allows its children: namespaces, the writer of its configuration, audiences. As text, to be compared. */
@@ -16,13 +16,13 @@ const LEAVING = 'leaving';
 
 export class TenantTracker {
   readonly #source: Source;
-  readonly #services: OperatorServices;
+  readonly #services: StepServices;
   readonly #found = new Map<string, Promise<FoundTenant | undefined>>();
   /** Which version of each Tenant was accepted or refused last (versionOf), or that it is gone or being deleted. */
-  readonly #judged = new Map<string, string>();
+  readonly #reconciled = new Map<string, string>();
   readonly #allowances = new Map<string, Allowance>();
 
-  constructor(source: Source, services: OperatorServices) {
+  constructor(source: Source, services: StepServices) {
     this.#source = source;
     this.#services = services;
   }
@@ -31,15 +31,15 @@ export class TenantTracker {
   find(tenant: string): Promise<FoundTenant | undefined> {
     const known = this.#found.get(tenant);
     if (known !== undefined) return known;
-    const { database } = this.#services.tenants;
-    const asked = database.read(tenant, (tx) => readTenant(tx, tenant));
-    this.#found.set(tenant, asked);
-    const forget = () => {
-      if (this.#found.get(tenant) === asked) this.#found.delete(tenant);
-    };
-    // One that is missing, in the making or disabled may come at any time.
-    asked.then((found) => (found?.state !== 'active' || found.revision === 0) && forget(), forget);
-    return asked;
+    return this.#ask(tenant, this.#read(tenant));
+  }
+
+  /** Changes the row. Whoever asks for it from now on gets the row as it is after the change. */
+  async changeRow<T>(tenant: string, change: () => Promise<T>): Promise<T> {
+    const changed = change();
+    const read = () => this.#read(tenant);
+    this.#ask(tenant, changed.then(read, read));
+    return changed;
   }
 
   /** Its row may be another one now. */
@@ -52,22 +52,22 @@ export class TenantTracker {
   }
 
   /** This version of a Tenant was accepted or refused. */
-  judged(object: SourceObject): void {
+  reconciled(object: SourceObject): void {
     this.rowChanged(object.name);
-    this.#judged.set(object.name, versionOf(object));
+    this.#reconciled.set(object.name, versionOf(object));
   }
 
-  /** Whether the Tenant's manifest is there and was not judged yet as it is now: its turn comes. */
-  isComing(tenant: string): boolean {
+  /** Whether the Tenant's manifest is there and was not reconciled yet as it is now. */
+  awaitsReconcile(tenant: string): boolean {
     const manifest = this.manifestOf(tenant);
     if (!manifest?.checked.ok || manifest.deleting) return false;
-    return this.#judged.get(tenant) !== versionOf(manifest);
+    return this.#reconciled.get(tenant) !== versionOf(manifest);
   }
 
-  /** The Tenant's manifest is gone or being deleted. @returns whether that is news since it was judged last */
+  /** The Tenant's manifest is gone or being deleted. @returns whether that is news since it was reconciled last */
   leaves(tenant: string): boolean {
-    if (this.#judged.get(tenant) === LEAVING) return false;
-    this.#judged.set(tenant, LEAVING);
+    if (this.#reconciled.get(tenant) === LEAVING) return false;
+    this.#reconciled.set(tenant, LEAVING);
     return true;
   }
 
@@ -95,7 +95,7 @@ export class TenantTracker {
   /** Nothing is left of the Tenant. */
   forget(tenant: string): void {
     this.#found.delete(tenant);
-    this.#judged.delete(tenant);
+    this.#reconciled.delete(tenant);
     this.#allowances.delete(tenant);
   }
 
@@ -107,8 +107,27 @@ export class TenantTracker {
   /** Another operator may have been at work. */
   clear(): void {
     this.#found.clear();
-    this.#judged.clear();
+    this.#reconciled.clear();
   }
+
+  #read(tenant: string): Promise<FoundTenant | undefined> {
+    return this.#services.tenants.database.read(tenant, (tx) => readTenant(tx, tenant));
+  }
+
+  #ask(tenant: string, asked: Promise<FoundTenant | undefined>): Promise<FoundTenant | undefined> {
+    this.#found.set(tenant, asked);
+    const forget = () => {
+      if (this.#found.get(tenant) === asked) this.#found.delete(tenant);
+    };
+    // One that is missing, is being created or is disabled may come at any time.
+    asked.then((found) => !isActive(found) && forget(), forget);
+    return asked;
+  }
+}
+
+/** Whether children can be stored in the tenant: its row is there and not disabled. At revision 0 it is being created. */
+export function isActive(found: FoundTenant | undefined): boolean {
+  return found !== undefined && found.revision > 0 && found.state === 'active';
 }
 
 export function tenantKey(tenant: string): Key {

@@ -6,7 +6,7 @@ import type { Database } from '../server/core/db/database.ts';
 import { limits } from '../server/core/limits.ts';
 import { endTransactions, lockTerms, readTerm, type TermRow, writeTerm } from './term-store.ts';
 
-export type Claim = TermRow & {
+type Claim = TermRow & {
   /** Take over what another cluster's manifests own (--adopt-cluster). */
   adopt: boolean;
 };

@@ -1,7 +1,6 @@
 /** What is looked at, and when: after hints of the source, at the start, after a list, at each resync. */
 import { conditionOf } from './conditions.ts';
 import type { ReconcileContext } from './context.ts';
-import { kindNames } from './kinds/index.ts';
 import type { Key } from './source.ts';
 import { tenantKey } from './tenant-tracker.ts';
 
@@ -74,7 +73,7 @@ export function issuerKeysChanged({ records, queue }: ReconcileContext, tenant: 
 }
 
 /** Every key that there is a manifest or a record of, in the order of kinds. */
-function allKeys({ records, source }: ReconcileContext): Key[] {
+function allKeys({ records, source, kinds }: ReconcileContext): Key[] {
   const known = [...records.all()].map((record) => record.key);
-  return [...new Set([...kindNames.flatMap((kind) => [...source.keys(kind)]), ...known])];
+  return [...new Set([...kinds.names.flatMap((kind) => [...source.keys(kind)]), ...known])];
 }

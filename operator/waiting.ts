@@ -12,10 +12,10 @@ export type Waiting = { key: Key; since: string; for: string };
 /** How often something of a tenant had changed. */
 export type TenantVersion = number;
 
-export type Wait = {
+type Wait = {
   for: string;
   /** Others than this operator can bring it about, such as the Config API, and do not tell: the next resync finds it. */
-  untold?: boolean;
+  external?: boolean;
 };
 
 type Entry = Wait & { tenant: string | undefined; since: number; resyncs: number };
@@ -88,7 +88,7 @@ export class WaitList {
     const overdue: { key: Key; for: string; ms: number }[] = [];
     for (const [key, entry] of this.#entries) {
       entry.resyncs += 1;
-      if (entry.resyncs < 2 || entry.untold) continue;
+      if (entry.resyncs < 2 || entry.external) continue;
       overdue.push({ key, for: entry.for, ms: this.#clock.now() - entry.since });
     }
     return overdue;

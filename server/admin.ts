@@ -33,7 +33,7 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
   boundConnections(app.server, limits.adminConnectionsMax, () => true);
   app.addHook('onRequest', (request, reply, done) => {
     if (repeatedHeader(request.raw.rawHeaders) === undefined) return done();
-    void reply.status(400).send({ status: 'a header that must be single was sent twice' });
+    void reply.status(400).send({ status: 'a header that must be unique was sent twice' });
   });
   app.get('/live', async (_request, reply) => {
     const live = options.isLive?.() ?? true;
@@ -54,7 +54,7 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
   const { snapshots, waiting } = options;
   const local = (path: string, answer: () => object) =>
     app.get(path, async (request, reply) => {
-      if (!isLocal(request)) return refuse(reply, 'only from this machine');
+      if (!isLocal(request)) return refuse(reply, 'only allowed from this machine');
       if (!isOurName(request, options.host)) return refuse(reply, UNKNOWN_NAME);
       return answer();
     });
@@ -64,7 +64,7 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
   return app;
 }
 
-const UNKNOWN_NAME = 'only under an address, localhost or the name of ACCORD_ADMIN_LISTEN';
+const UNKNOWN_NAME = 'the Host header must be an IP address, localhost or the host of ACCORD_ADMIN_LISTEN';
 
 function refuse(reply: FastifyReply, status: string) {
   return reply.status(403).send({ status });
@@ -74,7 +74,7 @@ function isLocal(request: FastifyRequest): boolean {
   return ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(request.socket.remoteAddress ?? '');
 }
 
-/** Whether the Host header is a name that nobody else can point here. */
+/** Whether the Host header is a name that others cannot point at this server. */
 function isOurName(request: FastifyRequest, configured: string): boolean {
   const name = (request.headers.host ?? '')
     .replace(/:\d*$/, '')

@@ -1,5 +1,5 @@
 /**
- * Owns the HTTP application: the rooms' routes, and what holds for every endpoint (request ids, strict
+ * The HTTP application: the rooms' routes, and what holds for every endpoint (request ids, strict
  * bodies, security headers, limits, errors). It opens no socket; main.ts does, and tests inject.
  */
 import { randomBytes } from 'node:crypto';
@@ -16,6 +16,7 @@ import { problem } from './core/problems.ts';
 import { type AccessServices, declareCaller, registerAccess } from './http/access.ts';
 import { readJsonBodies } from './http/body.ts';
 import { boundConnections, connectionOptions } from './http/connections.ts';
+import { addCors, registerPreflights } from './http/cors.ts';
 import { registerDocs } from './http/docs.ts';
 import { registerErrors, send } from './http/errors.ts';
 import type { App, CountMore } from './http/fastify.ts';
@@ -30,7 +31,7 @@ import type { HttpServices } from './room/room.ts';
 import type { Services } from './services.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
-const NUL_IN_ADDRESS = 'The address holds a NUL character (%00).';
+const NUL_IN_ADDRESS = 'The path contains a NUL character (%00).';
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** For tests: a client in the same process holds up the event loop, too. */
@@ -77,9 +78,10 @@ export async function createApp(
     // All that protects JSON, which no browser shows as a page or takes with cookies: pages get more (docs.ts). A header
     // costs 0.4 us to check and to write, Helmet's eleven 11 % of a decision's CPU.
     reply.header('x-content-type-options', 'nosniff');
-    // Almost every answer tells of persons. What anybody may keep (keys, metadata) says so itself.
+    // Almost every answer has personal data. Cacheable answers (keys, metadata) set their own header.
     reply.header('cache-control', 'no-store');
     reply.header('x-request-id', request.id);
+    if (request.headers.origin !== undefined) addCors(services.snapshot.tenantOf, request, reply);
     done();
   });
   await app.register(underPressure, {
@@ -89,6 +91,7 @@ export async function createApp(
   });
   await registerDocs(app, version);
   registerAccess(app, { ...accessOf(services), rates });
+  registerPreflights(app, services.snapshot.tenantOf);
   // Nothing here has a NUL in its name, and Postgres holds none: refused once, for every parameter of every route; and behind
   // the door, because of a known caller the ledger has the attempt.
   app.addHook('onRequest', (request, _reply, done) => {

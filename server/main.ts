@@ -1,4 +1,4 @@
-/** Owns the server process: following the snapshot, opening the two listeners, keeping house, and stopping in order. */
+/** The server process: following the snapshot, opening the two listeners, keeping house, and stopping in order. */
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';

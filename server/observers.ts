@@ -1,4 +1,4 @@
-/** Where observations go: the log, the metrics, and whoever started the process. */
+/** Where observations go: the log, the metrics, and the caller that started the process. */
 import type { Config } from './core/config.ts';
 import { createLogger, logObservation } from './core/log.ts';
 import type { Metrics } from './core/metrics.ts';

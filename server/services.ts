@@ -1,4 +1,4 @@
-/** Owns building a process's services: the ground floor, and on it the rooms of the list, in order. */
+/** Building a process's services: the ground floor, and on it the rooms of the list, in order. */
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from './core/clock.ts';
 import { type Config, requireVariable } from './core/config.ts';
@@ -11,19 +11,14 @@ import type { Observe } from './core/observe.ts';
 import { createOutbound, type Outbound } from './core/outbound/outbound.ts';
 import { observers } from './observers.ts';
 import { outboundOptions } from './outside.ts';
-import { allProblems } from './room/catalogue.ts';
+import { allEventTypes, allProblems } from './room/catalogue.ts';
+import type { EventSink } from './room/events.ts';
 import { createRooms, type Ground, type Room, type ServicesOf, type Use } from './room/room.ts';
 import { rooms as allRooms } from './rooms.ts';
 import { type Snapshots, snapshotRoom } from './snapshot/index.ts';
-import type { EventSink } from './writes/index.ts';
 
 /** Each room's services by its name. */
 type RoomServices = { readonly [R in (typeof allRooms)[number] as R['name']]: ServicesOf<R> };
-/** Those of the rooms that the operator writes with. */
-export type WritingServices = Pick<
-  RoomServices,
-  'tenants' | 'policies' | 'issuers' | 'members' | 'types' | 'definitions'
->;
 
 export type Services = Ground &
   RoomServices & {
@@ -36,7 +31,7 @@ export type Services = Ground &
     close(): Promise<void>;
   };
 
-export type FencedServices = WritingServices & { readonly database: Database; readonly use: Use };
+export type FencedServices = Pick<Services, 'database' | 'rooms' | 'use'>;
 
 export type ServiceOptions = {
   observe?: Observe;
@@ -55,12 +50,13 @@ export function baseUrlOf(config: Config): string {
 
 /**
  * Connects, checks that the database confines us and that the master key opens what it holds, and builds the rooms.
- * Snapshots are not started here: a process that only operates serves nobody.
+ * Snapshots are not started here: a process that only operates serves no requests.
  * @throws ConfigError, MasterKeyError, or the database's error
  */
 export async function createServices(config: Config, options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, rooms = allRooms, applicationName } = options;
   allProblems(rooms);
+  allEventTypes(rooms);
   const { observe, attach } = observers(config, options.observe);
   const url = requireVariable(config, 'ACCORD_DATABASE_URL', applicationName);
   const encrypter = createEncrypter(requireVariable(config, 'ACCORD_MASTER_KEY', applicationName));
@@ -100,10 +96,9 @@ function servicesByName(rooms: readonly Room[], use: Use): Record<string, unknow
 
 async function createFenced(ground: Ground, below: Use, fence: FenceOptions) {
   const database = ground.database.fenced(fence);
-  const writing = ground.rooms.filter(({ writtenByOperator }) => writtenByOperator);
+  const writing = ground.rooms.filter(({ writtenByOperator, resourceKinds }) => writtenByOperator || resourceKinds);
   const use = await createRooms({ ...ground, database }, writing, below);
-  const services = { ...(servicesByName(writing, use) as WritingServices), database, use };
-  return { services, close: () => closeRooms(writing, use) };
+  return { services: { database, rooms: ground.rooms, use }, close: () => closeRooms(writing, use) };
 }
 
 async function closeRooms(rooms: readonly Room[], use: Use): Promise<void> {

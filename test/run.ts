@@ -69,9 +69,5 @@ const reason =
     : whyNoNode();
 if (skippedOfKubernetes > 0)
   console.log(`NOT RUN HERE: ${skippedOfKubernetes} tests on a real Kubernetes: ${reason}\n`);
-if (process.env.ACCORD_SOAK_LIVES === undefined)
-  console.log(
-    'Not run here: 1 soak of the operator. To run it: ACCORD_SOAK_LIVES=1000 npm test -- test/operator/soak.test.ts\n',
-  );
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(status ?? 1);

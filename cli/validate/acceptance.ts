@@ -1,15 +1,34 @@
 /**
- * Owns what a tenant would refuse of a manifest, as far as the manifests given tell: by the rules that acceptance itself
+ * What a tenant would refuse of a manifest, as far as the given manifests tell, by the rules that acceptance itself
  * applies. What is stored already, and what the API makes, is not known here.
  */
 import type { ConsentDefinitionManifest, IssuerManifest, TenantManifest, TenantSpec } from '../../crds/index.ts';
 import { type FileObject, refusalOf } from '../../operator/index.ts';
-import { pastDates, planOf } from '../../server/definitions/index.ts';
+import { pastDates, planOf, sanitizedContents, wrongContents } from '../../server/definitions/index.ts';
 import { checkIssuer } from '../../server/issuers/index.ts';
 import { aboutLines, at, type Finding } from './findings.ts';
 
 /** No issuer can be at this address (RFC 2606): nobody knows here at which one the installation will be. */
 const NO_ADDRESS = 'https://installation.invalid';
+
+/** Of the texts of consent definitions: what a tenant refuses of them, and what it would not show. */
+export function contentFindings(objects: readonly FileObject[]): Finding[] {
+  return objects.flatMap((object) => {
+    const { kind, checked } = object;
+    if (kind !== 'ConsentDefinition' || !checked.ok || checked.manifest.spec.managementPolicy === 'Observe') return [];
+    const { spec } = checked.manifest as ConsentDefinitionManifest;
+    const wrong = wrongContents(spec);
+    const refused = wrong.map(({ pointer, detail }) => {
+      const place = { pointer: `/spec${pointer}` };
+      return at(object, 'refused', place, `${place.pointer}: ${detail}`);
+    });
+    if (wrong.length > 0) return refused;
+    return sanitizedContents(spec).map(({ pointer, detail }) => {
+      const place = { pointer: `/spec${pointer}` };
+      return at(object, 'sanitized', place, `${place.pointer} is stored and shown without ${detail}`, 'note');
+    });
+  });
+}
 
 /** Of the children of tenants that are given. What is only observed is never written, and so never refused. */
 export function refusals(objects: readonly FileObject[], now: number): Finding[] {
@@ -59,6 +78,7 @@ function ofDefinition(object: FileObject, spec: Definition, context: { tenant: T
 
 /** Of a definition that nothing stored can save: no document of it can be in effect, so nothing of it may be kept. */
 function refusedAnyway(object: FileObject, spec: Definition, { tenant, now }: { tenant: TenantSpec; now: number }) {
+  if (wrongContents(spec).length > 0) return []; // contentFindings has them
   const dates = spec.versions.flatMap(({ documents }) => documents.map(({ effectiveDate }) => effectiveDate));
   if (dates.some((date) => date === undefined || Date.parse(date) <= now)) return [];
   const restoring = { ...tenant, restore: { ...tenant.restore, allowPastDates: true } };

@@ -1,4 +1,3 @@
-/** Owns what `accord validate` finds: each finding names its file, its line and the object it is about. */
 import { describeKey, type FileObject, type SourceProblem } from '../../operator/index.ts';
 import type { ProblemPlace } from '../../server/core/problems.ts';
 
@@ -11,11 +10,14 @@ export const rules = {
     'A manifest names a tenant, a type or a consent definition that none of the given manifests defines.',
   refused: 'The manifest of the tenant does not allow a manifest.',
   'past-date': 'A date lies in the past, which only a tenant that already has it accepts.',
+  sanitized: 'A text in HTML is stored and shown without some of its markup.',
   policy: 'A policy does not compile, or one of its tests fails.',
   'no-outcome': 'A policy never produces an outcome, so it always denies.',
   'no-effect': 'A manifest sets a field that has no effect yet.',
   'reads-all': 'Each decision of a policy reads all relationships of a side.',
   'reads-by-type': 'Each decision of a policy reads all relationships of a side that have some types.',
+  'allow-not-tested': 'The tests of a policy pass, and none of them is answered allow.',
+  'data-subjects': 'A policy may read the consents of somebody else than those whom the data is about.',
   empty: 'No manifest was found.',
   'foreign-kind': "A manifest is another program's, and is ignored.",
 } as const;
@@ -35,7 +37,7 @@ export type Finding = {
 export type Report = { manifests: number; objects: readonly FileObject[]; findings: readonly Finding[] };
 
 /** What `place` says, `file:line:column`, or what of it is there. */
-export function placeOf(place: string): Pick<Finding, 'file' | 'line' | 'column'> {
+function placeOf(place: string): Pick<Finding, 'file' | 'line' | 'column'> {
   const [, file = place, line, column] = /^(.*?)(?::(\d+))?(?::(\d+))?$/s.exec(place) ?? [];
   return { file, ...(line ? { line: Number(line) } : {}), ...(column ? { column: Number(column) } : {}) };
 }

@@ -1,6 +1,6 @@
-/** Owns how the findings of `accord validate` are written: for people, as JSON, as SARIF 2.1.0 and as JUnit's XML. */
+/** Writes findings for people, as JSON, as SARIF 2.1.0 and as JUnit's XML. */
 import { describeKey } from '../../operator/index.ts';
-import { counted } from '../output.ts';
+import { counted } from '../../server/core/text.ts';
 import { type Finding, type Report, type RuleName, rules } from './findings.ts';
 
 export const formats = { text, json, sarif, junit } as const satisfies Record<string, (report: Report) => string>;

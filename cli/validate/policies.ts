@@ -1,8 +1,7 @@
-/** Owns checking the policies among the manifests: compiled as they would be, and their tests run. */
 import type { PolicyManifest } from '../../crds/index.ts';
 import { type FileObject, refusalOf } from '../../operator/index.ts';
 import { systemClock } from '../../server/core/clock.ts';
-import { checkPolicy, Engine } from '../../server/policies/index.ts';
+import { ALLOW_NOT_TESTED, checkPolicy, consentNotes, Engine, statedBody } from '../../server/policies/index.ts';
 import { type Compiled, createCompiler, noOutcome, readsNote, relationshipsRead } from '../../server/rego/index.ts';
 import { about, aboutLines, at, type Finding } from './findings.ts';
 
@@ -33,10 +32,14 @@ async function check(
   services: Parameters<typeof checkPolicy>[0],
 ): Promise<Finding[]> {
   try {
-    const { rego, graph, tests } = spec;
-    const body = { ...(rego === undefined ? {} : { rego }), ...(graph === undefined ? {} : { graph }) };
-    const compiled = await checkPolicy(services, spec.name, body, tests ?? [], systemClock.now());
-    return [...outcomeOf(object, compiled), ...readsOf(object, compiled, graph)];
+    const { graph, tests } = spec;
+    const compiled = await checkPolicy(services, spec.name, statedBody(spec), tests ?? [], systemClock.now());
+    return [
+      ...outcomeOf(object, compiled),
+      ...readsOf(object, compiled, graph),
+      ...consentsOf(object, spec, compiled),
+      ...testsOf(object, compiled),
+    ];
   } catch (error) {
     const refusal = refusalOf(error, object.locate);
     if (refusal === undefined) throw error;
@@ -54,6 +57,11 @@ function outcomeOf(object: FileObject, compiled: Compiled): Finding[] {
   return [about(object, 'no-outcome', `${why[never]}: the policy never produces an outcome, so it always denies`)];
 }
 
+function testsOf(object: FileObject, { allowTested }: { allowTested: boolean | null }): Finding[] {
+  if (allowTested !== false) return [];
+  return [at(object, 'allow-not-tested', { pointer: '/spec/tests' }, ALLOW_NOT_TESTED, 'note')];
+}
+
 /** The lines of the Rego that is made from a graph are nobody's lines: the note names nodes, or the graph as a whole. */
 function readsOf(object: FileObject, { reads }: Compiled, graph: PolicyManifest['spec']['graph']): Finding[] {
   const read = readsNote(reads, graph && { nodes: openNodes(graph) });
@@ -62,6 +70,17 @@ function readsOf(object: FileObject, { reads }: Compiled, graph: PolicyManifest[
   const place = graph !== undefined || line === undefined ? {} : { line };
   const pointer = graph === undefined ? '/spec/rego' : '/spec/graph';
   return [at(object, read.how === 'all' ? 'reads-all' : 'reads-by-type', { pointer, ...place }, read.note, 'note')];
+}
+
+/** The policy that reads the wrong person's consents, or none. */
+function consentsOf(
+  object: FileObject,
+  { name, graph, dataSubjects }: PolicyManifest['spec'],
+  { reads }: Compiled,
+): Finding[] {
+  const source = graph === undefined ? '/spec/rego' : '/spec/graph';
+  const pointer = dataSubjects === undefined ? source : '/spec/dataSubjects';
+  return consentNotes(name, dataSubjects, reads).map((note) => at(object, 'data-subjects', { pointer }, note, 'note'));
 }
 
 /** The nodes of a drawn policy that ask for a relationship to anything of a type. */

@@ -1,5 +1,5 @@
 /**
- * Owns what policies name that no manifest makes. A tenant accepts such a policy, and what it names may be made through the
+ * What policies name that no manifest creates. A tenant accepts such a policy, and what it names may be created through the
  * API: these are notes.
  */
 import type { PolicyManifest, RelationshipTypeManifest } from '../../crds/index.ts';

@@ -1,4 +1,3 @@
-/** Owns reading what `accord validate` is given: files, directories and standard input. */
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -6,7 +5,7 @@ import { type FileObject, listTree, type ParsedFile, Parser, readManifests } fro
 import { limits } from '../../server/core/limits.ts';
 import { type Finding, ofSource } from './findings.ts';
 
-export const STDIN = '-';
+const STDIN = '-';
 
 export async function readAll(
   paths: readonly string[],
@@ -62,7 +61,7 @@ async function filesOf(path: string): Promise<{ files: string[]; findings: Findi
 
 function describe({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'There is no such file or directory.';
-  return code === 'EACCES' ? 'It may not be read (permission denied).' : message;
+  return code === 'EACCES' ? 'Permission denied.' : message;
 }
 
 async function read(file: string, parser: Parser): Promise<ParsedFile> {

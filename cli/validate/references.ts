@@ -1,8 +1,8 @@
 /**
- * Owns what can only be seen of all manifests together: two that claim one name, and names that no manifest makes. What may
+ * What can only be found in all manifests together: two that claim one name, and names that no manifest makes. What may
  * be made elsewhere, in another directory or through the API, is left out with --partial.
  */
-import type { IssuerManifest, Manifest, RelationshipTypeManifest } from '../../crds/index.ts';
+import type { IssuerManifest, Manifest, PolicyManifest, RelationshipTypeManifest } from '../../crds/index.ts';
 import type { FileObject } from '../../operator/index.ts';
 import { about, at, type Finding } from './findings.ts';
 
@@ -54,6 +54,9 @@ export function unknownReferences(objects: readonly FileObject[]): Finding[] {
     ...(object.checked.ok && object.kind === 'RelationshipType'
       ? unknownTypes(object, object.checked.manifest, made)
       : []),
+    ...(object.checked.ok && object.kind === 'Policy'
+      ? unknownDataSubjects(object, object.checked.manifest as PolicyManifest, made)
+      : []),
   ]);
 }
 
@@ -83,6 +86,14 @@ function unknownTypes(object: FileObject, manifest: Manifest, made: ReadonlySet<
         unknown(object, '/spec/inheritedThrough', `there is no RelationshipType ${name} in the files given`),
       ),
   ];
+}
+
+/** Which a tenant refuses, unlike what the conditions of a policy name. */
+function unknownDataSubjects(object: FileObject, { spec }: PolicyManifest, made: ReadonlySet<string>): Finding[] {
+  const name = spec.dataSubjects?.relationship;
+  if (name === undefined || made.has(JSON.stringify(['RelationshipType', spec.tenantRef.name, name]))) return [];
+  const message = `there is no RelationshipType ${name} in the files given`;
+  return [unknown(object, '/spec/dataSubjects/relationship', message)];
 }
 
 function unknown(object: FileObject, pointer: string, message: string): Finding {

@@ -14,7 +14,7 @@ export type Store = {
   complete: boolean;
 };
 
-export type Scan = {
+type Scan = {
   states: ReadonlyMap<string, FileState>;
   listing: Pick<Listing, 'problems' | 'whole'>;
   /** A file was being written: the next scan knows more. */

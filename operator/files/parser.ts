@@ -45,7 +45,7 @@ export class Parser {
   }
 
   async #parseApart(file: ToParseWorker): Promise<ParsedFile> {
-    if (this.#closed) return broken(file.path, 'The file was not read: this process ends.');
+    if (this.#closed) return broken(file.path, 'The file was not read: the process is stopping.');
     this.#worker ??= startWorker(this.#bounds.memoryPages);
     try {
       return revive(file.path, await ask(this.#worker, file, this.#bounds.cpuMsMax));

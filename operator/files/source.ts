@@ -13,7 +13,7 @@ import { StatusFiles } from './status.ts';
 import { listTree } from './tree.ts';
 import { Watches } from './watch.ts';
 
-export type FileSourceOptions = {
+type FileSourceOptions = {
   /** Where the manifests are. */
   directory: string;
   /** Where their status goes, such as .accord/status. */

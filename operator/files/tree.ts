@@ -41,7 +41,8 @@ async function look(at: { root: string; top: string }, below: string, depth: num
     listing.problems.push({ place: below === '' ? root : below, message });
     listing.whole = false;
   };
-  if (depth > limits.manifestDirectoryDepthMax) return fail('Directories are nested too deep here.');
+  if (depth > limits.manifestDirectoryDepthMax)
+    return fail(`Directories are nested more than ${limits.manifestDirectoryDepthMax} deep.`);
   let names: string[];
   try {
     const about = await stat(directory, { bigint: true });
@@ -78,7 +79,7 @@ class LeadsOut extends Error {
   readonly about: BigIntStats;
 
   constructor(about: BigIntStats) {
-    super('The link leads out of the directory of manifests; it is not followed.');
+    super('The link points outside the directory of manifests; it is not followed.');
     this.about = about;
   }
 }
@@ -96,7 +97,7 @@ async function statWithin(top: string, path: string): Promise<BigIntStats> {
   return about;
 }
 
-export type ReadFile = { text: string; about: BigIntStats } | { problem: string } | 'changing' | 'gone';
+type ReadFile = { text: string; about: BigIntStats } | { problem: string } | 'changing' | 'gone';
 
 /**
  * Reads a file whole, and only if nobody wrote to it meanwhile.
@@ -139,10 +140,10 @@ function isMissing(error: unknown): boolean {
 function describe(error: unknown): string {
   const { code, message } = error as { code?: string; message: string };
   const known: Record<string, string> = {
-    ENOENT: 'There is no such directory.',
-    ENOTDIR: 'This is not a directory.',
-    EACCES: 'It may not be read (permission denied).',
-    ELOOP: 'Symbolic links lead in a circle.',
+    ENOENT: 'Directory not found.',
+    ENOTDIR: 'Not a directory.',
+    EACCES: 'Permission denied.',
+    ELOOP: 'Symbolic links form a loop.',
   };
   return known[code ?? ''] ?? message;
 }

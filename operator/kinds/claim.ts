@@ -1,4 +1,3 @@
-/** Reads what a manifest claims. */
 import type { LooseManifest, ResourceClaim } from '../../server/room/resource-kind.ts';
 import { isLegible, isObject, type Loose } from '../manifest.ts';
 import type { KindName } from '../source.ts';

@@ -1,22 +1,69 @@
 /** The kinds that the operator reconciles, of all rooms. */
 import type { Manifest } from '../../crds/index.ts';
-import type { ResourceKind } from '../../server/room/resource-kind.ts';
+import type { Owner, Writer } from '../../server/core/ownership.ts';
+import type {
+  FoundResource,
+  KindCondition,
+  PutOptions,
+  ResourceClaim,
+  ResourceKind,
+  Written,
+} from '../../server/room/resource-kind.ts';
 import type { Room } from '../../server/room/room.ts';
 import { rooms } from '../../server/rooms.ts';
 import type { OperatorServices } from '../services.ts';
 import type { KindName } from '../source.ts';
 
-type Kind = ResourceKind<OperatorServices, Manifest>;
-
 /** In the order in which they are looked at. */
-export const kinds = (rooms as readonly Room[])
-  .flatMap(({ resourceKinds }) => (resourceKinds ?? []) as unknown as readonly Kind[])
-  .sort((a, b) => a.order - b.order);
+function kindsOf(of: readonly Room[]): { room: Room; kind: ResourceKind<unknown> }[] {
+  const all = of.flatMap((room) => (room.resourceKinds ?? []).map((kind) => ({ room, kind })));
+  return all.sort((a, b) => a.kind.order - b.kind.order);
+}
+
+/** Those of the product, which sources follow. */
+export const kinds = kindsOf(rooms).map(({ kind }) => kind);
 
 export const kindNames: readonly KindName[] = kinds.map(({ kind }) => kind);
 
 const byName = new Map(kinds.map((kind) => [kind.kind, kind]));
 
-export function kindOf(name: KindName): Kind {
-  return byName.get(name) as Kind;
+export function kindOf(name: KindName): Pick<ResourceKind<unknown>, 'claims' | 'plural'> {
+  return byName.get(name) as ResourceKind<unknown>;
+}
+
+/** The verbs on the objects of a kind. */
+type KindActions = {
+  find(claim: ResourceClaim): Promise<FoundResource | undefined>;
+  put(writer: Writer, claim: ResourceClaim, manifest: Manifest, options: PutOptions<Manifest>): Promise<Written>;
+  transfer(writer: Writer, claim: ResourceClaim, to: Owner): Promise<Written>;
+  describe(claim: ResourceClaim): Promise<Readonly<Record<string, unknown>> | undefined>;
+  conditions(claim: ResourceClaim): Promise<readonly KindCondition[]>;
+  remove(writer: Writer, claim: ResourceClaim): Promise<Written | undefined>;
+};
+
+/** The kinds of a process's rooms, each with the services of its room. */
+export class Kinds {
+  readonly names: readonly KindName[];
+  readonly #actions: ReadonlyMap<KindName, KindActions>;
+
+  constructor({ rooms, use }: OperatorServices) {
+    const all = kindsOf(rooms);
+    this.names = all.map(({ kind }) => kind.kind);
+    this.#actions = new Map(all.map(({ room, kind }) => [kind.kind, actionsOf(kind, use(room))]));
+  }
+
+  of(name: KindName): KindActions {
+    return this.#actions.get(name) as KindActions;
+  }
+}
+
+function actionsOf<Services>(kind: ResourceKind<Services>, services: Services): KindActions {
+  return {
+    find: (claim) => kind.find(services, claim),
+    put: (...of) => kind.put(services, ...of),
+    transfer: (...of) => kind.transfer(services, ...of),
+    describe: async (claim) => kind.describe?.(services, claim),
+    conditions: async (claim) => (await kind.conditions?.(services, claim)) ?? [],
+    remove: async (...of) => kind.remove?.(services, ...of),
+  };
 }

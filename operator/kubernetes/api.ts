@@ -12,9 +12,9 @@ import { ApiError, refusal, silence } from './errors.ts';
 
 export { ApiError } from './errors.ts';
 
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export type ApiRequest = {
+type ApiRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute, such as `/api/v1/namespaces/a/secrets/b`; names in it are encoded already. */
   path: string;
@@ -30,7 +30,7 @@ export type ApiRequest = {
   timeoutMs?: number;
 };
 
-export type ApiOptions = { kubeconfig?: string | undefined; clock?: Clock; observe?: Observe; random?: () => number };
+type ApiOptions = { kubeconfig?: string | undefined; clock?: Clock; observe?: Observe; random?: () => number };
 
 type Asked = Pick<ApiRequest, 'method' | 'path' | 'query'> & { headers: Record<string, string>; body?: string };
 type Answer = Dispatcher.ResponseData;

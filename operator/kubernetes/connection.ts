@@ -11,7 +11,7 @@ import type { Clock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Party } from './errors.ts';
 
-export type Pools = { readonly requests: Dispatcher; readonly streams: Dispatcher };
+type Pools = { readonly requests: Dispatcher; readonly streams: Dispatcher };
 export type Access = { readonly headers: Readonly<Record<string, string>>; readonly pools: Pools };
 
 /** As node:https takes them; client-node fills them from files, plugins and the kubeconfig. */
@@ -162,7 +162,7 @@ function readConfig(config: KubeConfig, file: string | undefined): KubeConfig {
     throw new Error(`${name} cannot be used: it has no cluster ${context.cluster}, which ${current} names.`);
   if (file === undefined && current === 'loaded-context' && cluster.server === 'http://localhost:8080') {
     throw new Error(
-      'There is no kubeconfig: neither KUBECONFIG nor the default file names one, and this is no pod with a service account.',
+      'No kubeconfig found: KUBECONFIG is not set, the default file does not exist, and this is not a pod with a service account.',
     );
   }
   if (!config.getCurrentUser()) {

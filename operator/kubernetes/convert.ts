@@ -45,7 +45,7 @@ function check(doc: unknown): SourceObject['checked'] {
   if (checked.ok) return checked;
   const lines = checked.errors.map(({ pointer, detail }) => `${pointer === '' ? 'The object' : pointer} ${detail}`);
   // It was let in by other rules, or by none: the CRD may be older than this operator, or newer.
-  const message = `The API server holds it, but it breaks the rules of its kind:\n${lines.join('\n')}`;
+  const message = `The object does not match the schema of its kind:\n${lines.join('\n')}`;
   return { ok: false, message };
 }
 

@@ -1,7 +1,7 @@
 /** How an answer of the API server that is no success, or its absence, is told: which server, as whom, what, why. */
 
 /** The shape of metav1.Status as far as it is read. */
-export type StatusBody = { message?: unknown; reason?: unknown; code?: unknown };
+type StatusBody = { message?: unknown; reason?: unknown; code?: unknown };
 
 export class ApiError extends Error {
   /** HTTP status; 0: no answer came. */

@@ -35,7 +35,7 @@ export class Events {
   readonly #observe: Observe;
   readonly #all: Bucket;
   readonly #objects = new LRUCache<string, Known>({ max: limits.kubernetesEventObjectsMax });
-  #untold = 0;
+  #unreported = 0;
   #toldAt: number;
   #closed = false;
 
@@ -104,13 +104,13 @@ export class Events {
 
   #drop(): void {
     this.dropped += 1;
-    this.#untold += 1;
+    this.#unreported += 1;
     if (this.#clock.monotonic() - this.#toldAt > TOLD_EVERY_MS) this.#count();
   }
 
   #count(): void {
-    if (this.#untold > 0) this.#observe({ kind: 'kubernetes_events_dropped', count: this.#untold });
-    this.#untold = 0;
+    if (this.#unreported > 0) this.#observe({ kind: 'kubernetes_events_dropped', count: this.#unreported });
+    this.#unreported = 0;
     this.#toldAt = this.#clock.monotonic();
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Takes leave of a cluster: our finalizer taken off every object, so that nothing waits for an operator that is being
- * uninstalled. The rows stay as they are; an operator that is installed again finds its objects and their rows.
+ * Removes our finalizer from every object, so that nothing waits for an operator that is being uninstalled. The rows stay as they are; an operator that is installed again finds its objects and their rows.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { group, type Kind, kinds, version } from '../../crds/index.ts';
@@ -8,21 +7,21 @@ import type { Clock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { KubernetesApi } from './api.ts';
 import {
+  FINALIZER_REMOVER,
   isConflict,
   isGone,
   type Lease,
   type LeasePlace,
   microTime,
-  RELEASER,
   readLease,
   writeLease,
 } from './lease-object.ts';
 import { durationMsOf } from './seen-lease.ts';
 import { FINALIZER } from './store.ts';
 
-export type RemoveFinalizersOptions = LeasePlace & {
+type RemoveFinalizersOptions = LeasePlace & {
   api: Pick<KubernetesApi, 'request'>;
-  /** Begins with `RELEASER`. */
+  /** Begins with `FINALIZER_REMOVER`. */
   identity: string;
   clock: Clock;
   /** Told what is waited for. */
@@ -73,11 +72,11 @@ async function seize(options: RemoveFinalizersOptions): Promise<{ lease: Lease; 
     const holder = before?.spec.holderIdentity ?? '';
     const now = microTime(clock.now());
     const leaseTransitions = (before?.spec.leaseTransitions ?? 0) + 1;
-    const leaseDurationSeconds = limits.leaseOfReleaseMs / 1000;
+    const leaseDurationSeconds = limits.finalizerRemovalLeaseMs / 1000;
     const spec = { holderIdentity: identity, leaseDurationSeconds, leaseTransitions, acquireTime: now, renewTime: now };
     try {
       const lease = await writeLease(options, before, spec, {});
-      const isLed = before !== undefined && holder !== '' && !holder.startsWith(RELEASER);
+      const isLed = before !== undefined && holder !== '' && !holder.startsWith(FINALIZER_REMOVER);
       return { lease, waitMs: isLed ? durationMsOf(before) : 0 };
     } catch (error) {
       if (!isConflict(error) && !isGone(error)) throw error;

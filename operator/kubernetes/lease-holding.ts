@@ -1,5 +1,5 @@
 /**
- * One holding of the Lease, from taking it to letting go: renewed every two seconds, and lost for good when it was
+ * The Lease while it is held: renewed every two seconds, and lost for good when it was
  * not for ten, counted from when the last successful renewal was sent. Others wait for fifteen from when they saw it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { limits } from '../../server/core/limits.ts';
 import type { Observe } from '../../server/core/observe.ts';
 import { isConflict, isGone, type Lease, type LeasePlace, microTime, readLease, writeLease } from './lease-object.ts';
 
-export type HoldingOptions = {
+type HoldingOptions = {
   place: LeasePlace;
   identity: string;
   clock: Clock;

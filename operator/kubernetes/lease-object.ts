@@ -22,7 +22,7 @@ export type LeasePlace = { api: Pick<KubernetesApi, 'request'>; namespace: strin
 export const LEASE_NAME = 'accord-operator';
 
 /** How the identities of those begin that hold the Lease so that nobody leads (`accord finalizers remove`). */
-export const RELEASER = 'accord-release_';
+export const FINALIZER_REMOVER = 'accord-finalizers_';
 
 type Asking = { timeoutMs?: number; signal?: AbortSignal };
 

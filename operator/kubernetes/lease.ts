@@ -14,10 +14,18 @@ import { claimTerm, LostClaim, nextEpoch, OtherCluster } from '../terms.ts';
 import { readClusterUid } from './cluster.ts';
 import { ApiError } from './errors.ts';
 import { Holding, LEASE_REQUEST_MS } from './lease-holding.ts';
-import { isConflict, type Lease, type LeasePlace, microTime, RELEASER, readLease, writeLease } from './lease-object.ts';
+import {
+  FINALIZER_REMOVER,
+  isConflict,
+  type Lease,
+  type LeasePlace,
+  microTime,
+  readLease,
+  writeLease,
+} from './lease-object.ts';
 import { SeenLease } from './seen-lease.ts';
 
-export type LeaseOptions = LeasePlace & {
+type LeaseOptions = LeasePlace & {
   /** Never used by another process, nor by a later life of this one. */
   identity: string;
   /** Where terms are claimed; not the fenced view. */
@@ -170,14 +178,15 @@ async function untilAborted(promise: Promise<void> | undefined, signal: AbortSig
 }
 
 function waitingFor(holder: string): string {
-  if (!holder.startsWith(RELEASER)) return `Another operator leads (${holder}); waiting until it stops.`;
-  return `accord finalizers remove holds the Lease (${holder}), so that nobody leads while an operator is uninstalled; waiting.`;
+  if (!holder.startsWith(FINALIZER_REMOVER))
+    return `Another operator is the leader (${holder}); waiting until it stops.`;
+  return `accord finalizers remove holds the Lease (${holder}), so that no operator becomes the leader while one is uninstalled; waiting.`;
 }
 
 function describe(error: unknown): string {
   const { message } = error as Error;
   if (error instanceof ApiError) return `Waiting for the Kubernetes API server. ${message}`;
   if (error instanceof OtherCluster) return message;
-  if (error instanceof LostClaim) return `Another operator was faster: ${message}`;
+  if (error instanceof LostClaim) return `Another operator became the leader: ${message}`;
   return `Waiting for the database: ${message}`;
 }

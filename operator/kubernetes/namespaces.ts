@@ -1,7 +1,7 @@
 /** The labels of namespaces: a Tenant may allow namespaces by them. */
 import type { Sink } from './reflector.ts';
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 export class Namespaces {
   readonly #labels = new Map<string, Labels>();

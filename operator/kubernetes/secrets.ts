@@ -21,7 +21,7 @@ type Watched = {
   keys: Map<Key, SourceObject | undefined>;
 };
 
-export type SecretsOptions = {
+type SecretsOptions = {
   api: KubernetesApi;
   /** The object of a key as it is now. */
   get: (key: Key) => SourceObject | undefined;

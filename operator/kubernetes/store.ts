@@ -11,7 +11,7 @@ import { isLater } from './versions.ts';
 
 export const FINALIZER = 'accord.dev/finalizer';
 
-export type Entry = {
+type Entry = {
   readonly object: SourceObject;
   readonly version: string;
   readonly finalizers: readonly string[];

@@ -20,7 +20,7 @@ const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v
 /** Somebody else wrote at the same time. */
 const CONFLICTS_MAX = 8;
 
-export type WritesOptions = {
+type WritesOptions = {
   api: KubernetesApi;
   store: Store;
   /** Whether what is not stored of the kind is not there. */

@@ -1,4 +1,4 @@
-/** Owns erasing a person from the audit: entries stay, and a stand-in names whom they were about or who acted. */
+/** Erasing a person from the audit: entries stay, and a stand-in names whom they were about or who acted. */
 import { type RoomErasing, scanning } from '../room/erasing.ts';
 import { withoutPerson } from './rules.ts';
 import { rewriteEntries, scanEntries } from './store.ts';
@@ -17,8 +17,8 @@ export const erasingAudit: RoomErasing = {
   isLog: true,
   keeps: [
     {
-      what: 'audit entries, with a keyed digest in the place of the id',
-      why: 'They say what was done in the tenant and when.',
+      what: 'audit entries, with a keyed digest in place of the id',
+      why: 'They record what was done in the tenant and when.',
       until: 'the partitions of their months are dropped (docs/operations.md)',
     },
   ],

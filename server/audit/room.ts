@@ -1,4 +1,3 @@
-/** Registers the audit room. */
 import { defineRoom } from '../room/room.ts';
 import { erasingAudit } from './erasing.ts';
 import { removeEntries } from './store.ts';

@@ -1,4 +1,4 @@
-/** Owns taking a person's id out of an audit entry, pure. Entries name actors and resources as `type/id`, callers as `user:type:id`. */
+/** Taking a person's id out of an audit entry, pure. Entries name actors and resources as `type/id`, callers as `user:type:id`. */
 
 type Person = { type: string; id: string; standIn: string };
 type Names = { actor: unknown; object_name: string; detail: unknown };

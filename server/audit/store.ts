@@ -1,5 +1,3 @@
-/** All SQL of the audit room. */
-
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Json, Nullable } from '../core/db/rows.ts';

@@ -18,9 +18,10 @@ import {
 } from '../facts/index.ts';
 import { type Answer, type Engine, failed } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { type Decidable, type Decision, decide, type Question, tooLarge } from './decide.ts';
-import type { Explainer, Explanation } from './explain.ts';
+import { type Decidable, type Decision, decide, denied, type Question } from './decide.ts';
+import { type Explainer, type Explanation, unevaluated } from './explain.ts';
 import type { DecisionLog } from './log.ts';
+import { missingConsents } from './missing-consents.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
 export type AuthzServices = {
@@ -47,7 +48,9 @@ export function questionOf(
 ): Question {
   const subject = subjectFor(asked.caller, request.subject);
   const confined = subject === request.subject ? request : { ...request, ...(subject ? { subject } : {}) };
-  return { tenant: asked.snapshot.tenant, request: confined, now, invitation };
+  const { snapshot, caller } = asked;
+  const email = caller.kind === 'user' ? caller.email : undefined;
+  return { tenant: snapshot.tenant, request: confined, now, caller: caller.kind, invitation, email };
 }
 
 /** A question with the facts that its policy needs. */
@@ -73,7 +76,7 @@ export function prepare(
   const question = questionOf(asked, request, now, invitation);
   const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
   if (policy === undefined) return { question, policy, needs: undefined, facts: noFacts, started };
-  const needs = needsOf(policy.reads);
+  const needs = needsOf(policy);
   return { question, policy, needs, facts: services.facts.gather(asked.snapshot, question, needs), started };
 }
 
@@ -147,16 +150,18 @@ export async function authorizeExplained(
     const gone = { answer: failed('policy_not_found') };
     return { answer: recordDecision(services, asked, question, undefined, gone, started).answer };
   }
-  const needs = needsOfExplained(source.reads);
+  const needs = needsOfExplained(source);
   const facts = await services.facts.gather(asked.snapshot, question, needs);
-  if (facts.tooLarge !== undefined) {
-    return {
-      answer: recordDecision(services, asked, question, source.number, tooLarge(facts.tooLarge), started).answer,
-    };
+  if (facts.denial !== undefined) {
+    const made = denied(facts.denial);
+    const { answer } = recordDecision(services, asked, question, source.number, made, started);
+    return { answer, explain: unevaluated(source, facts.denial) };
   }
   const input = inputFor(needs, question, facts);
   const { decision, explain } = await services.explainer.explain(tenant, source, input, facts, now);
-  return { answer: recordDecision(services, asked, question, source.number, decision, started).answer, explain };
+  const { answer } = recordDecision(services, asked, question, source.number, decision, started);
+  const missing = missingConsents(asked.snapshot.definitions.keys(), source.effectiveRego, facts);
+  return { answer, explain: missing.length > 0 ? { ...explain, missingConsents: missing } : explain };
 }
 
 function recordDecision(

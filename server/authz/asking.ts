@@ -1,4 +1,4 @@
-/** Owns asking a tenant's own policies what its users may do with relationships and invitations. */
+/** Asking a tenant's own policies what its users may do with relationships and invitations. */
 import type { Caller } from '../core/auth/schema.ts';
 import { problem } from '../core/problems.ts';
 import type { InvitationFact } from '../facts/index.ts';

@@ -1,4 +1,4 @@
-/** Owns answering many requests of one caller in order: from one snapshot, a part of them at a time. */
+/** Answering many requests of one caller in order: from one snapshot, a part of them at a time. */
 import { limits } from '../core/limits.ts';
 import { noFacts } from '../facts/index.ts';
 import { type Answer, failed } from '../policies/index.ts';
@@ -37,7 +37,7 @@ export async function authorizeAll(
   asked: Asked,
   { requests, ends = () => false, textOf }: Batch,
 ): Promise<string[]> {
-  for (const one of requests) if (one) questionOf(asked, one, 0); // all or nothing: nobody else's question among them
+  for (const one of requests) if (one) questionOf(asked, one, 0); // all or nothing: a user asks only about itself
   const answers = new Answers(textOf);
   const pace = services.scheduler.pace(asked.snapshot.tenant);
   for (let at = 0; at < requests.length; at += PART) {
@@ -73,7 +73,7 @@ const tooLarge = {
   answer: failed('batch_answers_too_large'),
   failure: {
     reason: 'batch_answers_too_large',
-    detail: `the answers of the batch have more than ${limits.batchAnswersBytesMax} bytes`,
+    detail: `the answers of the batch exceed ${limits.batchAnswersBytesMax} bytes`,
   },
 } as const;
 
@@ -88,7 +88,7 @@ class Answers {
     this.#textOf = textOf;
   }
 
-  /** Adds the decision's answer, or the deny that stands for it when it does not fit. */
+  /** Adds the decision's answer, or a deny in its place if it does not fit. */
   admit(decision: Decision): Decision {
     const index = this.texts.length;
     const text = this.#textOf(decision.answer, index);

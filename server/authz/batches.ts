@@ -1,5 +1,5 @@
 /**
- * Owns how many batches of a tenant this server works on at once: each holds its requests, and its answers until the
+ * How many batches of a tenant this server works on at once: each holds its requests, and its answers until the
  * client has read them.
  */
 import type { ServerResponse } from 'node:http';
@@ -27,7 +27,7 @@ export class Batches {
     return new Promise((resolve, reject) => {
       const taken = new Promise<void>((done) => response.once('close', done));
       void this.#semaphore.run(tenant, async () => {
-        if (response.closed) return reject(authzProblem('client_closed_request')); // nobody reads it
+        if (response.closed) return reject(authzProblem('client_closed_request')); // no client reads it
         try {
           resolve(await work());
         } catch (error) {

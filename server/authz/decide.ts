@@ -1,6 +1,5 @@
-/** Owns the decision, pure but for running the policy: snapshot, facts and question in, answer out. */
-import { limits } from '../core/limits.ts';
-import { type Facts, type Question as FactsQuestion, inputFor, type Needs } from '../facts/index.ts';
+/** The decision, pure but for running the policy: snapshot, facts and question in, answer out. */
+import { type Denial, type Facts, type Question as FactsQuestion, inputFor, type Needs } from '../facts/index.ts';
 import { type Answer, type Engine, failed, judge, type PolicyEntry, type Run } from '../policies/index.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
@@ -24,7 +23,7 @@ export function decide(
   facts: Facts,
 ): Decision | Promise<Decision> {
   if (policy === undefined || needs === undefined) return missing(question.request.action);
-  if (facts.tooLarge !== undefined) return tooLarge(facts.tooLarge);
+  if (facts.denial !== undefined) return denied(facts.denial);
   const run = engine.run(question.tenant, policy, inputFor(needs, question, facts), question.now);
   return run instanceof Promise ? run.then(decisionOf) : decisionOf(run);
 }
@@ -34,18 +33,14 @@ function missing(action: string | undefined): Decision {
   return { answer: failed(action === undefined ? 'no_action' : 'policy_not_found') };
 }
 
-/** What a policy would be given in part only might hold what it denies for. */
-export function tooLarge(side: 'subject' | 'resource'): Decision {
-  const reason = 'graph_too_large';
-  const detail = `the ${side} has more than ${limits.factsEntriesMax} relationships, or more than ${limits.factsEdgesMax} on the ways of inheritance`;
-  return { answer: failed(reason), failure: { reason, detail } };
+/** The decision about a question that is not put to its policy, because of its facts. */
+export function denied(failure: Denial): Decision {
+  return { answer: failed(failure.reason), failure };
 }
 
 /** What a run means. */
 export function decisionOf(run: Run): Decision {
   if (!run.ok) return { answer: failed(run.failure), failure: { reason: run.failure, detail: run.detail } };
   const { answer, failure } = judge(run.result);
-  return failure === undefined
-    ? { answer }
-    : { answer, failure: { reason: failure, detail: 'the result is not usable' } };
+  return failure === undefined ? { answer } : { answer, failure: { reason: failure, detail: 'the result is invalid' } };
 }

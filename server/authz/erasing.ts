@@ -1,12 +1,12 @@
 /**
- * Owns erasing a person from the decision log: records of decisions that it asked for or that were about it go; in those about
+ * Erasing a person from the decision log: records of decisions that it asked for or that were about it go; in those about
  * others its id is replaced. Records that are still to be written get the same replacement (withoutErased).
  */
 import type { Transaction } from '../core/db/database.ts';
 import type { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
 import {
-  holdLooks,
+  lockLogErasingShared,
   readErased,
   STAND_IN,
   type StandIn,
@@ -72,7 +72,7 @@ function standInsFor({ id, type, contacts, standIn }: Erasing): StandIn {
 }
 
 /**
- * The records as they may be written: with stand-ins for the ids of actors that were erased. The transaction that writes them
+ * The records as they may be written: with stand-ins for the ids of actors that were erased, and for their addresses. The transaction that writes them
  * holds off erasing from here on.
  */
 export async function withoutErased(
@@ -81,27 +81,29 @@ export async function withoutErased(
   records: readonly DecisionRecord[],
 ): Promise<readonly DecisionRecord[]> {
   const tenants = records.map((record) => record.tenant);
-  const [, erasing] = await Promise.all([holdLooks(tx, tenants), tenantsWithErased(tx, tenants)]);
+  const [, erasing] = await Promise.all([lockLogErasingShared(tx, tenants), tenantsWithErased(tx, tenants)]);
   if (erasing.size === 0) return records;
   const bounded = records.map((record) => (erasing.has(record.tenant) ? withinBounds(record) : record));
   const concerned = bounded.filter((record) => erasing.has(record.tenant));
   const tags = await tagsOf(tagger, concerned);
-  const types = Map.groupBy(
+  const erased = Map.groupBy(
     await readErased(
       tx,
       [...tags.values()].flatMap((one) => [...one.values()]),
     ),
     keyOf,
   );
-  if (types.size === 0) return bounded;
+  if (erased.size === 0) return bounded;
   return bounded.map((record) => {
     const of = tags.get(record.tenant);
     if (of === undefined) return record;
     const standIn: StandIn = (text, type) => {
       const tagged = of.get(text);
-      const erased = tagged && types.get(keyOf(tagged));
-      const is = erased?.some((one) => type === undefined || one.type === type);
-      return tagged && is ? STAND_IN + tagged.tag : undefined;
+      if (tagged === undefined) return undefined;
+      const found = erased.get(keyOf(tagged)) ?? [];
+      const isId = found.some((one) => one.type !== null && (type === undefined || one.type === type));
+      if (isId) return STAND_IN + tagged.tag;
+      return found.some((one) => one.type === null) ? STAND_IN : undefined;
     };
     const { caller } = record;
     const [, type, id] = CALLER.exec(caller) ?? [];

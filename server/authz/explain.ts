@@ -1,16 +1,27 @@
 /**
- * Owns explaining: the same question put to a second compilation of the policy that also tells which rules held. It is
+ * Explaining: the same question put to a second compilation of the policy that also tells which rules held. It is
  * compiled when first asked and runs apart from the main thread; decisions do not pay for it.
  */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
+import type { DataSubjects } from '../../crds/data-subjects.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import type { Facts, PolicyInput } from '../facts/index.ts';
-import { type Artifacts, type Engine, type PolicyGraph, requirePolicy } from '../policies/index.ts';
-import { type RelationshipsRead, relationshipsRead } from '../rego/index.ts';
+import { Problem } from '../core/problems.ts';
+import { type Denial, type Facts, noFacts, type PolicyInput } from '../facts/index.ts';
+import {
+  type Artifacts,
+  type Engine,
+  type PolicyGraph,
+  type PolicyTest,
+  type Run,
+  requirePolicy,
+} from '../policies/index.ts';
+import { type RelationshipsRead, relationshipsRead, type TracedSource, type WhyNot } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import { type Decision, decisionOf } from './decide.ts';
+import type { MissingConsent } from './missing-consents.ts';
 
 export type Explanation = {
   policy: string;
@@ -23,16 +34,22 @@ export type Explanation = {
   rules: { line: number; text: string }[];
   /** How much of input.graph it reads; absent for a draft. */
   relationships?: RelationshipsRead;
+  /** Of the consents that the policy names, those that data subjects lack. */
+  missingConsents?: MissingConsent[];
   /** For a drawn policy whose evaluation did not fail: the ids of the nodes from start to outcome. */
   path?: string[];
+  /** Of a deny: for each rule that could have allowed, the first condition that did not hold. */
+  whyNot?: WhyNot;
+  /** Why a deny has no whyNot. */
+  whyNotUnavailable?: string;
   /** Set when no rule of the policy said the answer. */
   failure?: { reason: string; detail: string };
   timeUs: number;
 };
 
-type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph; reads?: Reads };
+export type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph; reads?: Reads };
 /** `reads`: of this very revision, which may be newer than the snapshot's. */
-type StoredSource = Source & { reads: Reads };
+type StoredSource = Source & { reads: Reads; tests: readonly PolicyTest[]; dataSubjects?: DataSubjects };
 
 /** Explaining programs by key, as many as there is room for. */
 export function explainingPrograms(): LRUCache<string, Uint8Array> {
@@ -42,6 +59,11 @@ export function explainingPrograms(): LRUCache<string, Uint8Array> {
 export class Explainer {
   readonly #services: { artifacts: Artifacts; engine: Engine; database: Database };
   readonly #compiled = explainingPrograms();
+  /** False for a source that cannot be traced. */
+  readonly #traced = new LRUCache<string, TracedSource | false>({
+    maxSize: limits.explainingWasmBytesMax,
+    sizeCalculation: (traced) => 1 + (traced ? 2 * (traced.plan.length + traced.source.length) : 0),
+  });
 
   constructor(services: { artifacts: Artifacts; engine: Engine; database: Database }) {
     this.#services = services;
@@ -50,8 +72,12 @@ export class Explainer {
   /** The stored source of a policy. @throws Problem policy_not_found */
   async source(tenant: string, name: string): Promise<StoredSource> {
     const row = await this.#services.database.read(tenant, (tx) => requirePolicy(tx, tenant, name));
-    const { number, effective_rego: effectiveRego, reads, graph } = row;
-    return { name, number, effectiveRego, reads, ...(graph ? { graph } : {}) };
+    const { number, effective_rego: effectiveRego, reads, graph, tests, data_subjects: dataSubjects } = row;
+    return {
+      ...{ name, number, effectiveRego, reads, tests: tests ?? [] },
+      ...(graph ? { graph } : {}),
+      ...(dataSubjects ? { dataSubjects } : {}),
+    };
   }
 
   /**
@@ -68,20 +94,14 @@ export class Explainer {
   ): Promise<{ decision: Decision; explain: Explanation }> {
     const started = performance.now();
     const { name, number, effectiveRego, graph, reads } = source;
-    const key = `explain/${tenant}/${createHash('sha256').update(effectiveRego).digest('base64url')}`;
-    let wasm = this.#compiled.get(key);
-    if (wasm === undefined) {
-      wasm = await this.#services.artifacts.compileExplaining(tenant, effectiveRego);
-      this.#compiled.set(key, wasm);
-    }
+    const program = await this.program(tenant, effectiveRego);
     const run = await this.#services.engine.evaluateIsolated(tenant, {
-      key,
-      wasm,
-      input,
-      now,
+      ...{ ...program, input, now },
       ...(graph ? { graph } : {}),
     });
     const decision = decisionOf(run);
+    const denied = run.ok && decision.answer.outcome === 'deny' && isSaid(decision);
+    const whyNot = denied ? await this.#whyNot(tenant, source, run, { decision, input, now }) : {};
     const explain: Explanation = {
       policy: name,
       ...(number === undefined ? {} : { revision: number }),
@@ -90,12 +110,70 @@ export class Explainer {
       ...(reads === undefined ? {} : { relationships: relationshipsRead(reads) }),
       rules: run.ok ? heldRules(run.result, effectiveRego) : [],
       ...(run.ok && run.path ? { path: run.path } : {}),
+      ...whyNot,
       ...(decision.failure ? { failure: decision.failure } : {}),
       timeUs: Math.round((performance.now() - started) * 1000),
     };
     return { decision, explain };
   }
+
+  /** How far each rule got, by a second evaluation that remembers it; of a drawn policy the first one told it. */
+  async #whyNot(
+    tenant: string,
+    { effectiveRego, graph }: Source,
+    run: Extract<Run, { ok: true }>,
+    { decision, input, now }: { decision: Decision; input: unknown; now: number },
+  ): Promise<Pick<Explanation, 'whyNot' | 'whyNotUnavailable'>> {
+    if (graph !== undefined) return run.whyNot === undefined ? {} : { whyNot: run.whyNot };
+    const program = await this.traced(tenant, effectiveRego);
+    if (program === undefined) return { whyNotUnavailable: 'The policy is too large to be traced.' };
+    const { engine } = this.#services;
+    const again = await engine.evaluateIsolated(tenant, { ...program, wanted: 'whyNot', input, now }).catch((error) => {
+      // It was lost: what the policy answered is known all the same.
+      if (error instanceof Problem && error.code === 'not_ready') return undefined;
+      throw error;
+    });
+    if (!again?.ok || again.told === undefined) return { whyNotUnavailable: 'The traced evaluation failed.' };
+    if ('unavailable' in again.told) return { whyNotUnavailable: again.told.unavailable };
+    // What it tells must be of the evaluation that answered.
+    if (!isDeepStrictEqual(decisionOf(again).answer, decision.answer))
+      return { whyNotUnavailable: 'The traced evaluation answered otherwise.' };
+    return 'whyNot' in again.told ? { whyNot: again.told.whyNot } : {};
+  }
+
+  /** A source that tells which rules held. @throws Problem policy_does_not_compile, compiler_busy */
+  async program(tenant: string, source: string): Promise<{ key: string; wasm: Uint8Array }> {
+    const key = keyOf('explain', tenant, source);
+    const wasm = this.#compiled.get(key) ?? (await this.#services.artifacts.compileExplaining(tenant, source));
+    this.#compiled.set(key, wasm);
+    return { key, wasm };
+  }
+
+  /** A source as it is traced; undefined where it cannot be. @throws Problem policy_does_not_compile, compiler_busy */
+  async traced(tenant: string, source: string): Promise<{ key: string; traced: TracedSource } | undefined> {
+    const key = keyOf('trace', tenant, source);
+    const traced = this.#traced.get(key) ?? (await this.#services.artifacts.compileTraced(tenant, source)) ?? false;
+    this.#traced.set(key, traced);
+    return traced ? { key, traced } : undefined;
+  }
 }
+
+/** Of a question that was denied before its policy was evaluated. */
+export function unevaluated({ name, number, reads }: StoredSource, failure: Denial): Explanation {
+  return {
+    policy: name,
+    ...(number === undefined ? {} : { revision: number }),
+    ...{ input: {}, facts: noFacts, rules: [], relationships: relationshipsRead(reads), failure, timeUs: 0 },
+  };
+}
+
+/** Whether the policy denied, or said nothing: not that what it said cannot be used. */
+function isSaid({ failure }: Decision): boolean {
+  return failure === undefined || failure.reason === 'outcome_undefined';
+}
+
+const keyOf = (what: string, tenant: string, source: string) =>
+  `${what}/${tenant}/${createHash('sha256').update(source).digest('base64url')}`;
 
 function heldRules(result: unknown, source: string): { line: number; text: string }[] {
   const held = (result as { held?: unknown } | undefined)?.held;

@@ -1,6 +1,6 @@
 /**
  * The authorization room: one question, one answer. `decide` is pure; actions.ts gathers what it needs and records what
- * it said. Owns accord.decision.
+ * it said.
  */
 export { type Asked, type AuthzServices, authorize, questionOf } from './actions.ts';
 export { type Ask, askingPolicies, type Govern, governedByPolicies } from './asking.ts';

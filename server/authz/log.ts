@@ -1,10 +1,14 @@
 /**
- * Owns the decision log: which decisions of a tenant are kept, and writing them in batches behind the answers. A
+ * The decision log: which decisions of a tenant are kept, and writing them in batches behind the answers. A
  * decision never waits for its record. When Postgres is slower than the decisions, waiting records are dropped and
- * counted, the oldest of the tenant that holds most; tenants are written in turn.
+ * counted, the oldest of the tenant that holds most; tenants are written in turn. While Postgres is away, a batch is tried
+ * again and again, and the others wait.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jittered, nextDelayMs } from '../core/backoff.ts';
 import type { Database } from '../core/db/database.ts';
+import { isTransient } from '../core/db/errors.ts';
+import { Drain } from '../core/drain.ts';
 import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
@@ -17,6 +21,9 @@ import { type DecisionRecord, insertDecisions } from './store.ts';
 const FLUSH_MS = 100;
 const BATCH = 500;
 const BATCH_CHARS = 4 * 1024 * 1024;
+const RETRY = { minMs: 100, maxMs: 5000 };
+/** Of one batch, when the process ends. */
+const CLOSING_ATTEMPTS = 2;
 
 type Waiting = { record: DecisionRecord; chars: number };
 
@@ -31,7 +38,11 @@ export class DecisionLog {
   });
   /** Records of each tenant that were dropped since it was last told. */
   readonly #dropped = new Map<string, number>();
-  #flushing: Promise<void> | undefined;
+  readonly #closing = new AbortController();
+  readonly #flushing = new Drain(
+    () => this.#waiting.count > 0,
+    () => this.#flush(),
+  );
 
   constructor(database: Database, observe: Observe, tagger: Tagger) {
     this.#database = database;
@@ -45,28 +56,47 @@ export class DecisionLog {
     // A request may have 256 KiB and an answer 64 KiB: counting records alone would let them fill gigabytes.
     const chars = JSON.stringify(record.request).length + answerText(record.answer).length;
     for (const tenant of this.#waiting.push(record.tenant, { record, chars })) this.#drop(tenant, 1);
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined;
-    });
+    void this.#flushing.run();
   }
 
-  /** Writes what waits. */
+  /** Writes what waits, or drops it when Postgres is away. */
   async close(): Promise<void> {
-    while (this.#flushing) await this.#flushing;
+    this.#closing.abort();
+    await this.#flushing.running;
   }
 
   async #flush(): Promise<void> {
     while (this.#waiting.count > 0) {
       if (this.#waiting.count < BATCH) await sleep(FLUSH_MS);
-      const batch = this.#waiting.take(BATCH, BATCH_CHARS).map(({ record }) => record);
-      try {
-        await this.#database.system(async (tx) => insertDecisions(tx, await withoutErased(this.#tagger, tx, batch)));
-      } catch (error) {
-        this.#observe({ kind: 'background_failed', task: 'decision log', error });
-        for (const { tenant } of batch) this.#drop(tenant, 1);
-      }
+      await this.#write(this.#waiting.take(BATCH, BATCH_CHARS).map(({ record }) => record));
       this.#tellDropped();
     }
+  }
+
+  async #write(batch: readonly DecisionRecord[]): Promise<void> {
+    let delayMs = 0;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        // A person may have been erased since the attempt before.
+        await this.#database.system(async (tx) => insertDecisions(tx, await withoutErased(this.#tagger, tx, batch)));
+        return;
+      } catch (error) {
+        this.#observe({ kind: 'background_failed', task: 'decision log', error });
+        if (!isTransient(error)) return this.#dropAll(batch);
+        if (this.#closing.signal.aborted && attempt >= CLOSING_ATTEMPTS) {
+          // Nor would the others be written.
+          this.#dropAll(batch);
+          return this.#dropAll(this.#waiting.take(Infinity, Infinity).map(({ record }) => record));
+        }
+      }
+      this.#tellDropped();
+      delayMs = nextDelayMs(delayMs, RETRY);
+      await sleep(jittered(delayMs), undefined, { signal: this.#closing.signal }).catch(() => {});
+    }
+  }
+
+  #dropAll(records: readonly DecisionRecord[]): void {
+    for (const { tenant } of records) this.#drop(tenant, 1);
   }
 
   #drop(tenant: string, count: number): void {

@@ -1,4 +1,3 @@
-/** Owns the metrics of decisions. */
 import type { Meters, Recorders } from '../core/metrics.ts';
 
 export function meterDecisions(meters: Meters): Recorders {

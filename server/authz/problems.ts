@@ -4,18 +4,33 @@ export const authzProblem = defineProblems({
   client_closed_request: {
     status: 499,
     title: 'Client closed request',
-    when: 'The client closed the connection before its work began. Nobody reads this answer.',
+    when: 'The client closed the connection before processing started. No client receives this response.',
+  },
+  decision_not_found: {
+    status: 404,
+    title: 'Decision not found',
+    when: 'The decision log has no record of this id: it was not recorded, is no longer kept, or was about a person who was erased.',
+  },
+  decision_without_policy: {
+    status: 409,
+    title: 'Decision without policy',
+    when: 'No policy made this decision, so there is nothing to explain: its reason says why.',
+  },
+  decision_of_erased: {
+    status: 410,
+    title: 'Decision names an erased person',
+    when: 'The record names a person who was erased, and no longer says whom. What the policy looked at is not known any more.',
   },
   too_many_batches: {
     status: 429,
     title: 'Too many batches',
-    when: 'As many batches of this tenant as this server lets wait are waiting.',
+    when: 'Too many batches of this tenant are waiting on this server.',
     retryAfterSeconds: 1,
   },
   too_many_replays: {
     status: 429,
     title: 'Too many replays',
-    when: 'This server is replaying decisions of the tenant or will in its turn, or too many other tenants wait for theirs.',
+    when: 'A replay for this tenant is already running or queued on this server, or replays of too many other tenants are queued.',
     retryAfterSeconds: 10,
   },
 });

@@ -8,25 +8,25 @@ import { authzProblem } from './problems.ts';
 import { type ReplayServices, replay } from './replay.ts';
 import { Replayed } from './tally.ts';
 
-const replayers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
+const replayers = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 const WEEK_MS = 7 * 86_400_000;
 const SERVER = 'server'; // the one key of the semaphore
 
 const ReplayBody = Type.Object(
   {
-    ...Type.Omit(PolicyTestBody, ['input']).properties,
+    ...Type.Omit(PolicyTestBody, ['input', 'coverage', 'tests']).properties,
     since: Type.Optional(
       Type.String({
         format: 'date-time',
         maxLength: 64,
-        description: 'Records from this instant on; a week ago if absent.',
+        description: 'Only records from this instant on. Default: one week ago.',
       }),
     ),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: limits.replayRecordsMax,
-        description: `At most so many records, the newest; ${limits.replayRecordsMax} if absent.`,
+        description: `Maximum number of records, newest first. Default: ${limits.replayRecordsMax}.`,
       }),
     ),
   },
@@ -43,8 +43,8 @@ export function registerReplay(app: App, services: ReplayServices): void {
     config: replayers,
     bodyLimit: limits.bodyBytesMax,
     schema: {
-      summary: 'Replay logged decisions with a draft: which answers would change, and from what to what',
-      description: 'Nothing is stored. The decision log must have recorded decisions by the policy of this name.',
+      summary: 'Replay logged decisions with a draft policy and report which answers would change',
+      description: 'Nothing is stored. The decision log must contain decisions of the policy with this name.',
       tags: ['Policies'],
       params: Type.Object({ tenant: Type.String(), policyName: Type.String() }),
       body: ReplayBody,

@@ -1,17 +1,27 @@
 /**
- * Owns replaying: what a draft of a policy would have answered to the decisions that the log has of this policy. A record
+ * Replaying: what a draft of a policy would have answered to the decisions that the log has of this policy. A record
  * holds the request and its instant; relationships, attributes and consents are those of now. The evaluations run apart
  * from the main thread, one after another.
  */
+import { isDeepStrictEqual } from 'node:util';
+import type { DataSubjects } from '../../crds/data-subjects.ts';
+import { kindOfCaller } from '../core/auth/name.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
 import { inputFor, needsOf } from '../facts/index.ts';
-import { type Answer, type Artifacts, effectiveRego, type PolicyBody, requirePolicy } from '../policies/index.ts';
+import {
+  type Answer,
+  type Artifacts,
+  checkStated,
+  effectiveRego,
+  type PolicyBody,
+  requirePolicy,
+} from '../policies/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import type { AuthzServices } from './actions.ts';
-import { decisionOf, tooLarge } from './decide.ts';
+import { decisionOf, denied } from './decide.ts';
 import { type DecisionRow, listDecisions } from './store.ts';
 import { type Replayed, sameAnswer, Tally, type Unevaluated } from './tally.ts';
 
@@ -21,14 +31,14 @@ export type ReplayServices = AuthzServices & { database: Database; artifacts: Ar
 type Replay = { name: string; draft: PolicyBody; since: string; limit: number };
 
 /** A policy as it is evaluated here. */
-type Runnable = { digest: string; reads: Reads; wasm: Uint8Array };
+type Runnable = { digest: string; reads: Reads; dataSubjects?: DataSubjects; wasm: Uint8Array };
 
 /** How many records are read together: one may have 320 KiB. */
 const PART = 50;
 
 /**
  * Replays the newest records since an instant, and says what would change.
- * @param signal ends it: nobody waits for it any more
+ * @param signal ends it: the client has disconnected
  * @throws Problem policy_name_invalid, policy_without_source, policy_graph_invalid, policy_does_not_compile; compiler_busy,
  *   evaluator_busy
  */
@@ -40,7 +50,7 @@ export async function replay(
 ): Promise<Replayed> {
   const { tenant } = snapshot;
   const candidate = await runnableDraft(services, tenant, draft);
-  const stored = await runnableStored(services, tenant, name, candidate.digest);
+  const stored = await runnableStored(services, tenant, name, candidate);
   const started = services.clock.monotonic();
   const isOver = () => signal.aborted || services.clock.monotonic() - started > limits.replayMsMax;
   const tally = new Tally();
@@ -71,18 +81,18 @@ async function answerOf(
   services: ReplayServices,
   snapshot: TenantSnapshot,
   policy: Runnable,
-  { action, request, at }: DecisionRow,
+  { action, request, at, caller }: DecisionRow,
 ): Promise<Answer | { unevaluated: Unevaluated }> {
-  const { reads, digest, wasm } = policy;
+  const { digest, wasm } = policy;
   const { tenant } = snapshot;
-  const needs = needsOf(reads);
+  const needs = needsOf(policy);
   const { context, invitation } = needs.input;
   if (request.context?.requestToken !== undefined && (context || invitation))
     return { unevaluated: 'invitation_not_kept' };
   if (/:invitation:\w+$/.test(action ?? '') && invitation) return { unevaluated: 'invitation_not_kept' };
-  const question = { tenant, request, now: services.clock.now() };
+  const question = { tenant, request, now: services.clock.now(), caller: kindOfCaller(caller) };
   const facts = await services.facts.gather(snapshot, question, needs);
-  if (facts.tooLarge !== undefined) return tooLarge(facts.tooLarge).answer;
+  if (facts.denial !== undefined) return denied(facts.denial).answer;
   const now = Date.parse(at);
   const input = inputFor(needs, { ...question, now }, facts);
   try {
@@ -100,7 +110,9 @@ async function runnableDraft(services: ReplayServices, tenant: string, draft: Po
   const { digest, about, code } = await artifacts.compile(tenant, effectiveRego(draft), draft.graph ? 'graph' : 'rego');
   const found = code ?? (await artifacts.fetch(tenant, digest));
   if (found === undefined) throw new Error('the artifact of a draft is gone');
-  return { digest, reads: about.reads, wasm: shared(found.wasm) };
+  checkStated(draft.dataSubjects, about.reads);
+  const { dataSubjects } = draft;
+  return { digest, reads: about.reads, wasm: shared(found.wasm), ...(dataSubjects ? { dataSubjects } : {}) };
 }
 
 /** The policy as it is stored; undefined when there is none, or when it is the draft. */
@@ -108,7 +120,7 @@ async function runnableStored(
   services: ReplayServices,
   tenant: string,
   name: string,
-  draft: string,
+  draft: Pick<Runnable, 'digest' | 'dataSubjects'>,
 ): Promise<Runnable | undefined> {
   const row = await services.database
     .read(tenant, (tx) => requirePolicy(tx, tenant, name))
@@ -116,9 +128,20 @@ async function runnableStored(
       if (error instanceof Problem && error.code === 'policy_not_found') return undefined;
       throw error;
     });
-  if (row === undefined || row.artifact === draft) return undefined;
+  if (
+    row === undefined ||
+    (row.artifact === draft.digest && isDeepStrictEqual(row.data_subjects ?? undefined, draft.dataSubjects))
+  )
+    return undefined;
   const code = await services.artifacts.fetch(tenant, row.artifact);
-  return code && { digest: row.artifact, reads: row.reads, wasm: shared(code.wasm) };
+  return (
+    code && {
+      digest: row.artifact,
+      reads: row.reads,
+      wasm: shared(code.wasm),
+      ...(row.data_subjects ? { dataSubjects: row.data_subjects } : {}),
+    }
+  );
 }
 
 /** In memory that is not copied for each message to the worker: a policy may have 16 MiB. */

@@ -1,4 +1,3 @@
-/** Registers the authorization room. */
 import { consentsRoom } from '../consents/index.ts';
 import { FactGatherer, type FactReaders, type FactsSource } from '../facts/index.ts';
 import { policiesRoom } from '../policies/index.ts';
@@ -24,6 +23,7 @@ export const authzRoom = defineRoom({
     const facts: FactsSource = new FactGatherer({
       records: (question) => graph.read(question),
       consents: use(consentsRoom).readFacts,
+      dataSubjects: use(consentsRoom).readHolders,
       invitation: invitation.call,
     });
     const authz = {
@@ -31,6 +31,7 @@ export const authzRoom = defineRoom({
       log: new DecisionLog(database, observe, encrypter),
       explainer: new Explainer({ artifacts, engine, database }),
       batches: new Batches(),
+      tagger: encrypter,
       provideInvitation: invitation.provide,
     };
     use(relationshipsRoom).provideGovern(governedByPolicies(authz));

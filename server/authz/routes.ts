@@ -1,31 +1,36 @@
 /** The Authorization API, and the Config API's trying out of policies and reading of decisions. */
 import { Type } from 'typebox';
-import { shownName } from '../core/auth/mask.ts';
-import type { Caller, Role } from '../core/auth/schema.ts';
+import type { Caller } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
-import { problem } from '../core/problems.ts';
+import { Problem, problem } from '../core/problems.ts';
 import { noFacts } from '../facts/index.ts';
 import { type App, type CountMore, memberOf, plainJson, TenantParams, tenantOf } from '../http/fastify.ts';
-import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../http/paging.ts';
-import { checkPolicyName, effectiveRego, instantOf, PolicyTestBody } from '../policies/index.ts';
+import {
+  checkPolicyName,
+  effectiveRego,
+  instantOf,
+  type PolicyTest,
+  PolicyTestBody,
+  policyProblem,
+} from '../policies/index.ts';
 import { type Asked, authorize, authorizeExplained } from './actions.ts';
 import { authorizeAll } from './batch.ts';
 import type { Batches } from './batches.ts';
+import { coverageOfTests, TestCoverage } from './coverage.ts';
+import { type DecisionRouteServices, registerDecisions } from './decision-routes.ts';
 import type { Explainer } from './explain.ts';
 import type { ReplayServices } from './replay.ts';
 import { registerReplay } from './replay-routes.ts';
 import { AuthorizationRequest, AuthorizationResponse, answerText, BatchRequest } from './schema.ts';
-import { type DecisionRow, listDecisions } from './store.ts';
 
-export type AuthzRouteServices = ReplayServices & {
-  explainer: Explainer;
-  batches: Batches;
-};
+export type AuthzRouteServices = ReplayServices &
+  DecisionRouteServices & {
+    explainer: Explainer;
+    batches: Batches;
+  };
 
-const evaluators = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
-// Records, not configuration: a config-viewer reads none.
-const recordReaders = { access: { door: 'config', roles: ['security-admin', 'config-editor', 'support'] } } as const;
-const memberTesters = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
+const evaluators = { access: { api: 'management', scope: 'authz:evaluate', users: true } } as const;
+const memberTesters = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 const answerJson = () => answerText as (answer: unknown) => string;
 
 export function registerAuthzRoutes(app: App, services: AuthzRouteServices, countMore: CountMore): void {
@@ -44,13 +49,13 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
     config: evaluators,
     bodyLimit: limits.bodyBytesMax,
     schema: {
-      summary: 'Authorize a request by the policy that action names',
+      summary: 'Authorize a request with the policy that action names',
       params: TenantParams,
       querystring: Type.Object(
         {
           explain: Type.Optional(
             Type.Union([Type.Literal('true'), Type.Literal('false')], {
-              description: 'true (scope pg:tenant:admin): say how the decision came about.',
+              description: 'true: explain how the decision was made. Requires the scope pg:tenant:admin.',
             }),
           ),
         },
@@ -97,7 +102,7 @@ function registerBatch(app: App, services: AuthzRouteServices, countMore: CountM
     bodyLimit: limits.batchBodyBytesMax,
     schema: {
       summary: 'Authorize up to 1,000 requests from one snapshot',
-      description: `In order. Once the answers have more than ${limits.batchAnswersBytesMax / 1024 / 1024} MiB together, the rest is denied with the reason batch_answers_too_large, unevaluated.`,
+      description: `The decisions are in the order of the requests. When the answers exceed ${limits.batchAnswersBytesMax / 1024 / 1024} MiB in total, the remaining requests are denied without evaluation, with the reason batch_answers_too_large.`,
       params: TenantParams,
       body: BatchRequest,
       response: { 200: Type.Object({ decisions: Type.Array(AuthorizationResponse) }) },
@@ -106,7 +111,7 @@ function registerBatch(app: App, services: AuthzRouteServices, countMore: CountM
     handler: async (request, reply) => {
       const { tenant } = request.params;
       const { requests } = request.body as { requests: AuthorizationRequest[] };
-      countMore(request as never, requests.length - 1); // one was counted at the door
+      countMore(request as never, requests.length - 1); // the access hook counted one
       return services.batches.run(tenant, reply.raw, () => {
         const { snapshot } = tenantOf(request);
         const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
@@ -117,6 +122,25 @@ function registerBatch(app: App, services: AuthzRouteServices, countMore: CountM
   });
 }
 
+const PolicyTestAnswer = Type.Object({
+  ...AuthorizationResponse.properties,
+  coverage: Type.Optional(TestCoverage),
+});
+
+/** None where nothing is stored under the name. */
+async function storedTests(
+  { explainer }: AuthzRouteServices,
+  tenant: string,
+  name: string,
+): Promise<readonly PolicyTest[]> {
+  try {
+    return (await explainer.source(tenant, name)).tests;
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'policy_not_found') return [];
+    throw error;
+  }
+}
+
 function registerTesting(app: App, services: AuthzRouteServices): void {
   app.route({
     method: 'POST',
@@ -125,110 +149,34 @@ function registerTesting(app: App, services: AuthzRouteServices): void {
     bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'Evaluate a stored policy, or a draft of it, for an input, without storing anything',
+      description:
+        'With coverage: also what the tests of the policy and this input reach. Of a draft the tests that are stored under its name, unless the request has tests.',
       tags: ['Policies'],
       params: Type.Object({ tenant: Type.String(), policyName: Type.String() }),
       body: PolicyTestBody,
-      response: { 200: AuthorizationResponse },
+      response: { 200: PolicyTestAnswer },
     },
     serializerCompiler: plainJson,
     handler: async (request) => {
       const { tenant, policyName } = request.params;
       memberOf(request);
       checkPolicyName(policyName);
-      const { input, ...draft } = request.body;
+      const { input, coverage, tests, ...draft } = request.body;
+      if (tests !== undefined && !coverage)
+        throw problem('invalid_request', { errors: [{ pointer: '/tests', detail: 'goes only with coverage: true' }] });
       const isDraft = draft.rego !== undefined || draft.graph !== undefined;
       const source = isDraft
         ? { name: policyName, effectiveRego: effectiveRego(draft), ...(draft.graph ? { graph: draft.graph } : {}) }
         : await services.explainer.source(tenant, policyName);
-      const { decision, explain: explanation } = await services.explainer.explain(
-        tenant,
-        source,
-        input,
-        noFacts,
-        instantOf(input, services.clock.now()),
-      );
-      return { ...decision.answer, explain: explanation };
+      const now = services.clock.now();
+      const at = instantOf(input, now);
+      const { decision, explain: explanation } = await services.explainer.explain(tenant, source, input, noFacts, at);
+      const answer = { ...decision.answer, explain: explanation };
+      if (!coverage) return answer;
+      const own = tests ?? (await storedTests(services, tenant, policyName));
+      const covered = await coverageOfTests(services, tenant, source, { tests: own, input, now });
+      if (covered === undefined) throw policyProblem('policy_not_traceable');
+      return { ...answer, coverage: covered };
     },
   });
-}
-
-const DecisionView = Type.Object({
-  id: Type.String(),
-  time: Type.String(),
-  caller: Type.String(),
-  action: Type.Optional(Type.String()),
-  request: Type.Unknown(),
-  answer: Type.Unknown(),
-  policyRevision: Type.Optional(Type.Integer()),
-  revision: Type.String(),
-  durationUs: Type.Integer(),
-  requestId: Type.Optional(Type.String()),
-});
-
-function registerDecisions(app: App, services: AuthzRouteServices): void {
-  const instant = Type.String({ format: 'date-time', maxLength: 64 });
-  app.route({
-    method: 'GET',
-    url: '/tenants/:tenant/decisions',
-    config: recordReaders,
-    schema: {
-      summary: 'Read the decision log, newest first',
-      tags: ['Decisions'],
-      params: TenantParams,
-      querystring: Type.Object(
-        {
-          ...pageQuery,
-          start: Type.Optional(instant),
-          end: Type.Optional(instant),
-          action: Type.Optional(Type.String({ maxLength: 1024 })),
-          outcome: Type.Optional(Type.Union([Type.Literal('allow'), Type.Literal('deny')])),
-        },
-        { additionalProperties: false },
-      ),
-      response: { 200: Type.Object({ decisions: Type.Array(DecisionView), cursor: Type.Optional(Type.String()) }) },
-    },
-    handler: async (request, reply) => {
-      const { tenant } = request.params;
-      const { limit = PAGE_ITEMS, cursor, start, end, ...rest } = request.query;
-      const filter = { ...rest, ...(start ? { start: utc(start) } : {}), ...(end ? { end: utc(end) } : {}) };
-      const before = cursor === undefined ? {} : { before: decodeRecordCursor(cursor, 'decisions') };
-      const rows = await services.database.tenantSnapshot(tenant, (tx) =>
-        listDecisions(tx, tenant, { ...filter, ...before, limit: limit + 1 }),
-      );
-      const { role } = memberOf(request);
-      const { page, onward } = pageOfRows({ request, reply }, rows, limit, (last) =>
-        encodeRecordCursor(last, 'decisions'),
-      );
-      return { decisions: page.map((row) => decisionView(row, role)), ...onward };
-    },
-  });
-}
-
-/** Postgres knows fewer offsets than RFC 3339. */
-function utc(instant: string): string {
-  return new Date(instant).toISOString();
-}
-
-/**
- * Support sees what was decided, not about whom: ids and free attributes are left out, and an outcome that is an object is
- * masked, because a policy may put anything into it.
- */
-function decisionView(row: DecisionRow, role: Role) {
-  const masked = role === 'support';
-  return {
-    id: row.id,
-    time: row.at,
-    caller: shownName(role, row.caller),
-    ...(row.action === null ? {} : { action: row.action }),
-    request: masked ? { action: row.action } : row.request,
-    answer: masked ? { outcome: shownOutcome(row.answer.outcome) } : row.answer,
-    ...(row.policy_number === null ? {} : { policyRevision: row.policy_number }),
-    revision: `c${row.revision}`,
-    durationUs: row.duration_us,
-    ...(row.request_id === null ? {} : { requestId: row.request_id }),
-  };
-}
-
-function shownOutcome(outcome: unknown): string {
-  return outcome === 'allow' || outcome === 'deny' ? outcome : '***';
 }

@@ -38,7 +38,7 @@ export const AuthorizationResponse = Type.Object({
   obligations: Type.Optional(
     Type.Array(Type.String(), { description: 'What must be fulfilled to obtain authorization.' }),
   ),
-  explain: Type.Optional(Type.Unknown({ description: 'With ?explain=true: how the decision came about.' })),
+  explain: Type.Optional(Type.Unknown({ description: 'With ?explain=true: how the decision was made.' })),
 });
 
 /** An answer as JSON. Most are short and of known members: JSON.stringify of the whole took 0.4 us of each decision. */

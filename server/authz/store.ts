@@ -1,8 +1,7 @@
-/** All SQL of the authorization room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
-import { column, sql } from '../core/db/sql.ts';
+import { column, type Sql, sql } from '../core/db/sql.ts';
 import { storableJson } from '../core/text.ts';
 import type { Answer } from '../policies/index.ts';
 import type { Place } from '../room/erasing.ts';
@@ -59,30 +58,123 @@ export type DecisionRow = Static<typeof DecisionRow>;
 
 const none = sql``;
 
-/** Newest first, within [start, end), before the cursor's (at, id). */
-export function listDecisions(
-  tx: Transaction,
-  tenant: string,
-  filter: {
-    start?: string;
-    end?: string;
-    action?: string;
-    outcome?: string;
-    before?: { at: string; id: string };
-    limit: number;
-  },
-): Promise<DecisionRow[]> {
+const columns = sql`id, at, caller, action, request, answer, policy_number, revision, duration_us, request_id`;
+
+export type EntityFilter = { id: string; type?: string };
+export type DecisionFilter = {
+  start?: string;
+  end?: string;
+  action?: string;
+  /** Of the action's policy. */
+  policyRevision?: number;
+  outcome?: string;
+  reason?: string;
+  subject?: EntityFilter;
+  resource?: EntityFilter;
+  /** Types of actors that were erased with the id that is looked for: theirs are not found. */
+  erased?: { subject: readonly string[]; resource: readonly string[] };
+};
+type Page = { before?: Place; limit: number };
+
+/** Newest first, within [start, end), before the cursor's (at, id). What is filtered by has an index, but for the outcome and types. */
+export function listDecisions(tx: Transaction, tenant: string, filter: DecisionFilter & Page): Promise<DecisionRow[]> {
   return tx.many(
     DecisionRow,
-    sql`select id, at, caller, action, request, answer, policy_number, revision, duration_us, request_id from accord.decision
-      where tenant = ${tenant}
-      ${filter.start === undefined ? none : sql`and at >= ${filter.start}`}
-      ${filter.end === undefined ? none : sql`and at < ${filter.end}`}
-      ${filter.action === undefined ? none : sql`and action = ${filter.action}`}
-      ${filter.outcome === undefined ? none : sql`and answer ->> 'outcome' = ${filter.outcome}`}
-      ${filter.before === undefined ? none : sql`and (at, id) < (${filter.before.at}, ${filter.before.id})`}
+    sql`select ${columns} from accord.decision
+      where tenant = ${tenant} ${narrowed(filter)} ${compared(filter)} ${before(filter)}
       order by at desc, id desc limit ${filter.limit}`,
   );
+}
+
+const FoundRow = Type.Object({
+  id: Type.String(),
+  at: Instant,
+  matches: Type.Boolean(),
+});
+
+/**
+ * As listDecisions, but it looks at so many records at most.
+ * @returns the page, and where to go on when there may be more
+ */
+export async function searchDecisions(
+  tx: Transaction,
+  tenant: string,
+  filter: DecisionFilter & Page,
+  looked: number,
+): Promise<{ rows: DecisionRow[]; next?: Place }> {
+  // With the places alone: a record may have 320 KiB.
+  const found = await tx.many(
+    FoundRow,
+    sql`with looked as materialized (
+        select at, id, (true ${compared(filter)}) is true as matches from accord.decision
+        where tenant = ${tenant} ${narrowed(filter)} ${before(filter)} order by at desc, id desc limit ${looked}),
+      page as (select * from looked where matches order by at desc, id desc limit ${filter.limit + 1})
+      select at, id, matches from page
+      union all (select at, id, false from looked where (select count(*) from looked) = ${looked}::int order by at, id limit 1)`,
+  );
+  const matching = found.filter(({ matches }) => matches);
+  const places = matching.slice(0, filter.limit);
+  const end = matching.length > filter.limit ? places.at(-1) : found.find(({ matches }) => !matches);
+  const rows = await readPlaces(tx, tenant, places);
+  return { rows, ...(end === undefined ? {} : { next: { at: end.at, id: end.id } }) };
+}
+
+async function readPlaces(tx: Transaction, tenant: string, places: readonly Place[]): Promise<DecisionRow[]> {
+  if (places.length === 0) return [];
+  return tx.many(
+    DecisionRow,
+    sql`select ${columns} from accord.decision join
+      unnest(${column.instants(places, (row) => row.at)}, ${column.uuids(places, (row) => row.id)}) as p (at, id) using (at, id)
+      where tenant = ${tenant} order by at desc, id desc`,
+  );
+}
+
+/** One record by its id. */
+export function readDecision(tx: Transaction, tenant: string, id: string): Promise<DecisionRow | undefined> {
+  return tx.maybe(
+    DecisionRow,
+    sql`select ${columns} from accord.decision where tenant = ${tenant} and id = ${id}::uuid`,
+  );
+}
+
+function before({ before: place }: Page): Sql {
+  return place === undefined ? none : sql`and (at, id) < (${place.at}, ${place.id})`;
+}
+
+const subjectId = sql`request #>> '{subject,id}'`;
+const resourceId = sql`request #>> '{resource,id}'`;
+const reason = sql`answer ->> 'reason'`;
+const hashed = (value: Sql, text: string) =>
+  sql`and hashtextextended(${value}, 0) = hashtextextended(${text}, 0) and ${value} = ${text}`;
+
+/** What an index finds: the time, and one of the others, that which is likely to be the rarest. */
+function narrowed(filter: DecisionFilter): Sql {
+  const { start, end } = filter;
+  return sql`${start === undefined ? none : sql`and at >= ${start}`} ${end === undefined ? none : sql`and at < ${end}`}
+    ${narrowedBy(filter)}`;
+}
+
+function narrowedBy({ subject, resource, reason: why, action, policyRevision }: DecisionFilter): Sql {
+  if (resource !== undefined) return hashed(resourceId, resource.id);
+  if (subject !== undefined) return hashed(subjectId, subject.id);
+  if (why !== undefined) return hashed(reason, why);
+  if (action === undefined) return none;
+  return policyRevision === undefined
+    ? hashed(sql`action`, action)
+    : sql`${hashed(sql`action`, action)} and policy_number = ${policyRevision}`;
+}
+
+/** All that is asked of a record besides its time. */
+function compared({ subject, resource, reason: why, action, policyRevision, outcome, erased }: DecisionFilter): Sql {
+  const is = (value: Sql, text: string | number | undefined) =>
+    text === undefined ? none : sql`and ${value} = ${text}`;
+  const isNone = (value: Sql, types: readonly string[] = []) =>
+    types.length === 0 ? none : sql`and coalesce(${value}, '') <> all(${types}::text[])`;
+  const [subjectType, resourceType] = [sql`request #>> '{subject,type}'`, sql`request #>> '{resource,type}'`];
+  return sql`${is(sql`action`, action)} ${is(sql`policy_number`, policyRevision)} ${is(sql`answer ->> 'outcome'`, outcome)}
+    ${is(reason, why)} ${is(subjectId, subject?.id)} ${is(subjectType, subject?.type)}
+    ${is(resourceId, resource?.id)} ${is(resourceType, resource?.type)}
+    ${isNone(subjectType, erased?.subject)} ${isNone(resourceType, erased?.resource)}`;
 }
 
 const ScannedRow = Type.Object({

@@ -1,4 +1,4 @@
-/** Owns counting what a replay finds, pure: which answers change, from what to what, with examples that are bounded together. */
+/** Counting what a replay finds, pure: which answers change, from what to what, with examples that are bounded together. */
 import { isDeepStrictEqual } from 'node:util';
 import { type Static, Type } from 'typebox';
 import { limits } from '../core/limits.ts';
@@ -10,33 +10,35 @@ import type { DecisionRow } from './store.ts';
 export type Unevaluated = 'invitation_not_kept' | 'evaluator_lost';
 
 const FACTS =
-  'Relationships, attributes and consents are those of now; the request and input.time are those of the record.';
+  'Evaluated with current relationships, attributes and consents, and with the request and input.time of the record.';
 
 const answer = (description: string) => Type.Omit(AuthorizationResponse, ['explain'], { description });
 const count = (description: string) => Type.Integer({ description });
 const outcome = Type.Enum(['allow', 'deny', 'object']);
 const Example = Type.Object({
-  id: Type.String({ description: 'Of the record: GET …/decisions has it.' }),
+  id: Type.String({ description: 'Id of the decision record, as in GET …/decisions.' }),
   time: Type.String({ format: 'date-time' }),
   caller: Type.String(),
-  request: Type.Optional(Type.Unknown({ description: 'Left out with the answers when the examples are too large.' })),
-  before: Type.Optional(answer('As it is recorded.')),
-  after: Type.Optional(answer('Of the draft, now.')),
-  stored: Type.Optional(answer('Of the stored policy, now; absent when there is none, or when it is the draft.')),
+  request: Type.Optional(Type.Unknown({ description: 'Omitted, with the answers, when the examples are too large.' })),
+  before: Type.Optional(answer('The recorded answer.')),
+  after: Type.Optional(answer('The answer of the draft now.')),
+  stored: Type.Optional(
+    answer('The answer of the stored policy now. Absent if no policy is stored, or if it is the draft.'),
+  ),
 });
 
 export const Replayed = Type.Object({
   policy: Type.String(),
-  records: count('Records of decisions by the policy of this name that were looked at, newest first.'),
-  oldest: Type.Optional(Type.String({ format: 'date-time', description: 'The time of the last of them.' })),
-  complete: Type.Boolean({ description: 'Whether there are no more since `since`.' }),
-  unchanged: count('The draft answers as the record says.'),
-  changed: count('The draft answers otherwise: another outcome, reason or obligations.'),
+  records: count('Number of records of decisions of this policy that were replayed, newest first.'),
+  oldest: Type.Optional(Type.String({ format: 'date-time', description: 'The time of the oldest replayed record.' })),
+  complete: Type.Boolean({ description: 'Whether all records since `since` were replayed.' }),
+  unchanged: count('Number of records for which the draft gives the recorded answer.'),
+  changed: count('Number of records for which the draft gives a different outcome, reason or obligations.'),
   notByDraft: count(
-    'Of those changed: the stored policy gives the answer of the draft, too, so something else has changed since.',
+    'Number of changed records for which the stored policy gives the same answer as the draft: something else has changed.',
   ),
   outcomes: Type.Array(Type.Object({ before: outcome, after: outcome, count: Type.Integer() }), {
-    description: 'The changed ones by outcome.',
+    description: 'The changed records by outcome.',
   }),
   notEvaluated: Type.Array(
     Type.Object({ reason: Type.Enum(['invitation_not_kept', 'evaluator_lost']), count: Type.Integer() }),

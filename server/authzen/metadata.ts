@@ -1,5 +1,5 @@
 /**
- * Owns AuthZEN's metadata of a tenant (section 9). Its identifier is M, a URL with a path, so the document is at the
+ * AuthZEN's metadata of a tenant (section 9). Its identifier is M, a URL with a path, so the document is at the
  * well-known address put between host and path (RFC 8615); below M too, for who forms it as OpenID Connect does.
  */
 import { type App, TenantParams } from '../http/fastify.ts';
@@ -10,7 +10,7 @@ export function registerMetadata(app: App, baseUrl: string): void {
     app.route({
       method: 'GET',
       url,
-      config: { access: { door: 'public' } },
+      config: { access: { api: 'public' } },
       schema: {
         summary: 'AuthZEN metadata of the tenant',
         params: TenantParams,

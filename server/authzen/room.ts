@@ -1,4 +1,3 @@
-/** Registers the AuthZEN room. */
 import { authzRoom } from '../authz/index.ts';
 import { createEncrypter } from '../core/encrypter.ts';
 import { defineRoom } from '../room/room.ts';

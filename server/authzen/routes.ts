@@ -15,7 +15,7 @@ export type AuthzenServices = AuthzenSearchServices & {
   baseUrl: string;
 };
 
-const evaluators = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
+const evaluators = { access: { api: 'management', scope: 'authz:evaluate', users: true } } as const;
 
 export function registerAuthzenRoutes(app: App, services: AuthzenServices, countMore: CountMore): void {
   registerEvaluation(app, services);
@@ -57,7 +57,7 @@ function registerEvaluations(app: App, services: AuthzenServices, countMore: Cou
     schema: {
       summary: 'AuthZEN Access Evaluations',
       description:
-        'An evaluation that is not valid is denied in its place, with context.error; so is the rest once the answers are too large together (context.reason batch_answers_too_large).',
+        'An invalid evaluation is denied at its position, with context.error. When the answers are too large in total, the remaining evaluations are denied (context.reason batch_answers_too_large).',
       params: TenantParams,
       body: EvaluationsRequest,
       response: { 200: EvaluationsResponse },
@@ -70,7 +70,7 @@ function registerEvaluations(app: App, services: AuthzenServices, countMore: Cou
       const { evaluations = [] } = body;
       if (evaluations.length === 0)
         return evaluateOne(services, request as Evaluating, reply as never) as Promise<never>;
-      countMore(request as never, evaluations.length - 1); // one was counted at the door
+      countMore(request as never, evaluations.length - 1); // the access hook counted one
       return services.batches.run(tenant, reply.raw, () => {
         const asked = askedOf(request);
         reply.header('accord-revision', `c${asked.snapshot.revision}`);
@@ -95,7 +95,7 @@ async function evaluateOne(services: AuthzenServices, request: Evaluating, reply
   const validate = request.compileValidationSchema(EvaluationRequest, 'body');
   if (!validate(request.body)) {
     const { errors: validation } = validate;
-    throw Object.assign(new Error('The evaluation is not valid.'), { validation, validationContext: 'body' });
+    throw Object.assign(new Error('The evaluation is invalid.'), { validation, validationContext: 'body' });
   }
   const asked = askedOf(request);
   reply.header('accord-revision', `c${asked.snapshot.revision}`);

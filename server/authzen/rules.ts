@@ -1,4 +1,4 @@
-/** Owns how AuthZEN's requests and answers are those of POST /authz/{tenant}, pure. */
+/** How AuthZEN's requests and answers are those of POST /authz/{tenant}, pure. */
 
 import type { AuthorizationRequest } from '../authz/index.ts';
 import type { Answer } from '../policies/index.ts';
@@ -11,12 +11,12 @@ type Action = { name: string; properties?: Record<string, unknown> };
 /** What is asked; what is searched for has no id. */
 type Question = { subject: Named; action: Action; resource: Named; context?: Record<string, unknown> };
 
-/** The policy that an action's name stands for. */
-function policyNameOf(resourceType: string, name: string): string {
+/** The policy of an action's name. */
+export function policyNameOf(resourceType: string, name: string): string {
   return name.includes(':') ? name : `${resourceType}:${name}`;
 }
 
-/** The name of an action that stands for the policy, when it is one of entities of the type. */
+/** The name of the action of a policy, when it is one of entities of the type. */
 export function actionNameOf(resourceType: string, policy: string): string {
   const name = policy.slice(resourceType.length + 1);
   return name.includes(':') ? policy : name;
@@ -71,7 +71,7 @@ export function evaluationsOf(
   faultOf: FaultOf,
 ): Evaluation[] {
   return evaluations.map((one) => {
-    if (typeof one !== 'object' || one === null || Array.isArray(one)) return { fault: 'It must be an object.' };
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return { fault: 'Must be an object.' };
     const whole = { ...above, ...one };
     const fault = faultOf(whole);
     return fault === undefined ? { request: requestOf(whole as EvaluationRequest) } : { fault };

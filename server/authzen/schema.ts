@@ -11,7 +11,9 @@ const unchecked = (schema: TSchema) => Type.Optional(Type.Union([schema, Type.Un
 
 const type = Type.String({ minLength: 1, maxLength: 256 });
 const id = Type.String({ minLength: 1, maxLength: 1024 });
-const properties = Type.Optional(free('Attributes: members of the policy’s input.subject or input.resource.'));
+const properties = Type.Optional(
+  free('Attributes. The policy reads them as members of input.subject or input.resource.'),
+);
 const entity = Type.Object({ type, id, properties });
 /** Of what is searched for: its id is ignored, as the specification says. */
 const searched = Type.Object({ type, properties });
@@ -19,9 +21,10 @@ const action = Type.Object({
   name: Type.String({
     minLength: 1,
     maxLength: 1024,
-    description: 'The policy {resource.type}:{name}; with a colon in it, the policy of this name.',
+    description:
+      'Selects the policy {resource.type}:{name}. A name that contains a colon is the full name of the policy.',
   }),
-  properties: Type.Optional(free('context.actionProperties of the policy’s input.')),
+  properties: Type.Optional(free('The policy reads them as input.context.actionProperties.')),
 });
 const context = Type.Optional(free('As in POST /authz/{tenant}.'));
 
@@ -39,7 +42,8 @@ export const EvaluationsRequest = Type.Object({
   evaluations: Type.Optional(
     Type.Array(Type.Union([Type.Object(parts), Type.Unknown()]), {
       maxItems: limits.batchRequestsMax,
-      description: 'What one of them leaves out it has from above. One that is not valid is denied in its place.',
+      description:
+        'Members that an evaluation omits are taken from the request. An invalid evaluation is denied at its position.',
     }),
   ),
   options: Type.Optional(
@@ -53,16 +57,16 @@ export type EvaluationsRequest = Static<typeof EvaluationsRequest>;
 const decisionContext = Type.Object({
   reason: Type.Optional(Type.String()),
   obligations: Type.Optional(Type.Array(Type.String())),
-  outcome: Type.Optional(free('The outcome, when the policy produced an object, which is not a permission.')),
+  outcome: Type.Optional(free('The outcome, if it is an object. An object does not permit the request.')),
   error: Type.Optional(
     Type.Object(
       { status: Type.Integer(), message: Type.String() },
-      { description: 'Of one of many evaluations: why it could not be evaluated.' },
+      { description: 'For one of several evaluations: why it could not be evaluated.' },
     ),
   ),
 });
 export const EvaluationResponse = Type.Object({
-  decision: Type.Boolean({ description: 'true only when the policy says allow.' }),
+  decision: Type.Boolean({ description: 'true only if the outcome of the policy is allow.' }),
   context: Type.Optional(decisionContext),
 });
 export type EvaluationResponse = Static<typeof EvaluationResponse>;
@@ -77,7 +81,7 @@ const page = Type.Optional(
     limit: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: `At most so many results; never more than ${limits.pageItemsMax}. 0: next_token tells whether there are any.`,
+        description: `Maximum number of results, up to ${limits.pageItemsMax}. With 0, next_token tells whether there are any.`,
       }),
     ),
   }),
@@ -88,7 +92,9 @@ export const ResourceSearchRequest = Type.Object({ subject: entity, action, reso
 export const ActionSearchRequest = Type.Object({ subject: entity, resource: entity, context, page });
 
 const responsePage = Type.Object({
-  next_token: Type.String({ description: 'Empty on the last page. A page before it may have few results, or none.' }),
+  next_token: Type.String({
+    description: 'Empty on the last page. Earlier pages may have fewer results than the limit, or none.',
+  }),
   count: Type.Integer(),
 });
 export const EntitySearchResponse = Type.Object({

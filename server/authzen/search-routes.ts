@@ -1,12 +1,13 @@
 /** AuthZEN's search endpoints (section 8): subjects, resources and actions that evaluation would permit. */
 import type { FastifyRequest } from 'fastify';
-import type { AuthorizationRequest } from '../authz/index.ts';
+import { type AuthorizationRequest, questionOf } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
 import { type App, type CountMore, TenantParams, tenantOf } from '../http/fastify.ts';
 import { type ChargeRate, type Found, type SearchServices, searchEntities, searchPolicies } from '../search/index.ts';
+import { checkNames } from './misspelt.ts';
 import { actionNameOf, actionOf, attributesOf, entityOf, requestOf, searchedOf } from './rules.ts';
 import {
   ActionSearchRequest,
@@ -23,21 +24,21 @@ export type AuthzenSearchServices = SearchServices & {
   pageTokens: Encrypter;
 };
 
-const backends = { access: { door: 'management', scope: 'authz:evaluate', users: false } } as const;
+const backends = { access: { api: 'management', scope: 'authz:evaluate', users: false } } as const;
 /** An end user about itself only. */
-const callers = { access: { door: 'management', scope: 'authz:evaluate', users: true } } as const;
+const callers = { access: { api: 'management', scope: 'authz:evaluate', users: true } } as const;
 
 const searchesOfEntities = [
   {
     vary: 'subject',
     config: backends,
-    summary: 'AuthZEN Subject Search: who may',
+    summary: 'AuthZEN Subject Search: which subjects may perform an action',
     body: SubjectSearchRequest,
   },
   {
     vary: 'resource',
     config: callers,
-    summary: 'AuthZEN Resource Search: what a subject may',
+    summary: 'AuthZEN Resource Search: on which resources a subject may perform an action',
     body: ResourceSearchRequest,
   },
 ] as const;
@@ -63,9 +64,11 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
         const { type } = request.body[vary];
         const asking = requestOf(question);
         const place = { list: `search/${vary}`, page, of: question };
-        const { found, page: told } = await search(request, reply, place, (chargeRate, asked, at) =>
-          searchEntities({ ...services, chargeRate }, asked, { vary, type, request: asking }, at),
-        );
+        const { found, page: told } = await search(request, reply, place, (chargeRate, asked, at) => {
+          questionOf(asked, asking, 0); // who may not ask is not told which names there are
+          checkNames(asked.snapshot, { vary, subject, resource, action });
+          return searchEntities({ ...services, chargeRate }, asked, { vary, type, request: asking }, at);
+        });
         return { page: told, results: found.map((id) => ({ type, id })) };
       },
     });
@@ -76,7 +79,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
     config: callers,
     bodyLimit: limits.bodyBytesMax,
     schema: {
-      summary: 'AuthZEN Action Search: how a subject may a resource',
+      summary: 'AuthZEN Action Search: which actions a subject may perform on a resource',
       params: TenantParams,
       body: ActionSearchRequest,
       response: { 200: ActionSearchResponse },
@@ -93,7 +96,11 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
         request,
         reply,
         { list: 'search/action', page, of: [entityOf(subject), entityOf(resource), context] },
-        (chargeRate, asked, at) => searchPolicies({ ...services, chargeRate }, asked, { type, request: asking }, at),
+        (chargeRate, asked, at) => {
+          questionOf(asked, asking, 0);
+          checkNames(asked.snapshot, { vary: 'action', subject, resource });
+          return searchPolicies({ ...services, chargeRate }, asked, { type, request: asking }, at);
+        },
       ).then(({ found, page: told }) => ({
         page: told,
         results: found.map((name) => ({ name: actionNameOf(type, name) })),
@@ -138,7 +145,7 @@ function searching(services: AuthzenSearchServices, countMore: CountMore) {
 function chargeRateOf(countMore: (count: number) => void): ChargeRate {
   let begun = false;
   return (decisions) => {
-    const more = begun ? decisions : decisions - 1; // one was counted at the door
+    const more = begun ? decisions : decisions - 1; // the access hook counted one
     if (more < 1) return true;
     try {
       countMore(more);

@@ -1,7 +1,7 @@
 /**
- * Owns the tokens of AuthZEN's pages: where a search goes on, of which search. All else of a request must be as it was
+ * The tokens of AuthZEN's pages: where a search goes on, of which search. All else of a request must be as it was
  * (section 8.2), so a token holds a digest of it. The place where a page ended may be an entity, or a policy, that the
- * caller may not know of, and a place of its own choice would tell where such entities are: tokens are sealed.
+ * caller may not know of, and a place of its own choice would tell where such entities are: tokens are encrypted.
  */
 import { createHash } from 'node:crypto';
 import { type Encrypter, MasterKeyError } from '../core/encrypter.ts';
@@ -36,9 +36,9 @@ export function pageTokensOf(
       const wanted = limit === undefined ? undefined : Math.min(limit, limits.pageItemsMax);
       if (token === undefined || token === '') return { after: '', limit: wanted ?? LIMIT };
       const position = opened(encrypter, place, token);
-      if (position.digest !== digestOf(search)) throw refused('/page/token', 'This is a token of another search.');
+      if (position.digest !== digestOf(search)) throw refused('/page/token', 'The token belongs to another search.');
       if ((wanted ?? position.limit) !== position.limit)
-        throw refused('/page/limit', `The pages before had the limit ${position.limit}.`);
+        throw refused('/page/limit', `The previous pages had the limit ${position.limit}.`);
       return position;
     },
     next(limit, after) {
@@ -53,7 +53,7 @@ function opened(encrypter: Encrypter, place: readonly string[], token: string): 
   try {
     return JSON.parse(encrypter.decrypt(Buffer.from(token, 'base64url'), place).toString()) as Position;
   } catch (error) {
-    if (error instanceof MasterKeyError) throw refused('/page/token', 'This is not a token of this search.');
+    if (error instanceof MasterKeyError) throw refused('/page/token', 'Not a token of this search.');
     throw error;
   }
 }

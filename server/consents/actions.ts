@@ -4,11 +4,12 @@ import { problem } from '../core/problems.ts';
 import { definitionProblem, graceEnd, hasEnded, type JudgedVersion, judge, newestGiven } from '../definitions/index.ts';
 import { eraseIn } from '../ledger/index.ts';
 import { type RecordUnit, type RecordWritten, write } from '../writes/index.ts';
+import { consentInvited, consentRefused, consentRevoked } from './events.ts';
 import { type Asking, authorOf, type ConsentServices, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
-import { documentOf, lastGiven, pastOf, revokedWith } from './rules.ts';
+import { digestOf, documentOf, lastGiven, pastOf, revokedWith } from './rules.ts';
 import type { GivenRow, RefusalBody } from './schema.ts';
-import { holdUsers, insertInvitation, readConsent, readPasts, removeConsents, removeUser } from './store.ts';
+import { insertInvitation, lockUsers, readConsent, readPasts, removeConsents, removeUser } from './store.ts';
 
 /**
  * A user does not agree to a document: that is recorded, and nothing else changes.
@@ -21,9 +22,10 @@ export function refuseConsent(services: ConsentServices, asking: Asking, body: R
   const found = documentOf(asking.served.snapshot.definitions.get(name), body);
   if (now < found.document.effectiveDate) throw consentProblem('consent_not_effective');
   const refusal = { userId, name, version, document };
+  const digest = digestOf(found.document);
   return write(services, authorOf(asking), { locks: 'records' }, async (unit) => {
-    unit.register([entryOf(asking, { ...refusal, type: 'refused', time: now, outcome: 'refused' })]);
-    unit.emit('CONSENT_REFUSED', { requestor: callerName(asking.caller), ...refusal });
+    unit.register([entryOf(asking, { ...refusal, ...digest, type: 'refused', time: now, outcome: 'refused' })]);
+    unit.emit(consentRefused, { requestor: callerName(asking.caller), ...refusal });
     return { ...refusal, refusedAt: new Date(now).toISOString() };
   });
 }
@@ -61,7 +63,7 @@ export function inviteUser(
     unit.register([entryOf(asking, { userId, name, version, type: 'invited', time: now, outcome })]);
     if (before === undefined) {
       await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
-      unit.emit('CONSENT_INVITED', { requestor: callerName(asking.caller), userId, name, version });
+      unit.emit(consentInvited, { requestor: callerName(asking.caller), userId, name, version });
     }
     const gracePeriodEnds = new Date(graceEnd(old.endOfLife, at)).toISOString();
     return { created: before === undefined, invited: { userId, name, version, invitedAt, gracePeriodEnds } };
@@ -82,7 +84,7 @@ export async function revokeConsent(
   const found = await services.database.tenantSnapshot(tenant, (tx) => readConsent(tx, tenant, id));
   if (found === undefined) throw consentProblem('consent_not_found');
   if (own !== undefined && found.user_id !== own) {
-    throw problem('forbidden', { detail: 'A user may revoke its own consents only.' });
+    throw problem('forbidden', { detail: 'Users can revoke only their own consents.' });
   }
   const { user_id: userId, definition: name } = found;
   return writeUser(services, asking, userId, async (unit) => {
@@ -99,12 +101,12 @@ export async function revokeConsent(
     for (const { version, document, language } of gone) {
       const about = { userId, name, version, document: { version: document, language } };
       unit.register([entryOf(asking, { ...about, type: 'revoked', time: unit.now, outcome: 'revoked' })]);
-      unit.emit('CONSENT_REVOKED', { requestor: callerName(asking.caller), ...about });
+      unit.emit(consentRevoked, { requestor: callerName(asking.caller), ...about });
     }
   });
 }
 
-/** Erases all that tells of a user: consents and invitations go, the ledger keeps its chain without the person. */
+/** Erases a user: consents and invitations are deleted, the ledger keeps its chain without the person. */
 export function eraseUser(services: ConsentServices, asking: Asking, said: string): Promise<RecordWritten<void>> {
   const { tenant } = asking;
   const userId = concernedUser(asking, said, '/params/userId');
@@ -124,7 +126,7 @@ function writeUser<T>(
   work: (unit: RecordUnit) => Promise<T>,
 ): Promise<RecordWritten<T>> {
   return write(services, authorOf(asking), { locks: 'records' }, async (unit) => {
-    if (!(await holdUsers(unit.tx, asking.tenant, [userId]))) throw problem('tenant_not_found');
+    if (!(await lockUsers(unit.tx, asking.tenant, [userId]))) throw problem('tenant_not_found');
     return work(unit);
   });
 }

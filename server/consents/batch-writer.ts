@@ -1,6 +1,6 @@
 /**
- * Owns writing consents: what is sent for one tenant while others are being written goes together in the next transaction,
- * with one commit for all. A user's consents are written in turn (holdUsers), and the clock is read when it is their turn, so
+ * Writing consents: what is sent for one tenant while others are being written goes together in the next transaction,
+ * with one commit for all. A user's consents are written in turn (lockUsers), and the clock is read when it is their turn, so
  * that what is judged is what is written to.
  */
 import { callerName } from '../core/auth/name.ts';
@@ -12,10 +12,11 @@ import type { Definitions } from '../definitions/index.ts';
 import type { RegisterEntry } from '../ledger/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { GroupCommit, type RecordUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
+import { consentRegistered } from './events.ts';
 import { type Asking, entryOf } from './governing.ts';
 import { checkRegistrable, documentOf } from './rules.ts';
 import type { ConsentItem, ConsentRow } from './schema.ts';
-import { holdUsers, insertConsents, type NewConsent, readPastConsents } from './store.ts';
+import { insertConsents, lockUsers, type NewConsent, readPastConsents } from './store.ts';
 
 export type Wanted = { asking: Asking; item: ConsentItem; userId: string };
 export type Outcome = { row: ConsentRow; created: boolean } | { refused: Problem };
@@ -53,7 +54,7 @@ function registerAll(services: Services, tenant: string, registrations: readonly
   const author = { tenant, once: registrations.map((one) => one.once) };
   return write(services, author, { locks: 'records' }, async (unit) => {
     const all = registrations.flatMap((one) => one.wanted);
-    const given = await hold(unit.tx, tenant, all);
+    const given = await lockAndRead(unit.tx, tenant, all);
     const { definitions, spec } = services.snapshotOf(tenant);
     const added: NewConsent[] = [];
     const outcomes = registrations.map(({ wanted, refusals, batch }) => {
@@ -62,7 +63,7 @@ function registerAll(services: Services, tenant: string, registrations: readonly
         try {
           const outcome = judgeItem(definitions, given, one, unit.now);
           if (outcome.created) added.push(outcome.row);
-          record(unit, one, outcome.created);
+          record(unit, one, outcome);
           return outcome;
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
@@ -74,24 +75,30 @@ function registerAll(services: Services, tenant: string, registrations: readonly
     if (added.length > 0) {
       const type = spec.tokenMapping.defaultActorType;
       const users = [...new Set(added.map((row) => row.user_id))].map((id) => ({ type, id }));
-      await Promise.all([unit.comeBack(users), insertConsents(unit.tx, tenant, added)]);
+      await Promise.all([unit.unmarkErased(users), insertConsents(unit.tx, tenant, added)]);
     }
     return outcomes;
   });
 }
 
-function record(unit: RecordUnit, wanted: Wanted, created: boolean): void {
+function record(unit: RecordUnit, wanted: Wanted, { row, created }: { row: ConsentRow; created: boolean }): void {
   const { asking, item, userId } = wanted;
-  unit.register([entryFor(wanted, created ? 'registered' : 'already_given', unit.now)]);
+  const { content_digest: contentDigest } = row;
+  const digest = contentDigest === null ? {} : { contentDigest };
+  unit.register([{ ...entryFor(wanted, created ? 'registered' : 'already_given', unit.now), ...digest }]);
   if (!created) return;
   const { name, version, document } = item;
-  unit.emit('CONSENT_REGISTERED', { requestor: callerName(asking.caller), userId, name, version, document });
+  unit.emit(consentRegistered, { requestor: callerName(asking.caller), userId, name, version, document });
 }
 
-/** What the users gave before, who wait for nobody else from now on; by keyOf. */
-async function hold(tx: Transaction, tenant: string, wanted: readonly Wanted[]): Promise<Map<string, ConsentRow[]>> {
+/** Locks the users. @returns what they consented to before, by keyOf */
+async function lockAndRead(
+  tx: Transaction,
+  tenant: string,
+  wanted: readonly Wanted[],
+): Promise<Map<string, ConsentRow[]>> {
   const users = [...new Set(wanted.map((one) => one.userId))];
-  if (users.length > 0 && !(await holdUsers(tx, tenant, users))) throw problem('tenant_not_found');
+  if (users.length > 0 && !(await lockUsers(tx, tenant, users))) throw problem('tenant_not_found');
   const pairs = new Map(wanted.map(({ userId, item }) => [keyOf(userId, item.name), { userId, name: item.name }]));
   const questions = [...pairs.values()].map((pair, n) => ({ n, ...pair }));
   const rows = questions.length === 0 ? [] : await readPastConsents(tx, tenant, questions);
@@ -111,7 +118,7 @@ function judgeItem(
   const key = keyOf(userId, name);
   const its = given.get(key) ?? [];
   const definition = definitions.get(name);
-  documentOf(definition, item);
+  const { content } = documentOf(definition, item).document;
   const before = its.find(
     (row) => row.version === version && row.document === document.version && row.language === document.language,
   );
@@ -120,6 +127,7 @@ function judgeItem(
   const row: NewConsent = {
     ...{ id: '', user_id: userId, definition: name, version, document: document.version, language: document.language },
     ...{ given_at: new Date(now).toISOString(), proof: proof ?? null, invited_at: null },
+    content_digest: content?.digest ?? null,
   };
   given.set(key, [...its, row]);
   return { row, created: true };

@@ -1,4 +1,4 @@
-/** Owns reading what users gave, together with what others ask of the same tenant meanwhile. */
+/** Reading what users gave, together with what others ask of the same tenant meanwhile. */
 
 import { BatchLoader } from '../core/batch-loader.ts';
 import type { Database } from '../core/db/database.ts';

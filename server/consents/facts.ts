@@ -18,7 +18,7 @@ export async function readConsentFacts(
 }
 
 /** By name; what is archived is not there. Where nothing is active any more, the consent itself is shown, as expired. */
-function consentFactsOf(rows: readonly GivenRow[], definitions: Definitions, now: number): ConsentFact[] {
+export function consentFactsOf(rows: readonly GivenRow[], definitions: Definitions, now: number): ConsentFact[] {
   const facts: ConsentFact[] = [];
   for (const [name, given] of Map.groupBy(rows, (row) => row.definition)) {
     const definition = definitions.get(name);

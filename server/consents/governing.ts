@@ -1,4 +1,4 @@
-/** Owns what the room's verbs share: what they need, who asks, whose consents it is about, and what is recorded of it. */
+/** What the room's verbs share: what they need, who asks, whose consents it is about, and what is recorded of it. */
 import type { Caller } from '../core/auth/schema.ts';
 import type { Author } from '../core/author.ts';
 import { wrongId } from '../core/ids.ts';
@@ -14,6 +14,7 @@ import type { ConsentHistory } from './consent-history.ts';
 export { entryOf } from '../ledger/index.ts';
 
 export type ConsentServices = WriteServices & {
+  baseUrl: string;
   ledger: Ledger;
   history: ConsentHistory;
   refusals: RefusalRecorder;
@@ -58,7 +59,7 @@ export function concerned(asking: Asking, said: string | undefined, pointer: str
   const own = userOf(asking);
   if (own !== undefined) {
     if (said === undefined || said === own) return own;
-    const detail = 'A user may ask and act for itself only.';
+    const detail = 'Users can act only for themselves.';
     throw problem('forbidden', { detail, errors: [{ pointer, detail }] });
   }
   const wrong = said === undefined ? undefined : wrongId(said);
@@ -70,6 +71,6 @@ export function concerned(asking: Asking, said: string | undefined, pointer: str
 export function concernedUser(asking: Asking, said: string | undefined, pointer: string): string {
   const user = concerned(asking, said, pointer);
   if (user !== undefined) return user;
-  const detail = 'A back end says which user it is about.';
+  const detail = 'A back end must specify the user.';
   throw problem('invalid_request', { detail, errors: [{ pointer, detail }] });
 }

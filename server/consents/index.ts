@@ -1,6 +1,6 @@
 /**
  * The consents room: what users have agreed to. Registering, revoking and reading, each in the ledger before its answer.
- * Records: read for each question, never held. Owns accord.user_consent and accord.consent_invitation.
+ * Records: read for each question, never cached.
  */
 export { ConsentHistory } from './consent-history.ts';
 export { consentsRoom } from './room.ts';

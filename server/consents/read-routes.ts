@@ -32,7 +32,7 @@ export function registerReadRoutes(app: App, services: Services): void {
     config: readers,
     errorHandler: services.refusals.errorHandler,
     schema: {
-      summary: 'A signed receipt for a consent',
+      summary: 'Read a signed receipt for a consent',
       description:
         'A compact JWS with the fields of ISO/IEC TS 27560 in the terms of the Data Privacy Vocabulary; the keys at /{tenant}/.well-known/jwks.json verify it.',
       params: OneParams,
@@ -49,9 +49,9 @@ function registerAsking(app: App, services: Services): void {
     config: readers,
     errorHandler: services.refusals.errorHandler,
     schema: {
-      summary: 'The document that concerns a user now',
+      summary: 'Read the document that currently applies to a user',
       description:
-        "A user asks for itself, a back end for the user that it names or for a new one. A user's GET is its first invitation where one is due; HEAD is not.",
+        "Users ask for themselves. A back end names a user; if it names none, the answer is for a new user. A user's GET counts as the first invitation if one is due; HEAD does not.",
       params: TenantParams,
       querystring: ActiveQuery,
       response: { 200: JudgementView },
@@ -64,7 +64,7 @@ function registerAsking(app: App, services: Services): void {
     config: readers,
     errorHandler: services.refusals.errorHandler,
     schema: {
-      summary: "All that still needs a user's answer",
+      summary: "List the documents that still need a user's answer",
       params: TenantParams,
       querystring: OutstandingQuery,
       response: { 200: OutstandingView },
@@ -82,7 +82,7 @@ function registerLists(app: App, services: Services): void {
     config: readers,
     errorHandler: services.refusals.errorHandler,
     schema: {
-      summary: "The caller's own consents, newest first",
+      summary: "List the caller's own consents, newest first",
       params: TenantParams,
       querystring: WholeQuery,
       response: { 200: ConsentsView },
@@ -104,7 +104,7 @@ function registerLists(app: App, services: Services): void {
     config: tenantReaders,
     errorHandler: services.refusals.errorHandler,
     schema: {
-      summary: "The consents of the tenant's users, newest first",
+      summary: "List the consents of the tenant's users, newest first",
       description: 'A page with `status` may hold fewer than `limit`.',
       params: TenantParams,
       querystring: Type.Object({ ...consentFilter, ...pageQuery }, { additionalProperties: false }),

@@ -1,13 +1,22 @@
 /** The verbs that read: what is active, what is outstanding, and what was given. Each is in the ledger before its answer. */
 import { callerName } from '../core/auth/name.ts';
 import { problem } from '../core/problems.ts';
-import { type Definition, definitionProblem, type Judgement, judge, judgeActive } from '../definitions/index.ts';
+import {
+  type Definition,
+  definitionProblem,
+  type Judgement,
+  judge,
+  judgeActive,
+  languageFor,
+  notActiveIn,
+} from '../definitions/index.ts';
 import { write } from '../writes/index.ts';
+import { consentInvited } from './events.ts';
 import { type Asking, type ConsentServices, concerned, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
 import { isOutstanding, judgementView, listedView, pastOf } from './rules.ts';
 import type { ConsentRow, JudgementView, ListedConsent } from './schema.ts';
-import { type ConsentFilter, holdUsers, insertInvitation, listConsents, readPasts } from './store.ts';
+import { type ConsentFilter, insertInvitation, listConsents, lockUsers, readPasts } from './store.ts';
 
 /**
  * What concerns a user, or for a back end that names none what a new user is offered. A user's own GET is the first
@@ -21,33 +30,37 @@ export async function readActive(
   query: { name: string; language: string; userId?: string | undefined },
   invites: boolean,
 ): Promise<JudgementView> {
-  const { name, language } = query;
+  const { name } = query;
+  const { tenant } = asking;
   const userId = concerned(asking, query.userId, '/query/userId');
   const definition = asking.served.snapshot.definitions.get(name);
   if (definition === undefined) throw definitionProblem('consent_definition_not_found');
   if (userId === undefined) {
     const now = services.clock.now();
-    const active = judgeActive(definition, language, now);
-    if (active === undefined) throw consentProblem('consent_not_active');
-    await services.ledger.append(asking.tenant, [
-      entryOf(asking, { ...aboutOf(name, active), type: 'read', time: now }),
-    ]);
-    return judgementView(name, active);
+    const active = judgeActive(definition, languageFor(definition, query.language, now), now);
+    if (active === undefined) throw notActive(definition, query.language, now);
+    await services.ledger.append(tenant, [entryOf(asking, { ...aboutOf(name, active), type: 'read', time: now })]);
+    return judgementView(definition, active, { baseUrl: services.baseUrl, tenant });
   }
-  const rows = await services.history.of(asking.tenant, userId, name);
+  const rows = await services.history.of(tenant, userId, name);
   const now = services.clock.now();
-  const judged = judge(definition, language, pastOf(rows), now);
-  if (judged === undefined) throw consentProblem('consent_not_active');
+  const judged = judge(definition, languageFor(definition, query.language, now), pastOf(rows), now);
+  if (judged === undefined) throw notActive(definition, query.language, now);
   const isOwn = asking.caller.kind === 'user' && invites;
   if (judged.invites !== undefined && isOwn) {
-    const [invited] = await invite(services, asking, userId, [definition], language, 'read');
-    if (invited === undefined) throw consentProblem('consent_not_active');
-    return judgementView(name, invited.judged);
+    const [invited] = await invite(services, asking, userId, [definition], query.language, 'read');
+    if (invited === undefined) throw notActive(definition, query.language, now);
+    return judgementView(definition, invited.judged, { baseUrl: services.baseUrl, tenant });
   }
-  await services.ledger.append(asking.tenant, [
+  await services.ledger.append(tenant, [
     entryOf(asking, { ...aboutOf(name, judged), userId, type: 'read', time: now }),
   ]);
-  return judgementView(name, judged);
+  return judgementView(definition, judged, { baseUrl: services.baseUrl, tenant });
+}
+
+function notActive(definition: Definition, language: string, now: number) {
+  const detail = notActiveIn(definition, language, now);
+  return consentProblem('consent_not_active', { detail, errors: [{ pointer: '/query/language', detail }] });
 }
 
 function aboutOf(name: string, { version, document, status }: Judgement<string>) {
@@ -69,7 +82,8 @@ export async function readOutstanding(
   const rows = Map.groupBy(await services.history.of(asking.tenant, userId), (row) => row.definition);
   const now = services.clock.now();
   const judged = definitions.flatMap((definition) => {
-    const found = judge(definition, query.language, pastOf(rows.get(definition.name) ?? []), now);
+    const language = languageFor(definition, query.language, now);
+    const found = judge(definition, language, pastOf(rows.get(definition.name) ?? []), now);
     return found && isOutstanding(found) ? [{ definition, judged: found }] : [];
   });
   const due = judged.filter((one) => one.judged.invites !== undefined).map((one) => one.definition);
@@ -77,18 +91,20 @@ export async function readOutstanding(
     const invited = await invite(services, asking, userId, due, query.language, 'outstanding');
     const others = judged.filter((one) => one.judged.invites === undefined);
     const all = [...others, ...invited.filter((one) => isOutstanding(one.judged))];
-    return views(all);
+    return views(services, asking, all);
   }
   await services.ledger.append(asking.tenant, [
     entryOf(asking, { userId, type: 'read', time: now, outcome: 'outstanding' }),
   ]);
-  return views(judged);
+  return views(services, asking, judged);
 }
 
 type Judged = { definition: Definition; judged: Judgement };
 
-function views(judged: readonly Judged[]): JudgementView[] {
-  return judged.map((one) => judgementView(one.definition.name, one.judged)).sort((a, b) => (a.name < b.name ? -1 : 1));
+function views({ baseUrl }: ConsentServices, { tenant }: Asking, judged: readonly Judged[]): JudgementView[] {
+  return judged
+    .map((one) => judgementView(one.definition, one.judged, { baseUrl, tenant }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** @param names separated by commas */
@@ -104,6 +120,7 @@ function named(definitions: ReadonlyMap<string, Definition>, names: string | und
 
 /**
  * Writes a user's first invitations where they are due, with the entries of the ledger, and judges anew.
+ * @param asked the language that the user asks for
  * @param reading the read that this comes with
  */
 async function invite(
@@ -111,24 +128,25 @@ async function invite(
   asking: Asking,
   userId: string,
   definitions: readonly Definition[],
-  language: string,
+  asked: string,
   reading: 'read' | 'outstanding',
 ): Promise<Judged[]> {
   const { tenant } = asking;
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
-    if (!(await holdUsers(tx, tenant, [userId]))) throw problem('tenant_not_found');
+    if (!(await lockUsers(tx, tenant, [userId]))) throw problem('tenant_not_found');
     const { now } = unit;
     const all = Map.groupBy(await readPasts(tx, tenant, [{ n: 0, userId, name: null }]), (row) => row.definition);
     const judged: Judged[] = [];
     for (const definition of definitions) {
       const { name } = definition;
       const past = pastOf(all.get(name) ?? []);
+      const language = languageFor(definition, asked, now);
       let found = judge(definition, language, past, now);
       if (found?.invites !== undefined) {
         const version = found.invites;
         await insertInvitation(tx, tenant, { userId, name, version }, unit.nowText);
-        unit.emit('CONSENT_INVITED', { requestor: callerName(asking.caller), userId, name, version });
+        unit.emit(consentInvited, { requestor: callerName(asking.caller), userId, name, version });
         const invitations = new Map([...past.invitations, [version, now]]);
         found = judge(definition, language, { ...past, invitations }, now);
         const outcome = found?.status ?? '';
@@ -163,7 +181,8 @@ export function readMoreOfMine(services: ConsentServices, asking: Asking, page: 
 
 function ownId(asking: Asking): string {
   const userId = userOf(asking);
-  if (userId === undefined) throw problem('forbidden', { detail: 'This is for users: a back end reads consents.' });
+  if (userId === undefined)
+    throw problem('forbidden', { detail: 'Only users can call this endpoint. Back ends read consents.' });
   return userId;
 }
 

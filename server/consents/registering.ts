@@ -12,7 +12,7 @@ import type { ConsentItem, ItemResult } from './schema.ts';
 
 /**
  * Registers what is sent; each item by itself, in its order. A refused item of a list is in the ledger as denied; a single
- * one is thrown, and recorded by whoever catches it.
+ * one is thrown, and recorded by the caller.
  * @param batch whether it was sent as a list: then a refusal is the item's result and not the request's
  * @returns one result an item
  * @throws Problem of the only item, without `batch`

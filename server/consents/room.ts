@@ -1,5 +1,3 @@
-/** Registers the consents room. */
-
 import { ledgerRoom } from '../ledger/index.ts';
 import { defineRoom } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
@@ -7,7 +5,9 @@ import { writesRoom } from '../writes/index.ts';
 import { ConsentBatchWriter } from './batch-writer.ts';
 import { ConsentHistory } from './consent-history.ts';
 import { erasingConsents } from './erasing.ts';
+import { consentEvents } from './events.ts';
 import { readConsentFacts } from './facts.ts';
+import { HolderReader } from './holders.ts';
 import { consentProblem } from './problems.ts';
 import { registerConsentRoutes } from './routes.ts';
 import { removeRestOfTenant, removeSomeOfTenant } from './tenant-store.ts';
@@ -17,14 +17,16 @@ type ReadFacts = [about: Parameters<typeof readConsentFacts>[1], now: number];
 export const consentsRoom = defineRoom({
   name: 'consents',
   tables: ['user_consent', 'consent_invitation'],
-  create({ database, encrypter, baseUrl }, use) {
+  create({ database, encrypter, baseUrl, scheduler }, use) {
     const writing = use(writesRoom);
     const { snapshotOf } = use(snapshotRoom);
     const { ledger, refusals } = use(ledgerRoom);
     const history = new ConsentHistory(database);
+    const holders = new HolderReader(database, scheduler);
     return {
       ...{ ...writing, encrypter, baseUrl, snapshotOf, ledger, history, refusals },
       batchWriter: new ConsentBatchWriter({ ...writing, snapshotOf }),
+      readHolders: (...asked: Parameters<HolderReader['read']>) => holders.read(...asked),
       readFacts: (...[about, now]: ReadFacts) => readConsentFacts(history, about, now),
     };
   },
@@ -32,5 +34,6 @@ export const consentsRoom = defineRoom({
   openapiTag: 'Consents',
   tenantRows: { removeSome: removeSomeOfTenant, removeRest: removeRestOfTenant },
   erasing: () => erasingConsents,
+  events: consentEvents,
   problems: consentProblem,
 });

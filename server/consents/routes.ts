@@ -36,9 +36,9 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     bodyLimit: limits.bodyBytesMax,
     errorHandler: services.refusals.errorHandler,
     schema: {
-      summary: 'Register a consent, or up to 50 with a result each',
+      summary: 'Register one consent, or a list of up to 50',
       description:
-        'For documents in effect of the active version, or of the version that the user consented to while that has not begun to end. Given before, it is answered with 200. A list is answered with 200 and one result an item.',
+        'The document must be in effect and belong to the active version, or to the version that the user consented to if its end of life has not started. If the consent was already given, the status is 200. A list is answered with 200 and one result per item.',
       params: TenantParams,
       body: RegisterBody,
       response: { 200: Type.Union([UserConsentView, BatchView]), 201: UserConsentView },
@@ -64,7 +64,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     bodyLimit: limits.smallBodyBytesMax,
     errorHandler: services.refusals.errorHandler,
     schema: {
-      summary: 'Record that a user does not agree to a document',
+      summary: 'Record that a user declines a document',
       params: TenantParams,
       body: RefusalBody,
       response: { 201: RefusalView },
@@ -87,7 +87,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
     errorHandler: services.refusals.errorHandler,
     schema: {
       summary: 'Invite a user to the successor of the version that it consented to',
-      description: 'The first invitation begins the grace period and stays; repeated, it is answered with 200.',
+      description: 'The first invitation starts the grace period and is kept. A repeated request is answered with 200.',
       params: TenantParams,
       body: InvitationBody,
       response: { 200: InvitedView, 201: InvitedView },
@@ -119,7 +119,7 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
     config: writers,
     errorHandler: services.refusals.errorHandler,
     schema: {
-      summary: "Revoke a consent, with the user's older ones of the same definition",
+      summary: "Revoke a consent and the user's older consents of the same definition",
       params: OneParams,
       response: { 204: Type.Null() },
     },
@@ -134,7 +134,7 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
     config: tenantWriters,
     errorHandler: services.refusals.errorHandler,
     schema: {
-      summary: 'Erase a user: its consents, its invitations, and its name in the ledger',
+      summary: 'Erase the consents and consent invitations of a user, and its id in the ledger',
       params: Type.Object({ tenant: Type.String(), userId: Type.String() }),
       response: { 204: Type.Null() },
     },

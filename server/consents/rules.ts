@@ -1,9 +1,10 @@
-/** Owns the rules of users' consents, pure: what may be registered, what is still to be answered, what a revocation takes. */
+/** The rules of users' consents, pure: what may be registered, what is still to be answered, what a revocation takes. */
 import { limits } from '../core/limits.ts';
 import { type Problem, problem } from '../core/problems.ts';
 import {
   type Definition,
   definitionProblem,
+  documentUrl,
   hasEnded,
   isOlder,
   type Judgement,
@@ -35,7 +36,10 @@ export function lastGiven(rows: readonly GivenRow[]): GivenRow | undefined {
 type Named = Pick<ConsentItem, 'name' | 'version' | 'document'>;
 
 /** @throws Problem 404 for what there is not */
-export function documentOf(definition: Definition | undefined, { version, document }: Named) {
+export function documentOf(
+  definition: Definition | undefined,
+  { version, document }: Pick<Named, 'version' | 'document'>,
+) {
   if (definition === undefined) throw definitionProblem('consent_definition_not_found');
   const found = definition.versions.find((one) => one.version === version);
   if (found === undefined) throw definitionProblem('consent_version_not_found');
@@ -80,7 +84,7 @@ function refused(code: Parameters<typeof consentProblem>[0], pointer: string, de
 export function checkProof({ proof }: ConsentItem, pointer: string): void {
   const bytes = proof === undefined ? 0 : Buffer.byteLength(JSON.stringify(proof));
   if (bytes <= limits.proofBytesMax) return;
-  const detail = `A proof has at most ${limits.proofBytesMax} bytes; this has ${bytes}.`;
+  const detail = `A proof can have at most ${limits.proofBytesMax} bytes; this one has ${bytes}.`;
   throw problem('invalid_request', { detail, errors: [{ pointer: `${pointer}/proof`, detail }] });
 }
 
@@ -109,14 +113,28 @@ export function revokedWith(definition: Definition | undefined, row: GivenRow, g
   );
 }
 
-export function judgementView(name: string, judgement: Judgement<string>): JudgementView {
+/** What the ledger and a consent keep of the text of a document that has one. */
+export function digestOf({ content }: ReturnType<typeof documentOf>['document']): { contentDigest?: string } {
+  return content?.digest === undefined ? {} : { contentDigest: content.digest };
+}
+
+/** @param at whose addresses are told */
+export function judgementView(
+  definition: Definition,
+  judgement: Judgement<string>,
+  at: { baseUrl: string; tenant: string },
+): JudgementView {
+  const { name } = definition;
   const { version, document, status, gracePeriodEnds } = judgement;
+  const { content } = documentOf(definition, judgement).document;
+  const address = () => documentUrl(at.baseUrl, at.tenant, { name, version, document });
   return {
     name,
     version,
     document,
     status: status as JudgementView['status'],
     ...(gracePeriodEnds === undefined ? {} : { gracePeriodEnds: new Date(gracePeriodEnds).toISOString() }),
+    ...(content && { content: { ...content, url: address() } }),
   };
 }
 
@@ -128,6 +146,7 @@ export function consentView(row: ConsentRow): UserConsentView {
     version: row.version,
     document: { version: row.document, language: row.language },
     givenAt: row.given_at,
+    ...(row.content_digest === null ? {} : { contentDigest: row.content_digest }),
     ...(row.proof === null ? {} : { proof: row.proof }),
   };
 }

@@ -1,18 +1,23 @@
 /** Shapes of the consents room: what callers send and get, and the rows. */
 import { type Static, type TSchema, Type } from 'typebox';
+import { patterns } from '../../crds/index.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import { userStatuses } from '../definitions/index.ts';
 
 type Proof = Record<string, unknown>;
 
-const name = Type.String({ minLength: 1, maxLength: limits.consentNameCharsMax, description: 'Of the definition.' });
+const name = Type.String({
+  minLength: 1,
+  maxLength: limits.consentNameCharsMax,
+  description: 'Name of the definition.',
+});
 const version = Type.String({ minLength: 1, maxLength: limits.consentVersionCharsMax });
 const language = Type.String({ minLength: 1, maxLength: limits.consentLanguageCharsMax });
 const userId = Type.String({
   minLength: 1,
   maxLength: limits.entityIdBytesMax,
-  description: "A back end names the user, by the actor id of the tenant's default type. Users may leave it out.",
+  description: "The id of the user, an actor of the tenant's default type. Required for back ends; users may omit it.",
 });
 const Document = Type.Object({ version, language }, { additionalProperties: false });
 
@@ -23,7 +28,7 @@ export const ConsentItem = Type.Object(
     proof: Type.Optional(
       Type.Record(Type.String({ minLength: 1, maxLength: 256 }), Type.Unknown(), {
         maxProperties: limits.proofMembersMax,
-        description: 'What the application keeps as evidence. Stored as it is, with the consent.',
+        description: 'Evidence that the application provides. It is stored unchanged with the consent.',
       }),
     ),
   },
@@ -31,7 +36,7 @@ export const ConsentItem = Type.Object(
 );
 export type ConsentItem = Static<typeof ConsentItem>;
 
-/** Not a union: of a wrong object one is told what is wrong in it, and not that it is no list. */
+/** Not a union: the error of an invalid object says what is wrong in it, and not that it is not a list. */
 export const RegisterBody = Type.Unsafe<ConsentItem | ConsentItem[]>({
   if: { type: 'array' },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -52,7 +57,7 @@ export const OutstandingQuery = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: limits.consentNamesCharsMax,
-        description: 'Names of definitions, separated by commas; absent, all.',
+        description: 'Names of definitions, separated by commas. Default: all.',
       }),
     ),
     language,
@@ -75,6 +80,8 @@ export const SeedLine = Type.Object(
     version,
     document: Document,
     givenAt: Type.String(),
+    /** Of the text that the user agreed to, where it is known. */
+    contentDigest: Type.Optional(Type.String({ pattern: patterns.digest.source })),
     /** When the user was first invited away from the version. */
     invitedAt: Type.Optional(Type.String()),
   },
@@ -83,15 +90,35 @@ export const SeedLine = Type.Object(
 export type SeedLine = Static<typeof SeedLine>;
 
 const DocumentView = Type.Object({ version: Type.String(), language: Type.String() });
+const contentDigest = Type.Optional(
+  Type.String({ description: 'SHA-256 of the text that was agreed to, where the document has one.' }),
+);
 export const JudgementView = Type.Object({
   name: Type.String(),
   version: Type.String(),
   document: DocumentView,
   status: Type.Enum([...userStatuses, 'active'], {
-    description: 'given, valid and grace are sufficient; required and expired are not; active: asked about no user.',
+    description:
+      'given, valid and grace are sufficient; required and expired are not. active: the request names no user.',
   }),
   gracePeriodEnds: Type.Optional(
-    Type.String({ format: 'date-time', description: 'With grace: the last moment to agree to this document.' }),
+    Type.String({ format: 'date-time', description: 'With grace: the deadline for agreeing to this document.' }),
+  ),
+  content: Type.Optional(
+    Type.Object(
+      {
+        title: Type.String(),
+        mediaType: Type.String(),
+        digest: Type.Optional(
+          Type.String({
+            description:
+              'sha256: and 64 hexadecimal digits, of what url serves. Of a text elsewhere: what its author stated.',
+          }),
+        ),
+        url: Type.String({ description: 'Where the text is, for everybody; receipts name the same address.' }),
+      },
+      { description: 'The text of the document, where it has one.' },
+    ),
   ),
 });
 export type JudgementView = Static<typeof JudgementView>;
@@ -104,6 +131,7 @@ export const UserConsentView = Type.Object({
   version: Type.String(),
   document: DocumentView,
   givenAt: Type.String({ format: 'date-time' }),
+  contentDigest,
   proof: Type.Optional(Type.Unsafe<Proof>({ type: 'object', additionalProperties: true })),
 });
 export type UserConsentView = Static<typeof UserConsentView>;
@@ -112,10 +140,13 @@ export const ConsentsView = Type.Object({ consents: Type.Array(Listed), cursor: 
 export type ListedConsent = Static<typeof Listed>;
 
 export const ItemResult = Type.Object({
-  status: Type.Integer({ description: '201: registered; 200: already given; otherwise why it was not.' }),
+  status: Type.Integer({ description: '201: registered. 200: already given. Otherwise the status of the problem.' }),
   consent: Type.Optional(UserConsentView),
   problem: Type.Optional(
-    Type.Object({ code: Type.String(), title: Type.String(), detail: Type.String() }, { description: 'Why not.' }),
+    Type.Object(
+      { code: Type.String(), title: Type.String(), detail: Type.String() },
+      { description: 'Why the consent was not registered.' },
+    ),
   ),
 });
 export type ItemResult = Static<typeof ItemResult>;
@@ -130,12 +161,12 @@ export const RefusalView = Type.Object({
 export const InvitedView = Type.Object({
   userId: Type.String(),
   name: Type.String(),
-  version: Type.String({ description: 'The version that the user is invited away from.' }),
+  version: Type.String({ description: 'The version that the user consented to.' }),
   invitedAt: Type.String({ format: 'date-time', description: 'When the user was first invited.' }),
   gracePeriodEnds: Type.String({ format: 'date-time' }),
 });
 
-/** What is judged of a consent: its proof, up to 4 KiB, is read only to be shown. */
+/** What is judged of a consent: its proof, up to 4 KiB, and the digest of its text are read only to be shown. */
 export const GivenRow = Type.Object({
   id: Type.String(),
   user_id: Type.String(),
@@ -148,7 +179,24 @@ export const GivenRow = Type.Object({
   invited_at: Nullable(Instant),
 });
 export type GivenRow = Static<typeof GivenRow>;
-export const ConsentRow = Type.Object({ ...GivenRow.properties, proof: Nullable(Json<Proof>()) });
+export const ConsentRow = Type.Object({
+  ...GivenRow.properties,
+  proof: Nullable(Json<Proof>()),
+  content_digest: Nullable(Type.String()),
+});
 export type ConsentRow = Static<typeof ConsentRow>;
+/** Who is asked about by question `n`, and a consent of theirs; without one, all but the id is null. */
+export const HolderRow = Type.Object({
+  n: Type.Integer(),
+  user_id: Type.String(),
+  named: Type.Boolean(),
+  id: Nullable(Type.String()),
+  definition: Nullable(Type.String()),
+  version: Nullable(Type.String()),
+  document: Nullable(Type.String()),
+  language: Nullable(Type.String()),
+  given_at: Nullable(Instant),
+  invited_at: Nullable(Instant),
+});
 /** A row for question `n`. */
 export const PastRow = Type.Object({ n: Type.Integer(), ...GivenRow.properties });

@@ -1,5 +1,5 @@
 /**
- * Owns importing consents that were given elsewhere, with their dates: into a tenant that has never been asked anything,
+ * Importing consents that were given elsewhere, with their dates: into a tenant that has never been asked anything,
  * so that what was revoked since never comes back.
  */
 import { Compile } from 'typebox/compile';
@@ -9,7 +9,7 @@ import { type WriteServices, write } from '../writes/index.ts';
 import type { ConsentServices } from './governing.ts';
 import { documentOf } from './rules.ts';
 import { SeedLine } from './schema.ts';
-import { holdUsers, insertConsents, insertInvitation, isUntouched } from './store.ts';
+import { insertConsents, insertInvitation, isUntouched, lockUsers } from './store.ts';
 
 const shape = Compile(SeedLine);
 type Refused = { line: number; detail: string };
@@ -46,14 +46,15 @@ export async function seedConsents(
   if (seeds.length === 0) return refused;
   const { result: written } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
-    // Nobody comes back here: an erasure is in the ledger, and then the tenant is not untouched.
-    if (!(await holdUsers(tx, tenant, [...new Set(seeds.map((one) => one.userId))]))) {
+    // No erased user can reappear here: an erasure is in the ledger, and then the tenant is not untouched.
+    if (!(await lockUsers(tx, tenant, [...new Set(seeds.map((one) => one.userId))]))) {
       throw problem('tenant_not_found');
     }
     if (!(await isUntouched(tx, tenant))) return false;
-    const rows = seeds.map(({ userId, name, version, document, givenAt }) => ({
+    const rows = seeds.map(({ userId, name, version, document, givenAt, contentDigest }) => ({
       ...{ id: '', user_id: userId, definition: name, version, document: document.version },
       ...{ language: document.language, given_at: givenAt, proof: null, invited_at: null },
+      content_digest: contentDigest ?? null,
     }));
     await insertConsents(tx, tenant, rows);
     for (const { userId, name, version, invitedAt } of seeds) {
@@ -62,7 +63,9 @@ export async function seedConsents(
     const actor = { type: 'cli', id: 'seed' };
     const outcome = { type: 'registered', time: now, actor, outcome: 'imported', requestId: 'seed' } as const;
     unit.register(
-      seeds.map(({ userId, name, version, document }) => ({ userId, name, version, document, ...outcome })),
+      seeds.map(({ userId, name, version, document, contentDigest }) => ({
+        ...{ userId, name, version, document, ...(contentDigest && { contentDigest }), ...outcome },
+      })),
     );
     return true;
   });
@@ -84,7 +87,7 @@ function readLine(text: string, now: number): SeedLine | { detail: string } {
     const instant = value[field];
     if (instant === undefined) continue;
     const ms = instantMs(instant);
-    if (ms === undefined || ms > now) return { detail: `/${field} must be an RFC 3339 instant that has passed` };
+    if (ms === undefined || ms > now) return { detail: `/${field} must be an RFC 3339 instant in the past` };
   }
   return value;
 }

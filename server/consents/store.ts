@@ -1,13 +1,15 @@
-/** All SQL of the consents room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { column, sql } from '../core/db/sql.ts';
+import { column, type Sql, sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
+import type { Holding } from '../facts/schema.ts';
 import { isLedgerEmpty } from '../ledger/index.ts';
-import { ConsentRow, PastRow } from './schema.ts';
+import { holders } from '../relationships/index.ts';
+import { ConsentRow, HolderRow, PastRow } from './schema.ts';
 
 const none = sql``;
 const judged = sql`c.id, c.user_id, c.definition, c.version, c.document, c.language, c.given_at, i.invited_at`;
-const columns = sql`${judged}, c.proof`;
+const columns = sql`${judged}, c.proof, c.content_digest`;
 const invited = sql`left join accord.consent_invitation i on i.tenant = c.tenant and i.user_id = c.user_id
   and i.definition = c.definition and i.version = c.version`;
 
@@ -31,7 +33,7 @@ export function readPasts(
   return tx.many(PastRow, sql`select q.n, ${judged} ${pasts(tenant, questions)}`);
 }
 
-/** The same with the proofs, for who shows what is already given. */
+/** The same with proofs and digests, for who shows what is already given. */
 export function readPastConsents(
   tx: Transaction,
   tenant: string,
@@ -40,17 +42,55 @@ export function readPastConsents(
   return tx.many(ConsentRow, sql`select ${columns} ${pasts(tenant, questions)}`);
 }
 
-const Held = Type.Object({ held: Type.Boolean() });
+/** Question `n`: those who have the relationship to an entity at an instant (RFC 3339). */
+type HoldingQuestion = { n: number; now: string } & Holding;
+
+/** Holders of relationships, and users who are named, with their consents; each has at least one row. */
+export function readHolders(
+  tx: Transaction,
+  tenant: string,
+  holdings: readonly HoldingQuestion[],
+  persons: readonly { n: number; userId: string }[],
+): Promise<Static<typeof HolderRow>[]> {
+  const given = (userId: Sql) =>
+    sql`left join accord.user_consent c on c.tenant = ${tenant} and c.user_id = ${userId} ${invited}`;
+  const told = sql`c.id, c.definition, c.version, c.document, c.language, c.given_at, i.invited_at`;
+  const texts = (of: (one: HoldingQuestion) => string) => column.texts(holdings, of);
+  const parts = [
+    ...(holdings.length > 0
+      ? [
+          sql`select q.n, h.id as user_id, false as named, ${told}
+            from unnest(${column.integers(holdings, (one) => one.n)}, ${texts((one) => one.from)}, ${texts((one) => one.name)},
+              ${texts((one) => one.to.type)}, ${texts((one) => one.to.id)}, ${column.instants(holdings, (one) => one.now)})
+              as q (n, from_type, name, to_type, to_id, now)
+            cross join lateral (${holders(tenant, limits.dataSubjectsMax + 1)}) as h ${given(sql`h.id`)}`,
+        ]
+      : []),
+    ...(persons.length > 0
+      ? [
+          sql`select q.n, q.user_id, true as named, ${told}
+            from unnest(${column.integers(persons, (one) => one.n)}, ${column.texts(persons, (one) => one.userId)})
+              as q (n, user_id) ${given(sql`q.user_id`)}`,
+        ]
+      : []),
+  ];
+  return tx.many(
+    HolderRow,
+    parts.reduce((all, part) => sql`${all} union all ${part}`),
+  );
+}
+
+const Locked = Type.Object({ locked: Type.Boolean() });
 
 /**
  * Until the end of the transaction nobody else registers, revokes or is invited for these users, and nobody erases the
- * tenant. They are held in an order of their own, so that two who hold several never wait for one another.
+ * tenant. They are locked in sorted order, so that two transactions that lock several do not deadlock.
  * @returns whether the tenant is there and active
  */
-export async function holdUsers(tx: Transaction, tenant: string, userIds: readonly string[]): Promise<boolean> {
+export async function lockUsers(tx: Transaction, tenant: string, userIds: readonly string[]): Promise<boolean> {
   const rows = await tx.many(
-    Held,
-    sql`select pg_advisory_xact_lock(hashtextextended('accord.consents.' || t.tenant || '.' || u.id, 0)) is not null as held
+    Locked,
+    sql`select pg_advisory_xact_lock(hashtextextended('accord.consents.' || t.tenant || '.' || u.id, 0)) is not null as locked
       from accord.tenant t, unnest(${column.texts([...userIds].sort(), (id) => id)}) as u (id)
       where t.tenant = ${tenant} and t.state = 'active' for key share of t`,
   );
@@ -67,12 +107,13 @@ export async function insertConsents(tx: Transaction, tenant: string, rows: read
   const texts = (of: (row: NewConsent) => string | null) => column.texts(rows, of);
   const inserted = await tx.many(
     Inserted,
-    sql`insert into accord.user_consent (tenant, user_id, definition, version, document, language, given_at, proof)
-      select ${tenant}, r.user_id, r.definition, r.version, r.document, r.language, r.given_at::timestamptz, r.proof::jsonb
+    sql`insert into accord.user_consent (tenant, user_id, definition, version, document, language, given_at, proof, content_digest)
+      select ${tenant}, r.user_id, r.definition, r.version, r.document, r.language, r.given_at::timestamptz, r.proof::jsonb,
+        r.content_digest
       from unnest(${texts((row) => row.user_id)}, ${texts((row) => row.definition)}, ${texts((row) => row.version)},
         ${texts((row) => row.document)}, ${texts((row) => row.language)}, ${texts((row) => row.given_at)},
-        ${texts((row) => (row.proof === null ? null : JSON.stringify(row.proof)))})
-        as r (user_id, definition, version, document, language, given_at, proof)
+        ${texts((row) => (row.proof === null ? null : JSON.stringify(row.proof)))}, ${texts((row) => row.content_digest)})
+        as r (user_id, definition, version, document, language, given_at, proof, content_digest)
       returning id, concat_ws(e'\\x01', user_id, definition, version, document, language) as key`,
   );
   const ids = new Map(inserted.map(({ id, key }) => [key, id]));
@@ -128,7 +169,7 @@ export function listConsents(
 
 const Untouched = Type.Object({ untouched: Type.Boolean() });
 
-/** Whether nobody ever gave or asked anything in the tenant: each request leaves an entry in the ledger. */
+/** Whether there was never a request about consents in the tenant: each leaves an entry in the ledger. */
 export async function isUntouched(tx: Transaction, tenant: string): Promise<boolean> {
   const { untouched } = await tx.one(
     Untouched,

@@ -1,4 +1,4 @@
-/** Whose write it is: the tenant, whom the audit names, and the keys of the requests that it carries out. */
+/** The author of a write: the tenant, the actor for the audit, and the Idempotency-Keys of its requests. */
 import type { Actor } from './auth/schema.ts';
 import type { Once } from './once.ts';
 import type { Writer } from './ownership.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns asking together: questions of one tenant that come while others are being answered go together in the next
+ * Asking together: questions of one tenant that come while others are being answered go together in the next
  * reading, and every question is answered by a reading that begins after it was asked.
  */
 import { limits } from './limits.ts';

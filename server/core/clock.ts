@@ -1,4 +1,4 @@
-/** Owns time. Every other file takes a Clock, so that a test can hold the instant still. */
+/** The only source of time: every other file takes a Clock, so that a test can stop it. */
 
 /** `now()` is milliseconds since the Unix epoch; `monotonic()` is milliseconds that never go back, from any origin. */
 export type Clock = { now(): number; monotonic(): number };

@@ -1,5 +1,5 @@
 /**
- * Owns configuration: environment variables with the prefix ACCORD_, read once, checked, frozen. docs/configuration.md
+ * Configuration: environment variables with the prefix ACCORD_, read once, checked, frozen. docs/configuration.md
  * is generated from this schema. An unknown ACCORD_ variable or a bad value stops the start with all that is wrong.
  */
 import { type Static, type TProperties, Type } from 'typebox';
@@ -145,7 +145,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const wrong: string[] = [];
   for (const [name, value] of Object.entries(environment)) {
     if (name.startsWith('ACCORD_') && value !== undefined && !(name in properties)) {
-      wrong.push(`${name}: there is no such variable`);
+      wrong.push(`${name}: unknown variable`);
     }
   }
   for (const [name, schema] of Object.entries(properties) as [string, { type: string; default?: unknown }][]) {
@@ -183,7 +183,7 @@ export function parseListen(listen: string): { host: string; port: number } {
 /** A required variable. @throws ConfigError naming it and what wants it */
 export function requireVariable(config: Config, name: keyof Config, forWhat: string): string {
   const value = config[name];
-  if (typeof value !== 'string') throw new ConfigError(`${name}: needed by ${forWhat}`);
+  if (typeof value !== 'string') throw new ConfigError(`${name}: required by ${forWhat}`);
   return value;
 }
 

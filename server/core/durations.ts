@@ -1,5 +1,5 @@
 /**
- * Owns histograms that are cheap to fill: prom-client's own took 0.5 us an observation (a closure, labels to check, a
+ * Histograms that are cheap to fill: prom-client's own took 0.5 us an observation (a closure, labels to check, a
  * bucket looked up by its number as text), which every decision pays. Its Registry reads these when somebody scrapes.
  */
 import type { Metric, Registry } from 'prom-client';

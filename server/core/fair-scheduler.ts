@@ -1,5 +1,5 @@
 /**
- * Owns whose work the main thread does next: start-time fair queueing between tenants. Each tenant has a virtual time, the
+ * Whose work the main thread does next: start-time fair queueing between tenants. Each tenant has a virtual time, the
  * time that its work took on the main thread, and whoever has had least goes first. Work is done from the check phase of the
  * event loop for a bounded slice of each turn, so that what arrives is read in between.
  *

@@ -1,4 +1,4 @@
-/** Owns reading instants: RFC 3339 with a zone, of a day that exists, in UTC from year 1 to 9999. */
+/** Reading instants: RFC 3339 with a zone, of a day that exists, in UTC from year 1 to 9999. */
 
 const RFC3339 = /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 

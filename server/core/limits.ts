@@ -37,7 +37,7 @@ export const limits = {
   rateLimitCallersMax: 10_000, // remembered; past this the one that was idle longest is forgotten
   rateLimitAddressesMax: 10_000,
   inputDepthMax: 64,
-  explainedBodyValuesMax: 1000, // of a larger body that is refused, only the first wrong place is told
+  allErrorsBodyValuesMax: 1000, // of a larger body that is refused, only the first wrong place is told
 
   // Policies: sources
   policyNameCharsMax: 253,
@@ -77,12 +77,17 @@ export const limits = {
   isolatedPatientPerTenantMax: 64, // slow evaluations, tests, drafts and explained decisions that wait for the worker
   isolatedProgramBytesMax: 32 * 1024 * 1024, // of stored policies that the worker keeps
   explainingWasmBytesMax: 32 * 1024 * 1024, // of programs that are not served, in each of the two places that keep them
+  traceCallsMax: 10_000, // of functions in one evaluation that are remembered to explain it; what is beyond is left out
+  whyNotRulesMax: 64, // rules told of in one explanation of a deny, those behind conditions included
+  whyNotValueCharsMax: 256, // of JSON of one value; longer ones are cut
+  whyNotTriesMax: 12, // evaluations of one explanation that try what would allow
   evaluateMemoryPages: 256, // 16 MiB
   evaluateInputBytesMax: 1024 * 1024,
   evaluateResultBytesMax: 64 * 1024,
   evaluateResultDepthMax: 72, // an answer may echo the deepest input
   decisionLogQueueMax: 20_000,
   decisionLogQueueCharsMax: 64 * 1024 * 1024, // of all requests and answers that wait to be recorded
+  decisionsLookedAtMax: 20_000, // of the decision log, for one page of a search; the cursor goes on behind them
   replayRecordsMax: 1000, // of the decision log, in one replay
   replayMsMax: 20_000, // then it tells what it has found
   replayExamplesMax: 20,
@@ -122,7 +127,7 @@ export const limits = {
   subjectCharsMax: 512,
   accessTokenTtlMsMax: 86_400_000, // what a Tenant may ask for at most
   portalTokenTtlMs: 86_400_000,
-  invitationTtlMs: 604_800_000, // of a member's
+  memberInvitationTtlMs: 604_800_000, // of a member's
   memberInvitationsMax: 200, // open ones of a tenant
   invitationKeyAgeMsMax: 7_776_000_000, // 90 days: past this the next invitation is signed by a new key
   redeemingsMax: 2, // at once on a server: nobody in particular may ask for it
@@ -150,6 +155,7 @@ export const limits = {
 
   // Database
   statementTimeoutMs: 10_000, // of a tenant's transaction
+  roundTripExtraMs: 2500, // beyond the time of a statement, for all statements that were sent in one round trip
   systemStatementTimeoutMs: 60_000, // loading every tenant's snapshot is one statement a kind
 
   // Tenants
@@ -164,11 +170,15 @@ export const limits = {
   typesMax: 1000, // of actors and resources together, and as many of relationships
   entityIdBytesMax: 1024,
   attributeCharsMax: 4096, // of one value
+  attributeFiltersMax: 8, // of a list of actors or resources
+  entitiesScannedMax: 2000, // for one page of such a list; past this it ends with what it has, and a cursor
   importLineBytesMax: 8192,
   importBatchLinesMax: 5000,
   importBytesMax: 8 * 1024 * 1024 * 1024,
   importIdleMs: 60_000, // without a byte
   relationshipQuotaMarginItems: 100_000, // with no more than so many left of a tenant's quota, its writers take turns
+  importAnalyzeRowsMin: 1000, // created by an import: Postgres analyzes the table then, if they are also the next share of it
+  importAnalyzePercentMin: 10,
   importErrorsMax: 1000, // told of one import; all are counted
   exportPageItemsMax: 5000,
   deletePageItemsMax: 20_000, // relationships in one statement
@@ -183,7 +193,7 @@ export const limits = {
   // Idempotency-Key
   idempotencyKeyCharsMax: 255,
   idempotencyKeptMs: 86_400_000,
-  idempotencyAnswerWaitMs: 30_000, // from when a key was claimed until its answer is not to be expected any more
+  idempotencyAnswerWaitMs: 30_000, // from when a key was reserved until its answer is not to be expected any more
   idempotencyAnswerBytesMax: 16 * 1024, // a longer one is not stored
   idempotencyKeysPerUserMax: 1000, // remembered at once; back ends have their tenant's limits
 
@@ -199,6 +209,11 @@ export const limits = {
   consentLanguageCharsMax: 64,
   consentVersionsMax: 32, // of a definition
   consentDocumentsMax: 128, // of a version, in all languages
+  consentTitleCharsMax: 200,
+  consentBodyBytesMax: 64 * 1024, // of a document's content; escaped as JSON it fits into bodyBytesMax
+  consentNestingDepthMax: 64, // of the elements of HTML; what is deeper loses its markup and keeps its words
+  consentLanguagesShownMax: 64, // in a 404
+  plainTextsKept: 32, // documents whose text was made from HTML
   periodCharsMax: 47,
 
   // Writes
@@ -230,6 +245,7 @@ export const limits = {
   factsEntriesMax: 1000, // a side
   factsEdgesMax: 4000, // stored relationships on the ways of inheritance, a side
   factsDerivedMax: 10_000, // relationships that follow from those, a side
+  dataSubjectsMax: 100,
   inheritanceDepthMax: 12, // stored relationships that one inherited relationship passes
   factsPointersMax: 32, // relationships that are asked for one by one, a side; with more of them all are fetched
   factsQuestionsMax: 32, // in one query; with all that wait in one, this process and Postgres wait for each other in turn
@@ -277,6 +293,6 @@ export const limits = {
   leaseDurationMs: 15_000, // others wait this long after the last renewal that they saw
   leaseRenewDeadlineMs: 10_000, // without a renewal for this long a leader ends
   leaseRetryMs: 2000,
-  leaseOfReleaseMs: 60_000, // as long as nobody leads after `accord finalizers remove`, for its operator to be uninstalled in
+  finalizerRemovalLeaseMs: 60_000, // as long as nobody leads after `accord finalizers remove`, for its operator to be uninstalled in
   termClaimWaitMs: 500, // transactions of the term before end by themselves, or are ended
 } as const;

@@ -1,42 +1,6 @@
-/** Owns the log: one switch from an observation to a line of JSON (pino), each with its level. Nothing else logs. */
+/** The log: one switch from an observation to a line of JSON (pino), each with its level. Nothing else logs. */
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { GroundKind, Observation } from './observe.ts';
-
-type Level = 'debug' | 'info' | 'warn' | 'error';
-
-const levels: Record<GroundKind, Level> = {
-  snapshot_swapped: 'debug',
-  snapshot_failed: 'error',
-  snapshot_stale: 'error',
-  database_lost: 'warn',
-  database_back: 'info',
-  listen_reconnected: 'info',
-  migrated: 'info',
-  policy_compiled: 'debug',
-  compiler_replaced: 'warn',
-  compiler_ended: 'debug',
-  decided: 'debug',
-  decision_failed: 'warn',
-  searched: 'debug',
-  policy_suspended: 'warn',
-  decision_log_dropped: 'warn',
-  token_refused: 'debug',
-  jwks_fetched: 'debug',
-  jwks_failed: 'warn',
-  request_failed: 'error',
-  reconciled: 'info',
-  reconcile_failed: 'warn',
-  source_failed: 'warn',
-  watch_resumed: 'debug',
-  relisted: 'info',
-  status_failed: 'warn',
-  kubernetes_throttled: 'warn',
-  kubernetes_events_dropped: 'warn',
-  ledger_sealed: 'info',
-  mass_deletion_held: 'error',
-  wakeup_missed: 'error',
-  background_failed: 'error',
-};
+import { type Level, levelOf, type Observation } from './observe.ts';
 
 /** What an error may say in the log. Libraries hang connections, statements and their parameters on theirs. */
 const errorFieldsTold = [
@@ -91,6 +55,5 @@ export function logObservation(logger: Logger, observation: Observation): void {
     name,
     typeof value === 'string' ? withoutCredentials(value) : value,
   ]);
-  const level = (levels as Partial<Record<string, Level>>)[kind] ?? 'info';
-  logger[level](Object.fromEntries(told), kind);
+  logger[levelOf(kind)](Object.fromEntries(told), kind);
 }

@@ -1,16 +1,16 @@
 /**
- * Owns the metrics: Prometheus series, and which observations they are made of. A room makes its own (Room.metrics). Tenants are
+ * The metrics: Prometheus series, and which observations they are made of. A room makes its own (Room.metrics). Tenants are
  * not labels: there may be 100,000.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Durations } from './durations.ts';
-import type { Observation } from './observe.ts';
+import { isFailure, type Observation } from './observe.ts';
 
 const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export type Metrics = { registry: Registry; record(observation: Observation): void };
 
-/** By the kind of an observation, what becomes of it. Each kind has one recorder. */
+/** By the kind of an observation, what becomes of it. A kind has one recorder at most. */
 export type Recorders = {
   [Kind in Observation['kind']]?: (observation: Extract<Observation, { kind: Kind }>) => void;
 };
@@ -53,36 +53,10 @@ function metersOf(registry: Registry): Meters {
 /** Of what belongs to no room. */
 function groundRecorders(meters: Meters): Recorders {
   const tokensRefused = meters.counter('tokens_refused_total', 'Tokens refused by reason.', ['reason']);
-  const reconciled = meters.counter('reconciled_total', 'Resources reconciled by result.', ['ready']);
-  const resumed = 'Watches that ended and were resumed.';
-  const watchesResumed = meters.counter('kubernetes_watches_resumed_total', resumed, ['resource']);
-  const read = 'Lists of a resource that were read as a whole.';
-  const relists = meters.counter('kubernetes_relists_total', read, ['resource']);
-  const massDeletionsHeld = meters.counter(
-    'mass_deletions_held_total',
-    'Mass deletions that are held until somebody confirms them.',
-  );
-  const wakeupsMissed = meters.counter(
-    'wakeups_missed_total',
-    'Manifests that the operator looked at too late; a fault of it.',
-  );
-  const nothing = () => {};
-  return {
-    token_refused: ({ reason }) => tokensRefused.inc({ reason }),
-    reconciled: ({ ready }) => reconciled.inc({ ready: String(ready) }),
-    watch_resumed: ({ resource }) => watchesResumed.inc({ resource }),
-    relisted: ({ resource }) => relists.inc({ resource }),
-    mass_deletion_held: () => massDeletionsHeld.inc(),
-    wakeup_missed: () => wakeupsMissed.inc(),
-    migrated: nothing,
-    jwks_fetched: nothing,
-    listen_reconnected: nothing,
-    database_back: nothing,
-  };
+  return { token_refused: ({ reason }) => tokensRefused.inc({ reason }) };
 }
 
 /**
- * What nobody records is a failure, and counted by its kind.
  * @param makers of the rooms
  * @throws Error when one kind of observation is recorded by two
  */
@@ -99,9 +73,9 @@ export function createMetrics(makers: readonly ((meters: Meters) => Recorders | 
     }
   }
   const record = (observation: Observation): void => {
-    const recorder = recorders[observation.kind];
-    if (recorder === undefined) failures.inc({ kind: observation.kind });
-    else recorder(observation as never);
+    const { kind } = observation;
+    if (isFailure(kind)) failures.inc({ kind });
+    recorders[kind]?.(observation as never);
   };
   return { registry, record };
 }

@@ -1,4 +1,4 @@
-/** Owns the bound on how deeply a value may be nested, which keeps recursion over it, here and in Wasm, off the stack's end. */
+/** The bound on how deeply a value may be nested, which keeps recursion over it, here and in Wasm, off the stack's end. */
 
 /** Whether arrays and objects are nested at most `levels` deep in `value`. Cycles are too deep. Linear. */
 export function nestsWithin(value: unknown, levels: number): boolean {

@@ -1,5 +1,5 @@
 /**
- * Owns the closed list of entities that can be observed. Code emits; an observation becomes a log line (log.ts) and metrics
+ * The closed list of what can be observed. Code emits; an observation becomes a log line (log.ts) and metrics
  * (metrics.ts, and each room's), so that no log string is scattered about.
  */
 
@@ -8,7 +8,7 @@ type GroundObservation =
   | { kind: 'snapshot_failed'; tenant?: string; error: unknown }
   | { kind: 'snapshot_stale'; sinceMs: number }
   | { kind: 'database_lost'; error: unknown }
-  | { kind: 'database_back'; afterMs: number }
+  /** `afterMs`: since the connection was lost, or could not be opened for the first time. */
   | { kind: 'listen_reconnected'; afterMs: number }
   | { kind: 'migrated'; name: string; ms: number }
   | { kind: 'policy_compiled'; tenant: string; ok: boolean; ms: number; cached: boolean }
@@ -43,6 +43,49 @@ export interface RoomObservations {}
 export type Observation =
   | GroundObservation
   | { [Kind in keyof RoomObservations]: { kind: Kind } & RoomObservations[Kind] }[keyof RoomObservations];
-export type GroundKind = GroundObservation['kind'];
+export type Level = 'debug' | 'info' | 'warn' | 'error';
+
+/** `isFailure`: counted by accord_failures_total. What has a metric of its own is not. */
+const kinds: Record<GroundObservation['kind'], { level: Level; isFailure?: true }> = {
+  snapshot_swapped: { level: 'debug' },
+  snapshot_failed: { level: 'error', isFailure: true },
+  snapshot_stale: { level: 'error', isFailure: true },
+  database_lost: { level: 'warn', isFailure: true },
+  listen_reconnected: { level: 'info' },
+  migrated: { level: 'info' },
+  policy_compiled: { level: 'debug' },
+  compiler_replaced: { level: 'warn', isFailure: true },
+  compiler_ended: { level: 'debug' },
+  decided: { level: 'debug' },
+  decision_failed: { level: 'warn' },
+  searched: { level: 'debug' },
+  policy_suspended: { level: 'warn' },
+  decision_log_dropped: { level: 'warn' },
+  token_refused: { level: 'debug' },
+  jwks_fetched: { level: 'debug' },
+  jwks_failed: { level: 'warn', isFailure: true },
+  request_failed: { level: 'error', isFailure: true },
+  reconciled: { level: 'info' },
+  reconcile_failed: { level: 'warn', isFailure: true },
+  source_failed: { level: 'warn', isFailure: true },
+  watch_resumed: { level: 'debug' },
+  relisted: { level: 'info' },
+  status_failed: { level: 'warn', isFailure: true },
+  kubernetes_throttled: { level: 'warn' },
+  kubernetes_events_dropped: { level: 'warn', isFailure: true },
+  ledger_sealed: { level: 'info' },
+  mass_deletion_held: { level: 'error' },
+  wakeup_missed: { level: 'error' },
+  background_failed: { level: 'error', isFailure: true },
+};
+const kindOf = (kind: string) => (kinds as Partial<Record<string, { level: Level; isFailure?: true }>>)[kind];
+
+export function levelOf(kind: string): Level {
+  return kindOf(kind)?.level ?? 'info';
+}
+
+export function isFailure(kind: string): boolean {
+  return kindOf(kind)?.isFailure === true;
+}
 
 export type Observe = (observation: Observation) => void;

@@ -1,21 +1,21 @@
 /**
- * Owns what an action knows of an Idempotency-Key: where its route states `config.once` and the request has the header,
- * `request.once` is there, and the action claims the key in its own transaction. server/idempotency does the rest.
+ * What an action knows of an Idempotency-Key: where its route states `config.once` and the request has the header,
+ * `request.once` is there, and the action reserves the key in its own transaction. server/idempotency does the rest.
  */
 import { Type } from 'typebox';
 import type { Transaction } from './db/transaction.ts';
 import { limits } from './limits.ts';
 
 export type Once = {
-  /** Whoever claims several claims them in this order, so that no two wait for one another. */
+  /** Whoever reserves several reserves them in this order, so that no two wait for one another. */
   readonly id: string;
   /**
    * Records that the action was carried out: it holds when the transaction is committed. server/writes calls it before it takes
-   * other locks, but after the lock against erasing (holdWrites): an erasure that begins makes those wait who want that lock, and
+   * other locks, but after the lock against erasing (lockErasingShared): an erasure that begins makes those wait who want that lock, and
    * whoever waited there with a key would stop those who have the lock and wait for the key.
    * @throws Problem idempotency_key_in_use when another request with this key was faster
    */
-  claim(tx: Transaction): Promise<void>;
+  reserve(tx: Transaction): Promise<void>;
 };
 
 /** What a route states of its answers. `secrets`: members that hold a secret; an answer with one of them is not stored. */
@@ -35,13 +35,13 @@ export const IdempotencyKey = Type.Optional(
     pattern: '^[\\x21-\\x7e]+$',
     maxLength: limits.idempotencyKeyCharsMax,
     description:
-      'Visible ASCII characters of your own choice, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again: it gets the answer of the first one, with Idempotency-Replayed: true. The key with another request is 422.',
+      'Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422.',
   }),
 );
 
-export async function claimAll(tx: Transaction, all: readonly (Once | undefined)[]): Promise<void> {
-  const claims = all.filter((one) => one !== undefined).sort((a, b) => (a.id < b.id ? -1 : 1));
-  for (const one of claims) await one.claim(tx);
+export async function reserveAll(tx: Transaction, all: readonly (Once | undefined)[]): Promise<void> {
+  const keys = all.filter((one) => one !== undefined).sort((a, b) => (a.id < b.id ? -1 : 1));
+  for (const one of keys) await one.reserve(tx);
 }
 
 /** For the writer of an action: no member at all without a key. */

@@ -1,5 +1,5 @@
 /**
- * Owns the rule of two writers and one owner: manifests and the Config API write the same rows, and a row says whose
+ * The rule of two writers and one owner: manifests and the Config API write the same rows, and a row says whose
  * it is. The comparison is made under the tenant's row lock, in the transaction that writes.
  */
 import type { Once } from './once.ts';
@@ -30,33 +30,34 @@ export const ownershipProblem = defineProblems({
   owned_by_manifest: {
     status: 409,
     title: 'Owned by a manifest',
-    when: 'The object is managed by a manifest and is changed there, not through the API.',
+    when: 'The object is managed by a manifest and cannot be changed through the API.',
   },
   owned_by_api: {
     status: 409,
     title: 'Owned by the API',
-    when: 'The object was made through the API; a manifest takes it over only with adoptionPolicy Adopt.',
+    when: 'The object was created through the API. A manifest can take it over only with adoptionPolicy Adopt.',
   },
   duplicate_name: {
     status: 409,
     title: 'Name taken by another manifest',
-    when: 'An older manifest already claims this name in this tenant.',
+    when: 'An older manifest already owns this name in this tenant.',
   },
   config_authority: {
     status: 409,
     title: 'Not the configuration authority',
-    when: "The tenant's configAuthority lets only the other writer change its configuration.",
+    when: "The tenant's configAuthority allows only the other writer (the API or manifests) to change its configuration.",
   },
 });
 
 type ConfigAuthority = 'PerObject' | 'Kubernetes' | 'Api';
 
 /**
- * Says whether the writer may write a row, and whether that takes it over.
+ * Checks that the writer may write a row.
  * @param current the row's owner, undefined when there is no row
+ * @returns `adopted`: the write takes the row over from the API
  * @throws Problem owned_by_manifest, owned_by_api, duplicate_name or config_authority
  */
-export function claim(
+export function checkOwnership(
   current: Owner | undefined,
   writer: Writer,
   authority: ConfigAuthority = 'PerObject',
@@ -75,22 +76,22 @@ export function claim(
     if (writer.adopt) return 'adopted';
     throw ownershipProblem('owned_by_api');
   }
-  // The same manifest, or one made again under the same name: its uid is new, its claim is not.
+  // The same manifest, or one made again under the same name: its uid is new, its right to the name is not.
   if (isSameManifest(current, writer.owner)) return 'own';
   throw ownershipProblem('duplicate_name', {
-    detail: `The manifest ${describeOwner(current)} already claims this name.`,
+    detail: `The manifest ${describeOwner(current)} already owns this name.`,
   });
 }
 
 /**
- * As claim, for a deletion: the row of a manifest goes with that very object, told by its uid, and not with another that
+ * As checkOwnership, for a deletion: the row of a manifest goes with that very object, told by its uid, and not with another that
  * had or has its name.
  */
-export function claimDeletion(current: Owner, writer: Writer, authority: ConfigAuthority = 'PerObject'): void {
-  claim(current, writer, authority);
+export function checkDeletionOwnership(current: Owner, writer: Writer, authority: ConfigAuthority = 'PerObject'): void {
+  checkOwnership(current, writer, authority);
   if (isSameObject(current, writer.owner)) return;
   throw ownershipProblem('duplicate_name', {
-    detail: `The manifest ${describeOwner(current)} was made again; the row belongs to that one.`,
+    detail: `The manifest ${describeOwner(current)} was recreated, and the new manifest owns the object.`,
   });
 }
 

@@ -1,4 +1,4 @@
-/** Owns ISO 8601 durations as a calendar adds them: in UTC, years and months first, the day clamped to its month's last. */
+/** ISO 8601 durations as a calendar adds them: in UTC, years and months first, the day clamped to its month's last. */
 
 /** Whole numbers, none negative. */
 export type Period = {

@@ -1,5 +1,5 @@
 /**
- * Owns errors that a caller is told about: RFC 9457 problems. A room lists its own in its problems.ts with
+ * Errors that callers see: RFC 9457 problems. A room lists its own in its problems.ts with
  * `defineProblems` and throws `problem('code', {...})`; app.ts encodes them in one place. The cause stays in the log.
  */
 
@@ -54,15 +54,19 @@ export function defineProblems<const Table extends Record<string, ProblemDefinit
 
 /** Problems that belong to no room. */
 export const problem = defineProblems({
-  invalid_request: { status: 400, title: 'Invalid request', when: 'The request is malformed or breaks a rule.' },
-  unauthenticated: { status: 401, title: 'Not authenticated', when: 'No usable access token came with the request.' },
-  tenant_not_found: { status: 404, title: 'Tenant not found', when: 'There is no such tenant, or it is disabled.' },
-  forbidden: { status: 403, title: 'Forbidden', when: 'The caller may not do this.' },
-  not_found: { status: 404, title: 'Not found', when: 'There is nothing at this address for this caller.' },
+  invalid_request: {
+    status: 400,
+    title: 'Invalid request',
+    when: 'The request is malformed or violates a validation rule.',
+  },
+  unauthenticated: { status: 401, title: 'Not authenticated', when: 'The request has no valid access token.' },
+  tenant_not_found: { status: 404, title: 'Tenant not found', when: 'The tenant does not exist or is disabled.' },
+  forbidden: { status: 403, title: 'Forbidden', when: 'The caller is not allowed to do this.' },
+  not_found: { status: 404, title: 'Not found', when: 'The path does not exist, or the caller cannot see it.' },
   precondition_failed: {
     status: 412,
     title: 'Precondition failed',
-    when: 'If-Match names another version of the object.',
+    when: 'If-Match does not match the current version of the object.',
   },
   body_too_large: { status: 413, title: 'Body too large', when: 'The request body is larger than the limit.' },
   unsupported_media_type: {
@@ -73,26 +77,30 @@ export const problem = defineProblems({
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    when: 'A quota of the caller or its tenant is used up. RateLimit-Policy names the quota, Retry-After says when there is more.',
+    when: 'A quota of the caller or its tenant is exhausted. RateLimit-Policy names the quota; Retry-After says when to retry.',
     retryAfterSeconds: 1,
   },
-  internal_error: { status: 500, title: 'Internal error', when: 'Something failed here; the log has the cause.' },
+  internal_error: {
+    status: 500,
+    title: 'Internal error',
+    when: 'The server failed to process the request. Its log has the cause.',
+  },
   not_ready: {
     status: 503,
     title: 'Not ready',
-    when: 'The server is starting, is shutting down, or has no database, or the database did not finish in time.',
+    when: 'The server is starting or shutting down, the database is unreachable, or it did not respond in time.',
     retryAfterSeconds: 1,
   },
   stale: {
     status: 503,
     title: 'State too old',
-    when: 'The server has not confirmed its state with the database for longer than ACCORD_MAX_STALENESS.',
+    when: 'The server could not confirm its state with the database for longer than ACCORD_MAX_STALENESS.',
     retryAfterSeconds: 1,
   },
   revision_not_reached: {
     status: 503,
     title: 'Revision not reached',
-    when: 'State as new as Accord-Min-Revision asks did not arrive in time.',
+    when: 'The server did not reach the revision in Accord-Min-Revision in time.',
     retryAfterSeconds: 1,
   },
 });

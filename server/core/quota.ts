@@ -1,5 +1,5 @@
 /**
- * Says that a quota is used up: what a caller or a tenant may use in a window of time. Only these 429 have the fields of
+ * The error of an exhausted quota: what a caller or a tenant may use in a window of time. Only these 429 have the fields of
  * draft-ietf-httpapi-ratelimit-headers. A server that is busy with other work is no quota: those problems have Retry-After
  * only (retryAfterSeconds in problems.ts), because how long the work takes does not depend on what the caller used.
  */

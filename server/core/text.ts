@@ -1,4 +1,7 @@
-/** Which strings are texts that can be stored and sent, and what becomes of the others. U+FFFD stands for what is no character. */
+/**
+ * Which strings are texts that can be stored and sent, and what becomes of the others; and counts in sentences. U+FFFD stands for
+ * what is no character.
+ */
 
 /** Whether it holds no half of a surrogate pair, which UTF-8 cannot say (RFC 7493 section 2.1), and no NUL, which Postgres does not hold. */
 export function isText(text: string): boolean {
@@ -26,4 +29,9 @@ export function storableJson(json: string): string {
 
 function withoutEscaped(escapes: RegExp, json: string): string {
   return json.includes('\\u') ? json.replace(escapes, (found) => (found.length === 6 ? '\ufffd' : found)) : json;
+}
+
+/** `1 manifest`, `2 manifests`, `1,000 policies`. @param many its plural, where that is not the noun and an s */
+export function counted(count: number, noun: string, many = `${noun}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : many}`;
 }

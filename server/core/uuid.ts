@@ -1,2 +1,2 @@
-/** Owns the text form of the identifiers that Accord gives: UUIDs in lower case, as Postgres writes them. */
+/** The text form of the identifiers that Accord gives: UUIDs in lower case, as Postgres writes them. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

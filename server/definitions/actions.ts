@@ -7,11 +7,12 @@ import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
-import { claim, type Writer } from '../core/ownership.ts';
+import { checkOwnership, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
 import { checkIfMatch } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, write } from '../writes/index.ts';
+import { changedContent, contentPlan } from './content.ts';
 import { definitionProblem } from './problems.ts';
 import {
   attributesOf,
@@ -20,13 +21,23 @@ import {
   checkNotPast,
   checkStartsLater,
   endOfLifeOf,
+  fallbackOf,
   isDefinitionLocked,
   isDocumentLocked,
   isEndOfLifeLocked,
+  isSameDocument,
   isVersionLocked,
+  lockedDocument,
   textOf,
 } from './rules.ts';
-import type { DocumentBody, EndOfLifeBody, StoredDefinition, StoredDocument, StoredVersion } from './schema.ts';
+import type {
+  DefinitionBody,
+  DocumentBody,
+  EndOfLifeBody,
+  StoredDefinition,
+  StoredDocument,
+  StoredVersion,
+} from './schema.ts';
 import {
   countDefinitions,
   readDefinition,
@@ -45,7 +56,7 @@ type DocumentKey = VersionKey & { language: string; document: string };
 
 /**
  * Creates or replaces a definition; what is below it stays. It takes one that is archived out of the archive.
- * @param body its custom attributes
+ * @param body its custom attributes, and languageFallback: that is no part of what users agree to, so time does not lock it
  * @throws Problem definition_locked, consent_name_invalid, consent_attributes_invalid, definition_quota_reached,
  *   precondition_failed, and those of ownership
  */
@@ -54,22 +65,23 @@ export async function putDefinition(
   writer: Writer,
   tenant: string,
   name: string,
-  body: Body,
+  { languageFallback: asked, ...custom }: DefinitionBody,
   options: PutOptions = {},
 ): Put {
   checkName(name, limits.consentNameCharsMax, '/params/name');
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readDefinition(unit.tx, tenant, name);
-    claim(row?.archived ? undefined : row?.owner, writer, unit.tenantRow.spec.configAuthority);
+    checkOwnership(row?.archived ? undefined : row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.revision);
-    const attributes = attributesOf(unit.tenantRow.spec, 'definition', body, '');
-    const same = row !== undefined && isDeepStrictEqual(row.attributes, attributes);
-    if (row && isDefinitionLocked(row, unit.now) && !(row.archived && same)) {
+    const attributes = attributesOf(unit.tenantRow.spec, 'definition', custom, '');
+    const keeps = row !== undefined && isDeepStrictEqual(row.attributes, attributes);
+    if (row && isDefinitionLocked(row, unit.now) && !(keeps && (row.archived || asked !== undefined))) {
       throw definitionProblem('definition_locked');
     }
-    if (same && !row.archived) return { revision: row.revision };
+    const fallback = fallbackOf(asked);
+    if (keeps && !row.archived && row.languageFallback === fallback.languageFallback) return { revision: row.revision };
     if (row === undefined) await checkQuota(unit);
-    await upsertDefinition(unit.tx, tenant, { name, attributes, revision: unit.revision }, writer);
+    await upsertDefinition(unit.tx, tenant, { name, attributes, ...fallback, revision: unit.revision }, writer);
     unit.changed('consent_definition', name, row?.archived ? 'restore' : 'put');
     return { revision: unit.revision };
   });
@@ -123,7 +135,7 @@ export async function putEndOfLife(
     checkIfMatch(options.ifMatch, row.endOfLife && row.revision);
     const { now } = unit;
     if (row.endOfLife && isEndOfLifeLocked(row.endOfLife, now)) {
-      const detail = `Its startDate, ${textOf(row.endOfLife.startDate)}, is reached.`;
+      const detail = `The startDate, ${textOf(row.endOfLife.startDate)}, has been reached.`;
       throw definitionProblem('end_of_life_locked', { detail });
     }
     const endOfLife = endOfLifeOf(body, '');
@@ -137,14 +149,15 @@ export async function putEndOfLife(
 
 /**
  * Creates or replaces a document, until it takes effect.
- * @throws Problem consent_version_not_found, document_locked, date_in_past, effective_date_taken, and as putDefinition
+ * @throws Problem consent_version_not_found, document_locked, date_in_past, effective_date_taken, consent_content_invalid, and
+ *   as putDefinition
  */
 export async function putDocument(
   services: DefinitionServices,
   writer: Writer,
   tenant: string,
   { name, version, language, document }: DocumentKey,
-  { effectiveDate, ...custom }: DocumentBody,
+  { effectiveDate, content, ...custom }: DocumentBody,
   options: PutOptions = {},
 ): Put {
   checkName(language, limits.consentLanguageCharsMax, '/params/language');
@@ -156,18 +169,20 @@ export async function putDocument(
     checkIfMatch(options.ifMatch, row?.revision);
     const { now } = unit;
     if (row && isDocumentLocked(row, now)) {
-      throw definitionProblem('document_locked', { detail: `It is in effect since ${textOf(row.effectiveDate)}.` });
+      throw lockedDocument({ name, version, document: row }, '', changedContent(row.content, content));
     }
     const attributes = attributesOf(unit.tenantRow.spec, 'document', custom, '');
-    const plan = { version: document, language, effectiveDate: dateOf(effectiveDate), attributes };
+    const written = contentPlan(row?.content, content, '');
+    const plan = { version: document, language, effectiveDate: dateOf(effectiveDate), attributes, ...written };
     checkNotPast(plan.effectiveDate, now, '');
     checkDateIsFree(versions, version, plan, '');
-    if (row && isDeepStrictEqual({ ...row, revision: 0 }, { ...plan, revision: 0 })) return { revision: row.revision };
+    if (row && isSameDocument(row, plan)) return { revision: row.revision };
     if (row === undefined && parent.documents.length >= limits.consentDocumentsMax) {
       throw quotaReached(`A version may have ${limits.consentDocumentsMax} documents.`);
     }
     await upsertDocument(unit.tx, tenant, { name, version }, { document: plan, revision: unit.revision });
-    unit.changed('consent_definition', name, 'put', { version, language, document, effectiveDate });
+    const digest = plan.content?.digest === undefined ? {} : { contentDigest: plan.content.digest };
+    unit.changed('consent_definition', name, 'put', { version, language, document, effectiveDate, ...digest });
     return { revision: unit.revision };
   });
 }
@@ -175,7 +190,7 @@ export async function putDocument(
 function dateOf(text: string): number {
   const ms = instantMs(text);
   if (ms === undefined) {
-    const detail = 'Must be an RFC 3339 instant with a zone, of a day that exists.';
+    const detail = 'Must be an RFC 3339 instant with a time zone, on a day that exists.';
     throw problem('invalid_request', { detail, errors: [{ pointer: '/effectiveDate', detail }] });
   }
   return ms;
@@ -189,7 +204,7 @@ async function openDefinition(
 ): Promise<StoredDefinition> {
   const row = await readDefinition(tx, tenant, name);
   if (row === undefined || row.archived) throw definitionProblem('consent_definition_not_found');
-  claim(row.owner, writer, tenantRow.spec.configAuthority);
+  checkOwnership(row.owner, writer, tenantRow.spec.configAuthority);
   return row;
 }
 

@@ -3,11 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConsentDefinitionSpec } from '../../crds/index.ts';
 import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
+import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { checkQuota, type DefinitionServices } from './actions.ts';
 import { type DefinitionState, planOf, stateOf } from './manifest.ts';
+import { isSameDocument } from './rules.ts';
 import type { DefinitionPlan, StoredDefinition, StoredVersion, VersionPlan } from './schema.ts';
 import {
   archiveDefinition,
@@ -33,14 +34,18 @@ export async function applyDefinition(
 ): Promise<ConfigWritten<{ revision: number }>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const stored = await readDefinition(unit.tx, tenant, spec.name);
-    const claimed = claim(stored?.archived ? undefined : stored?.owner, writer, unit.tenantRow.spec.configAuthority);
+    const ownership = checkOwnership(
+      stored?.archived ? undefined : stored?.owner,
+      writer,
+      unit.tenantRow.spec.configAuthority,
+    );
     const plan = planOf(stored, spec, { tenant: unit.tenantRow.spec, now: unit.now });
     if (stored === undefined) await checkQuota(unit);
     else if (!stored.archived && isDeepStrictEqual(stored.owner, writer.owner) && isSame(stored, plan)) {
       return { revision: revisionOf(stored) };
     }
     await savePlan(unit.tx, tenant, stored, plan, unit.revision, writer);
-    const action = claimed === 'adopted' ? 'adopt' : stored?.archived ? 'restore' : 'put';
+    const action = ownership === 'adopted' ? 'adopt' : stored?.archived ? 'restore' : 'put';
     unit.changed('consent_definition', spec.name, action);
     return { revision: unit.revision };
   });
@@ -52,23 +57,26 @@ function revisionOf({ revision, versions }: StoredDefinition): number {
   return Math.max(revision, ...below);
 }
 
-function isSame({ name, attributes, versions }: StoredDefinition, plan: DefinitionPlan): boolean {
-  return isDeepStrictEqual(sorted({ name, attributes, versions }), sorted(plan));
+function isSame(stored: StoredDefinition, plan: DefinitionPlan): boolean {
+  return isDeepStrictEqual(sorted(stored), sorted(plan));
 }
 
 /** Without revisions, in an order of its own. */
-function sorted({ name, attributes, versions }: DefinitionPlan): DefinitionPlan {
+function sorted({ name, attributes, languageFallback, versions }: DefinitionPlan): DefinitionPlan {
   const order = (a: string, b: string) => (a < b ? -1 : 1);
   return {
     name,
     attributes,
+    ...(languageFallback && { languageFallback }),
     versions: versions
       .map(({ version, attributes, endOfLife, documents }) => ({
         version,
         attributes,
         ...(endOfLife && { endOfLife }),
         documents: documents
-          .map(({ version, language, effectiveDate, attributes }) => ({ version, language, effectiveDate, attributes }))
+          .map(({ version, language, effectiveDate, attributes, content }) => ({
+            ...{ version, language, effectiveDate, attributes, ...(content && { content }) },
+          }))
           .sort((a, b) => order(`${a.language}/${a.version}`, `${b.language}/${b.version}`)),
       }))
       .sort((a, b) => order(a.version, b.version)),
@@ -84,8 +92,8 @@ async function savePlan(
   revision: number,
   writer: Writer,
 ): Promise<void> {
-  const { name, attributes } = plan;
-  await upsertDefinition(tx, tenant, { name, attributes, revision }, writer);
+  const { name } = plan;
+  await upsertDefinition(tx, tenant, { ...plan, revision }, writer);
   const wanted = new Set(plan.versions.map((one) => one.version));
   for (const { version } of stored?.versions ?? []) {
     if (!wanted.has(version)) await removeVersion(tx, tenant, { name, version });
@@ -115,8 +123,7 @@ async function saveVersion(
   }
   for (const document of documents) {
     const before = stored?.documents.find(isOne(document));
-    const same = before && isDeepStrictEqual({ ...before, revision: 0 }, { ...document, revision: 0 });
-    if (!same) await upsertDocument(tx, tenant, key, { document, revision });
+    if (!before || !isSameDocument(before, document)) await upsertDocument(tx, tenant, key, { document, revision });
   }
 }
 
@@ -130,7 +137,7 @@ export function archiveManifestDefinition(
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readDefinition(unit.tx, tenant, name);
     if (row === undefined || row.archived) return;
-    claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
+    checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
     await archiveDefinition(unit.tx, tenant, { name, revision: unit.revision }, writer);
     unit.changed('consent_definition', name, 'archive');
   });

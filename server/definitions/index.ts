@@ -1,9 +1,9 @@
 /**
  * The definitions room: what users are asked to consent to. Definitions with versions and documents are configuration,
- * served from the snapshot; `judge` says which document concerns a user at an instant. Owns accord.consent_definition,
- * accord.consent_version and accord.consent_document.
+ * served from the snapshot; `judge` says which document concerns a user at an instant.
  */
 export type { DefinitionServices } from './actions.ts';
+export { documentUrl } from './address.ts';
 export { applyDefinition, archiveManifestDefinition, findDefinition, transferDefinition } from './apply.ts';
 export {
   type GivenConsent,
@@ -20,10 +20,11 @@ export {
   type UserStatus,
   userStatuses,
 } from './judge.ts';
-export { type DefinitionState, pastDates, planOf } from './manifest.ts';
+export { languageFor, notActiveIn } from './languages.ts';
+export { type DefinitionState, pastDates, planOf, sanitizedContents, wrongContents } from './manifest.ts';
 export { definitionProblem } from './problems.ts';
 export { resourceKinds } from './resource-kind.ts';
 export { definitionsRoom } from './room.ts';
 export { definitionsOf } from './rules.ts';
 export type { Definition, Definitions } from './schema.ts';
-export { loadDefinitions } from './store.ts';
+export { loadBodies, loadDefinitions } from './store.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns which document of a consent definition concerns a user at an instant, and whether what the user gave suffices
+ * Which document of a consent definition concerns a user at an instant, and whether what the user gave suffices
  * ("Consents" in the API's design). Pure: decisions, answers and the tests' table all come here.
  */
 import { addPeriod, type Period } from '../core/periods.ts';
@@ -128,7 +128,7 @@ export function newestGiven(
     // Where it was never in the language, it is as old as in the first language that it was in.
     const inLanguage = firstEffective(version, now, language);
     const first = inLanguage === Number.POSITIVE_INFINITY ? firstEffective(version, now) : inLanguage;
-    // Nothing of it is in effect (it was defined anew): nobody can have consented to that.
+    // Nothing of it is in effect (it was defined anew), so it has no consents.
     if (first === Number.POSITIVE_INFINITY) continue;
     if (newest === undefined || first > newest.first) newest = { version, first };
   }

@@ -1,11 +1,14 @@
 /**
- * Owns what a manifest asks of a stored definition, pure. One manifest carries all versions and documents, so most of it
+ * What a manifest asks of a stored definition, pure. One manifest carries all versions and documents, so most of it
  * is past: that must be as it is stored. What is new must not lie in the past, unless the tenant allows restoring.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ConsentDefinitionSpec } from '../../crds/index.ts';
 import { instantMs } from '../core/instants.ts';
+import type { ProblemPlace } from '../core/problems.ts';
 import type { TenantSpec } from '../tenants/index.ts';
+import { changedContent, contentPlan, wrongContent } from './content.ts';
+import { removedFrom } from './html.ts';
 import { judgeActive } from './judge.ts';
 import {
   attributesOf,
@@ -13,14 +16,23 @@ import {
   checkStartsLater,
   definitionOf,
   endOfLifeOf,
+  fallbackOf,
   isDefinitionLocked,
   isDocumentLocked,
   isEndOfLifeLocked,
   isVersionLocked,
+  lockedDocument,
   refused,
   textOf,
 } from './rules.ts';
-import type { DefinitionPlan, DocumentPlan, EndOfLifePlan, StoredDefinition, VersionPlan } from './schema.ts';
+import type {
+  DefinitionPlan,
+  DocumentPlan,
+  DocumentWrite,
+  EndOfLifePlan,
+  StoredDefinition,
+  VersionPlan,
+} from './schema.ts';
 
 type ManifestVersion = ConsentDefinitionSpec['versions'][number];
 type ManifestDocument = ManifestVersion['documents'][number];
@@ -29,7 +41,7 @@ export type Context = { tenant: TenantSpec; now: number };
 /**
  * The definition as it is to be.
  * @throws Problem document_locked, version_locked, definition_locked, end_of_life_locked, date_in_past,
- *   end_of_life_invalid, effective_date_taken, consent_attributes_invalid, each with its place in the spec
+ *   end_of_life_invalid, effective_date_taken, consent_attributes_invalid, consent_content_invalid, each with its place in the spec
  */
 export function planOf(
   stored: StoredDefinition | undefined,
@@ -39,18 +51,21 @@ export function planOf(
   const { now } = context;
   const kept = stored && isDefinitionLocked(stored, now) ? stored : undefined;
   if (kept && !isDeepStrictEqual(kept.attributes, spec.attributes ?? {})) {
-    const detail = 'Documents of it are in effect: its attributes stay as they are.';
+    const detail = 'The attributes cannot change because documents of the definition are in effect.';
     throw refused('definition_locked', '/attributes', detail);
   }
   const attributes = kept?.attributes ?? attributesIn(context, 'definition', spec, '');
   const before = new Map(stored?.versions.map((one) => [one.version, one]));
-  const versions = spec.versions.map((one, i) => versionPlan(before.get(one.version), one, `/versions/${i}`, context));
+  const versions = spec.versions.map((one, i) =>
+    versionPlan(spec.name, before.get(one.version), one, `/versions/${i}`, context),
+  );
   checkNothingLost(stored, versions, now);
   checkDatesDiffer(versions);
-  return { name: spec.name, attributes, versions };
+  return { name: spec.name, attributes, ...fallbackOf(spec.languageFallback), versions };
 }
 
 function versionPlan(
+  name: string,
   stored: VersionPlan | undefined,
   spec: ManifestVersion,
   pointer: string,
@@ -58,14 +73,14 @@ function versionPlan(
 ): VersionPlan {
   const kept = stored && isVersionLocked(stored, context.now) ? stored : undefined;
   if (kept && !isDeepStrictEqual(kept.attributes, spec.attributes ?? {})) {
-    const detail = 'Documents of the version are in effect: its attributes stay as they are.';
+    const detail = 'The attributes cannot change because documents of the version are in effect.';
     throw refused('version_locked', `${pointer}/attributes`, detail);
   }
   const attributes = kept?.attributes ?? attributesIn(context, 'version', spec, pointer);
   const endOfLife = endOfLifePlan(stored?.endOfLife, spec.endOfLife, `${pointer}/endOfLife`, context);
   const documents = spec.documents.map((one, i) => {
     const before = stored?.documents.find((old) => old.language === one.language && old.version === one.version);
-    return documentPlan(before, one, `${pointer}/documents/${i}`, context);
+    return documentPlan({ name, version: spec.version }, before, one, `${pointer}/documents/${i}`, context);
   });
   return { version: spec.version, attributes, ...(endOfLife && { endOfLife }), documents };
 }
@@ -79,7 +94,7 @@ function endOfLifePlan(
   const wanted = spec && endOfLifeOf(spec, pointer);
   if (isDeepStrictEqual(stored, wanted)) return wanted;
   if (stored && isEndOfLifeLocked(stored, now)) {
-    const detail = `Its startDate, ${textOf(stored.startDate)}, is reached: it ends at ${textOf(stored.endDate)} with ${stored.gracePeriod}.`;
+    const detail = `The startDate, ${textOf(stored.startDate)}, has been reached: endDate stays ${textOf(stored.endDate)} and gracePeriod stays ${stored.gracePeriod}.`;
     throw refused('end_of_life_locked', pointer, detail);
   }
   if (wanted && !mayRestore(tenant)) checkStartsLater(wanted, now, pointer);
@@ -88,25 +103,51 @@ function endOfLifePlan(
 
 /** Without an effectiveDate a document takes effect when it is first accepted, and keeps that date. */
 function documentPlan(
+  of: { name: string; version: string },
   stored: DocumentPlan | undefined,
   spec: ManifestDocument,
   pointer: string,
   context: Context,
-): DocumentPlan {
+): DocumentWrite {
   const { now, tenant } = context;
   const { version, language } = spec;
   const given = spec.effectiveDate === undefined ? undefined : instantMs(spec.effectiveDate);
   if (stored !== undefined && isDocumentLocked(stored, now)) {
-    const { effectiveDate, attributes } = stored;
+    const { effectiveDate, attributes, content } = stored;
+    const changed = changedContent(content, spec.content);
     const isSame = effectiveDate === (given ?? effectiveDate) && isDeepStrictEqual(attributes, spec.attributes ?? {});
-    if (isSame) return { version, language, effectiveDate, attributes };
-    const detail = `The document is in effect since ${textOf(effectiveDate)} and stays as it is; a change needs a new document.`;
-    throw refused('document_locked', pointer, detail);
+    if (isSame && changed === undefined)
+      return { version, language, effectiveDate, attributes, ...(content && { content }) };
+    throw lockedDocument({ ...of, document: stored }, pointer, changed);
   }
   const attributes = attributesIn(context, 'document', spec, pointer);
   const effectiveDate = given ?? now;
   if (stored?.effectiveDate !== effectiveDate && !mayRestore(tenant)) checkNotPast(effectiveDate, now, pointer);
-  return { version, language, effectiveDate, attributes };
+  return { version, language, effectiveDate, attributes, ...contentPlan(stored?.content, spec.content, pointer) };
+}
+
+/**
+ * What is wrong with the texts of a spec, as pointers into it. planOf says the first of these, of documents that are not in
+ * effect; this asks without what is stored.
+ */
+export function wrongContents({ versions }: Pick<ConsentDefinitionSpec, 'versions'>): ProblemPlace[] {
+  return eachContent(versions).flatMap(({ content, pointer }) => wrongContent(content, pointer) ?? []);
+}
+
+/** What sanitizing removes of the texts of a spec. */
+export function sanitizedContents({ versions }: Pick<ConsentDefinitionSpec, 'versions'>): ProblemPlace[] {
+  return eachContent(versions).flatMap(({ content: { body, mediaType }, pointer }) => {
+    const removed = body === undefined || mediaType !== 'text/html' ? [] : removedFrom(body);
+    return removed.length === 0 ? [] : [{ pointer: `${pointer}/body`, detail: removed.join(', ') }];
+  });
+}
+
+function eachContent(versions: readonly ManifestVersion[]) {
+  return versions.flatMap(({ documents }, v) =>
+    documents.flatMap(({ content }, d) =>
+      content === undefined ? [] : [{ content, pointer: `/versions/${v}/documents/${d}/content` }],
+    ),
+  );
 }
 
 /** What is locked keeps the attributes that it has, whatever the tenant declares by now: these are of what is not. */
@@ -162,7 +203,7 @@ function checkNothingLost(stored: StoredDefinition | undefined, versions: readon
     for (const document of old.documents) {
       if (!isDocumentLocked(document, now)) continue;
       if (kept.some((one) => one.language === document.language && one.version === document.version)) continue;
-      const detail = `The document ${document.version} in ${document.language} of version ${old.version} is in effect since ${textOf(document.effectiveDate)} and cannot be left out.`;
+      const detail = `The document ${document.version} in ${document.language} of version ${old.version} has been in effect since ${textOf(document.effectiveDate)} and cannot be removed.`;
       throw refused('document_locked', index < 0 ? '/versions' : `/versions/${index}/documents`, detail);
     }
   }

@@ -4,28 +4,28 @@ export const definitionProblem = defineProblems({
   consent_definition_not_found: {
     status: 404,
     title: 'Consent definition not found',
-    when: 'The tenant has no consent definition of this name, or it is archived and takes nothing new.',
+    when: 'The tenant has no consent definition with this name, or the definition is archived and accepts no changes.',
   },
   consent_version_not_found: {
     status: 404,
     title: 'Consent version not found',
-    when: 'The consent definition has no version of this name.',
+    when: 'The consent definition has no version with this name.',
   },
   consent_document_not_found: {
     status: 404,
     title: 'Consent document not found',
-    when: 'The version has no such document, or none in this language.',
+    when: 'The version does not have this document, or not in this language.',
   },
   end_of_life_not_found: { status: 404, title: 'No end of life', when: 'The version has no endOfLife.' },
   consent_name_invalid: {
     status: 400,
     title: 'Invalid name',
-    when: 'Names of definitions, versions, documents and languages are printable characters without / ? # and backslash.',
+    when: 'Names of definitions, versions, documents and languages must consist of printable characters other than / ? # and backslash.',
   },
   consent_attributes_invalid: {
     status: 400,
     title: 'Invalid attributes',
-    when: 'A custom attribute is not declared by the tenant, is required and missing, or is of another type.',
+    when: 'A custom attribute is not declared by the tenant, is required but missing, or has the wrong type.',
   },
   definition_locked: {
     status: 400,
@@ -40,31 +40,51 @@ export const definitionProblem = defineProblems({
   document_locked: {
     status: 400,
     title: 'Document cannot be modified',
-    when: 'Its effectiveDate is reached. A change needs a new document.',
+    when: 'The effectiveDate of the document has been reached. Create a new document instead.',
   },
   end_of_life_locked: {
     status: 400,
     title: 'End of life cannot be modified',
-    when: 'Its startDate is reached.',
+    when: 'The startDate of the end of life has been reached.',
   },
   date_in_past: {
     status: 400,
     title: 'Date in the past',
-    when: 'An effectiveDate cannot lie in the past, and a startDate must lie in the future.',
+    when: 'An effectiveDate must not be in the past, and a startDate must be in the future.',
   },
   end_of_life_invalid: {
     status: 400,
     title: 'Invalid end of life',
-    when: 'The startDate must lie before the endDate, and gracePeriod is an ISO 8601 duration that is not negative.',
+    when: 'The startDate must be before the endDate, and gracePeriod must be a non-negative ISO 8601 duration.',
   },
   effective_date_taken: {
     status: 400,
     title: 'Effective date taken',
-    when: 'Another document of the definition in this language takes effect at the same instant.',
+    when: 'Another document of the definition in this language has the same effectiveDate.',
+  },
+  consent_content_invalid: {
+    status: 400,
+    title: 'Invalid content',
+    when: 'A content has either a body or a url; its body is a text of the media type that it says, of bounded size, and matches the digest, if one is stated.',
+  },
+  consent_content_not_found: {
+    status: 404,
+    title: 'Document without content',
+    when: 'There is no such document in effect, or it has no content.',
+  },
+  consent_content_not_acceptable: {
+    status: 406,
+    title: 'Media type not available',
+    when: 'The document is not available in a media type of the Accept header.',
+  },
+  consent_content_damaged: {
+    status: 500,
+    title: 'Content damaged',
+    when: 'The stored text does not have the digest that was recorded for it, so it is not shown.',
   },
   definition_quota_reached: {
     status: 409,
-    title: 'Too many',
-    when: 'The tenant has as many definitions as it may, the definition as many versions, or the version as many documents.',
+    title: 'Quota of consent definitions reached',
+    when: 'The tenant has the maximum number of definitions, the definition of versions, or the version of documents.',
   },
 });

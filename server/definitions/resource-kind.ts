@@ -4,17 +4,16 @@ import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import type { DefinitionServices } from './actions.ts';
 import { applyDefinition, archiveManifestDefinition, findDefinition, transferDefinition } from './apply.ts';
 
-const definitionKind: ResourceKind<{ definitions: DefinitionServices }, ConsentDefinitionManifest> = {
+const definitionKind: ResourceKind<DefinitionServices, ConsentDefinitionManifest> = {
   kind: 'ConsentDefinition',
   plural: 'consentdefinitions',
   order: 50,
   claims: (manifest) => claimOf(manifest, manifest.spec.name),
-  find: ({ definitions }, { tenant, name }) => findDefinition(definitions, tenant, name),
-  put: ({ definitions }, writer, { tenant }, manifest) => applyDefinition(definitions, writer, tenant, manifest.spec),
-  transfer: ({ definitions }, writer, { tenant, name }, to) =>
-    transferDefinition(definitions, writer, tenant, name, to),
-  remove: ({ definitions }, writer, { tenant, name }) => archiveManifestDefinition(definitions, writer, tenant, name),
-  describe: async ({ definitions }, { tenant, name }) => {
+  find: (definitions, { tenant, name }) => findDefinition(definitions, tenant, name),
+  put: (definitions, writer, { tenant }, manifest) => applyDefinition(definitions, writer, tenant, manifest.spec),
+  transfer: (definitions, writer, { tenant, name }, to) => transferDefinition(definitions, writer, tenant, name, to),
+  remove: (definitions, writer, { tenant, name }) => archiveManifestDefinition(definitions, writer, tenant, name),
+  describe: async (definitions, { tenant, name }) => {
     const state = (await findDefinition(definitions, tenant, name))?.state;
     return state && { ...state, active: state.active.slice(0, bounds.consentActiveMax) };
   },

@@ -1,4 +1,3 @@
-/** Registers the definitions room. */
 import { countOfManifests } from '../core/db/owned.ts';
 import { defineRoom } from '../room/room.ts';
 import { loadedByName, snapshotPart } from '../room/tenant-snapshot.ts';
@@ -24,7 +23,6 @@ export const definitionsRoom = defineRoom({
   create(_ground, use): DefinitionRouteServices {
     return { ...use(writesRoom), served: use(snapshotRoom).served };
   },
-  writtenByOperator: true,
   resourceKinds,
   routes: registerDefinitionRoutes,
   openapiTag: 'Consent definitions',

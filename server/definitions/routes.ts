@@ -19,6 +19,7 @@ import {
   requireDocument,
   requireVersion,
 } from './actions.ts';
+import { readBody, registerContentRoute } from './content-route.ts';
 import { definitionProblem } from './problems.ts';
 import {
   DefinitionBody,
@@ -42,19 +43,20 @@ type Shown = { revision: number; shown: object };
 const base = '/tenants/:tenant/consent-definitions';
 const version = `${base}/:name/versions/:version`;
 const document = `${version}/documents/:language/:documentVersion`;
-const readers = { access: { door: 'config', roles } } as const;
-const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
+const readers = { access: { api: 'config', roles } } as const;
+const writers = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
 export function registerDefinitionRoutes(app: App, services: DefinitionRouteServices): void {
   registerLists(app, services);
   registerReading(app, services);
+  registerContentRoute(app, services);
   put(app, services, { url: `${base}/:name`, noun: 'a consent definition', body: DefinitionBody }, (call) =>
     putDefinition(
       services,
       call.writer,
       call.params.tenant,
       call.params.name,
-      call.body as Record<string, unknown>,
+      call.body as DefinitionBody,
       call.options,
     ),
   );
@@ -144,7 +146,8 @@ function registerReading(app: App, services: DefinitionRouteServices): void {
   });
   get(document, 'a document', DocumentView, async (tx, params) => {
     const row = requireDocument(await versionOf(tx, params), { ...params, document: params.documentVersion });
-    return { revision: row.revision, shown: shownDocument(row) };
+    const body = row.content && (await readBody(tx, params.tenant, { ...params, document: row }, row.content));
+    return { revision: row.revision, shown: shownDocument(row, body) };
   });
 }
 

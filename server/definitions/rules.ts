@@ -1,15 +1,23 @@
-/** Owns the rules of consent definitions, pure: names, attributes, what time has locked, and what is served of them. */
+/** The rules of consent definitions, pure: names, attributes, what time has locked, and what is served of them. */
 
-import { patterns } from '../../crds/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type ConsentDefinitionSpec, patterns } from '../../crds/index.ts';
 import { pointerStep } from '../../crds/values.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type Period, parsePeriod } from '../core/periods.ts';
 import type { Problem, ProblemPlace } from '../core/problems.ts';
 import type { TenantSpec } from '../tenants/index.ts';
-import type { JudgedVersion } from './judge.ts';
 import { definitionProblem } from './problems.ts';
-import type { Attributes, Definition, DocumentPlan, EndOfLifePlan, StoredDefinition, VersionPlan } from './schema.ts';
+import type {
+  Attributes,
+  Content,
+  Definition,
+  DocumentPlan,
+  EndOfLifePlan,
+  StoredDefinition,
+  VersionPlan,
+} from './schema.ts';
 
 const NAME = new RegExp(patterns.policyName.source, 'u');
 
@@ -52,7 +60,7 @@ export function attributesOf(
   const attributes: [string, string | number | boolean][] = [];
   for (const [name, value] of Object.entries(given)) {
     const type = declared.get(name)?.type;
-    if (type === undefined) refuse(name, `The tenant declares no attribute of this name for a ${object}.`);
+    if (type === undefined) refuse(name, `The tenant does not declare this attribute for a ${object}.`);
     else if (!isOfType(type, value)) refuse(name, words[type]);
     else attributes.push([name, value]);
   }
@@ -70,9 +78,38 @@ function isOfType(type: Declared['type'], value: unknown): value is string | num
   return typeof value === type;
 }
 
+/** As it is stored. */
+export function fallbackOf(asked: ConsentDefinitionSpec['languageFallback']): { languageFallback?: 'lookup' } {
+  return asked === 'lookup' ? { languageFallback: asked } : {};
+}
+
+/** Whether two documents are the same, whichever revision made them. */
+export function isSameDocument(one: DocumentPlan, other: DocumentPlan): boolean {
+  const compared = ({ version, language, effectiveDate, attributes, content }: DocumentPlan) => [
+    ...[version, language, effectiveDate, attributes, content],
+  ];
+  return isDeepStrictEqual(compared(one), compared(other));
+}
+
 /** A document is locked from its effectiveDate on. */
 export function isDocumentLocked({ effectiveDate }: { effectiveDate: number }, now: number): boolean {
   return now >= effectiveDate;
+}
+
+/**
+ * Why a document stays as it is.
+ * @param pointer where it stands
+ * @param field of its content, which differs
+ */
+export function lockedDocument(
+  { name, version, document }: { name: string; version: string; document: DocumentPlan },
+  pointer: string,
+  field: string | undefined,
+): Problem {
+  const what = `The document ${document.version} in ${document.language} of version ${version} of ${name}`;
+  const which = field === undefined ? '' : ` (${field.replace('/', '.')})`;
+  const detail = `${what} has been in effect since ${textOf(document.effectiveDate)} and cannot change${which}; create a new document.`;
+  return refused('document_locked', field === undefined ? pointer : `${pointer}/${field}`, detail);
 }
 
 export function isVersionLocked({ documents }: Pick<VersionPlan, 'documents'>, now: number): boolean {
@@ -95,23 +132,27 @@ export function endOfLifeOf(
 ): EndOfLifePlan {
   const invalid = (field: string, detail: string) => refused('end_of_life_invalid', `${pointer}/${field}`, detail);
   const [start, end] = [instantMs(startDate), instantMs(endDate)];
-  if (start === undefined) throw invalid('startDate', 'Must be an RFC 3339 instant with a zone.');
-  if (end === undefined) throw invalid('endDate', 'Must be an RFC 3339 instant with a zone.');
+  if (start === undefined) throw invalid('startDate', 'Must be an RFC 3339 instant with a time zone.');
+  if (end === undefined) throw invalid('endDate', 'Must be an RFC 3339 instant with a time zone.');
   if (parsePeriod(gracePeriod) === undefined) throw invalid('gracePeriod', `Must be ${patterns.period.words}.`);
-  if (start >= end) throw invalid('startDate', `Must lie before endDate, ${new Date(end).toISOString()}.`);
+  if (start >= end) throw invalid('startDate', `Must be before endDate, ${new Date(end).toISOString()}.`);
   return { startDate: start, endDate: end, gracePeriod };
 }
 
 /** @throws Problem date_in_past */
 export function checkStartsLater({ startDate }: EndOfLifePlan, now: number, pointer: string): void {
   if (startDate > now) return;
-  throw refused('date_in_past', `${pointer}/startDate`, `Must lie in the future; it is ${textOf(now)} now.`);
+  throw refused('date_in_past', `${pointer}/startDate`, `Must be in the future; the current time is ${textOf(now)}.`);
 }
 
 /** @throws Problem date_in_past */
 export function checkNotPast(effectiveDate: number, now: number, pointer: string): void {
   if (effectiveDate >= now) return;
-  throw refused('date_in_past', `${pointer}/effectiveDate`, `Must not lie in the past; it is ${textOf(now)} now.`);
+  throw refused(
+    'date_in_past',
+    `${pointer}/effectiveDate`,
+    `Must not be in the past; the current time is ${textOf(now)}.`,
+  );
 }
 
 /**
@@ -139,22 +180,34 @@ export function textOf(ms: number): string {
 }
 
 /** What is served of a definition. */
-export function definitionOf({ name, versions }: Pick<StoredDefinition, 'name' | 'versions'>): Definition {
-  return Object.freeze({ name, versions: Object.freeze(versions.map(judgedOf)) });
+export function definitionOf({
+  name,
+  languageFallback,
+  versions,
+}: Pick<StoredDefinition, 'name' | 'languageFallback' | 'versions'>): Definition {
+  return Object.freeze({
+    name,
+    ...(languageFallback && { languageFallback }),
+    versions: Object.freeze(versions.map(servedVersion)),
+  });
 }
 
-function judgedOf({ version, endOfLife, documents }: VersionPlan): JudgedVersion {
+function servedVersion({ version, endOfLife, documents }: VersionPlan): Definition['versions'][number] {
   return Object.freeze({
     version,
     ...(endOfLife && {
       endOfLife: Object.freeze({ ...endOfLife, gracePeriod: parsePeriod(endOfLife.gracePeriod) as Period }),
     }),
     documents: Object.freeze(
-      documents.map((one) =>
-        Object.freeze({ version: one.version, language: one.language, effectiveDate: one.effectiveDate }),
+      documents.map(({ version, language, effectiveDate, content }) =>
+        Object.freeze({ version, language, effectiveDate, ...(content && { content: servedContent(content) }) }),
       ),
     ),
   });
+}
+
+function servedContent({ title, mediaType, digest }: Content) {
+  return Object.freeze({ title, mediaType, ...(digest && { digest }) });
 }
 
 /** By name, without those that are archived. */

@@ -1,9 +1,10 @@
 /** Shapes of the definitions room: what the Config API shows, what is stored, and what is served from the snapshot. */
 import { type Static, Type } from 'typebox';
+import { ConsentContent, languageFallbacks, languageFallbackWords } from '../../crds/index.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
-import type { JudgedDefinition } from './judge.ts';
+import type { JudgedVersion } from './judge.ts';
 
 /** Values of custom attributes by name; a date is an RFC 3339 instant. */
 export type Attributes = Record<string, string | number | boolean>;
@@ -15,7 +16,13 @@ const attributes = Type.Unsafe<string | number | boolean>({
 });
 const instant = (description: string) => Type.String({ format: 'date-time', maxLength: 40, description });
 
-export const DefinitionBody = Type.Object({}, { additionalProperties: attributes });
+export const DefinitionBody = Type.Object(
+  {
+    languageFallback: Type.Optional(Type.Enum([...languageFallbacks], { description: languageFallbackWords })),
+  },
+  { additionalProperties: attributes },
+);
+export type DefinitionBody = Static<typeof DefinitionBody>;
 export const VersionBody = Type.Object(
   {
     optInConfig: Type.Object(
@@ -27,8 +34,10 @@ export const VersionBody = Type.Object(
 );
 export const EndOfLifeBody = Type.Object(
   {
-    startDate: instant('From when on users are invited to the new version. In the future, and before endDate.'),
-    endDate: instant('The last moment at which a document of this version can be valid.'),
+    startDate: instant(
+      'From this instant on, users are invited to the new version. Must be in the future and before endDate.',
+    ),
+    endDate: instant('The last instant at which a document of this version can be valid.'),
     gracePeriod: Type.String({
       minLength: 2,
       maxLength: limits.periodCharsMax,
@@ -39,7 +48,10 @@ export const EndOfLifeBody = Type.Object(
 );
 export type EndOfLifeBody = Static<typeof EndOfLifeBody>;
 export const DocumentBody = Type.Object(
-  { effectiveDate: instant('The first moment at which the document can be offered; not in the past.') },
+  {
+    effectiveDate: instant('The first moment at which the document can be offered; not in the past.'),
+    content: Type.Optional(ConsentContent),
+  },
   { additionalProperties: attributes },
 );
 export type DocumentBody = Static<typeof DocumentBody>;
@@ -52,8 +64,11 @@ export const DefinitionView = Type.Object({
     {
       name: Type.String(),
       archived: Type.Optional(
-        Type.Boolean({ description: 'true: its manifest is gone; nothing of it is active or takes anything new.' }),
+        Type.Boolean({
+          description: 'true: the manifest was deleted. The definition has no active document and accepts no changes.',
+        }),
       ),
+      languageFallback: Type.Optional(Type.Enum(['lookup'], { description: languageFallbackWords })),
     },
     { additionalProperties: true },
   ),
@@ -77,7 +92,22 @@ export const VersionView = Type.Object({
 });
 export const DocumentView = Type.Object({
   config: Type.Object(
-    { version: Type.String(), language: Type.String(), effectiveDate: Type.String({ format: 'date-time' }) },
+    {
+      version: Type.String(),
+      language: Type.String(),
+      effectiveDate: Type.String({ format: 'date-time' }),
+      content: Type.Optional(
+        Type.Object({
+          title: Type.String(),
+          mediaType: Type.String(),
+          body: Type.Optional(Type.String({ description: 'As it is served: HTML is sanitized.' })),
+          url: Type.Optional(Type.String()),
+          digest: Type.Optional(
+            Type.String({ description: 'SHA-256 of the body as it is served; with url, what its author stated.' }),
+          ),
+        }),
+      ),
+    },
     { additionalProperties: true },
   ),
 });
@@ -87,6 +117,7 @@ export const DefinitionRow = Type.Object({
   name: Type.String(),
   attributes: Json<Attributes>(),
   archived: Type.Boolean(),
+  language_fallback: Nullable(Type.Enum(['lookup'])),
   revision: Type.Integer(),
   owner: Json<Owner>(),
 });
@@ -108,19 +139,52 @@ export const DocumentRow = Type.Object({
   document: Type.String(),
   effective_date: Instant,
   attributes: Json<Attributes>(),
+  content: Json<Content | null>(),
   revision: Type.Integer(),
 });
+/** The text of a document, apart from all else of it. */
+export const ContentRow = Type.Object({
+  effective_date: Instant,
+  content: Json<Content | null>(),
+  body: Nullable(Type.String()),
+});
+
+/** What is known of a document's text: a body, which is stored apart, or the url of one. Digests as digestOf writes them. */
+export type Content = {
+  title: string;
+  mediaType: ConsentContent['mediaType'];
+  url?: string;
+  /** Of the body; with url what its author states. */
+  digest?: string;
+  /** Of the body as it was written, where it was sanitized. */
+  source?: string;
+};
 
 /** Instants are ms since the epoch. */
 export type EndOfLifePlan = { startDate: number; endDate: number; gracePeriod: string };
-export type DocumentPlan = { version: string; language: string; effectiveDate: number; attributes: Attributes };
+export type DocumentPlan = {
+  version: string;
+  language: string;
+  effectiveDate: number;
+  attributes: Attributes;
+  content?: Content;
+};
+/** A document to be written. `body`: null, it has none; absent, it stays as it is. */
+export type DocumentWrite = DocumentPlan & { body?: string | null };
 export type VersionPlan = {
   version: string;
   attributes: Attributes;
   endOfLife?: EndOfLifePlan;
-  documents: DocumentPlan[];
+  documents: DocumentWrite[];
 };
-export type DefinitionPlan = { name: string; attributes: Attributes; versions: VersionPlan[] };
+/** Absent: there is none. */
+type LanguageFallback = 'lookup';
+export type DefinitionPlan = {
+  name: string;
+  attributes: Attributes;
+  languageFallback?: LanguageFallback;
+  versions: VersionPlan[];
+};
 
 /** As stored: each part with the tenant's revision that made it so. Versions and documents in byte order. */
 export type StoredDocument = DocumentPlan & { revision: number };
@@ -130,11 +194,19 @@ export type StoredDefinition = {
   name: string;
   attributes: Attributes;
   archived: boolean;
+  languageFallback?: LanguageFallback;
   revision: number;
   owner: Owner;
   versions: StoredVersion[];
 };
 
 /** As served: frozen, and without those that are archived. */
-export type Definition = JudgedDefinition & { readonly name: string };
+export type Definition = {
+  readonly name: string;
+  readonly languageFallback?: LanguageFallback;
+  readonly versions: readonly (Omit<JudgedVersion, 'documents'> & { readonly documents: readonly ServedDocument[] })[];
+};
+type ServedDocument = JudgedVersion['documents'][number] & {
+  readonly content?: Readonly<Pick<Content, 'title' | 'mediaType' | 'digest'>>;
+};
 export type Definitions = ReadonlyMap<string, Definition>;

@@ -1,16 +1,18 @@
-/** All SQL of the definitions room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
+import type { DocumentName } from './address.ts';
 import {
-  type Attributes,
+  ContentRow,
+  type DefinitionPlan,
   DefinitionRow,
-  type DocumentPlan,
   DocumentRow,
+  type DocumentWrite,
   type EndOfLifePlan,
   type StoredDefinition,
+  type VersionPlan,
   VersionRow,
 } from './schema.ts';
 
@@ -36,7 +38,7 @@ export async function loadDefinitions(
   const below = names === undefined ? none : sql`and definition = any(${names}::text[])`;
   const definitions = await tx.many(
     DefinitionRow,
-    sql`select tenant, name, attributes, archived, revision, owner from accord.consent_definition ${of} ${named}
+    sql`select tenant, name, attributes, archived, language_fallback, revision, owner from accord.consent_definition ${of} ${named}
       order by tenant, name`,
   );
   if (definitions.length === 0) return [];
@@ -47,7 +49,7 @@ export async function loadDefinitions(
   );
   const documents = await tx.many(
     DocumentRow,
-    sql`select tenant, definition, version, language, document, effective_date, attributes, revision
+    sql`select tenant, definition, version, language, document, effective_date, attributes, content, revision
       from accord.consent_document ${of} ${below} order by language, document`,
   );
   return assemble(definitions, versions, documents);
@@ -60,8 +62,9 @@ function assemble(
 ): StoredDefinition[] {
   const documentsOf = Map.groupBy(documents, (row) => `${row.tenant}\0${row.definition}\0${row.version}`);
   const versionsOf = Map.groupBy(versions, (row) => `${row.tenant}\0${row.definition}`);
-  return definitions.map((row) => ({
+  return definitions.map(({ language_fallback: languageFallback, ...row }) => ({
     ...row,
+    ...(languageFallback === null ? {} : { languageFallback }),
     versions: (versionsOf.get(`${row.tenant}\0${row.name}`) ?? []).map((version) => ({
       version: version.version,
       attributes: version.attributes,
@@ -72,6 +75,7 @@ function assemble(
         language: document.language,
         effectiveDate: Date.parse(document.effective_date),
         attributes: document.attributes,
+        ...(document.content === null ? {} : { content: document.content }),
         revision: document.revision,
       })),
     })),
@@ -83,6 +87,23 @@ function endOfLifeOf({ start_date, end_date, grace_period }: Static<typeof Versi
 } {
   if (start_date === null || end_date === null || grace_period === null) return {};
   return { endOfLife: { startDate: Date.parse(start_date), endDate: Date.parse(end_date), gracePeriod: grace_period } };
+}
+
+const BodyRow = Type.Object({
+  definition: Type.String(),
+  version: Type.String(),
+  language: Type.String(),
+  document: Type.String(),
+  body: Type.String(),
+});
+
+/** All texts of a tenant that are stored here. */
+export function loadBodies(tx: Transaction, tenant: string): Promise<Static<typeof BodyRow>[]> {
+  return tx.many(
+    BodyRow,
+    sql`select definition, version, language, document, body from accord.consent_document
+      where tenant = ${tenant} and body is not null`,
+  );
 }
 
 const Named = Type.Object({ name: Type.String() });
@@ -108,15 +129,15 @@ export async function countDefinitions(tx: Transaction, tenant: string): Promise
 export async function upsertDefinition(
   tx: Transaction,
   tenant: string,
-  row: { name: string; attributes: Attributes; revision: number },
+  row: Omit<DefinitionPlan, 'versions'> & { revision: number },
   writer: Writer,
 ): Promise<void> {
   await tx.run(sql`
-    insert into accord.consent_definition (tenant, name, attributes, revision, owner, updated_by)
-    values (${tenant}, ${row.name}, ${JSON.stringify(row.attributes)}, ${row.revision}, ${JSON.stringify(writer.owner)},
-      ${writer.actor})
+    insert into accord.consent_definition (tenant, name, attributes, language_fallback, revision, owner, updated_by)
+    values (${tenant}, ${row.name}, ${JSON.stringify(row.attributes)}, ${row.languageFallback ?? null}, ${row.revision},
+      ${JSON.stringify(writer.owner)}, ${writer.actor})
     on conflict (tenant, name) do update set attributes = excluded.attributes, archived = false,
-      revision = excluded.revision, owner = excluded.owner, updated_at = now(), updated_by = excluded.updated_by`);
+      language_fallback = excluded.language_fallback, revision = excluded.revision, owner = excluded.owner, updated_at = now(), updated_by = excluded.updated_by`);
 }
 
 /** Nobody owns it any more, and nothing of it is active. */
@@ -149,7 +170,7 @@ export async function upsertVersion(
   tx: Transaction,
   tenant: string,
   { name, version }: VersionKey,
-  { attributes, revision }: { attributes: Attributes; revision: number },
+  { attributes, revision }: Pick<VersionPlan, 'attributes'> & { revision: number },
 ): Promise<void> {
   await tx.run(sql`
     insert into accord.consent_version (tenant, definition, version, attributes, revision)
@@ -180,14 +201,31 @@ export async function upsertDocument(
   tx: Transaction,
   tenant: string,
   { name, version }: VersionKey,
-  { document, revision }: { document: DocumentPlan; revision: number },
+  { document, revision }: { document: DocumentWrite; revision: number },
 ): Promise<void> {
+  const { body, content } = document;
   await tx.run(sql`
-    insert into accord.consent_document (tenant, definition, version, language, document, effective_date, attributes, revision)
+    insert into accord.consent_document (tenant, definition, version, language, document, effective_date, attributes, content,
+      body, revision)
     values (${tenant}, ${name}, ${version}, ${document.language}, ${document.version}, ${at(document.effectiveDate)},
-      ${JSON.stringify(document.attributes)}, ${revision})
+      ${JSON.stringify(document.attributes)}, ${content === undefined ? null : JSON.stringify(content)}, ${body ?? null},
+      ${revision})
     on conflict (tenant, definition, version, language, document) do update set effective_date = excluded.effective_date,
-      attributes = excluded.attributes, revision = excluded.revision`);
+      attributes = excluded.attributes, content = excluded.content,
+      body = ${body === undefined ? sql`consent_document.body` : sql`excluded.body`}, revision = excluded.revision`);
+}
+
+/** The text of one document, archived or not; undefined when there is no such document. */
+export function readContent(
+  tx: Transaction,
+  tenant: string,
+  { name, version, document }: DocumentName,
+): Promise<Static<typeof ContentRow> | undefined> {
+  return tx.maybe(
+    ContentRow,
+    sql`select effective_date, content, body from accord.consent_document where tenant = ${tenant} and definition = ${name}
+      and version = ${version} and language = ${document.language} and document = ${document.version}`,
+  );
 }
 
 export async function removeDocument(

@@ -1,9 +1,9 @@
-/** Owns how the Config API shows consent definitions and their parts. */
 import { textOf } from './rules.ts';
-import type { EndOfLifePlan, StoredDefinition, StoredDocument, StoredVersion } from './schema.ts';
+import type { Content, EndOfLifePlan, StoredDefinition, StoredDocument, StoredVersion } from './schema.ts';
 
-export function shownDefinition({ name, attributes, archived }: StoredDefinition) {
-  return { resources: ['versions'], config: { ...attributes, name, ...(archived ? { archived } : {}) } };
+export function shownDefinition({ name, attributes, archived, languageFallback }: StoredDefinition) {
+  const optional = { ...(archived ? { archived } : {}), ...(languageFallback ? { languageFallback } : {}) };
+  return { resources: ['versions'], config: { ...attributes, name, ...optional } };
 }
 
 export function shownVersion({ version, attributes, endOfLife }: StoredVersion) {
@@ -22,6 +22,16 @@ export function shownEndOfLife({ startDate, endDate, gracePeriod }: EndOfLifePla
   return { startDate: textOf(startDate), endDate: textOf(endDate), gracePeriod };
 }
 
-export function shownDocument({ version, language, effectiveDate, attributes }: StoredDocument) {
-  return { config: { ...attributes, version, language, effectiveDate: textOf(effectiveDate) } };
+/** @param body of a content that has one */
+export function shownDocument(
+  { version, language, effectiveDate, attributes, content }: StoredDocument,
+  body: string | undefined,
+) {
+  const shown = { ...attributes, version, language, effectiveDate: textOf(effectiveDate) };
+  return { config: content === undefined ? shown : { ...shown, content: writtenContent(content, body) } };
+}
+
+/** A content as it is sent, and taken. */
+export function writtenContent({ title, mediaType, url, digest }: Content, body: string | undefined) {
+  return { title, mediaType, ...(body && { body }), ...(url && { url }), ...(digest && { digest }) };
 }

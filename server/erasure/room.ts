@@ -1,4 +1,3 @@
-/** Registers the erasure room. */
 import type { RoomErasing } from '../room/erasing.ts';
 import { defineRoom } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';

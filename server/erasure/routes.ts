@@ -20,7 +20,7 @@ const ErasureBody = Type.Object(
         {
           maxItems: limits.eraseContactsMax,
           description:
-            'Addresses of the person: invitations to them are erased too. They are known as digests only. They are kept, encrypted, until the erasure is done: a request that goes on with it need not name them again.',
+            'Addresses of the person. Invitations to them are erased too; Accord stores invited addresses only as digests and cannot find them otherwise. The addresses are stored, encrypted, until the erasure is complete, so later requests need not repeat them. Digests of them stay, so decisions that are recorded later do not contain the addresses.',
         },
       ),
     ),
@@ -30,32 +30,32 @@ const ErasureBody = Type.Object(
 
 const Report = Type.Object({
   status: Type.Enum(['erased', 'running'], {
-    description: 'running: as much as fits into one request is done. Send the same request again until it is erased.',
+    description: 'running: part of the work is done. Send the same request again until the state is erased.',
   }),
   removed: Type.Record(Type.String(), Type.Integer(), {
-    description: 'How many of each kind were removed or rewritten, since this erasure was begun.',
+    description: 'Number of records of each kind that were removed or rewritten since the erasure started.',
   }),
   kept: Type.Array(Type.Object({ what: Type.String(), why: Type.String(), until: Type.String() }), {
-    description: 'What stays, why, and how long.',
+    description: 'What is retained, why, and for how long.',
   }),
 });
 
-const doors = [
-  { url: '/:tenant/actors/:type/:id/erase', access: { door: 'management', scope: 'pg:tenant:admin', users: false } },
-  { url: '/tenants/:tenant/actors/:type/:id/erase', access: { door: 'config', roles: ['security-admin'] } },
+const routes = [
+  { url: '/:tenant/actors/:type/:id/erase', access: { api: 'management', scope: 'pg:tenant:admin', users: false } },
+  { url: '/tenants/:tenant/actors/:type/:id/erase', access: { api: 'config', roles: ['security-admin'] } },
 ] as const;
 
 export function registerErasureRoutes(app: App, services: ErasureServices): void {
-  for (const { url, access } of doors) {
+  for (const { url, access } of routes) {
     app.route({
       method: 'POST',
       url,
       config: { access },
       bodyLimit: limits.smallBodyBytesMax,
       schema: {
-        summary: 'Erase a person: all that the tenant holds of an actor',
+        summary: 'Erase the personal data of an actor',
         description:
-          'Consents, relationships both ways, invitations, attributes, decisions, and its name in the ledger and the audit. 200 when it is done; 202 when more is left: send it again. Repeated, it erases what came since.',
+          'Erases consents, relationships in both directions, invitations, attributes, decisions, and the id in the ledger and the audit log. 200: complete. 202: more is left; send the request again. A repeated request erases what was recorded since.',
         params: Params,
         body: ErasureBody,
         response: { 200: Report, 202: Report },

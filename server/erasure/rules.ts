@@ -1,12 +1,12 @@
-/** Owns what an erasure keeps that no room of its own can say. */
+/** What an erasure keeps that no room of its own can say. */
 import type { Kept } from '../room/erasing.ts';
 
-/** @param standIn what stands for the id from here on */
+/** @param standIn what replaces the id from now on */
 export function keptBeside(standIn: string): Kept[] {
   return [
     {
-      what: `a keyed digest of the id (${standIn})`,
-      why: 'It stands for the id where somebody asks about it later, so that asking does not write the id back.',
+      what: `keyed digests of the id (${standIn}) and of the addresses that the erasure named`,
+      why: 'What is recorded later is compared with them, so that asking about the id or an address does not write it back.',
       until: 'records about the actor are written again, or the tenant is erased',
     },
     {

@@ -1,8 +1,9 @@
 /**
- * Gathering: what of a tenant's records a decision is given. Relationships and attributes, consents and an invitation are read
- * side by side, each only when the policy needs it.
+ * Gathering: what of a tenant's records a decision is given. Relationships and attributes, consents, data subjects and an
+ * invitation are read side by side, each only when the policy needs it.
  */
 import type { Actor } from '../core/auth/schema.ts';
+import { dataSubjectsOf } from './data-subjects.ts';
 import type { Needs } from './needs.ts';
 import {
   type FactReaders,
@@ -25,15 +26,17 @@ export class FactGatherer implements FactsSource {
   }
 
   gather(snapshot: FactsSnapshot, question: Question, needs: Needs): Facts | Promise<Facts> {
-    const { input, records } = needs;
+    const { input, records, dataSubjects: stated } = needs;
     const stored = records === undefined ? noFacts : this.#records(snapshot, question, records, needs.explain);
     const consents = input.consents ? this.#consents(snapshot, question) : undefined;
     const invitation = input.invitation ? this.#invitation(snapshot, question) : undefined;
-    if (consents === undefined && invitation === undefined) return stored;
-    return Promise.all([stored, consents, invitation]).then(([facts, given, about]) => ({
+    const about = stated && dataSubjectsOf({ readers: this.#readers, snapshot, question, stated, stored });
+    if (consents === undefined && invitation === undefined && about === undefined) return stored;
+    return Promise.all([stored, consents, invitation, about]).then(([facts, given, invited, persons]) => ({
+      ...persons,
       ...facts,
       ...(given === undefined ? {} : { consents: given }),
-      ...(about === undefined ? {} : { invitation: about }),
+      ...(invited === undefined ? {} : { invitation: invited }),
     }));
   }
 
@@ -53,7 +56,7 @@ export class FactGatherer implements FactsSource {
     });
   }
 
-  /** Undefined where the subject is nobody who has consents. */
+  /** Undefined if the subject cannot have consents. */
   #consents({ tenant, definitions, spec }: FactsSnapshot, { request, now }: Question) {
     const { defaultActorType } = spec.tokenMapping;
     const { type, id: userId } = typed(named(request.subject), defaultActorType);
@@ -63,11 +66,11 @@ export class FactGatherer implements FactsSource {
 
   #invitation(
     { tenant }: FactsSnapshot,
-    { request, invitation, now }: Question,
+    { request, invitation, now, email }: Question,
   ): InvitationFact | Promise<InvitationFact | undefined> | undefined {
     if (invitation !== undefined) return invitation;
     const token = request.context?.requestToken;
-    return typeof token === 'string' ? this.#readers.invitation(tenant, token, now) : undefined;
+    return typeof token === 'string' ? this.#readers.invitation(tenant, token, now, email) : undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The facts room: what a decision is given. It says what a policy needs, has it read by the rooms that have the records, and
- * makes the policy's input of it. It owns no table.
+ * makes the policy's input of it.
  */
 export { FactGatherer, type FactsSource } from './gather.ts';
 export { inputFor, type PolicyInput } from './input.ts';
@@ -8,8 +8,12 @@ export { type Needs, needsOf, needsOfExplained } from './needs.ts';
 export { factsRoom } from './room.ts';
 export {
   type ConsentFact,
+  type DataSubject,
+  type Denial,
   type FactReaders,
   type Facts,
+  type HoldersFound,
+  type HoldersQuestion,
   type InheritedPath,
   type InvitationFact,
   noFacts,

@@ -3,7 +3,7 @@
  * out, because writing JSON into Wasm memory is half the cost of an evaluation.
  */
 import type { Needs } from './needs.ts';
-import type { Facts, InvitationFact, Question } from './schema.ts';
+import type { DataSubject, Facts, InvitationFact, Question } from './schema.ts';
 
 export type PolicyInput = {
   subject: Record<string, unknown>;
@@ -15,6 +15,7 @@ export type PolicyInput = {
   time: string;
   graph: Facts['graph'];
   consents: Facts['consents'];
+  dataSubjects: readonly DataSubject[];
   invitation: InvitationFact;
 };
 
@@ -30,6 +31,7 @@ export function inputFor({ input: wanted }: Needs, question: Question, facts: Fa
   if (wanted.time) input.time = new Date(now).toISOString();
   if (wanted.graph) input.graph = facts.graph;
   if (wanted.consents) input.consents = facts.consents;
+  if (facts.dataSubjects !== undefined && wanted.dataSubjects) input.dataSubjects = facts.dataSubjects;
   if (facts.invitation !== undefined && wanted.invitation) input.invitation = facts.invitation;
   return input;
 }

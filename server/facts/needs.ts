@@ -1,5 +1,6 @@
 /** What a policy needs, from the input paths that it reads: which members of the input, and which records for them. */
-import type { Reads } from '../rego/schema.ts';
+import type { DataSubjects } from '../../crds/data-subjects.ts';
+import type { PolicyEntry } from '../policies/index.ts';
 import type { PolicyInput } from './input.ts';
 import type { RecordsNeeded } from './schema.ts';
 
@@ -8,18 +9,23 @@ export type Needs = {
   readonly input: Readonly<Record<keyof PolicyInput, boolean>>;
   /** Absent: no relationships, and no stored attributes. */
   readonly records?: RecordsNeeded;
-  /** Whether it is told how inherited relationships came about. */
+  /** Absent: the policy does not read the data subjects. */
+  readonly dataSubjects?: DataSubjects;
+  /** Whether the answer includes how inherited relationships were derived. */
   readonly explain?: boolean;
 };
 
-const known = new WeakMap<Reads, Needs>();
+/** What of a policy says what it needs. */
+type Policy = Pick<PolicyEntry, 'reads' | 'dataSubjects'>;
+
+const known = new WeakMap<Policy, Needs>();
 
 /** What a policy needs; worked out once for each policy of a snapshot. */
-export function needsOf(reads: Reads): Needs {
-  let needs = known.get(reads);
+export function needsOf(policy: Policy): Needs {
+  let needs = known.get(policy);
   if (needs === undefined) {
-    needs = neededBy(reads);
-    known.set(reads, needs);
+    needs = neededBy(policy);
+    known.set(policy, needs);
   }
   return needs;
 }
@@ -28,31 +34,37 @@ export function needsOf(reads: Reads): Needs {
  * What an explained decision is given: everything, but of relationships what the policy reads of them, so that a policy that
  * narrows them explains its decisions about entities that have very many.
  */
-export function needsOfExplained(reads: Reads): Needs {
-  const { subject = false, resource = false, uses } = needsOf(reads).records ?? {};
+export function needsOfExplained(policy: Policy): Needs {
+  const { records: own, dataSubjects, input } = needsOf(policy);
+  const { subject = false, resource = false, uses } = own ?? {};
   const records = { subject, resource, subjectAttributes: true, resourceAttributes: true, ...(uses ? { uses } : {}) };
-  return { input: needsOf({ all: true }).input, records, explain: true };
+  const all = { ...neededBy({ reads: { all: true } }).input, dataSubjects: input.dataSubjects };
+  return { input: all, records, ...(dataSubjects ? { dataSubjects } : {}), explain: true };
 }
 
-function neededBy(reads: Reads): Needs {
+function neededBy({ reads, dataSubjects }: Policy): Needs {
   const under = (...path: string[]) =>
     reads.all || reads.paths.some((read) => path.every((segment, i) => i >= read.length || read[i] === segment));
+  const stated = under('dataSubjects') ? dataSubjects : undefined;
+  const named = stated?.path === undefined ? [] : [stated.path.split('.')];
   const beyondNames = (member: string) =>
-    reads.all || reads.paths.some(([top, name]) => top === member && name !== 'id' && name !== 'type');
+    reads.all || [...reads.paths, ...named].some(([top, name]) => top === member && name !== 'id' && name !== 'type');
   const input = {
     ...{ subject: under('subject'), action: under('action'), resource: under('resource'), context: under('context') },
     ...{ tenant: under('tenant'), time: under('time'), graph: under('graph'), consents: under('consents') },
-    invitation: under('invitation'),
+    ...{ invitation: under('invitation'), dataSubjects: stated !== undefined },
   };
+  const persons = stated === undefined ? {} : { dataSubjects: stated };
   const records = {
     subject: under('graph', 'subject'),
     resource: under('graph', 'resource'),
     subjectAttributes: beyondNames('subject'),
     resourceAttributes: beyondNames('resource'),
   };
-  if (!Object.values(records).some(Boolean)) return { input };
+  if (!Object.values(records).some(Boolean)) return { input, ...persons };
   return {
     input,
+    ...persons,
     records: reads.all || reads.narrowing === undefined ? records : { ...records, uses: reads.narrowing },
   };
 }

@@ -1,4 +1,3 @@
-/** Registers the facts room. */
 import { defineRoom } from '../room/room.ts';
 
 export const factsRoom = defineRoom({ name: 'facts', tables: [], create: () => ({}) });

@@ -1,6 +1,7 @@
 /** Shapes of the facts room: what a decision asks of records, and what it gets. */
-import type { Actor } from '../core/auth/schema.ts';
+import type { Actor, Caller } from '../core/auth/schema.ts';
 import type { Definitions } from '../definitions/index.ts';
+import type { Failure } from '../policies/index.ts';
 import type { Narrowing } from '../rego/schema.ts';
 import type { Types } from '../types/index.ts';
 
@@ -25,12 +26,23 @@ export type ConsentFact = {
   sufficient: boolean;
 };
 
+/** A person whom the data is about, with its consents. */
+export type DataSubject = Actor & { consents: readonly ConsentFact[] };
+
+/** Why a question is denied before its policy is evaluated: the reason of the answer, and the detail for the log. */
+export type Denial = { readonly reason: Failure; readonly detail: string };
+
 /** The pending invitation that a request is about. */
 export type InvitationFact = {
   id: string;
   relationshipType: string;
   to: Actor;
   status: 'pending' | 'accepted' | 'declined' | 'revoked' | 'expired';
+  invitor: Actor;
+  /** RFC 3339 in UTC with milliseconds, as input.time. */
+  expiresAt: string;
+  /** Whether the caller's token has the invited address as a verified one. */
+  contactMatches: boolean;
 };
 
 /** A relationship that holds through others: those, from its begin to its end. */
@@ -50,8 +62,10 @@ export type Facts = {
   readonly inherited?: readonly InheritedPath[];
   /** The invitation that the request is about, or whose requestToken it carries, when that is valid now. */
   readonly invitation?: InvitationFact;
-  /** Which side has more relationships than a policy may be given: then there are none here, and the answer is a deny. */
-  readonly tooLarge?: 'subject' | 'resource';
+  /** The data subjects, sorted by type and id; not empty if the policy states and reads them. */
+  readonly dataSubjects?: readonly DataSubject[];
+  /** Set if a fact is missing, invalid or too large: then the answer is a deny, because a policy must not see a part of the facts. */
+  readonly denial?: Denial;
 };
 
 export const noFacts: Facts = Object.freeze({ graph: Object.freeze({ subject: [], resource: [] }), consents: [] });
@@ -77,8 +91,12 @@ export type Question = {
     readonly context?: Readonly<Record<string, unknown>>;
   };
   readonly now: number;
+  /** The kind of caller. Absent: one that may not name a data subject. */
+  readonly caller?: Caller['kind'] | undefined;
   /** The invitation that it is about, where none comes by a requestToken. */
   readonly invitation?: InvitationFact | undefined;
+  /** The verified mail address of the subject, where it asks itself. */
+  readonly email?: string | undefined;
 };
 
 /** What of a tenant's snapshot facts depend on. */
@@ -100,8 +118,23 @@ export type RecordsQuestion = {
   compared?: { subject: Partial<Actor>; resource: Partial<Actor> };
   needed: RecordsNeeded;
   now: number;
-  /** Whether it is told how inherited relationships came about. */
+  /** Whether the answer includes how inherited relationships were derived. */
   explain?: boolean;
+};
+
+/** Relationships of a type (from:name:type of `to`) to an entity. */
+export type Holding = { readonly from: string; readonly name: string; readonly to: Actor };
+/** A question about the consents of the holders of a relationship, and of users who are named. */
+export type HoldersQuestion = {
+  readonly tenant: string;
+  readonly definitions: Definitions;
+  readonly holding?: Holding;
+  readonly persons: readonly string[];
+};
+/** `holders`: one more than limits.dataSubjectsMax where there are more; `consents` by id. */
+export type HoldersFound = {
+  readonly holders: readonly string[];
+  readonly consents: ReadonlyMap<string, readonly ConsentFact[]>;
 };
 
 /** Who reads what of facts. Rooms above this one are given to it, because they have the records. */
@@ -112,6 +145,15 @@ export type FactReaders = {
     about: { tenant: string; userId: string; definitions: Definitions },
     now: number,
   ) => Promise<readonly ConsentFact[]>;
-  /** The pending invitation that a requestToken stands for; undefined when the token is not valid at the instant (ms). */
-  invitation: (tenant: string, requestToken: string, now: number) => Promise<InvitationFact | undefined>;
+  dataSubjects: (about: HoldersQuestion, now: number) => Promise<HoldersFound>;
+  /**
+   * The pending invitation of a requestToken; undefined when the token is not valid at the instant (ms).
+   * @param email the verified address that the invited one is compared with
+   */
+  invitation: (
+    tenant: string,
+    requestToken: string,
+    now: number,
+    email: string | undefined,
+  ) => Promise<InvitationFact | undefined>;
 };

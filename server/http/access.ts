@@ -1,5 +1,5 @@
 /**
- * Owns the door of every route: it states who may come in, and the hook here lets nobody else reach the handler. A
+ * Access control of routes: every route states who may call it, and the hook here refuses all others before the handler. A
  * token that was verified lately costs a look-up and no promise, because every decision passes here.
  */
 import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
@@ -18,7 +18,7 @@ export type AccessServices = {
   tokens: Pick<AccessTokens, 'cached' | 'verify'>;
   /** The member behind a portal token. @throws Problem unauthenticated */
   authenticateMember: (token: string, tenant: string) => Promise<Caller>;
-  /** Each use that the support desk makes of its rights is audited before it is answered. */
+  /** Each request of the support desk is audited before it is answered. */
   recordSupportUse: (caller: Member, use: { route: string; requestId: string }) => Promise<void>;
   observe: Observe;
 };
@@ -57,7 +57,7 @@ function checkRoute(route: RouteOptions): void {
   const name = `${String(route.method)} ${route.url}`;
   const access = route.config?.access;
   if (access === undefined) throw new Error(`the route ${name} does not state who may call it (config.access)`);
-  if (access.door !== 'public' && !/\/:tenant(?=\/|$)/.test(route.url)) {
+  if (access.api !== 'public' && !/\/:tenant(?=\/|$)/.test(route.url)) {
     throw new Error(`the route ${name} asks for a tenant's caller and names no tenant`);
   }
 }
@@ -75,23 +75,23 @@ function enter(services: Door, request: FastifyRequest): Promise<void> | undefin
   const served = code === undefined ? undefined : services.tenantOf(code);
   if (served !== undefined) request.tenant = served;
   const tenant = served?.snapshot;
-  const token = access.door === 'public' ? undefined : bearerOf(request);
+  const token = access.api === 'public' ? undefined : bearerOf(request);
   const repeated = repeatedHeader(request.raw.rawHeaders);
-  if (access.door === 'management' && tenant?.active && token !== undefined && repeated === undefined) {
+  if (access.api === 'management' && tenant?.active && token !== undefined && repeated === undefined) {
     const known = services.tokens.cached(token, tenant.auth);
     if (known !== undefined) return letIn(services, access, known, request);
   }
   // A stranger so far. Nothing below costs more than a look-up before its address was counted.
-  services.rates?.countAddress(request.ip, access.door === 'public' && access.scarce);
+  services.rates?.countAddress(request.ip, access.api === 'public' && access.scarce);
   if (repeated !== undefined)
-    throw problem('invalid_request', { detail: `There is more than one ${repeated} header.` });
+    throw problem('invalid_request', { detail: `The request has more than one ${repeated} header.` });
   // Before the token is looked at: an unknown tenant has no issuers that could vouch for anybody.
   if (code !== undefined && !tenant?.active) throw problem('tenant_not_found');
-  if (access.door === 'public') return undefined;
+  if (access.api === 'public') return undefined;
   if (code === undefined || tenant === undefined) throw problem('tenant_not_found');
   if (token === undefined) throw noBearer(request);
   const verifying =
-    access.door === 'config' ? services.authenticateMember(token, code) : services.tokens.verify(token, tenant.auth);
+    access.api === 'config' ? services.authenticateMember(token, code) : services.tokens.verify(token, tenant.auth);
   return verified(services, access, verifying, request);
 }
 
@@ -140,5 +140,5 @@ function isBearer(header: string): boolean {
 
 function noBearer(request: FastifyRequest): Problem {
   if (request.headers.authorization === undefined) return missingToken();
-  return missingToken('The Authorization header is not Bearer and a token.');
+  return missingToken('The Authorization header must be Bearer followed by a token.');
 }

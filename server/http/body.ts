@@ -1,5 +1,5 @@
 /**
- * Owns how a body becomes a value: JSON and nothing else, bounded before it is parsed, and its texts are texts. What comes
+ * How a body becomes a value: JSON and nothing else, bounded before it is parsed, and its texts are texts. What comes
  * after may recurse over it, compare it and store it.
  */
 
@@ -12,9 +12,9 @@ import { isText } from '../core/text.ts';
 import type { App } from './fastify.ts';
 import { checkStructure, TOO_DEEP } from './structure.ts';
 
-const NOT_TEXT = 'The text holds a NUL character or half a surrogate pair.';
+const NOT_TEXT = 'The text contains a NUL character or an unpaired surrogate.';
 
-/** Counts a body as so many more requests of whoever sent it. */
+/** Counts a body as so many more requests of its sender. */
 type Charge = (request: FastifyRequest, count: number) => void;
 
 /** Goes on with a request when it is its tenant's turn; all that follows at once is part of the turn. */
@@ -90,7 +90,7 @@ function findUnusable(value: unknown, levels: number, suspect: boolean): Unusabl
   if (levels === 0) return { detail: TOO_DEEP, path: [] };
   for (const name in value) {
     if (suspect && !isText(name)) return { detail: `The name of a field: ${NOT_TEXT}`, path: [] };
-    if (suspect && name === '__proto__') return { detail: 'No field may have this name.', path: [name] };
+    if (suspect && name === '__proto__') return { detail: 'This field name is not allowed.', path: [name] };
     const found = findUnusable((value as Record<string, unknown>)[name], levels - 1, suspect);
     if (found === undefined) continue;
     found.path.push(name);

@@ -1,5 +1,5 @@
 /**
- * Owns counting by token buckets (RateLimit of many keys at once): each key has a second's worth, refilled as time goes
+ * Counting by token buckets (RateLimit of many keys at once): each key has a second's worth, refilled as time goes
  * by. Of more keys than are kept, the one that was idle longest is forgotten: it had the most time to fill up again.
  */
 import { LRUCache } from 'lru-cache';
@@ -26,7 +26,7 @@ export class Buckets {
   }
 
   /**
-   * Takes more for a request that was let in: at once, into debt, so that a large one is not kept waiting for ever and is
+   * Takes more for a request that was let in: at once, into debt, so that a large one does not wait forever and is
    * paid for by those after it. Who is in debt already gets nothing.
    * @returns as take
    */

@@ -1,4 +1,4 @@
-/** Owns how the Config API writes, alike in every room: the headers, who the writer is, and the answer. */
+/** How the Config API writes, alike in every room: the headers, who the writer is, and the answer. */
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../core/auth/schema.ts';
 import { type Once, onceOf } from '../core/once.ts';
@@ -23,8 +23,8 @@ export function etagOf(revision: number): string {
 export function checkIfMatch(header: string | undefined, current: number | undefined): void {
   if (header === undefined) return;
   const tags = header.split(',').map((tag) => tag.trim());
-  const holds = current !== undefined && (tags.includes('*') || tags.includes(etagOf(current)));
-  if (!holds)
+  const matches = current !== undefined && (tags.includes('*') || tags.includes(etagOf(current)));
+  if (!matches)
     throw problem('precondition_failed', {
       detail: `If-Match is ${header}; the object ${current === undefined ? 'does not exist' : `is at ${etagOf(current)}`}.`,
     });
@@ -37,12 +37,16 @@ export function writerOf(request: { caller: Caller | null; id: string; once?: On
 }
 
 export type ConfigServing = {
-  /** Resolves when this server serves the revision: a write's answer means that decisions here are made with it. */
+  /**
+   * Resolves when this server serves the revision: a write's answer means that decisions here are made with it.
+   * @throws when the revision cannot be read, which is observed
+   */
   served: (tenant: string, revision: number) => Promise<void>;
 };
 
 /**
- * Answers a write of configuration when this server serves it.
+ * Answers a write of configuration when this server serves it, or has failed to read it: the write is committed, and an error
+ * would say that it is not. The client can wait for the revision (Accord-Min-Revision).
  * @param object the revision of the object that was written; undefined: it is gone, or was only checked
  */
 export async function answerWritten(
@@ -53,7 +57,7 @@ export async function answerWritten(
 ): Promise<Static<typeof Empty>> {
   if (object !== undefined) reply.header('etag', etagOf(object));
   reply.header('accord-revision', `c${revision}`);
-  await serving.served(tenant, revision);
+  await serving.served(tenant, revision).catch(() => {});
   return {};
 }
 

@@ -1,6 +1,6 @@
 /**
- * Owns how long a connection may take and how many there may be. Node closes what is late only when it was told all of
- * this before the server was made, and Fastify tells it nothing of its own: connections that sent half a request stayed.
+ * How long a connection may take and how many there may be. Node closes what is late only when it was told all of
+ * this before the server was made, and Fastify does not tell it: connections that sent half a request stayed.
  */
 import type { Server } from 'node:http';
 import { limits } from '../core/limits.ts';

@@ -1,4 +1,4 @@
-/** Owns what describes the API: OpenAPI 3.1 from the routes' own schemas at /openapi.json, and a readable page at /docs. */
+/** What describes the API: OpenAPI 3.1 from the routes' own schemas at /openapi.json, and a readable page at /docs. */
 
 import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
@@ -34,22 +34,22 @@ const problemSchema = {
 const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
 const problemResponse = { description: 'What went wrong, and where.', content };
 const text = { type: 'string' };
-const retryAfter = { description: 'Seconds until a new try makes sense.', required: true, schema: { type: 'integer' } };
+const retryAfter = { description: 'Seconds to wait before retrying.', required: true, schema: { type: 'integer' } };
 
 /** What every operation refers to. */
 const sharedResponses = {
   TooManyRequests: {
     description:
-      'rate_limited: a quota of the caller or its tenant is used up, which RateLimit-Policy and RateLimit name (draft-ietf-httpapi-ratelimit-headers). Any other code: this server is busy; there is no quota to name.',
+      'rate_limited: a quota of the caller or its tenant is exhausted; RateLimit-Policy and RateLimit describe it (draft-ietf-httpapi-ratelimit-headers). Any other code: the server is busy, and no quota applies.',
     headers: {
       'Retry-After': retryAfter,
       'RateLimit-Policy': { description: 'With rate_limited: the quota, such as "tenant";q=100;w=1.', schema: text },
-      RateLimit: { description: 'With rate_limited: what is left of it, such as "tenant";r=0;t=1.', schema: text },
+      RateLimit: { description: 'With rate_limited: the rest of the quota, such as "tenant";r=0;t=1.', schema: text },
     },
     content,
   },
   Unavailable: {
-    description: 'The server cannot answer now.',
+    description: 'The server cannot process the request now.',
     headers: { 'Retry-After': retryAfter },
     content,
   },
@@ -91,7 +91,7 @@ export async function registerDocs(app: App, version: string): Promise<void> {
   app.route({
     method: 'GET',
     url: '/openapi.json',
-    config: { access: { door: 'public' } },
+    config: { access: { api: 'public' } },
     schema: { hide: true },
     handler: async (_request, reply) => {
       reply.header('cache-control', 'no-cache'); // kept, and asked for again
@@ -100,7 +100,7 @@ export async function registerDocs(app: App, version: string): Promise<void> {
   });
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, access: { door: 'public' } };
+      route.config = { ...route.config, access: { api: 'public' } };
     });
     // The page brings a Content-Security-Policy of its own.
     await scope.register(helmet, { contentSecurityPolicy: false });

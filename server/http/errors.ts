@@ -1,7 +1,8 @@
-/** Owns the one encoder from anything thrown to RFC 9457 application/problem+json. */
+/** The one encoder from anything thrown to RFC 9457 application/problem+json. */
 import { STATUS_CODES } from 'node:http';
 import type { ErrorObject } from 'ajv';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { isDatabaseLost, isTimeout } from '../core/db/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { bodyProblem, Problem, problem } from '../core/problems.ts';
 import type { App } from './fastify.ts';
@@ -40,16 +41,11 @@ export function send(observe: Observe, error: unknown, request: FastifyRequest, 
     .send(body);
 }
 
-const connectionLost = /^(08|57P|53)/; // SQLSTATE classes: connection, operator intervention, insufficient resources
-/** SQLSTATE: query canceled (a statement took too long), lock not available. */
-const tookTooLong = new Set(['57014', '55P03']);
-const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT']);
-
-/** What the caller is told of an error; its cause stays in the log. */
+/** The problem that the caller sees; its cause stays in the log. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (typeof error !== 'object' || error === null) return problem('internal_error', { cause: error });
-  const { code, statusCode, validation, validationContext, message } = error as FastifyError & { code?: string };
+  const { statusCode, validation, validationContext, message } = error as FastifyError;
   if (validation) {
     const errors = placesOf(validation as unknown as ErrorObject[], validationContext);
     const detail = errors.map((place) => `${place.pointer}: ${place.detail}`).join(' ');
@@ -57,10 +53,9 @@ export function problemOf(error: unknown): Problem {
   }
   const ofBody = bodyProblem(error);
   if (ofBody !== undefined) return ofBody;
-  if (isDatabaseLost(code, message))
-    return problem('not_ready', { detail: 'The database does not answer.', cause: error });
-  if (code !== undefined && tookTooLong.has(code)) {
-    const detail = 'The database did not finish in time, and nothing was written. Try again.';
+  if (isDatabaseLost(error)) return problem('not_ready', { detail: 'The database does not answer.', cause: error });
+  if (isTimeout(error)) {
+    const detail = 'The database did not respond in time, and nothing was written. Retry the request.';
     return problem('not_ready', { detail, cause: error, headers: { 'retry-after': '5' } });
   }
   if (statusCode === 429) return problem('rate_limited');
@@ -69,11 +64,4 @@ export function problemOf(error: unknown): Problem {
     return problem('invalid_request', { detail: message || (STATUS_CODES[statusCode] as string) });
   }
   return problem('internal_error', { cause: error });
-}
-
-function isDatabaseLost(code: string | undefined, message: string | undefined): boolean {
-  if (code !== undefined && (connectionLost.test(code) || socketErrors.has(code))) return true;
-  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
-    message ?? '',
-  );
 }

@@ -1,4 +1,4 @@
-/** Owns what every room's routes.ts shares: the typed Fastify instance, the request's caller, and its parameters. */
+/** What every room's routes.ts shares: the typed Fastify instance, the request's caller, and its parameters. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,

@@ -1,5 +1,5 @@
 /**
- * Owns paging: the query's shape, what a page answers besides its items, and opaque cursors. A cursor names its list, so that
+ * Paging: the query's shape, what a page answers besides its items, and opaque cursors. A cursor names its list, so that
  * one list's cursor is refused by another.
  */
 import { type Static, Type } from 'typebox';
@@ -12,16 +12,20 @@ export const PAGE_ITEMS = 100;
 const queryOf = (description: string) => ({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageItemsMax, description })),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 2048, description: 'Where the next page begins, from the page before.' }),
+    Type.String({ minLength: 1, maxLength: 2048, description: 'The cursor of the page, from the previous page.' }),
   ),
 });
 
 /** Query members of a list that always has pages. Ajv sees strings here, because coercion is off: `limit` is parsed by the app. */
-export const pageQuery = queryOf(`Items of a page; ${PAGE_ITEMS} without it. Link rel="next" leads on.`);
+export const pageQuery = queryOf(
+  `Maximum number of items on the page. Default: ${PAGE_ITEMS}. Link rel="next" points to the next page.`,
+);
 export const PageQuery = Type.Object(pageQuery, { additionalProperties: false });
 
 /** Query members of a list that is complete unless the request asks for pages. */
-export const wholeQuery = queryOf('Items of a page; without it the list is complete. Link rel="next" leads on.');
+export const wholeQuery = queryOf(
+  'Maximum number of items on the page. Default: the whole list. Link rel="next" points to the next page.',
+);
 export const WholeQuery = Type.Object(wholeQuery, { additionalProperties: false });
 
 /** What a list of names in the Config API answers. */
@@ -131,6 +135,6 @@ function isInstant(text: string): boolean {
 /** What a cursor is answered that no page of the list ended with. */
 export function notACursor(): Problem {
   return problem('invalid_request', {
-    errors: [{ pointer: '/query/cursor', detail: 'This is not a cursor of this list.' }],
+    errors: [{ pointer: '/query/cursor', detail: 'Not a cursor of this list.' }],
   });
 }

@@ -1,11 +1,12 @@
 /**
- * Owns limits.maxRequestsPerSecond of a tenant: as many requests in a second as its Tenant says, of all its callers
+ * limits.maxRequestsPerSecond of a tenant: as many requests in a second as its Tenant says, of all its callers
  * together, on each server. Only callers who were let in are counted, so that no stranger uses a tenant's share up.
  */
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../core/clock.ts';
 import { limits } from '../core/limits.ts';
 import { quotaExceeded } from '../core/quota.ts';
+import { counted } from '../core/text.ts';
 import { Buckets } from './buckets.ts';
 import type { App, CountMore } from './fastify.ts';
 
@@ -34,6 +35,6 @@ export function registerQuotas(app: App, { clock }: { clock: Clock }): CountMore
 
 /** @param left minus the milliseconds until the tenant may again */
 function exceeded(perSecond: number, left: number) {
-  const detail = `The tenant may make ${perSecond} requests a second (limits.maxRequestsPerSecond of its Tenant).`;
+  const detail = `The tenant may make ${counted(perSecond, 'request')} a second (limits.maxRequestsPerSecond of its Tenant).`;
   return quotaExceeded({ name: 'tenant', count: perSecond, windowMs: 1000 }, -left, detail);
 }

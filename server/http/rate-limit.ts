@@ -1,5 +1,5 @@
 /**
- * Owns how many requests a second one caller may send to this server. A verified caller is counted as who it is: no way
+ * How many requests a second one caller may send to this server. A verified caller is counted as who it is: no way
  * of writing its header, and no second token, gets it a new count. Everything before that is counted by its address, and
  * given back when a member's token turns out to be good, so that an office behind one address is not held up by its own
  * number. Synchronous, because every decision passes here. Only who is refused is told its limit: three headers on every
@@ -26,7 +26,7 @@ export class RateLimit {
   }
 
   /**
-   * Counts a request of nobody who is known yet.
+   * Counts a request whose caller is not known yet.
    * @param scarce it counts for as many as leave limits.scarcePerSecondMax in a second
    * @throws Problem rate_limited
    */
@@ -53,7 +53,7 @@ export class RateLimit {
   }
 
   /**
-   * Counts that a request's body stands for so many more, of the caller or of the address where nobody is known. It
+   * Counts that a request's body stands for so many more, of the caller or, if it is not known, of the address. It
    * refuses nothing itself: the requests after it pay.
    */
   charge({ caller, ip }: { caller: Caller | null; ip: string }, count: number): void {

@@ -1,10 +1,10 @@
-/** Owns Accord-Min-Revision: a request that carries it is answered from state at least that new, or not at all. */
+/** Accord-Min-Revision: a request that carries it is answered from state at least that new, or not at all. */
 
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import type { App } from './fastify.ts';
 
-/** A record's: whoever reads records reads them from Postgres, where every answered write is. */
+/** For records: they are read from Postgres, which has every write that was answered. */
 const RECORD_REVISION = /^r\d{1,20}$/;
 const CONFIG_REVISION = /^c(\d{1,15})$/;
 
@@ -21,7 +21,10 @@ export function registerRevisions(app: App, snapshots: Reachable): void {
     const revision = CONFIG_REVISION.exec(String(header))?.[1];
     if (revision === undefined) {
       const errors = [
-        { pointer: '/headers/accord-min-revision', detail: 'Send back an Accord-Revision header as it came.' },
+        {
+          pointer: '/headers/accord-min-revision',
+          detail: 'Must be the unchanged value of an Accord-Revision header.',
+        },
       ];
       return done(problem('invalid_request', { errors }));
     }

@@ -1,4 +1,4 @@
-/** Owns complete lists that may be long: sent as JSON text page by page as it is read, so that none is held as a whole. */
+/** Complete lists that may be long: sent as JSON text page by page as it is read, so that none is held as a whole. */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 

@@ -1,5 +1,5 @@
 /**
- * Owns how much structure a text of JSON may have before it is parsed. V8 makes a hidden class for each new order of
+ * How much structure a text of JSON may have before it is parsed. V8 makes a hidden class for each new order of
  * members, which costs about 1 us and garbage that lasts: 256 KiB of objects with a name of their own each took 25 ms,
  * and of a usual body 2 ms. One pass over the characters, without allocation; what is no JSON is JSON.parse's to refuse.
  */
@@ -9,7 +9,7 @@ import { problem } from '../core/problems.ts';
 
 export const TOO_DEEP = `The body is nested more than ${limits.inputDepthMax} levels deep.`;
 const TOO_MANY_VALUES = `The body has more than ${limits.bodyValuesMax} values.`;
-const TOO_MANY_SHAPES = `The objects of the body have more than ${limits.bodyShapesMax} members that no other object has in the same order.`;
+const TOO_MANY_SHAPES = `The objects of the body have too many different sequences of field names (more than ${limits.bodyShapesMax}).`;
 
 const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [34, 92, 44, 123, 125, 91, 93];
 /** Twice as many places as there are shapes at most, rounded up to a power of two. */

@@ -1,5 +1,5 @@
 /**
- * Owns when a request of a known caller goes on: at once while its tenant is alone, else when it is the tenant's turn on the
+ * When a request of a known caller goes on: at once while its tenant is alone, else when it is the tenant's turn on the
  * main thread. A body has arrived by then and is not parsed yet, so that its parsing and all that follows at once is counted
  * against its tenant, however the bytes came. What follows an answer of Postgres is not, but where it is charged or takes
  * a turn of its own (decisions, batches, facts).
@@ -11,7 +11,7 @@ import type { App } from './fastify.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether it waited for its tenant's turn, or had nobody to wait for. */
+    /** Whether it waited for its tenant's turn or did not need to. */
     admitted: boolean;
   }
 }

@@ -1,11 +1,11 @@
 /**
- * Owns how requests are validated: bodies strictly (an unknown field is refused by name, nothing is coerced or dropped),
- * path and query by parsing their text. crds/explain.ts says what is wrong, for manifests too.
+ * How requests are validated: bodies strictly (an unknown field is refused by name, nothing is coerced or dropped),
+ * path and query by parsing their text. crds/describe-error.ts says what is wrong, for manifests too.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
-import { asSentence, explain } from '../../crds/explain.ts';
+import { asSentence, describeError } from '../../crds/describe-error.ts';
 import { limits } from '../core/limits.ts';
 import type { ProblemPlace } from '../core/problems.ts';
 
@@ -32,7 +32,7 @@ export function createValidatorCompiler(shared: Record<string, object>): Fastify
     for (const schema of Object.values(shared)) ajv.addSchema(schema);
     return ajv;
   };
-  // What most bodies pass collects nothing; the others explain (verbose: with the value and its schema) what it refused.
+  // What most bodies pass collects nothing; the others collect the errors of what it refused (verbose: with the value and its schema).
   const passing = make({ allErrors: false, verbose: false });
   const [first, all] = [make({ allErrors: false, verbose: true }), make({ allErrors: true, verbose: true })];
   return ({ schema, httpPart }) =>
@@ -79,12 +79,12 @@ function hasOnly(schema: unknown, keywords: { type: string }): boolean {
 
 /**
  * Tells all that is wrong with a small body, and the first thing with a large one: finding everything in a batch of 4 MiB
- * took 5.4 s, in which nobody else was answered.
+ * took 5.4 s, in which no other request was answered.
  */
-function bodyValidator(passes: ValidateFunction, explaining: (ofAll: boolean) => ValidateFunction) {
+function bodyValidator(passes: ValidateFunction, collecting: (ofAll: boolean) => ValidateFunction) {
   const validate = (body: unknown): boolean => {
     if (passes(body)) return true;
-    const thorough = explaining(holdsAtMost(limits.explainedBodyValuesMax, body));
+    const thorough = collecting(hasAtMost(limits.allErrorsBodyValuesMax, body));
     thorough(body);
     validate.errors = thorough.errors ?? passes.errors ?? [];
     return false;
@@ -93,7 +93,7 @@ function bodyValidator(passes: ValidateFunction, explaining: (ofAll: boolean) =>
   return validate;
 }
 
-function holdsAtMost(count: number, value: unknown): boolean {
+function hasAtMost(count: number, value: unknown): boolean {
   const waiting = [value];
   for (let seen = 0; waiting.length > 0; seen++) {
     if (seen > count) return false;
@@ -115,9 +115,9 @@ export function placesOf(errors: readonly ErrorObject[], part: string | undefine
   const tells = prefix === '' ? 'type' : 'nothing'; // all that arrives as text is a string
   const places = errors
     .filter((error) => !['anyOf', 'oneOf', 'if'].includes(error.keyword))
-    .map((error) => explain(prefix, error, tells))
+    .map((error) => describeError(prefix, error, tells))
     .map(({ pointer, detail }) => ({ pointer: pointer || '/', detail: asSentence(detail) }));
   return places.length > 0
     ? places.slice(0, 20)
-    : [{ pointer: prefix || '/', detail: 'The value fits none of the allowed shapes.' }];
+    : [{ pointer: prefix || '/', detail: 'The value does not match any of the allowed schemas.' }];
 }

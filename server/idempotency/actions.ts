@@ -1,4 +1,4 @@
-/** The verbs on keys: looking one up, claiming it, adding its answer, sweeping, and forgetting an actor. */
+/** The verbs on keys: looking one up, reserving it, adding its answer, sweeping, and forgetting an actor. */
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
@@ -8,7 +8,7 @@ import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Once } from '../core/once.ts';
 import { quotaExceeded } from '../core/quota.ts';
-import { hasErasedSince, holdLooks } from '../pseudonyms/index.ts';
+import { hasErasedSince, lockLogErasingShared } from '../pseudonyms/index.ts';
 import type { EraseSome } from '../room/erasing.ts';
 import type { Task } from '../room/tasks.ts';
 import { idempotencyProblem } from './problems.ts';
@@ -41,7 +41,7 @@ export async function begin(
   );
   if (row !== undefined) return { before: answerBefore(services, once, row) };
   if (count < most) return { once };
-  const detail = `A user may have ${most} keys remembered; each is for 24 hours.`;
+  const detail = `A user can have at most ${most} stored keys; each expires after 24 hours.`;
   const freeMs = oldest === null ? clock.now() : Date.parse(oldest) + limits.idempotencyKeptMs;
   const quota = { name: 'idempotency-keys', count: most, windowMs: limits.idempotencyKeptMs };
   throw quotaExceeded(quota, freeMs - clock.now(), detail);
@@ -50,7 +50,7 @@ export async function begin(
 function answerBefore({ encrypter, clock }: IdempotencyServices, once: Claim, row: KeyRow) {
   if (row.request !== once.request) throw idempotencyProblem('idempotency_key_reused');
   if (row.answer === null) {
-    // Its answer comes in a moment, unless whoever acted ended in between.
+    // Its answer comes soon, unless the process that acted has ended.
     const isFresh = clock.now() - Date.parse(row.created_at) < limits.idempotencyAnswerWaitMs;
     throw isFresh ? inUse() : idempotencyProblem('idempotency_answer_not_kept');
   }
@@ -59,7 +59,7 @@ function answerBefore({ encrypter, clock }: IdempotencyServices, once: Claim, ro
   ) as StoredAnswer;
   if (body !== undefined) return { status, headers, body };
   const { location } = headers;
-  const detail = `The request was carried out at ${row.created_at} with status ${status}; its answer was not stored, because it held a secret or was too long.`;
+  const detail = `The request was processed at ${row.created_at} with status ${status}. Its response was not stored because it contained a secret or was too long.`;
   throw idempotencyProblem('idempotency_answer_not_kept', { detail, headers: location ? { location } : {} });
 }
 
@@ -103,28 +103,28 @@ export class Claim implements Once {
     return [ROOM, tenant, caller, id];
   }
 
-  async claim(tx: Transaction): Promise<void> {
+  async reserve(tx: Transaction): Promise<void> {
     const since = sinceOf(Date.parse(this.#now));
     if (!(await insertKey(tx, this.place, { request: this.request, now: this.#now, since }))) throw inUse();
   }
 
   /**
-   * Stores the answer for whoever asks again. An action that wrote nothing has not claimed the key: that is done here. An answer
-   * may name whoever is being erased or was erased meanwhile: it is not stored then.
+   * Stores the answer for repeated requests. An action that wrote nothing has not reserved the key: that is done here. An answer
+   * may name somebody who is being erased or was erased meanwhile: then it is not stored.
    */
   async answered(answer: StoredAnswer): Promise<void> {
     const { database, encrypter } = this.#services;
     const { body = '', ...rest } = answer;
     const isKept = answer.body !== undefined && Buffer.byteLength(body) <= limits.idempotencyAnswerBytesMax;
-    const sealed = encrypter.encrypt(Buffer.from(JSON.stringify(isKept ? answer : rest)), this.encryptedFor);
+    const encrypted = encrypter.encrypt(Buffer.from(JSON.stringify(isKept ? answer : rest)), this.encryptedFor);
     const row = { request: this.request, now: this.#now };
     const { tenant } = this.place;
     const begun = new Date(Date.parse(this.#now) - limits.idempotencyAnswerWaitMs).toISOString(); // clocks differ
     await database.tenant(tenant, async (tx) => {
-      const [, erased] = await Promise.all([holdLooks(tx, [tenant]), hasErasedSince(tx, tenant, begun)]);
+      const [, erased] = await Promise.all([lockLogErasingShared(tx, [tenant]), hasErasedSince(tx, tenant, begun)]);
       if (erased) return;
       await insertKey(tx, this.place, { ...row, since: sinceOf(Date.parse(this.#now)) });
-      await setAnswer(tx, this.place, { ...row, answer: sealed });
+      await setAnswer(tx, this.place, { ...row, answer: encrypted });
     });
   }
 }

@@ -1,4 +1,4 @@
-/** Owns erasing a person from remembered requests: the keys that it sent, and answers, any of which may name it. */
+/** Erasing a person from remembered requests: the keys that it sent, and answers, any of which may name it. */
 
 import type { Encrypter } from '../core/encrypter.ts';
 import type { RoomErasing } from '../room/erasing.ts';

@@ -1,4 +1,4 @@
-/** Owns Idempotency-Key at the door of the routes that state `config.once`: looked up before the handler, answered after it. */
+/** Idempotency-Key of the routes that state `config.once`: looked up before the handler; the answer is stored after it. */
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Type } from 'typebox';
 import { IdempotencyKey, type OnceRoute } from '../core/once.ts';
@@ -19,7 +19,7 @@ export function registerIdempotency(app: App, services: IdempotencyServices): vo
 
 /** @throws Error (at registration) for a route without callers */
 function addHooks(services: IdempotencyServices, route: RouteOptions, stated: OnceRoute): void {
-  if (route.config?.access?.door === 'public') throw new Error(`the route ${route.url} has no callers to tell apart`);
+  if (route.config?.access?.api === 'public') throw new Error(`the route ${route.url} has no callers to tell apart`);
   const headers = route.schema?.headers as { properties?: Record<string, object> } | undefined;
   route.schema = {
     ...route.schema,
@@ -75,6 +75,6 @@ async function keep(
   const holdsSecret = isText && secrets.some((name) => Object.hasOwn(JSON.parse(payload) as object, name));
   await once
     .answered({ status, headers, ...(isText && !holdsSecret ? { body: payload } : {}) })
-    // The action is done and its key is claimed: only who asks again misses the answer.
+    // The action is done and its key is reserved: only a repeated request misses the answer.
     .catch((error) => observe({ kind: 'background_failed', task: 'storing the answer of an Idempotency-Key', error }));
 }

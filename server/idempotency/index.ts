@@ -1,6 +1,6 @@
 /**
- * The idempotency room: Idempotency-Key on the routes that state `config.once`. A key is claimed in the transaction of what it
- * stands for, so that a crash neither forgets nor invents; its answer is added before it is sent. Owns accord.idempotency_key.
+ * The idempotency room: Idempotency-Key on the routes that state `config.once`. A key is reserved in the transaction of what it
+ * stands for, so that it survives a crash exactly if the write does; its answer is stored before it is sent.
  */
 export { sweep } from './actions.ts';
 export { erasingIdempotency } from './erasing.ts';

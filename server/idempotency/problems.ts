@@ -3,18 +3,18 @@ import { defineProblems } from '../core/problems.ts';
 export const idempotencyProblem = defineProblems({
   idempotency_key_reused: {
     status: 422,
-    title: 'Idempotency-Key of another request',
-    when: 'The caller sent this Idempotency-Key within the last 24 hours with another address or body.',
+    title: 'Idempotency-Key reused',
+    when: 'The caller used this Idempotency-Key within the last 24 hours for a request with a different path or body.',
   },
   idempotency_key_in_use: {
     status: 409,
-    title: 'Request under way',
-    when: 'Another request with this Idempotency-Key is being carried out, or was just now: ask again for its answer.',
+    title: 'Request in progress',
+    when: 'Another request with this Idempotency-Key is in progress or has just ended. Retry to get its response.',
     retryAfterSeconds: 1,
   },
   idempotency_answer_not_kept: {
     status: 409,
-    title: 'Carried out before',
-    when: 'The request with this Idempotency-Key was carried out, and is not carried out again. Its answer is not kept: it held a secret, was too long, was erased, or never came about. Location names what was made, where that is known.',
+    title: 'Request already processed',
+    when: 'The request with this Idempotency-Key was already processed and is not processed again. Its response is not available: it contained a secret, was too long, was erased, or was never completed. Location identifies the created object, if known.',
   },
 });

@@ -1,4 +1,3 @@
-/** Registers the idempotency room. */
 import { defineRoom } from '../room/room.ts';
 import { type IdempotencyServices, sweeping } from './actions.ts';
 import { erasingIdempotency } from './erasing.ts';

@@ -1,4 +1,3 @@
-/** Shapes of the idempotency room. */
 import { type Static, Type } from 'typebox';
 import { Bytes, Instant, Nullable } from '../core/db/rows.ts';
 
@@ -12,5 +11,5 @@ export const KeyRow = Type.Object({
 });
 export type KeyRow = Static<typeof KeyRow>;
 
-/** What is sealed into a row. Without `body` it was an answer that is not kept. */
+/** What is encrypted into a row. Without `body` it was an answer that is not kept. */
 export type StoredAnswer = { status: number; headers: Record<string, string>; body?: string };

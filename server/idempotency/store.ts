@@ -1,4 +1,4 @@
-/** All SQL of the idempotency room. `since`: RFC 3339; a key that was claimed before it is free. */
+/** All SQL of the idempotency room. `since`: RFC 3339; a key that was reserved before it is free. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Nullable } from '../core/db/rows.ts';
@@ -29,18 +29,18 @@ export function countKeys(
   );
 }
 
-/** Waits for a transaction that claims the same key. @returns whether it was free */
+/** Waits for a transaction that reserves the same key. @returns whether it was free */
 export async function insertKey(
   tx: Transaction,
   { tenant, caller, id }: KeyPlace,
   { request, now, since }: { request: string; now: string; since: string },
 ): Promise<boolean> {
-  const claimed = await tx.run(sql`
+  const inserted = await tx.run(sql`
     insert into accord.idempotency_key as k (tenant, caller, id, request, created_at)
     values (${tenant}, ${caller}, ${id}, ${request}, ${now})
     on conflict (tenant, caller, id) do update set request = excluded.request, created_at = excluded.created_at, answer = null
       where k.created_at <= ${since}`);
-  return claimed > 0;
+  return inserted > 0;
 }
 
 /** Adds the answer to the key of this very request. */

@@ -1,5 +1,5 @@
 /**
- * The verbs of whoever holds a requestToken: accept, decline, preview. Policies are asked before the transaction, because
+ * The actions of the bearer of a requestToken: accept, decline, preview. Policies are asked before the transaction, because
  * they read facts by connections of their own; what they were asked about is looked at again under the invitation's lock.
  */
 import type { Caller } from '../core/auth/schema.ts';
@@ -12,13 +12,15 @@ import {
   makeRelationship,
   type Relationship,
 } from '../relationships/index.ts';
-import { holdRelationshipTypes } from '../types/index.ts';
+import { lockRelationshipTypes, readRelationshipType } from '../types/index.ts';
 import { type RecordWritten, write } from '../writes/index.ts';
 import { eventOf } from './actions.ts';
-import { checkActive, findInvitation, holdActive, holdInvitation } from './found.ts';
+import { requireContact } from './contact.ts';
+import { invitationAccepted, invitationDeclined, invitationRevoked } from './events.ts';
+import { checkActive, findInvitation, lockActiveTenant, lockInvitation } from './found.ts';
 import { type Asking, doing, type InvitationServices, mayStillInvite, recordAuthorOf } from './governing.ts';
 import { invitationProblem } from './problems.ts';
-import { ended, invitorOf, isOffered, relationshipFor, statusOf, targetOf } from './rules.ts';
+import { bindingOf, ended, invitorOf, isOffered, relationshipFor, statusOf, targetOf } from './rules.ts';
 import type { Accepted, InvitationRow, Preview } from './schema.ts';
 import { endInvitation, isAcceptedBy, recordUse } from './store.ts';
 
@@ -46,19 +48,20 @@ export async function acceptInvitation(
   await askPolicies(services, asking, row, relationship);
   return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
-    await holdActive(tx, tenant);
-    const held = await holdInvitation(tx, tenant, row.id);
-    if (await isAcceptedBy(tx, tenant, held.id, acceptor)) return accepted(held, relationship);
-    await unit.comeBack([relationship.from, relationship.to]);
+    await lockActiveTenant(tx, tenant);
+    const locked = await lockInvitation(tx, tenant, row.id);
+    if (await isAcceptedBy(tx, tenant, locked.id, acceptor)) return accepted(locked, relationship);
+    await unit.unmarkErased([relationship.from, relationship.to]);
     // After whatever was waited for: an invitation is not used after it has expired.
-    checkPending(held, tokenId, unit.now);
-    const type = await typeOf(tx, tenant, held);
+    checkPending(locked, tokenId, unit.now);
+    const type = await typeOf(tx, tenant, locked);
+    if (bindingOf(locked, type) === 'contact') requireContact(services.encrypter, asking.caller, locked);
     await makeRelationship(unit, type, relationship, 'later');
-    await recordUse(tx, tenant, held.id, { acceptor, by: unit.by.actor, now: unit.nowText });
-    const detail = { acceptor: `${acceptor.type}/${acceptor.id}`, use: held.uses + 1, of: held.max_uses };
-    unit.audit({ action: 'accept', kind: 'invitation', name: held.id, detail });
-    unit.emit('INVITATION_ACCEPTED', { ...eventOf(unit, held), acceptor });
-    return accepted(held, relationship);
+    await recordUse(tx, tenant, locked.id, { acceptor, by: unit.by.actor, now: unit.nowText });
+    const detail = { acceptor: `${acceptor.type}/${acceptor.id}`, use: locked.uses + 1, of: locked.max_uses };
+    unit.audit({ action: 'accept', kind: 'invitation', name: locked.id, detail });
+    unit.emit(invitationAccepted, { ...eventOf(unit, locked), acceptor });
+    return accepted(locked, relationship);
   });
 }
 
@@ -67,7 +70,7 @@ function checkAcceptor(caller: Caller, acceptor: Entity): void {
   checkEntity(acceptor, '/acceptor');
   if (caller.kind === 'backend') return;
   if (caller.kind === 'user' && caller.actor.id === acceptor.id && caller.actor.type === acceptor.type) return;
-  const detail = 'A user accepts for itself only.';
+  const detail = 'Users can accept only for themselves.';
   throw problem('forbidden', { detail, errors: [{ pointer: '/acceptor', detail }] });
 }
 
@@ -78,7 +81,7 @@ function accepted(row: InvitationRow, { from, relationshipType, to }: Relationsh
 /** @throws Problem 409 or 410 saying which state it is in, or that the token was replaced */
 function checkPending(row: InvitationRow, tokenId: string, ms: number): void {
   const status = statusOf(row, ms);
-  if (status !== 'pending') throw ended(status, 'invitation_taken');
+  if (status !== 'pending') throw ended(status, 'invitation_used_up');
   if (tokenId !== row.token_id) throw invitationProblem('invitation_token_void');
 }
 
@@ -94,35 +97,42 @@ async function askPolicies(
   { from, relationshipType, to }: Relationship,
 ): Promise<void> {
   const { caller, tenant, served } = asking;
-  const question = { ...doing('accept', row, services.clock.now()), relationship: { from, relationshipType, to } };
+  const question = { ...doing(services, asking, 'accept', row), relationship: { from, relationshipType, to } };
   if (caller.kind === 'user' && served.snapshot.policies.has(question.action)) await services.govern(asking, question);
   const still = await mayStillInvite(services, asking, row);
   if (still === 'yes') return;
   if (still === 'unknown')
     throw problem('forbidden', { detail: 'The policy that let the invitor invite could not be evaluated now.' });
-  // Not what was asked for: no Idempotency-Key stands for it.
+  // Not the requested action, so no Idempotency-Key is reserved.
   const { once: _, ...author } = recordAuthorOf(asking);
   await write(services, author, { locks: 'records' }, async (unit) => {
-    const held = await holdInvitation(unit.tx, tenant, row.id);
-    if (statusOf(held, unit.now) !== 'pending') return;
+    const locked = await lockInvitation(unit.tx, tenant, row.id);
+    if (statusOf(locked, unit.now) !== 'pending') return;
     await endInvitation(unit.tx, tenant, row.id, { status: 'revoked', by: unit.by.actor, now: unit.nowText });
     const detail = { because: 'the invitor may no longer invite' };
     unit.audit({ action: 'revoke', kind: 'invitation', name: row.id, detail });
-    unit.emit('INVITATION_REVOKED', eventOf(unit, held));
+    unit.emit(invitationRevoked, eventOf(unit, locked));
   });
   throw invitationProblem('invitation_revoked');
 }
 
-/** The invitation's type, held. @throws Problem invitation_revoked when it is gone, or shared by invitation no more */
-async function typeOf(tx: Transaction, tenant: string, row: InvitationRow) {
+/** The type of the invitation, locked; undefined when it is removed. */
+async function lockType(tx: Transaction, tenant: string, row: InvitationRow) {
   const key = { from: row.from_type, name: row.name, to: row.to_type };
-  const [type] = await holdRelationshipTypes(tx, tenant, [key], 'all');
+  const [type] = await lockRelationshipTypes(tx, tenant, [key], 'all');
+  return type;
+}
+
+/** The same. @throws Problem invitation_revoked when it is removed, or no longer shared by invitation */
+async function typeOf(tx: Transaction, tenant: string, row: InvitationRow) {
+  const type = await lockType(tx, tenant, row);
   if (type !== undefined && isOffered(type)) return type;
-  throw invitationProblem('invitation_revoked', { detail: 'The relationship is shared by invitation no more.' });
+  throw invitationProblem('invitation_revoked', { detail: 'The relationship type is no longer shared by invitation.' });
 }
 
 /**
- * Declines an invitation for one. Declined again by the same caller, it stays so.
+ * Declines an invitation for one. Declined again by the same caller, it stays so. One that is bound to an address is not
+ * ended by another user who got its token; a back end could revoke it as well.
  * @throws Problem as accept, and invitation_shared
  */
 export function declineInvitation(
@@ -133,30 +143,34 @@ export function declineInvitation(
   const { tenant } = asking;
   return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
-    await holdActive(tx, tenant);
+    await lockActiveTenant(tx, tenant);
     const { row, tokenId } = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
-    const held = await holdInvitation(tx, tenant, row.id);
+    const locked = await lockInvitation(tx, tenant, row.id);
     const { now: ms, nowText: now } = unit;
-    const declined = { invitationId: held.id, status: 'declined' } as const;
-    if (held.status === 'declined' && held.ended_by === unit.by.actor) return declined;
-    if (statusOf(held, ms) === 'accepted') throw ended('accepted', 'invitation_accepted');
-    checkPending(held, tokenId, ms);
-    if (held.max_uses > 1) throw invitationProblem('invitation_shared');
-    await endInvitation(tx, tenant, held.id, { status: 'declined', by: unit.by.actor, now });
-    unit.audit({ action: 'decline', kind: 'invitation', name: held.id });
-    unit.emit('INVITATION_DECLINED', eventOf(unit, held));
+    const declined = { invitationId: locked.id, status: 'declined' } as const;
+    if (locked.status === 'declined' && locked.ended_by === unit.by.actor) return declined;
+    if (statusOf(locked, ms) === 'accepted') throw ended('accepted', 'invitation_accepted');
+    checkPending(locked, tokenId, ms);
+    if (locked.max_uses > 1) throw invitationProblem('invitation_shared');
+    const isBound = bindingOf(locked, await lockType(tx, tenant, locked)) === 'contact';
+    if (isBound && asking.caller.kind === 'user') requireContact(services.encrypter, asking.caller, locked);
+    await endInvitation(tx, tenant, locked.id, { status: 'declined', by: unit.by.actor, now });
+    unit.audit({ action: 'decline', kind: 'invitation', name: locked.id });
+    unit.emit(invitationDeclined, eventOf(unit, locked));
     return declined;
   });
 }
 
-/** What somebody who holds a token and has not logged in is told. @throws Problem as accept */
+/** What the bearer of a token sees before logging in. @throws Problem as accept */
 export async function previewInvitation(
   services: InvitationServices,
   { tenant, requestToken }: Token,
 ): Promise<Preview> {
-  const { row, tokenId } = await services.database.tenantSnapshot(tenant, async (tx) => {
+  const { row, tokenId, binding } = await services.database.tenantSnapshot(tenant, async (tx) => {
     await checkActive(tx, tenant);
-    return findInvitation(services, tx, tenant, requestToken, services.clock.now());
+    const found = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
+    const { from_type: from, name, to_type: to } = found.row;
+    return { ...found, binding: bindingOf(found.row, await readRelationshipType(tx, tenant, { from, name, to })) };
   });
   checkPending(row, tokenId, services.clock.now());
   // Ids may be addresses or account names: of a person only what the tenant stored to be shown.
@@ -168,5 +182,6 @@ export async function previewInvitation(
     to: targetOf(row),
     invitor: displayName === undefined ? {} : { displayName },
     expiresAt: row.expires_at,
+    binding,
   };
 }

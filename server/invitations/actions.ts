@@ -1,18 +1,21 @@
-/** The verbs of whoever invites: making an invitation, sending it again, revoking it, and reading. */
+/** The actions of the inviting side: creating an invitation, sending it again, revoking it, and reading. */
 import { randomUUID } from 'node:crypto';
 import type { Actor, Caller } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { quotaExceeded } from '../core/quota.ts';
+import { counted } from '../core/text.ts';
 import { invitationKey } from '../keys/index.ts';
 import { checkEntity, type Entity } from '../relationships/index.ts';
-import { holdRelationshipTypes, loadTypesTouching } from '../types/index.ts';
+import { loadTypesTouching, lockRelationshipTypes } from '../types/index.ts';
 import { type AuditedUnit, type RecordWritten, write } from '../writes/index.ts';
-import { holdActive, holdInvitation } from './found.ts';
+import { contactDigest, contactPlace } from './contact.ts';
+import { invitationCreated, invitationResent, invitationRevoked } from './events.ts';
+import { findById, lockActiveTenant, lockInvitation } from './found.ts';
 import { type Asking, creating, doing, governed, type InvitationServices, recordAuthorOf } from './governing.ts';
-import { invitationProblem } from './problems.ts';
 import {
+  bindingOf,
   contactOf,
   ended,
   maskOf,
@@ -29,7 +32,6 @@ import {
   endInvitation,
   insertInvitation,
   newInvitationId,
-  readInvitation,
   recordDelivery,
   replaceToken,
   revokePending,
@@ -56,14 +58,14 @@ export async function createInvitation(
   const delivery = deliveryFor(body.delivery, mayTell);
   return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
-    await holdActive(tx, tenant);
-    await unit.comeBack([invitor, body.to]);
-    const held = offerOf(await offers(tx, tenant, body, offer), body);
-    const one = await newInvitation(services, unit, { held, body, invitor, delivery });
+    await lockActiveTenant(tx, tenant);
+    await unit.unmarkErased([invitor, body.to]);
+    const locked = offerOf(await offers(tx, tenant, body, offer), body);
+    const one = await newInvitation(services, unit, { offer: locked, body, invitor, delivery });
     const row = await insertInvitation(tx, tenant, { ...one, by_tenant: asking.caller.kind === 'backend' });
     await wipeExpired(tx, tenant, row.created_at, limits.invitationsWipedMax);
     const { relationshipType, invitee } = body;
-    unit.emit('INVITATION_CREATED', { ...eventOf(unit, row), relationshipType, invitor, invitee });
+    unit.emit(invitationCreated, { ...eventOf(unit, row), relationshipType, invitor, invitee });
     return deliver(services, unit, row, { action: 'create', mayTell });
   });
 }
@@ -73,19 +75,19 @@ function invitorFor(caller: Caller, stated: Entity | undefined): Entity {
   if (caller.kind === 'user') {
     const { id, type } = caller.actor;
     if (stated === undefined || (stated.id === id && stated.type === type)) return { id, type };
-    throw problem('forbidden', { detail: 'A user invites for itself only.' });
+    throw problem('forbidden', { detail: 'Users can invite only for themselves.' });
   }
   if (stated !== undefined) return stated;
-  const detail = 'A back end says who invites.';
+  const detail = 'A back end must specify who invites.';
   throw problem('invalid_request', { detail, errors: [{ pointer: '/invitor', detail }] });
 }
 
-/** @param held hold the types of this offer: nobody removes them meanwhile */
-async function offers(tx: Transaction, tenant: string, body: InvitationBody, held?: Offer) {
+/** @param toLock locks the types of this offer, so that nobody removes them meanwhile */
+async function offers(tx: Transaction, tenant: string, body: InvitationBody, toLock?: Offer) {
   const { relationshipType, to } = body;
-  if (held === undefined) return loadTypesTouching(tx, tenant, { relationshipType, type: to.type });
-  const { from_type: from, name, to_type } = held.type;
-  return holdRelationshipTypes(tx, tenant, [{ from, name, to: to_type }], 'all');
+  if (toLock === undefined) return loadTypesTouching(tx, tenant, { relationshipType, type: to.type });
+  const { from_type: from, name, to_type } = toLock.type;
+  return lockRelationshipTypes(tx, tenant, [{ from, name, to: to_type }], 'all');
 }
 
 function placeOf({ direction }: Offer, { to }: InvitationBody) {
@@ -96,34 +98,35 @@ function placeOf({ direction }: Offer, { to }: InvitationBody) {
 function deliveryFor(wanted: Delivery | undefined, mayTell: boolean): Delivery {
   if (wanted === undefined) return mayTell ? 'response' : 'mail';
   if (wanted !== 'response' || mayTell) return wanted;
-  throw problem('forbidden', { detail: 'Only who has the obligation return-token gets requestToken in the response.' });
+  throw problem('forbidden', { detail: 'The delivery response requires the obligation return-token of the policy.' });
 }
 
-type Wanted = { held: Offer; body: InvitationBody; invitor: Actor; delivery: Delivery };
+type Wanted = { offer: Offer; body: InvitationBody; invitor: Actor; delivery: Delivery };
 
 async function newInvitation(
   { encrypter }: InvitationServices,
   unit: AuditedUnit,
-  { held, body, invitor, delivery }: Wanted,
+  { offer, body, invitor, delivery }: Wanted,
 ): Promise<Omit<NewInvitation, 'by_tenant'>> {
   const { tx, tenant, now: ms, nowText: now } = unit;
-  const terms = termsOf(held.type, body, ms);
-  const contact = contactOf(body.invitee.contact);
+  const terms = termsOf(offer.type, body, ms);
+  const contact = contactOf(body.invitee.contact.value, '/invitee/contact/value');
   const address = Buffer.from(body.invitee.contact.value);
   const id = await newInvitationId(tx);
   return {
     id,
-    ...placeOf(held, body),
-    from_type: held.type.from_type,
-    name: held.type.name,
-    to_type: held.type.to_type,
+    ...placeOf(offer, body),
+    from_type: offer.type.from_type,
+    name: offer.type.name,
+    to_type: offer.type.to_type,
     invitor_type: invitor.type,
     invitor_id: invitor.id,
     contact_type: body.invitee.contact.type,
-    contact_digest: encrypter.digest(Buffer.from(contact), contactPlace(tenant)),
+    contact_digest: contactDigest(encrypter, tenant, contact),
     contact_mask: maskOf(body.invitee.contact.value),
     // In the response nothing is sent to anybody: then the address is not needed.
     contact_encrypted: delivery === 'response' ? null : encrypter.encrypt(address, [...contactPlace(tenant), id]),
+    binding: bindingOf({ binding: 'none' }, offer.type),
     language: body.language ?? null,
     redirect_uri: body.redirectUri ?? null,
     delivery,
@@ -133,11 +136,6 @@ async function newInvitation(
     relationship_expires_at: terms.relationshipExpiresAt ?? null,
     created_at: now,
   };
-}
-
-/** What a contact is sealed to, and digested with. */
-export function contactPlace(tenant: string): string[] {
-  return ['invitation', tenant, 'contact'];
 }
 
 /** Signs the newest token of an invitation, records that it is to travel, and audits why. */
@@ -152,28 +150,27 @@ async function deliver(
   const { from_type, name, to_type, target_type, target_id, delivery } = row;
   const detail = { type: `${from_type}:${name}:${to_type}`, to: `${target_type}/${target_id}`, delivery };
   unit.audit({ action, kind: 'invitation', name: row.id, detail });
-  // Also when nobody is told it now: whoever delivers it finds a key, and one that is old is replaced in time.
+  // Also when the token is not returned now: delivering it needs a key, and an old key is rotated in time.
   const key = await invitationKey(services, tx, tenant);
   const view = { ...viewOf(row, ms), ...noteOn(row) };
   if (!mayTell) return view;
   return { ...view, requestToken: await signToken(key, partiesOf(services.baseUrl, tenant), row, ms) };
 }
 
-/** @throws Problem invitation_unknown, forbidden */
-export async function requireInvitation(
+/** @throws Problem invitation_not_found, forbidden */
+async function requireInvitation(
   services: InvitationServices,
   asking: Asking,
   id: string,
-  verb: 'read' | 'resend' | 'revoke',
+  verb: 'resend' | 'revoke',
 ): Promise<{ row: InvitationRow; mayTell: boolean }> {
-  const row = await services.database.tenantSnapshot(asking.tenant, (tx) => readInvitation(tx, asking.tenant, id));
-  if (row === undefined) throw invitationProblem('invitation_unknown');
-  return { row, mayTell: await governed(services, asking, doing(verb, row, services.clock.now())) };
+  const row = await findById(services, asking.tenant, id);
+  return { row, mayTell: await governed(services, asking, doing(services, asking, verb, row)) };
 }
 
 /**
  * Gives the invitation a new token, which is delivered as the one before was, and which makes that one void.
- * @throws Problem invitation_unknown, forbidden, rate_limited; 409 and 410 unless it is pending
+ * @throws Problem invitation_not_found, forbidden, rate_limited; 409 and 410 unless it is pending
  */
 export async function resendInvitation(
   services: InvitationServices,
@@ -185,26 +182,26 @@ export async function resendInvitation(
   const { tenant } = asking;
   return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
-    await holdActive(tx, tenant);
-    const row = await holdInvitation(tx, tenant, id);
+    await lockActiveTenant(tx, tenant);
+    const row = await lockInvitation(tx, tenant, id);
     const { now: ms, nowText: now } = unit;
     const status = statusOf(row, ms);
     if (status !== 'pending') throw ended(status, 'invitation_accepted');
     const waitMs = Date.parse(row.delivered_at) + resendPauseMs(row.deliveries) - ms;
     if (waitMs > 0) {
-      const detail = `The invitation was sent ${row.deliveries} times; it can be sent again in ${Math.ceil(waitMs / 1000)} s.`;
+      const detail = `The invitation was sent ${counted(row.deliveries, 'time')}; it can be sent again in ${Math.ceil(waitMs / 1000)} s.`;
       const quota = { name: 'invitation-deliveries', count: 1, windowMs: resendPauseMs(row.deliveries) };
       throw quotaExceeded(quota, waitMs, detail);
     }
     const replaced = await replaceToken(tx, tenant, id, { tokenId: randomUUID(), now });
-    unit.emit('INVITATION_RESENT', eventOf(unit, replaced));
+    unit.emit(invitationResent, eventOf(unit, replaced));
     return deliver(services, unit, replaced, { action: 'resend', mayTell });
   });
 }
 
 /**
  * Revokes the invitation; one that is revoked already stays so.
- * @throws Problem invitation_unknown, forbidden, invitation_accepted, invitation_declined, invitation_expired
+ * @throws Problem invitation_not_found, forbidden, invitation_accepted, invitation_declined, invitation_expired
  */
 export async function revokeInvitation(
   services: InvitationServices,
@@ -214,20 +211,20 @@ export async function revokeInvitation(
   await requireInvitation(services, asking, id, 'revoke');
   const { tenant } = asking;
   return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
-    const row = await holdInvitation(unit.tx, tenant, id);
+    const row = await lockInvitation(unit.tx, tenant, id);
     const status = statusOf(row, unit.now);
     if (status === 'revoked') return;
     if (status !== 'pending') throw ended(status, 'invitation_accepted');
     await endInvitation(unit.tx, tenant, id, { status: 'revoked', by: unit.by.actor, now: unit.nowText });
     unit.audit({ action: 'revoke', kind: 'invitation', name: id });
-    unit.emit('INVITATION_REVOKED', eventOf(unit, row));
+    unit.emit(invitationRevoked, eventOf(unit, row));
   });
 }
 
 /** Revokes what waits for an entity that is forgotten, in the write that forgets it. @returns how many */
 export async function endInvitations(unit: AuditedUnit, entity: Entity): Promise<number> {
   const revoked = await revokePending(unit.tx, unit.tenant, entity, { by: unit.by.actor, now: unit.nowText });
-  for (const row of revoked) unit.emit('INVITATION_REVOKED', eventOf(unit, row));
+  for (const row of revoked) unit.emit(invitationRevoked, eventOf(unit, row));
   return revoked.length;
 }
 

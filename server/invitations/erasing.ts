@@ -1,11 +1,11 @@
 /**
- * Owns erasing a person from invitations: those that it sent or that lead to it, those that it accepted or declined, and those
- * to its addresses. Of an invitation that others may use too, only what tells of the person goes.
+ * Erasing a person from invitations: those that it sent or that lead to it, those that it accepted or declined, and those
+ * to its addresses. Of an invitation that others may use too, only the person's data is deleted.
  */
 
 import type { Encrypter } from '../core/encrypter.ts';
 import type { RoomErasing } from '../room/erasing.ts';
-import { contactPlace } from './actions.ts';
+import { contactDigest } from './contact.ts';
 import { removeAcceptances, removeEndedBy, removeSent, removeToContacts, renameEndedBy } from './store.ts';
 
 export function erasingInvitations(encrypter: Pick<Encrypter, 'digest'>): RoomErasing {
@@ -13,7 +13,7 @@ export function erasingInvitations(encrypter: Pick<Encrypter, 'digest'>): RoomEr
     async eraseSome(tx, { tenant, type, id, contacts, standIn }) {
       const person = { type, id };
       const [name, replaced] = [`user:${type}:${id}`, `user:${type}:${standIn}`];
-      const digests = contacts.map((contact) => encrypter.digest(Buffer.from(contact), contactPlace(tenant)));
+      const digests = contacts.map((contact) => contactDigest(encrypter, tenant, contact));
       const sent = await removeSent(tx, tenant, person);
       const accepted = await removeAcceptances(tx, tenant, person);
       const declined = await removeEndedBy(tx, tenant, name);

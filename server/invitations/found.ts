@@ -1,4 +1,4 @@
-/** Owns finding the invitation that a requestToken stands for: signed by a key of the tenant, and the newest one. */
+/** Finding the invitation of a requestToken: the token is signed by a key of the tenant and is the newest one. */
 
 import type { Transaction } from '../core/db/database.ts';
 import { problem } from '../core/problems.ts';
@@ -15,7 +15,7 @@ type Found = { row: InvitationRow; tokenId: string };
 /**
  * The invitation of a token that the tenant signed, in whatever state it is; `tokenId` may be a void one's.
  * @param now ms: keys that have retired by then verify nothing
- * @throws Problem invitation_token_invalid, invitation_unknown
+ * @throws Problem invitation_token_invalid, invitation_not_found
  */
 export async function findInvitation(
   services: Pick<InvitationServices, 'baseUrl'>,
@@ -28,14 +28,25 @@ export async function findInvitation(
   const [key] = await readInvitationKeys(tx, tenant, new Date(now).toISOString(), said.kid);
   await verifyToken(requestToken, key?.public_jwk);
   const row = await readInvitation(tx, tenant, said.id);
-  if (row === undefined) throw invitationProblem('invitation_unknown');
+  if (row === undefined) throw invitationProblem('invitation_not_found');
   return { row, tokenId: said.tokenId };
 }
 
-/** The invitation, held and as it is now. @throws Problem invitation_unknown */
-export async function holdInvitation(tx: Transaction, tenant: string, id: string): Promise<InvitationRow> {
+/** The invitation of an id, not locked. @throws Problem invitation_not_found */
+export async function findById(
+  { database }: Pick<InvitationServices, 'database'>,
+  tenant: string,
+  id: string,
+): Promise<InvitationRow> {
+  const row = await database.tenantSnapshot(tenant, (tx) => readInvitation(tx, tenant, id));
+  if (row === undefined) throw invitationProblem('invitation_not_found');
+  return row;
+}
+
+/** The invitation, locked and as it is now. @throws Problem invitation_not_found */
+export async function lockInvitation(tx: Transaction, tenant: string, id: string): Promise<InvitationRow> {
   const row = await readInvitation(tx, tenant, id, true);
-  if (row === undefined) throw invitationProblem('invitation_unknown');
+  if (row === undefined) throw invitationProblem('invitation_not_found');
   return row;
 }
 
@@ -44,7 +55,7 @@ export async function checkActive(tx: Transaction, tenant: string): Promise<void
   if ((await readTenant(tx, tenant))?.state !== 'active') throw problem('tenant_not_found');
 }
 
-/** The same for a transaction that writes, which whoever erases the tenant then waits for. */
-export async function holdActive(tx: Transaction, tenant: string): Promise<void> {
+/** The same for a transaction that writes; erasing the tenant waits for it. */
+export async function lockActiveTenant(tx: Transaction, tenant: string): Promise<void> {
   if ((await lockForShare(tx, tenant))?.state !== 'active') throw problem('tenant_not_found');
 }

@@ -1,6 +1,6 @@
 /**
- * Owns who may: what the routes of the room share, and what is asked of the tenant's policies, for users' calls and again
- * for whoever invited.
+ * Authorization: what the routes of the room share, and what is asked of the tenant's policies, for users' calls and again
+ * for the invitor.
  */
 import type { Ask, Govern } from '../authz/index.ts';
 import { callerName } from '../core/auth/name.ts';
@@ -12,6 +12,7 @@ import type { InvitationFact } from '../facts/index.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
 import type { Entity } from '../relationships/index.ts';
 import type { WriteServices } from '../writes/index.ts';
+import { emailOf, isContact } from './contact.ts';
 import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
 
@@ -30,8 +31,8 @@ export type InvitationServices = WriteServices & {
   govern: Govern;
 };
 
-export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
-export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
+export const readers = { access: { api: 'management', scope: 'relationships:read', users: true } } as const;
+export const writers = { access: { api: 'management', scope: 'relationships:write', users: true } } as const;
 
 export function askingOf(request: {
   tenant: RequestTenant | null;
@@ -55,13 +56,18 @@ export function creating(terms: Terms): Question {
   return { action: policyOf(terms, 'create'), resource: targetOf(terms), relationship: knownEnd(terms) };
 }
 
-/** The question whether this may be done with an invitation. */
-export function doing(verb: 'read' | 'resend' | 'revoke' | 'accept', row: InvitationRow, now: number): Question {
+/** The question whether the caller may do this with an invitation. */
+export function doing(
+  { encrypter, clock }: Pick<InvitationServices, 'encrypter' | 'clock'>,
+  { tenant, caller }: Asking,
+  verb: 'read' | 'resend' | 'revoke' | 'accept',
+  row: InvitationRow,
+): Question {
   return {
     action: policyOf(row, verb),
     resource: targetOf(row),
     relationship: knownEnd(row),
-    invitation: factOf(row, now),
+    invitation: factOf(row, clock.now(), isContact(encrypter, tenant, row, emailOf(caller))),
   };
 }
 
@@ -76,7 +82,7 @@ export async function governed(services: InvitationServices, asking: Asking, que
   return obligations.includes('return-token');
 }
 
-/** Whether whoever invited may still do so, by the policy that let it: asked as that actor. */
+/** Whether the invitor is still allowed to invite, by the same policy and as that actor. */
 export async function mayStillInvite(
   services: InvitationServices,
   asking: Asking,

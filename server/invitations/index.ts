@@ -1,6 +1,6 @@
 /**
- * The invitations room: sharing a relationship with whoever holds a signed requestToken. Records, from pending to accepted,
- * declined, revoked or expired, each step once. Owns accord.invitation, accord.invitation_use and accord.invitation_delivery.
+ * The invitations room: sharing a relationship with the bearer of a signed requestToken. Records, from pending to accepted,
+ * declined, revoked or expired, each step once.
  */
 export { endInvitations } from './actions.ts';
 export { erasingInvitations } from './erasing.ts';

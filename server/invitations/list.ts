@@ -1,17 +1,20 @@
-/** Owns reading invitations: what a back end lists, and which of them a user may see. */
+/** Reading invitations: back ends see all; users see those that they made, and those of others that the read policies allow. */
 import type { Caller } from '../core/auth/schema.ts';
 import { problem } from '../core/problems.ts';
-import { contactPlace } from './actions.ts';
-import { type Asking, doing, type InvitationServices } from './governing.ts';
+import { contactDigest, emailOf } from './contact.ts';
+import { findById } from './found.ts';
+import { type Asking, doing, governed, type InvitationServices } from './governing.ts';
 import { invitationProblem } from './problems.ts';
-import { normalContact } from './rules.ts';
 import type { InvitationRow, Status } from './schema.ts';
 import { type InvitationFilter, listInvitations } from './store.ts';
 
 export type ListQuery = { status?: Status; toType?: string; toId?: string; received?: boolean };
 
+/** `withheld`: the policies that did not allow a user to see some entries of the page. */
+type Page = { rows: InvitationRow[]; withheld: string[]; next?: string };
+
 /**
- * A page, newest first. A user sees those it made, or those to the entity that it names, as far as the read policies
+ * A page, newest first. A user sees those it made; of those to the entity that it names, also those that the read policies
  * allow; or with `received` those to its verified address, which is right enough.
  * @returns what may be seen of the page, and the id that the next page goes on before
  * @throws Problem invitation_address_unverified, invalid_request
@@ -21,7 +24,7 @@ export async function pageOfInvitations(
   asking: Asking,
   query: ListQuery,
   page: { before?: string; limit: number },
-): Promise<{ rows: InvitationRow[]; next?: string }> {
+): Promise<Page> {
   const { tenant, caller } = asking;
   const now = services.clock.now();
   const filter = filterOf(services, tenant, caller, query);
@@ -30,13 +33,35 @@ export async function pageOfInvitations(
   const rows = found.slice(0, page.limit);
   const last = found.length > page.limit ? rows.at(-1) : undefined;
   const next = last === undefined ? {} : { next: last.id };
-  if (caller.kind === 'backend' || query.received) return { rows, ...next };
+  if (query.received) return { rows, withheld: [], ...next };
   const seen: InvitationRow[] = [];
+  const withheld = new Set<string>();
   for (const row of rows) {
-    const { answer } = await services.ask(asking, doing('read', row, now));
-    if (answer.outcome === 'allow') seen.push(row);
+    const refusal = isOpenTo(caller, row) ? undefined : await refusalOf(services, asking, row);
+    if (refusal === undefined) seen.push(row);
+    else withheld.add(refusal);
   }
-  return { rows: seen, ...next };
+  return { rows: seen, withheld: [...withheld].sort(), ...next };
+}
+
+/** One invitation. @throws Problem invitation_not_found; forbidden, which names the policy */
+export async function viewInvitation(services: InvitationServices, asking: Asking, id: string): Promise<InvitationRow> {
+  const row = await findById(services, asking.tenant, id);
+  if (!isOpenTo(asking.caller, row)) await governed(services, asking, doing(services, asking, 'read', row));
+  return row;
+}
+
+/** Whether no policy is asked: of a back end, and of whoever made the invitation. */
+function isOpenTo(caller: Caller, row: InvitationRow): boolean {
+  if (caller.kind !== 'user') return caller.kind === 'backend';
+  return caller.actor.type === row.invitor_type && caller.actor.id === row.invitor_id;
+}
+
+/** The policy that does not allow the caller to see it. */
+async function refusalOf(services: InvitationServices, asking: Asking, row: InvitationRow) {
+  const question = doing(services, asking, 'read', row);
+  const { answer } = await services.ask(asking, question);
+  return answer.outcome === 'allow' ? undefined : question.action;
 }
 
 function filterOf(
@@ -46,20 +71,18 @@ function filterOf(
   { received, ...filter }: ListQuery,
 ): InvitationFilter {
   if (received) {
-    const address = verifiedAddress(caller);
-    return { ...filter, contactDigest: encrypter.digest(Buffer.from(normalContact(address)), contactPlace(tenant)) };
+    return { ...filter, contactDigest: contactDigest(encrypter, tenant, verifiedAddress(caller)) };
   }
   const oneEntity = filter.toType !== undefined && filter.toId !== undefined;
   return caller.kind === 'user' && !oneEntity ? { ...filter, invitor: caller.actor } : filter;
 }
 
-/** OpenID Connect Core section 5.1: email, which the issuer has verified when email_verified is true. */
 function verifiedAddress(caller: Caller): string {
   if (caller.kind !== 'user') {
-    const detail = 'Invitations are received by users: a back end has no address.';
+    const detail = 'Only users can list received invitations; a back end has no address.';
     throw problem('invalid_request', { detail, errors: [{ pointer: '/query/received', detail }] });
   }
-  const { email, email_verified: verified } = caller.claims;
-  if (typeof email === 'string' && email !== '' && verified === true) return email;
-  throw invitationProblem('invitation_address_unverified');
+  const email = emailOf(caller);
+  if (email === undefined) throw invitationProblem('invitation_address_unverified');
+  return email;
 }

@@ -1,10 +1,10 @@
-/** Registers the invitations room. */
 import { askingPolicies, authzRoom, governedByPolicies } from '../authz/index.ts';
 import { relationshipsRoom } from '../relationships/index.ts';
 import { defineRoom } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';
 import { endInvitations } from './actions.ts';
 import { erasingInvitations } from './erasing.ts';
+import { invitationEvents } from './events.ts';
 import { pendingInvitationOf } from './facts.ts';
 import { invitationProblem } from './problems.ts';
 import { type InvitationRouteServices, registerInvitationRoutes } from './routes.ts';
@@ -14,7 +14,7 @@ export const invitationsRoom = defineRoom({
   tables: ['invitation_delivery', 'invitation_use', 'invitation'],
   create({ database, encrypter, baseUrl }, use): InvitationRouteServices {
     const authz = use(authzRoom);
-    authz.provideInvitation((...token) => pendingInvitationOf({ database, baseUrl }, ...token));
+    authz.provideInvitation((...token) => pendingInvitationOf({ database, baseUrl, encrypter }, ...token));
     use(relationshipsRoom).provideEndInvitations(endInvitations);
     return {
       ...{ ...use(writesRoom), encrypter, baseUrl },
@@ -25,5 +25,6 @@ export const invitationsRoom = defineRoom({
   routes: registerInvitationRoutes,
   openapiTag: 'Invitations',
   erasing: ({ encrypter }) => erasingInvitations(encrypter),
+  events: invitationEvents,
   problems: invitationProblem,
 });

@@ -1,12 +1,12 @@
-/** M/sharing/invitations, for whoever invites. Users' calls go by the tenant's own policies. */
+/** M/sharing/invitations for the inviting side. Users are authorized by the tenant's own policies. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { UUID } from '../core/uuid.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
-import { createInvitation, requireInvitation, resendInvitation, revokeInvitation } from './actions.ts';
+import { createInvitation, resendInvitation, revokeInvitation } from './actions.ts';
 import { askingOf, type InvitationServices, readers, writers } from './governing.ts';
-import { type ListQuery, pageOfInvitations } from './list.ts';
+import { type ListQuery, pageOfInvitations, viewInvitation } from './list.ts';
 import { viewOf } from './rules.ts';
 import { InvitationBody, InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';
 import { listDeliveries } from './store.ts';
@@ -31,9 +31,9 @@ function registerCreating(app: App, services: InvitationRouteServices): void {
     config: { ...writers, once },
     bodyLimit: limits.smallBodyBytesMax,
     schema: {
-      summary: 'Invite somebody to a relationship',
+      summary: 'Create an invitation to a relationship',
       description:
-        'A user may by the policy From:relationship:To:invitation:create; its resource is the target. requestToken comes back to back ends, and to users by the obligation return-token.',
+        'Users are authorized by the policy From:relationship:To:invitation:create; its resource is the target. requestToken is returned to back ends, and to users if the policy returns the obligation return-token.',
       params: TenantParams,
       body: InvitationBody,
       response: { 200: InvitationView },
@@ -55,7 +55,7 @@ function registerReading(app: App, services: InvitationRouteServices): void {
     schema: {
       summary: 'List invitations, newest first',
       description:
-        'A back end lists all. A user lists those that it made, or with toType and toId those to one entity, as far as the policies From:relationship:To:invitation:read allow; so a page may hold fewer than limit. received=true lists those to the address in the claim email of its token, which email_verified must confirm.',
+        'Back ends list all invitations. Users list those that they created or, with toType and toId, those to one entity: their own, and those of others that the policies From:relationship:To:invitation:read allow. A page may therefore have fewer items than limit; withheld lists the policies that did not allow an item. received=true lists the invitations to the verified mail address of the token.',
       params: TenantParams,
       querystring: Type.Object(
         {
@@ -68,19 +68,32 @@ function registerReading(app: App, services: InvitationRouteServices): void {
         { additionalProperties: false },
       ),
       response: {
-        200: Type.Object({ invitations: Type.Array(InvitationView), cursor: Type.Optional(Type.String()) }),
+        200: Type.Object({
+          invitations: Type.Array(InvitationView),
+          withheld: Type.Optional(
+            Type.Array(Type.String(), {
+              description:
+                'The policies that did not allow the caller to see entries of this page: they answered deny, or there are none of these names. Absent when nothing was withheld.',
+            }),
+          ),
+          cursor: Type.Optional(Type.String()),
+        }),
       },
     },
     handler: async (request, reply) => {
       const { limit = PAGE_ITEMS, cursor, received, ...filter } = request.query;
       const query: ListQuery = { ...filter, received: received === 'true' };
       const before = cursor === undefined ? {} : { before: decodeCursor(cursor, 'sharing invitations', UUID) };
-      const { rows, next } = await pageOfInvitations(services, askingOf(request), query, { ...before, limit });
-      const invitations = rows.map((row) => viewOf(row, services.clock.now()));
-      if (next === undefined) return { invitations };
+      const { rows, withheld, next } = await pageOfInvitations(services, askingOf(request), query, {
+        ...before,
+        limit,
+      });
+      const seen = rows.map((row) => viewOf(row, services.clock.now()));
+      const page = { invitations: seen, ...(withheld.length === 0 ? {} : { withheld }) };
+      if (next === undefined) return page;
       const onward = encodeCursor(next, 'sharing invitations');
       linkNext(reply, request.url, { limit, cursor: onward });
-      return { invitations, cursor: onward };
+      return { ...page, cursor: onward };
     },
   });
   app.route({
@@ -89,13 +102,14 @@ function registerReading(app: App, services: InvitationRouteServices): void {
     config: readers,
     schema: {
       summary: 'Read an invitation and its deliveries',
-      description: 'A user may by the policy From:relationship:To:invitation:read.',
+      description:
+        'Users can read the invitations that they created. For others they are authorized by the policy From:relationship:To:invitation:read.',
       params: OneParams,
       response: { 200: InvitationDetails },
     },
     handler: async (request) => {
       const { tenant, id } = request.params;
-      const { row } = await requireInvitation(services, askingOf(request), id, 'read');
+      const row = await viewInvitation(services, askingOf(request), id);
       const deliveries = await services.database.read(tenant, (tx) => listDeliveries(tx, tenant, id));
       return {
         ...viewOf(row, services.clock.now()),
@@ -111,9 +125,9 @@ function registerChanging(app: App, services: InvitationRouteServices): void {
     url: '/:tenant/sharing/invitations/:id/resend',
     config: { ...writers, once },
     schema: {
-      summary: 'Send an invitation again: with a new requestToken, which makes the one before void',
+      summary: 'Send an invitation again with a new requestToken, which replaces the previous one',
       description:
-        'Not before 1 minute after the first delivery, 2 after the second, 4 after the third, and so on (429). A user may by the policy From:relationship:To:invitation:resend.',
+        'Not before 1 minute after the first delivery, 2 after the second, 4 after the third, and so on (429). Users are authorized by the policy From:relationship:To:invitation:resend.',
       params: OneParams,
       response: { 200: InvitationView },
     },
@@ -130,7 +144,7 @@ function registerChanging(app: App, services: InvitationRouteServices): void {
     schema: {
       summary: 'Revoke an invitation',
       description:
-        '409 once it was accepted as often as it may be. A user may by the policy From:relationship:To:invitation:revoke.',
+        '409 if it has been accepted the maximum number of times. Users are authorized by the policy From:relationship:To:invitation:revoke.',
       params: OneParams,
       response: { 204: Type.Null() },
     },

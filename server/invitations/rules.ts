@@ -1,18 +1,18 @@
-/** Owns the rules of invitations, pure: which type fits, how long and for whom, what a state allows, and what is shown. */
-import { durationSeconds, noMailYet, patterns } from '../../crds/index.ts';
+/** The rules of invitations, pure: which type fits, how long and for whom, what a state allows, and what is shown. */
+import { durationSeconds, noMailYet } from '../../crds/index.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
+import { comparableAddress } from '../core/mail-address.ts';
 import { type Problem, problem } from '../core/problems.ts';
 import type { InvitationFact } from '../facts/index.ts';
 import type { Entity, Relationship } from '../relationships/index.ts';
 import { type RelationshipTypeRow, typeProblem } from '../types/index.ts';
 import { invitationProblem } from './problems.ts';
-import type { Direction, InvitationBody, InvitationRow, InvitationView, Status } from './schema.ts';
+import type { Binding, Direction, InvitationBody, InvitationRow, InvitationView, Status } from './schema.ts';
 
 type TypeRow = Pick<RelationshipTypeRow, 'from_type' | 'name' | 'to_type' | 'spec' | 'retired'>;
 export type Offer = { type: TypeRow; direction: Direction };
 
-const EMAIL = new RegExp(patterns.email.source);
 const refused = (pointer: string, detail: string) =>
   problem('invalid_request', { detail: `${pointer.slice(1)}: ${detail}`, errors: [{ pointer, detail }] });
 
@@ -42,7 +42,7 @@ export function offerOf(
   const [offer, another] = leading.length > 0 ? leading : offered;
   if (offer === undefined || another !== undefined) {
     const acceptors = (leading.length > 0 ? leading : offered).map(acceptorTypeOf).join(', ');
-    throw refused('/invitee/type', `Must say who is invited, one of: ${acceptors}.`);
+    throw refused('/invitee/type', `Must specify the type of the acceptor, one of: ${acceptors}.`);
   }
   return offer;
 }
@@ -59,13 +59,16 @@ function acceptorTypeOf({ type, direction }: Offer): string {
 export function termsOf({ spec }: TypeRow, body: InvitationBody, nowMs: number) {
   const { ttl = 'P7D', maxUses: most = 1, redirectUris = [] } = spec.invitation ?? {};
   const { maxUses = most, redirectUri } = body;
-  if (maxUses > most) throw refused('/maxUses', `May be at most ${most}, as the relationship type says.`);
+  if (maxUses > most) throw refused('/maxUses', `Must be at most ${most}, the maxUses of the relationship type.`);
   if (redirectUri !== undefined && !redirectUris.includes(redirectUri))
     throw refused('/redirectUri', "Must exactly equal one of the relationship type's redirectUris.");
   const latestMs = nowMs + ttlMs(ttl);
   const expiresMs = body.expiresAt === undefined ? latestMs : futureOf(body.expiresAt, '/expiresAt', nowMs);
   if (expiresMs > latestMs)
-    throw refused('/expiresAt', `May be at most ${new Date(latestMs).toISOString()}: the ttl of the type is ${ttl}.`);
+    throw refused(
+      '/expiresAt',
+      `Must be at most ${new Date(latestMs).toISOString()}: the ttl of the relationship type is ${ttl}.`,
+    );
   const { relationshipExpiresAt } = body;
   if (relationshipExpiresAt === undefined) return { maxUses, expiresAt: wholeSecond(expiresMs, '/expiresAt', nowMs) };
   // Nobody accepts what would end before it began.
@@ -77,14 +80,15 @@ export function termsOf({ spec }: TypeRow, body: InvitationBody, nowMs: number) 
 function futureOf(text: string, pointer: string, nowMs: number): number {
   const ms = instantMs(text);
   if (ms === undefined) throw refused(pointer, 'Must be an RFC 3339 instant, such as 2030-01-31T12:00:00Z.');
-  if (ms <= nowMs) throw refused(pointer, `Must lie in the future; it is ${new Date(nowMs).toISOString()} now.`);
+  if (ms <= nowMs)
+    throw refused(pointer, `Must be in the future; the current time is ${new Date(nowMs).toISOString()}.`);
   return ms;
 }
 
 /** exp of a token counts seconds (RFC 7519 section 2 lets it have fractions, and verifiers round them differently). */
 function wholeSecond(ms: number, pointer: string, nowMs: number): string {
   const whole = Math.floor(ms / 1000) * 1000;
-  if (whole <= nowMs) throw refused(pointer, 'Must lie at least one whole second in the future.');
+  if (whole <= nowMs) throw refused(pointer, 'Must be at least one second in the future.');
   return new Date(whole).toISOString();
 }
 
@@ -94,20 +98,22 @@ export function ttlMs(ttl: string): number {
   return Math.min(ms, limits.invitationAgeMsMax);
 }
 
-/** The address as it is compared. @throws Problem invalid_request */
-export function contactOf({ value }: InvitationBody['invitee']['contact']): string {
-  if (EMAIL.test(value)) return normalContact(value);
-  throw refused('/invitee/contact/value', `Must be ${patterns.email.words}.`);
+/** The address as it is compared. @param pointer to it, for a refusal @throws Problem invalid_request */
+export function contactOf(address: string, pointer: string): string {
+  const read = comparableAddress(address);
+  if (read.ok) return read.address;
+  throw refused(pointer, read.detail);
 }
 
-export function normalContact(address: string): string {
-  return address.toLowerCase();
+/** Of the type, as it is now and as it was when the invitation was made: the stricter one. */
+export function bindingOf(row: Pick<InvitationRow, 'binding'>, type: Pick<TypeRow, 'spec'> | undefined): Binding {
+  return row.binding === 'contact' || type?.spec.invitation?.binding === 'contact' ? 'contact' : 'none';
 }
 
 /** `a***@example.com`: enough for who knows the address. */
 export function maskOf(address: string): string {
   const at = address.lastIndexOf('@');
-  return `${at > 1 ? address[0] : ''}***${address.slice(at)}`;
+  return `${at > 1 ? String.fromCodePoint(address.codePointAt(0) as number) : ''}***${address.slice(at)}`;
 }
 
 export function statusOf({ status, expires_at }: Pick<InvitationRow, 'status' | 'expires_at'>, nowMs: number): Status {
@@ -117,7 +123,7 @@ export function statusOf({ status, expires_at }: Pick<InvitationRow, 'status' | 
 /** Why an invitation that is not pending cannot go on. @param accepted what accepted ones are answered */
 export function ended(
   status: Exclude<Status, 'pending'>,
-  accepted: 'invitation_taken' | 'invitation_accepted',
+  accepted: 'invitation_used_up' | 'invitation_accepted',
 ): Problem {
   return invitationProblem(status === 'accepted' ? accepted : (`invitation_${status}` as const));
 }
@@ -156,24 +162,27 @@ export function knownEnd({
 export function relationshipFor(row: InvitationRow, acceptor: Entity): Relationship {
   const toTarget = row.direction === 'acceptor_to_target';
   const wanted = toTarget ? row.from_type : row.to_type;
-  if (acceptor.type !== wanted) throw refused('/acceptor/type', `Must be ${wanted}: whom the invitation is for.`);
+  if (acceptor.type !== wanted)
+    throw refused('/acceptor/type', `Must be ${wanted}, the type that the invitation is for.`);
   const target = targetOf(row);
   const [from, to] = toTarget ? [acceptor, target] : [target, acceptor];
   const until = row.relationship_expires_at;
   return { from, relationshipType: row.name, to, ...(until === null ? {} : { expiresAt: until }) };
 }
 
-/** What policies are told of an invitation. */
-export function factOf(row: InvitationRow, nowMs: number): InvitationFact {
-  return { id: row.id, relationshipType: row.name, to: targetOf(row), status: statusOf(row, nowMs) };
+/** What policies are told of an invitation. @param contactMatches whether the caller has the invited address */
+export function factOf(row: InvitationRow, nowMs: number, contactMatches: boolean): InvitationFact {
+  const { id, name: relationshipType, expires_at: expiresAt } = row;
+  const status = statusOf(row, nowMs);
+  return { id, relationshipType, to: targetOf(row), status, invitor: invitorOf(row), expiresAt, contactMatches };
 }
 
-/** What is said to whoever asks for a delivery that does not happen yet. */
+/** The note of a delivery that has no effect yet. */
 export function noteOn({ delivery }: Pick<InvitationRow, 'delivery'>): { note?: string } {
   if (delivery === 'response') return {};
   const what = delivery === 'mail' ? noMailYet : 'no event is sent yet';
   return {
-    note: `delivery: ${delivery} has no effect: ${what}. It is recorded, and nobody gets the requestToken by it.`,
+    note: `delivery: ${delivery} has no effect: ${what}. It is recorded, but the requestToken is not sent.`,
   };
 }
 
@@ -187,6 +196,7 @@ export function viewOf(row: InvitationRow, nowMs: number): InvitationView {
     to: targetOf(row),
     invitor: invitorOf(row),
     invitee: { contact: { type: row.contact_type, masked: row.contact_mask } },
+    binding: row.binding,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     ...(until === null ? {} : { relationshipExpiresAt: until }),

@@ -9,6 +9,8 @@ export const statuses = ['pending', 'accepted', 'declined', 'revoked', 'expired'
 export type Status = (typeof statuses)[number];
 export type Delivery = 'mail' | 'event' | 'response';
 export type Direction = 'acceptor_to_target' | 'target_to_acceptor';
+export type Binding = 'none' | 'contact';
+const Binding = (description: string) => Type.Unsafe<Binding>(Type.Enum(['none', 'contact'], { description }));
 const Direction = Type.Unsafe<Direction>(Type.Enum(['acceptor_to_target', 'target_to_acceptor']));
 
 const typeName = Type.String({ minLength: 1, maxLength: limits.typeNameCharsMax });
@@ -20,7 +22,10 @@ export const InvitationBody = Type.Object(
     relationshipType: typeName,
     to: Entity,
     invitor: Type.Optional(
-      Type.Object(Entity.properties, { ...strict, description: 'Who invites: of a user, the user, also when absent.' }),
+      Type.Object(Entity.properties, {
+        ...strict,
+        description: 'The actor who invites. Users can name only themselves and may omit it.',
+      }),
     ),
     invitee: Type.Object(
       {
@@ -34,28 +39,30 @@ export const InvitationBody = Type.Object(
         type: Type.Optional(
           Type.String({
             maxLength: limits.typeNameCharsMax,
-            description: 'Type of the acceptor, where several types of relationship fit.',
+            description: 'Type of the acceptor, if several relationship types match.',
           }),
         ),
       },
       strict,
     ),
     expiresAt: Type.Optional(
-      instant("Until when it can be accepted, to the second; at most the type's ttl from now, which is the default."),
+      instant(
+        'The invitation can be accepted until this instant, with a precision of seconds. Maximum and default: the ttl of the relationship type from now.',
+      ),
     ),
-    relationshipExpiresAt: Type.Optional(instant('The relationship that is made holds before this instant.')),
+    relationshipExpiresAt: Type.Optional(instant('The created relationship expires at this instant.')),
     maxUses: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: bounds.invitationUsesMax,
-        description: "How many may accept it; at most the type's maxUses, which is the default.",
+        description: 'How many actors can accept it. Maximum and default: maxUses of the relationship type.',
       }),
     ),
     delivery: Type.Optional(
       Type.Unsafe<Delivery>(
         Type.Enum(['mail', 'event', 'response'], {
           description:
-            'How the requestToken travels. Absent: in the response to whom it may be told, otherwise by mail. mail and event have no effect yet: they are recorded, and nothing is sent.',
+            'How the requestToken is delivered. Default: response if the caller may see the token, otherwise mail. mail and event have no effect yet: they are recorded, but nothing is sent.',
         }),
       ),
     ),
@@ -63,11 +70,14 @@ export const InvitationBody = Type.Object(
       Type.String({
         pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$',
         maxLength: 35,
-        description: 'BCP 47, of the mail.',
+        description: 'Language of the mail (BCP 47).',
       }),
     ),
     redirectUri: Type.Optional(
-      Type.String({ maxLength: bounds.urlCharsMax, description: "Exactly one of the type's redirectUris." }),
+      Type.String({
+        maxLength: bounds.urlCharsMax,
+        description: 'One of the redirectUris of the relationship type, exactly.',
+      }),
     ),
   },
   strict,
@@ -94,9 +104,10 @@ const told = {
 };
 export const Preview = Type.Object({
   ...told,
+  binding: Binding('contact: only a user whose access token has the invited address as a verified one may accept it.'),
   invitor: Type.Object({
     displayName: Type.Optional(
-      Type.String({ description: "The invitor's attribute displayName or name, where it is registered with one." }),
+      Type.String({ description: "The invitor's attribute displayName or name, if registered." }),
     ),
   }),
 });
@@ -108,16 +119,20 @@ export const InvitationView = Type.Object({
   ...told,
   invitor: Entity,
   invitee: Type.Object({ contact: Type.Object({ type: Type.String(), masked: Type.String() }) }),
+  binding: Binding(
+    'That of the relationship type when the invitation was made. It stays bound to its contact when the type no longer says so, and is bound by a type that says so since.',
+  ),
   createdAt: Type.String({ format: 'date-time' }),
   relationshipExpiresAt: Type.Optional(Type.String({ format: 'date-time' })),
   maxUses: Type.Integer(),
-  uses: Type.Integer({ description: 'How many have accepted.' }),
+  uses: Type.Integer({ description: 'How many actors have accepted it.' }),
   requestToken: Type.Optional(
-    Type.String({ description: 'Only for back ends, or when the policy has the obligation return-token.' }),
+    Type.String({ description: 'Only for back ends, or if the policy returned the obligation return-token.' }),
   ),
   note: Type.Optional(
     Type.String({
-      description: 'What of the request has no effect yet, for people: a delivery that is only recorded.',
+      description:
+        'A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded.',
     }),
   ),
 });
@@ -150,6 +165,7 @@ export const InvitationRow = Type.Object({
   contact_digest: Type.String(),
   contact_mask: Type.String(),
   contact_encrypted: Nullable(Bytes),
+  binding: Type.Unsafe<Binding>(Type.String()),
   language: Nullable(Type.String()),
   redirect_uri: Nullable(Type.String()),
   delivery: Type.Unsafe<Delivery>(Type.String()),

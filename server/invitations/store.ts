@@ -8,8 +8,8 @@ import { DeliveryRow, InvitationRow, type NewInvitation, type Status } from './s
 
 const none = sql``;
 const columns = sql`id, status, from_type, name, to_type, direction, target_type, target_id, invitor_type, invitor_id,
-  by_tenant, contact_type, contact_digest, contact_mask, contact_encrypted, language, redirect_uri, delivery, deliveries,
-  delivered_at, token_id, max_uses, uses, expires_at, relationship_expires_at, created_at, ended_by`;
+  by_tenant, contact_type, contact_digest, contact_mask, contact_encrypted, binding, language, redirect_uri, delivery,
+  deliveries, delivered_at, token_id, max_uses, uses, expires_at, relationship_expires_at, created_at, ended_by`;
 
 const NewId = Type.Object({ id: Type.String() });
 
@@ -22,27 +22,27 @@ export function insertInvitation(tx: Transaction, tenant: string, one: NewInvita
   return tx.one(
     InvitationRow,
     sql`insert into accord.invitation (tenant, id, status, from_type, name, to_type, direction, target_type, target_id,
-        invitor_type, invitor_id, by_tenant, contact_type, contact_digest, contact_mask, contact_encrypted, language,
-        redirect_uri, delivery, delivered_at, token_id, max_uses, expires_at, relationship_expires_at, created_at)
+        invitor_type, invitor_id, by_tenant, contact_type, contact_digest, contact_mask, contact_encrypted, binding,
+        language, redirect_uri, delivery, delivered_at, token_id, max_uses, expires_at, relationship_expires_at, created_at)
       values (${tenant}, ${one.id}, 'pending', ${one.from_type}, ${one.name}, ${one.to_type}, ${one.direction},
         ${one.target_type}, ${one.target_id}, ${one.invitor_type}, ${one.invitor_id}, ${one.by_tenant},
-        ${one.contact_type}, ${one.contact_digest}, ${one.contact_mask}, ${one.contact_encrypted}, ${one.language},
-        ${one.redirect_uri}, ${one.delivery}, ${one.created_at}, ${one.token_id}, ${one.max_uses}, ${one.expires_at},
+        ${one.contact_type}, ${one.contact_digest}, ${one.contact_mask}, ${one.contact_encrypted}, ${one.binding},
+        ${one.language}, ${one.redirect_uri}, ${one.delivery}, ${one.created_at}, ${one.token_id}, ${one.max_uses}, ${one.expires_at},
         ${one.relationship_expires_at}, ${one.created_at})
       returning ${columns}`,
   );
 }
 
-/** @param hold until the end of the transaction nobody else changes it */
+/** @param forUpdate until the end of the transaction nobody else changes it */
 export function readInvitation(
   tx: Transaction,
   tenant: string,
   id: string,
-  hold = false,
+  forUpdate = false,
 ): Promise<InvitationRow | undefined> {
   return tx.maybe(
     InvitationRow,
-    sql`select ${columns} from accord.invitation where tenant = ${tenant} and id = ${id} ${hold ? sql`for update` : none}`,
+    sql`select ${columns} from accord.invitation where tenant = ${tenant} and id = ${id} ${forUpdate ? sql`for update` : none}`,
   );
 }
 
@@ -90,7 +90,7 @@ export async function isAcceptedBy(tx: Transaction, tenant: string, id: string, 
   return row.found;
 }
 
-/** Counts an acceptance of an invitation that is held; the last one ends it. */
+/** Counts an acceptance of a locked invitation; the last one ends it. */
 export async function recordUse(
   tx: Transaction,
   tenant: string,
@@ -108,7 +108,7 @@ export async function recordUse(
     where tenant = ${tenant} and id = ${id}`);
 }
 
-/** Ends an invitation that is held. */
+/** Ends a locked invitation. */
 export async function endInvitation(
   tx: Transaction,
   tenant: string,
@@ -139,7 +139,7 @@ export function revokePending(
   );
 }
 
-/** Gives an invitation that is held another token: the one before it is void. */
+/** Gives a locked invitation another token: the one before it is void. */
 export function replaceToken(
   tx: Transaction,
   tenant: string,

@@ -1,4 +1,4 @@
-/** What whoever holds a requestToken may do: accept, decline, and look before logging in. */
+/** Routes for the bearer of a requestToken: accept, decline, and preview before logging in. */
 
 import { limits } from '../core/limits.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
@@ -13,9 +13,9 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
     config: { ...writers, once: {} },
     bodyLimit: limits.acceptBodyBytesMax,
     schema: {
-      summary: 'Accept an invitation: the relationship is made, exactly once',
+      summary: 'Accept an invitation and create the relationship, exactly once',
       description:
-        'The same acceptor again gets the same answer. A user accepts for itself; the policy From:relationship:To:invitation:accept may refuse it, and without one the requestToken is enough. An invitation by a user is revoked when its invitor may no longer make it.',
+        'If the same acceptor repeats the request, it gets the same answer. Users accept for themselves. If the policy From:relationship:To:invitation:accept exists, it must allow the acceptance; otherwise the requestToken is sufficient. If the invitation is bound to its contact (binding), the access token must also have the invited address as a verified one; back ends cannot accept such an invitation. An invitation by a user is revoked if its invitor is no longer allowed to invite.',
       params: TenantParams,
       body: AcceptBody,
       response: { 200: Accepted },
@@ -33,6 +33,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
     bodyLimit: limits.tokenBodyBytesMax,
     schema: {
       summary: 'Decline an invitation for one acceptor',
+      description: 'Of users, only the one with the invited address can decline an invitation that is bound to it.',
       params: TenantParams,
       body: TokenBody,
       response: { 200: Declined },
@@ -46,11 +47,12 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
   app.route({
     method: 'POST',
     url: '/:tenant/sharing/invitations/preview',
-    config: { access: { door: 'public', scarce: true } },
+    config: { access: { api: 'public', scarce: true } },
     bodyLimit: limits.tokenBodyBytesMax,
     schema: {
-      summary: 'Look at an invitation before logging in',
-      description: 'Counted by address. Of the invitor only a display name, where the tenant has stored one.',
+      summary: 'Read an invitation before logging in',
+      description:
+        'The rate limit applies to the IP address. The response names the invitor only by a display name, if the tenant has stored one.',
       security: [],
       params: TenantParams,
       body: TokenBody,

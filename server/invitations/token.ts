@@ -1,5 +1,5 @@
 /**
- * Owns requestTokens: ES256 JWTs of the type accord-invitation+jwt, signed by the tenant's invitation key. They are not
+ * requestTokens: ES256 JWTs of the type accord-invitation+jwt, signed by the tenant's invitation key. They are not
  * stored: the newest one of an invitation is known by its jti, and is signed from the row whenever it is to travel.
  */
 import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose';

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
+import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
 import { checkIfMatch } from '../http/config-api.ts';
 import { type ConfigWritten, readTenant, type TenantRow } from '../tenants/index.ts';
@@ -36,7 +36,7 @@ export async function putIssuer(
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const all = await loadIssuers(unit.tx, tenant);
     const row = all.find((issuer) => issuer.name === name);
-    const claimed = claim(row?.owner, writer, unit.tenantRow.spec.configAuthority);
+    const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.revision);
     checkIssuer(
       spec,
@@ -47,7 +47,7 @@ export async function putIssuer(
     if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
       return { revision: row.revision };
     await upsertIssuer(unit.tx, tenant, { name, spec, revision: unit.revision }, writer);
-    unit.changed('trusted_issuer', name, claimed === 'adopted' ? 'adopt' : 'put', { issuer: spec.issuer });
+    unit.changed('trusted_issuer', name, ownership === 'adopted' ? 'adopt' : 'put', { issuer: spec.issuer });
     return { revision: unit.revision };
   });
 }
@@ -69,7 +69,7 @@ export async function deleteIssuer(
       if (writer.owner.source === 'api') throw issuerProblem('issuer_not_found');
       return;
     }
-    claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
+    checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
     await removeIssuer(unit.tx, tenant, name);
     unit.changed('trusted_issuer', name, 'delete', { issuer: row.spec.issuer });
@@ -108,7 +108,7 @@ export async function requireTenant(tx: Transaction, tenant: string): Promise<Te
 }
 
 /**
- * Replaces the tenant's token mapping, which is part of the Tenant: it belongs to whoever owns that.
+ * Replaces the tenant's token mapping, which is part of the Tenant and has the same owner.
  * @param options ifMatch is compared with the tenant's revision
  * @throws Problem owned_by_manifest, config_authority, precondition_failed, tenant_not_found
  */
@@ -121,7 +121,7 @@ export async function putTokenMapping(
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const { owner, spec, revision } = unit.tenantRow;
-    claim(owner, writer, spec.configAuthority);
+    checkOwnership(owner, writer, spec.configAuthority);
     checkIfMatch(options.ifMatch, revision);
     if (isDeepStrictEqual(spec.tokenMapping, mapping)) return;
     await updateTokenMapping(unit.tx, tenant, mapping, writer);

@@ -1,6 +1,5 @@
 /**
- * The issuers room: identity providers whose access tokens a tenant accepts, and which claims name the actor. Owns
- * accord.trusted_issuer and accord.issuer_keys. Emits revisions (`trusted_issuer`, and `tenant` for the token mapping).
+ * The issuers room: identity providers whose access tokens a tenant accepts, and which claims name the actor. Emits revisions (`trusted_issuer`, and `tenant` for the token mapping).
  */
 export { deleteIssuer, type IssuerServices, putIssuer, transferIssuer } from './actions.ts';
 export { KeyFindings } from './key-findings.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns what becomes of what this server finds when it reads issuers' keys: it is written down for the operator, which may
+ * What becomes of what this server finds when it reads issuers' keys: it is written down for the operator, which may
  * not reach what servers reach. Keys that no token has asked for are read here, so that a wrong URL is known before the
  * first user comes. Nothing of this is in the way of a request.
  */
@@ -15,7 +15,7 @@ export type KeyFindingsOptions = {
   database: Database;
   /** As accord.server knows this process. */
   server: string;
-  /** Reads the keys of an issuer; what comes of it is told to `found`. */
+  /** Reads the keys of an issuer and reports the result to `found`. */
   look: (tenant: string, issuer: { issuer: string; jwksUri?: string }) => Promise<void>;
   maxStalenessMs: number;
 };
@@ -38,7 +38,7 @@ export class KeyFindings {
     this.#options = options;
   }
 
-  /** Writing findings down, and looking at keys that nobody read. */
+  /** Writing findings, and reading keys that were not read yet. */
   tasks(): Task[] {
     let lookMs = LOOK_MS;
     return [
@@ -66,7 +66,7 @@ export class KeyFindings {
     if (this.#pending.size === 0) return;
     const findings = [...this.#pending.values()];
     this.#pending = new Map();
-    // What is lost when this fails is found again: nobody has read those keys, as the others see it.
+    // Findings that are lost when this fails are found again: to other servers those keys are unread.
     await this.#options.database.system((tx) => recordFindings(tx, this.#options.server, findings));
   }
 
@@ -97,7 +97,7 @@ export class KeyFindings {
     return found;
   }
 
-  /** Waits for the look under way; requests to issuers are ended by whoever makes them. */
+  /** Waits for the current run; requests to issuers are ended by the outbound client. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#looking?.catch(() => {});

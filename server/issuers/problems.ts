@@ -4,7 +4,7 @@ export const issuerProblem = defineProblems({
   issuer_not_found: {
     status: 404,
     title: 'Trusted issuer not found',
-    when: 'The tenant trusts no issuer of this name.',
+    when: 'The tenant has no trusted issuer with this name.',
   },
   issuer_is_ours: {
     status: 400,
@@ -14,17 +14,21 @@ export const issuerProblem = defineProblems({
   issuer_audience_unknown: {
     status: 400,
     title: "Not one of the tenant's audiences",
-    when: "An issuer's audiences may narrow the tenant's list. They never widen it.",
+    when: "The audiences of an issuer must be a subset of the tenant's audiences.",
   },
   issuer_mixes_actors: {
     status: 400,
-    title: 'Issuer mixes actors',
-    when: "Another issuer's users of the same id are somebody else: one issuer may do without actorIdPrefix, each further one needs its own actorIdPrefix or sharesActors: true.",
+    title: 'Ambiguous actors',
+    when: "The same id of two issuers' users can mean two people. At most one issuer may omit actorIdPrefix; each further issuer needs its own actorIdPrefix or sharesActors: true.",
   },
   issuer_duplicate: {
     status: 409,
-    title: 'Issuer trusted already',
-    when: 'The tenant trusts this issuer under another name.',
+    title: 'Issuer already trusted',
+    when: 'The tenant already trusts this issuer under another name.',
   },
-  issuer_too_many: { status: 409, title: 'Too many issuers', when: 'The tenant trusts as many issuers as it may.' },
+  issuer_too_many: {
+    status: 409,
+    title: 'Too many issuers',
+    when: 'The tenant has the maximum number of trusted issuers.',
+  },
 });

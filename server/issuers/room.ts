@@ -1,4 +1,3 @@
-/** Registers the issuers room. */
 import { JwksCache } from '../core/auth/jwks.ts';
 import type { TenantAuth } from '../core/auth/schema.ts';
 import { AccessTokens } from '../core/auth/token-cache.ts';
@@ -33,13 +32,12 @@ export const issuersRoom = defineRoom({
     });
     return { ...use(writesRoom), baseUrl, served, findings, tokens: new AccessTokens({ jwks, clock }) };
   },
-  writtenByOperator: true,
   resourceKinds,
   routes: registerIssuerRoutes,
   openapiTag: 'Trusted issuers',
   snapshot: snapshotPart({
     key: 'auth',
-    // Tokens verified under an `auth` object are worth nothing under another: it is made anew only when it changed.
+    // Tokens verified under an `auth` object are not valid under another: it is replaced only when it changed.
     kinds: ['tenant', 'key', 'trusted_issuer'],
     async loadAll(tx, { baseUrl }) {
       const issuers = byTenant(await loadIssuers(tx));

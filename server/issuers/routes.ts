@@ -1,4 +1,4 @@
-/** The Config API of trusted issuers and the token mapping. Who may write these decides who may be whom: security-admin. */
+/** The Config API of trusted issuers and the token mapping. Only a security-admin may write them, because they decide which actor a token names. */
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
@@ -28,8 +28,8 @@ import { loadIssuers } from './store.ts';
 
 const IssuerParams = Type.Object({ tenant: Type.String(), name: Type.String() });
 
-const readers = { access: { door: 'config', roles } } as const;
-const writers = { access: { door: 'config', roles: ['security-admin'] } } as const;
+const readers = { access: { api: 'config', roles } } as const;
+const writers = { access: { api: 'config', roles: ['security-admin'] } } as const;
 
 export type IssuerRouteServices = IssuerServices & ConfigServing;
 
@@ -81,7 +81,7 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
     config: writers,
     bodyLimit: limits.configBodyBytesMax,
     schema: {
-      summary: 'Trust an issuer, or change how',
+      summary: 'Create or replace a trusted issuer',
       params: IssuerParams,
       headers: IfMatch,
       body: IssuerBody,
@@ -99,7 +99,7 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
     url: '/tenants/:tenant/trusted-issuers/:name',
     config: writers,
     schema: {
-      summary: 'Trust an issuer no longer',
+      summary: 'Remove a trusted issuer',
       params: IssuerParams,
       headers: IfMatch,
       response: { 200: Empty },
@@ -135,7 +135,7 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
     config: writers,
     bodyLimit: limits.smallBodyBytesMax,
     schema: {
-      summary: 'Set which claims name the actor, for issuers that say nothing else',
+      summary: 'Set which claims name the actor, for issuers without their own setting',
       params: TenantParams,
       headers: IfMatch,
       body: TokenMappingBody,

@@ -1,6 +1,6 @@
-/** Owns the rules of trusted issuers, pure: what may be trusted, and what verification needs of it. */
+/** The rules of trusted issuers, pure: what may be trusted, and what verification needs of it. */
 import { apiVersion, checkManifest, type TrustedIssuerSpec } from '../../crds/index.ts';
-import { algorithms, type IssuerConfig, type TenantAuth } from '../core/auth/schema.ts';
+import { algorithms, type ContactClaims, type IssuerConfig, type TenantAuth } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { ownIssuer, type PublicKey } from '../keys/index.ts';
@@ -34,6 +34,7 @@ export function issuerSpecOf(spec: IssuerSpec): IssuerSpec {
     audiences,
     algorithms: accepted,
     tokenMapping,
+    contactClaims,
     actorIdPrefix,
     sharesActors,
     clients,
@@ -45,6 +46,7 @@ export function issuerSpecOf(spec: IssuerSpec): IssuerSpec {
     ...(audiences === undefined ? {} : { audiences }),
     algorithms: accepted,
     ...(tokenMapping === undefined ? {} : { tokenMapping }),
+    ...(contactClaims === undefined ? {} : { contactClaims }),
     ...(actorIdPrefix === undefined ? {} : { actorIdPrefix }),
     sharesActors,
     clients,
@@ -77,11 +79,15 @@ export function checkIssuer(
   );
   if (foreign.length > 0) throw issuerProblem('issuer_audience_unknown', { errors: foreign });
   if (others.length >= limits.trustedIssuersMax) {
-    throw issuerProblem('issuer_too_many', { detail: `A tenant may trust ${limits.trustedIssuersMax} issuers.` });
+    throw issuerProblem('issuer_too_many', {
+      detail: `A tenant can have at most ${limits.trustedIssuersMax} trusted issuers.`,
+    });
   }
   const same = others.find((other) => other.spec.issuer === spec.issuer);
   if (same)
-    throw issuerProblem('issuer_duplicate', { detail: `${spec.issuer} is trusted under the name ${same.name}.` });
+    throw issuerProblem('issuer_duplicate', {
+      detail: `${spec.issuer} is already trusted under the name ${same.name}.`,
+    });
   if (spec.sharesActors) return;
   const mixed = others.find((other) => !other.spec.sharesActors && other.spec.actorIdPrefix === spec.actorIdPrefix);
   if (mixed === undefined) return;
@@ -106,6 +112,9 @@ function decodedPath(url: URL): string {
   }
 }
 
+/** OpenID Connect Core section 5.1. */
+const standardContactClaims: ContactClaims = Object.freeze({ email: 'email', emailVerified: 'email_verified' });
+
 /** All that verifying a tenant's access tokens needs, from what is stored. */
 export function authOf(
   row: Pick<TenantRow, 'tenant' | 'spec'>,
@@ -121,6 +130,7 @@ export function authOf(
     algorithms,
     // The tokens that we make name the actor in sub, whatever the tenant's other issuers do.
     tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: spec.tokenMapping.defaultActorType },
+    contactClaims: standardContactClaims,
     foreignPrefixes: [],
     clients: 'rfc9068',
   };
@@ -148,6 +158,7 @@ function configOf(
     audiences: spec.audiences?.filter((audience) => row.spec.audiences.includes(audience)) ?? row.spec.audiences,
     algorithms: spec.algorithms,
     tokenMapping: spec.tokenMapping ?? row.spec.tokenMapping,
+    contactClaims: spec.contactClaims ?? standardContactClaims,
     ...(spec.actorIdPrefix === undefined ? {} : { actorIdPrefix: spec.actorIdPrefix }),
     foreignPrefixes: spec.sharesActors ? [] : prefixes.filter((prefix) => prefix !== spec.actorIdPrefix),
     clients: spec.clients,

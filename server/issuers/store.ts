@@ -1,4 +1,3 @@
-/** All SQL of the issuers room. */
 import { type Static, Type } from 'typebox';
 import type { KeysFinding } from '../core/auth/jwks.ts';
 import type { Transaction } from '../core/db/database.ts';

@@ -1,6 +1,6 @@
 /**
  * The keys room: signing keys of tenants and of the installation, encrypted under the master key, and the tokens that are
- * signed with them. Owns accord.signing_key and accord.installation_key.
+ * signed with them.
  */
 export { ensureKeys, type InstallationKey, invitationKey, nonRotatingKey, openInstallationKey } from './actions.ts';
 export { type Minted, type MintServices, mintClientToken, mintUserToken } from './mint.ts';

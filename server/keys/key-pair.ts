@@ -1,10 +1,10 @@
-/** Owns key pairs: made here, sealed at once, opened only to sign. */
+/** Key pairs: made here, encrypted at once, opened only to sign. */
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Algorithm } from '../core/auth/schema.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import type { EncryptedKeyRow, LastingPurpose, SigningKey } from './schema.ts';
 
-/** The row's identity, which its private key is sealed to. */
+/** The row's identity, which its private key is encrypted for. */
 type KeyPlace = {
   table: 'signing_key' | 'installation_key';
   tenant: string;

@@ -1,4 +1,4 @@
-/** Owns making access tokens of a tenant's own issuer (RFC 9068): what `accord token` prints until the authorization server is there. */
+/** Making access tokens of a tenant's own issuer (RFC 9068): what `accord token` prints until the authorization server is there. */
 import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { Scope } from '../core/auth/schema.ts';
@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
+import { comparableAddress } from '../core/mail-address.ts';
 import { problem } from '../core/problems.ts';
 import { readTenant } from '../tenants/index.ts';
 import { accessKey } from './actions.ts';
@@ -31,24 +32,32 @@ export function mintClientToken(
   return mint(services, tenant, claims, client.ttlMs);
 }
 
-/** A token of an end user of the tenant. @throws Problem tenant_not_found, invalid_request */
-export function mintUserToken(
+/**
+ * A token of an end user of the tenant.
+ * @param user its email counts as verified
+ * @throws Problem tenant_not_found, invalid_request
+ */
+export async function mintUserToken(
   services: MintServices,
   tenant: string,
-  user: { userId: string; ttlMs?: number },
+  { userId, email, ttlMs }: { userId: string; email?: string; ttlMs?: number },
 ): Promise<Minted> {
-  return mint(services, tenant, { sub: user.userId, client_id: CLI_CLIENT_ID }, user.ttlMs);
+  const claims = { sub: userId, client_id: CLI_CLIENT_ID };
+  if (email === undefined) return mint(services, tenant, claims, ttlMs);
+  const read = comparableAddress(email);
+  if (!read.ok) throw problem('invalid_request', { detail: `email: ${read.detail}` });
+  return mint(services, tenant, { ...claims, email, email_verified: true }, ttlMs);
 }
 
 async function mint(
   services: MintServices,
   tenant: string,
-  claims: { sub: string; client_id: string; scope?: string },
+  claims: { sub: string; client_id: string; scope?: string; email?: string; email_verified?: boolean },
   ttlMs: number | undefined,
 ): Promise<Minted> {
   if (claims.sub === '' || claims.sub.length > limits.subjectCharsMax || claims.sub === CLI_CLIENT_ID) {
     throw problem('invalid_request', {
-      detail: `An id has 1 to ${limits.subjectCharsMax} characters and is not ${CLI_CLIENT_ID}.`,
+      detail: `An id must have 1 to ${limits.subjectCharsMax} characters and must not be ${CLI_CLIENT_ID}.`,
     });
   }
   const { spec, key } = await services.database.tenantSnapshot(tenant, async (tx) => {

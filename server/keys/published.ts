@@ -1,5 +1,5 @@
 /**
- * Owns the keys that anybody may read, in memory: a tenant's are read when they are first asked for, and again after
+ * The keys that anybody may read, in memory: a tenant's are read when they are first asked for, and again after
  * Postgres said that they changed (a trigger on accord.signing_key). Keys are made with the first signature and not with
  * a revision, so the snapshot does not have them.
  */

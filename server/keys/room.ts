@@ -1,4 +1,3 @@
-/** Registers the keys room. */
 import { defineRoom } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { ensureKeys, openInstallationKey } from './actions.ts';

@@ -31,7 +31,7 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
   app.route({
     method: 'GET',
     url: '/:tenant/oidc/jwks',
-    config: { access: { door: 'public' } },
+    config: { access: { api: 'public' } },
     schema: {
       summary: "Public keys of the tenant's own issuer",
       params: TenantParams,
@@ -49,7 +49,7 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
   app.route({
     method: 'GET',
     url: '/:tenant/.well-known/jwks.json',
-    config: { access: { door: 'public' } },
+    config: { access: { api: 'public' } },
     schema: {
       summary: "Public keys that verify the tenant's invitations (requestToken), receipts and checkpoints",
       tags: ['Invitations'],

@@ -1,4 +1,3 @@
-/** Owns the keys room's rules, pure: which algorithm a tenant wants and how long its access tokens live. */
 import { durationSeconds } from '../../crds/index.ts';
 import type { Algorithm } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';

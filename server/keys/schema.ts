@@ -1,4 +1,3 @@
-/** Shapes of the keys room. */
 import type { CryptoKey, JWK } from 'jose';
 import { type Static, Type } from 'typebox';
 import type { Algorithm, OwnKey } from '../core/auth/schema.ts';

@@ -1,4 +1,3 @@
-/** All SQL of the keys room. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { sql } from '../core/db/sql.ts';
@@ -167,12 +166,12 @@ export async function insertPortalKey(tx: Transaction, key: EncryptedKeyRow): Pr
     on conflict do nothing`);
 }
 
-const Sealed = Type.Object({ tenant: Type.String(), ...EncryptedKeyRow.properties });
+const TenantEncryptedKeyRow = Type.Object({ tenant: Type.String(), ...EncryptedKeyRow.properties });
 
 /** Any one tenant's key, for a system transaction: what a master key is tried on. */
 export async function readAnyKey(tx: Transaction) {
   return tx.maybe(
-    Sealed,
+    TenantEncryptedKeyRow,
     sql`select tenant, ${columns} from accord.signing_key where purpose = 'access' and retires_at is null limit 1`,
   );
 }

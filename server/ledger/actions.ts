@@ -1,4 +1,4 @@
-/** Owns issuing receipts: the tenant's name and key, put to the pure receipt. */
+/** Issuing receipts: the tenant's name and key, put to the pure receipt. */
 
 import type { Clock } from '../core/clock.ts';
 import type { Transaction } from '../core/db/database.ts';

@@ -1,13 +1,14 @@
 /**
- * Owns appending: an entry is in the caller's transaction (appendEntries) or in the next group's (append). While one group is
+ * Appending: an entry is in the caller's transaction (appendEntries) or in the next group's (append). While one group is
  * being committed, what comes meanwhile gathers and goes together: one fsync for many requests. In either a keyed digest is
  * written in the place of the id of an actor that was erased.
  */
 import { randomBytes } from 'node:crypto';
 import { takeFitting } from '../core/batch-loader.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
+import { Drain } from '../core/drain.ts';
 import { limits } from '../core/limits.ts';
-import { holdLooks, type Tagger, tagOf } from '../pseudonyms/index.ts';
+import { lockLogErasingShared, type Tagger, tagOf } from '../pseudonyms/index.ts';
 import { personalDigest, SALT_BYTES, storable } from './digest.ts';
 import type { InboxRow, RegisterEntry } from './schema.ts';
 import { insertEntries } from './store.ts';
@@ -16,7 +17,7 @@ type Waiting = { rows: InboxRow[]; done: () => void; failed: (error: unknown) =>
 
 /**
  * Writes entries in the caller's transaction: they are there exactly when what they tell of is.
- * @param tx holds the writes of the tenant (holdWrites)
+ * @param tx has taken lockErasingShared
  */
 export async function appendEntries(
   tagger: Tagger,
@@ -31,7 +32,10 @@ export class Ledger {
   readonly #database: Database;
   readonly #tagger: Tagger;
   #waiting: Waiting[] = [];
-  #committing: Promise<void> | undefined;
+  readonly #committing = new Drain(
+    () => this.#waiting.length > 0,
+    () => this.#commit(),
+  );
 
   constructor(database: Database, tagger: Tagger) {
     this.#database = database;
@@ -47,15 +51,13 @@ export class Ledger {
     const rows = rowsOf(this.#tagger, tenant, entries);
     await new Promise<void>((done, failed) => {
       this.#waiting.push({ rows, done, failed });
-      this.#committing ??= this.#commit().finally(() => {
-        this.#committing = undefined;
-      });
+      void this.#committing.run();
     });
   }
 
   /** Waits for what is under way. */
   async close(): Promise<void> {
-    while (this.#committing) await this.#committing;
+    await this.#committing.running;
   }
 
   async #commit(): Promise<void> {
@@ -68,7 +70,7 @@ export class Ledger {
         const rows = group.flatMap((one) => one.rows);
         const tenants = rows.map((row) => row.tenant);
         await this.#database.systemPipelined(async (tx) => {
-          await Promise.all([holdLooks(tx, tenants), insertEntries(tx, rows)]);
+          await Promise.all([lockLogErasingShared(tx, tenants), insertEntries(tx, rows)]);
         });
         for (const one of group) one.done();
       } catch (error) {
@@ -107,6 +109,7 @@ function rowOf(tenant: string, entry: RegisterEntry, salt: string): Omit<InboxRo
     version: optional(entry.version),
     document_version: optional(entry.document?.version),
     document_language: optional(entry.document?.language),
+    content_digest: optional(entry.contentDigest),
     outcome: storable(entry.outcome),
     request_id: storable(entry.requestId),
     client_id: optional(entry.clientId),

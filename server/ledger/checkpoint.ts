@@ -1,6 +1,6 @@
 /**
- * Owns checkpoints: what a seal says of the chain, as a compact JWS (RFC 7515) of a type and a key of its own. Whoever keeps
- * one can tell later whether anything up to its last entry was changed, whoever has written to the database since.
+ * Checkpoints: what a seal says of the chain, as a compact JWS (RFC 7515) of a type and a key of its own. Whoever keeps
+ * one can tell later whether anything up to its last entry was changed, whatever was written to the database since.
  */
 import { CompactSign, compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose';
 import { type Static, Type } from 'typebox';
@@ -12,8 +12,8 @@ const TYPE = 'accord-checkpoint';
 
 const Checkpoint = Type.Object({
   tenant: Type.String(),
-  first: Type.Integer({ minimum: 1, description: 'Number of the first entry of the seal.' }),
-  last: Type.Integer({ minimum: 1, description: 'Number of its last entry.' }),
+  first: Type.Integer({ minimum: 1, description: 'Sequence number of the first sealed entry.' }),
+  last: Type.Integer({ minimum: 1, description: 'Sequence number of the last sealed entry.' }),
   hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: "The chain's SHA-256 at the last entry." }),
   time: Type.String({ description: 'When it was sealed.' }),
 });

@@ -1,5 +1,5 @@
 /**
- * Owns telling what happened to a chain, pure: where the next entry should be, what is there instead. The verdict that a
+ * Telling what happened to a chain, pure: where the next entry should be, what is there instead. The verdict that a
  * chain is bad is verify.ts's; what is said here of how it came about is the likeliest reading of the hashes that remain.
  */
 import { chained } from './digest.ts';

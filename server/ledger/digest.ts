@@ -1,6 +1,6 @@
 /**
- * Owns the ledger's hashes, pure: of personal fields, of an entry, and of the chain. docs/ledger.md describes them for
- * whoever checks a ledger without this program, so a change here is a new FORMAT beside the old one.
+ * The ledger's hashes, pure: of personal fields, of an entry, and of the chain. docs/ledger.md describes them for
+ * checking a ledger without this program, so a change here is a new FORMAT in addition to the old one.
  */
 import { hash } from 'node:crypto';
 import { limits } from '../core/limits.ts';
@@ -24,10 +24,10 @@ export function personalDigestOfJson(salt: string, personal: string): string {
 
 /** SHA-256 of the entry as a JSON array: its order is fixed, and JSON says where each text ends. */
 export function leafOf(row: HashedRow): string {
-  const { id, time_ms, type, name, version, document_version, document_language } = row;
+  const { id, time_ms, type, name, version, document_version, document_language, content_digest } = row;
   const { outcome, request_id, client_id, personal_digest } = row;
   const before = [FORMAT, id, time_ms, type, name, version, document_version, document_language] as const;
-  return sha256(JSON.stringify([...before, outcome, request_id, client_id, personal_digest]));
+  return sha256(JSON.stringify([...before, content_digest, outcome, request_id, client_id, personal_digest]));
 }
 
 /** The same of the members between time and personal digest as JSON, when that is what JSON.stringify writes. */

@@ -1,4 +1,4 @@
-/** Owns erasing a person from the ledger: whom an entry names is wiped, and the entry stays in the chain. */
+/** Erasing a person from the ledger: whom an entry names is wiped, and the entry stays in the chain. */
 import type { RoomErasing } from '../room/erasing.ts';
 import { wipeSome } from './store.ts';
 
@@ -16,12 +16,12 @@ export const erasingLedger: RoomErasing = {
     },
     {
       what: 'requestId and clientId of ledger entries, decisions and audit entries',
-      why: 'They name a request and a program. Whoever puts ids of people into X-Request-ID keeps them here.',
+      why: 'They identify a request and a program. Ids of people that clients put into X-Request-ID stay here.',
       until: 'the tenant is erased',
     },
     {
       what: 'receipts, exports and tokens that were handed out',
-      why: 'They are where they were sent to.',
+      why: 'Accord does not store them.',
       until: 'their holders delete them',
     },
   ],

@@ -1,5 +1,5 @@
 /**
- * Owns exporting: page after page, each read when the one before it was taken, so that memory holds one of them. A page is
+ * Exporting: page after page, each read when the one before it was taken, so that memory holds one of them. A page is
  * a text that Postgres wrote (store.ts): with objects for each entry 80 to 90 MiB more were resident.
  */
 import type { Database } from '../core/db/database.ts';
@@ -15,7 +15,7 @@ const textOf: Record<ExportFormat, (lines: string) => string> = {
   csv: (lines) => eventsIn(lines).map(csvOf).join(''),
 };
 
-/** The entries as text, oldest first; whoever stops taking it ends the reading. */
+/** The entries as text, oldest first; reading stops when the consumer does. */
 export async function* exported(
   database: Database,
   tenant: string,

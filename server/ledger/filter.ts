@@ -1,4 +1,4 @@
-/** Owns the query of those who read the ledger: which entries. */
+/** The query of those who read the ledger: which entries. */
 import { Type } from 'typebox';
 import { patterns } from '../../crds/index.ts';
 import type { Clock } from '../core/clock.ts';
@@ -12,19 +12,19 @@ const instant = (description: string) =>
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
 
 export const ownFilter = {
-  start: instant('The first instant that is told.'),
-  end: instant('The first instant that is not told any more.'),
+  start: instant('Start of the range, inclusive.'),
+  end: instant('End of the range, exclusive.'),
   last: Type.Optional(
     Type.String({
       minLength: 2,
       maxLength: 40,
-      description: 'Instead of start: an ISO 8601 duration until now, such as P7D.',
+      description: 'Instead of start: an ISO 8601 duration up to now, such as P7D.',
     }),
   ),
   type: Type.Optional(Type.Enum(registerEventTypes)),
   name: text('Name of the consent definition.'),
 };
-export const tenantFilter = { ...ownFilter, userId: text('Whose consents it was about.') };
+export const tenantFilter = { ...ownFilter, userId: text('The user whose consents the entry is about.') };
 
 export type FilterQuery = {
   start?: string;
@@ -38,7 +38,7 @@ export type FilterQuery = {
 /** @throws Problem invalid_request */
 export function filterOf({ start, end, last, ...rest }: FilterQuery, clock: Clock): EventFilter {
   if (last !== undefined && (start !== undefined || end !== undefined)) {
-    throw wrong('last', 'last stands for start and end: send it without them.');
+    throw wrong('last', 'last cannot be combined with start and end.');
   }
   const from = last === undefined ? instantOf('start', start) : before(clock.now(), last);
   const to = instantOf('end', end);
@@ -50,7 +50,7 @@ function instantOf(field: string, given: string | undefined): string | undefined
   if (given === undefined) return undefined;
   const ms = Date.parse(given);
   if (Number.isNaN(ms) || ms < YEAR_1 || ms >= YEAR_10000)
-    throw wrong(field, 'This is not an instant of the years 1 to 9999.');
+    throw wrong(field, 'Must be an instant in the years 1 to 9999.');
   return new Date(ms).toISOString();
 }
 

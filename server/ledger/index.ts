@@ -1,7 +1,6 @@
 /**
  * The ledger room: what was requested and done with consents, one RegisterEvent each, durable before the answer. Entries
- * are appended by whoever acts, and sealed into one hash chain a tenant. Owns accord.ledger_inbox, accord.ledger_entry and
- * accord.ledger_checkpoint.
+ * are appended by the rooms that act, and sealed into one hash chain per tenant.
  */
 export { actedBy, entryOf } from './acting.ts';
 export { issueReceipt } from './actions.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns a sealed entry as Postgres writes it for verifying, pure. What is hashed is JSON, and Postgres writes JSON as
+ * A sealed entry as Postgres writes it for verifying, pure. What is hashed is JSON, and Postgres writes JSON as
  * JSON.stringify does: it is hashed as it came, without a look at the fields, which takes a third of the time. Should
  * another Postgres write it otherwise, the fields decide.
  */
@@ -24,18 +24,27 @@ type SealedRow = HashedRow & {
 
 type Text = string | null;
 type Fields = [
-  ...[type: string, name: Text, version: Text, document: Text, language: Text, outcome: string, request: string],
-  ...[client: Text],
+  ...[type: string, name: Text, version: Text, document: Text, language: Text, content: Text, outcome: string],
+  ...[request: string, client: Text],
 ];
 
 export function sealedRow(line: SealedLine): SealedRow {
   const [hash, personal_digest, id, number, ms, salt] = line;
   const [type, name, version, document_version, document_language, ...rest] = JSON.parse(line[6]) as Fields;
-  const [outcome, request_id, client_id] = rest;
+  const [content_digest, outcome, request_id, client_id] = rest;
   const [actor_type, actor_id, user_id] = JSON.parse(line[7]) as [Text, Text, Text];
   return {
-    ...{ id, time_ms: Number(ms), type, name, version, document_version, document_language, outcome, request_id },
-    ...{ client_id, personal_digest, salt: salt === '-' ? null : salt, actor_type, actor_id, user_id },
+    ...{ id, time_ms: Number(ms), type, name, version, document_version, document_language, content_digest },
+    ...{
+      outcome,
+      request_id,
+      client_id,
+      personal_digest,
+      salt: salt === '-' ? null : salt,
+      actor_type,
+      actor_id,
+      user_id,
+    },
     ...{ sequence: Number(number), hash },
   };
 }

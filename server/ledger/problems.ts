@@ -4,18 +4,18 @@ export const ledgerProblem = defineProblems({
   checkpoint_invalid: {
     status: 400,
     title: 'Not a checkpoint of this ledger',
-    when: 'The checkpoint to compare with is none that a key of this tenant signed.',
+    when: 'The checkpoint was not signed with a key of this tenant.',
   },
   verifications_busy: {
     status: 429,
     title: 'Too many verifications',
-    when: 'This server is verifying as many ledgers as it does at once.',
+    when: 'This server is already running the maximum number of ledger verifications.',
     retryAfterSeconds: 10,
   },
   exports_busy: {
     status: 429,
     title: 'Too many exports',
-    when: 'As many exports of the tenant as this server makes at once are not read to their end.',
+    when: 'The tenant already has the maximum number of open exports on this server.',
     retryAfterSeconds: 10,
   },
 });

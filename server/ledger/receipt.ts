@@ -1,5 +1,5 @@
 /**
- * Owns receipts: what a user has agreed to, with the fields of ISO/IEC TS 27560:2023 in the terms of the W3C's Data Privacy
+ * Receipts: what a user has agreed to, with the fields of ISO/IEC TS 27560:2023 in the terms of the W3C's Data Privacy
  * Vocabulary (JSON-LD), signed as a compact JWS (RFC 7515) by a key that signs nothing else. What only the controller
  * knows (categories of data, recipients, retention) stands in the consent document itself, which the receipt names.
  */
@@ -17,6 +17,10 @@ export type ReceiptConsent = {
   document: { version: string; language: string };
   /** RFC 3339. */
   givenAt: string;
+  /** sha256: and hexadecimal digits, of the text that was agreed to. */
+  contentDigest?: string;
+  /** Where the text is. */
+  documentUrl: string;
 };
 
 type ReceiptIssuer = {
@@ -31,11 +35,14 @@ const PROFILE = 'https://w3id.org/dpv/schema/dpv-27560#';
 /** @param at the instant of issuing, ms */
 export function receiptOf(consent: ReceiptConsent, issuer: ReceiptIssuer, at: number) {
   const home = `${issuer.baseUrl}/${issuer.tenant}`;
-  const { name, version, document } = consent;
+  const { name, version, document, contentDigest } = consent;
   const controller = { '@id': home, 'dct:identifier': issuer.tenant, 'dct:title': issuer.displayName };
-  const notice = [name, version, document.version, document.language].map(encodeURIComponent).join('/');
   return {
-    '@context': { dpv: 'https://w3id.org/dpv#', dct: 'http://purl.org/dc/terms/' },
+    '@context': {
+      dpv: 'https://w3id.org/dpv#',
+      dct: 'http://purl.org/dc/terms/',
+      ...(contentDigest && { spdx: 'http://spdx.org/rdf/terms#' }),
+    },
     '@id': `${home}/consents/${consent.id}/receipt`,
     '@type': 'dpv:ConsentReceipt',
     'dct:identifier': consent.id,
@@ -55,12 +62,13 @@ export function receiptOf(consent: ReceiptConsent, issuer: ReceiptIssuer, at: nu
         'dpv:hasLegalBasis': 'dpv:ExpressedConsent',
       },
       'dpv:hasNotice': {
-        '@id': `${home}/consents/documents/${notice}`,
+        '@id': consent.documentUrl,
         '@type': 'dpv:ConsentNotice',
         'dct:identifier': name,
         'dct:isVersionOf': version,
         'dct:hasVersion': document.version,
         'dct:language': document.language,
+        ...(contentDigest && { 'spdx:checksum': checksumOf(contentDigest) }),
       },
       'dpv:hasConsentStatus': {
         '@type': 'dpv:ConsentGiven',
@@ -68,6 +76,16 @@ export function receiptOf(consent: ReceiptConsent, issuer: ReceiptIssuer, at: nu
         'dpv:isIndicatedAtTime': consent.givenAt,
       },
     },
+  };
+}
+
+/** As DCAT and SPDX write a digest. */
+function checksumOf(digest: string) {
+  const [, value] = digest.split(':');
+  return {
+    '@type': 'spdx:Checksum',
+    'spdx:algorithm': { '@id': 'spdx:checksumAlgorithm_sha256' },
+    'spdx:checksumValue': value,
   };
 }
 

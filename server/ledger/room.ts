@@ -1,4 +1,3 @@
-/** Registers the ledger room. */
 import { defineRoom } from '../room/room.ts';
 import { Ledger } from './append.ts';
 import { erasingLedger } from './erasing.ts';

@@ -28,8 +28,8 @@ export type LedgerRouteServices = {
   refusals: RefusalRecorder;
 };
 
-const backends = { access: { door: 'management', scope: 'consents:read', users: false } } as const;
-const users = { access: { door: 'management', scope: 'consents:read', users: true } } as const;
+const backends = { access: { api: 'management', scope: 'consents:read', users: false } } as const;
+const users = { access: { api: 'management', scope: 'consents:read', users: true } } as const;
 const Events = Type.Object({ logs: Type.Array(RegisterEvent), cursor: Type.Optional(Type.String()) });
 
 export function registerLedgerRoutes(app: App, services: LedgerRouteServices): void {
@@ -46,8 +46,8 @@ function registerLists(app: App, services: LedgerRouteServices): void {
     config: backends,
     errorHandler,
     schema: {
-      summary: 'Read what was requested and done with consents, newest first',
-      description: 'The reading is itself an entry.',
+      summary: 'List ledger entries about consents, newest first',
+      description: 'Reading is recorded as an entry.',
       params: TenantParams,
       querystring: Type.Object({ ...pageQuery, ...tenantFilter }, { additionalProperties: false }),
       response: { 200: Events },
@@ -63,8 +63,8 @@ function registerLists(app: App, services: LedgerRouteServices): void {
     config: users,
     errorHandler,
     schema: {
-      summary: "Read what was requested and done with one's own consents, newest first",
-      description: 'For users. The reading is itself an entry.',
+      summary: "List ledger entries about the caller's own consents, newest first",
+      description: 'For users. Reading is recorded as an entry.',
       params: TenantParams,
       querystring: Type.Object({ ...pageQuery, ...ownFilter }, { additionalProperties: false }),
       response: { 200: Events },
@@ -85,7 +85,7 @@ function registerLists(app: App, services: LedgerRouteServices): void {
 function ownOf(request: Pick<FastifyRequest, 'tenant' | 'caller'>): Pick<EventFilter, 'userId' | 'actor'> {
   const { caller } = request;
   if (caller?.kind !== 'user')
-    throw problem('forbidden', { detail: 'This is for users: a back end reads consents/events.' });
+    throw problem('forbidden', { detail: 'Only users can call this endpoint. Back ends read consents/events.' });
   const { actor } = caller;
   const { defaultActorType } = tenantOf(request).snapshot.spec.tokenMapping;
   return actor.type === defaultActorType ? { userId: actor.id } : { actor };
@@ -128,9 +128,11 @@ function positionOf(cursor: string): Position {
 
 const Verified = Type.Object({
   valid: Type.Boolean(),
-  entries: Type.Integer({ description: 'How many are as they were sealed, from the first on.' }),
+  entries: Type.Integer({ description: 'Number of entries, from the first on, that match their seals.' }),
   checkpoint: Type.Optional(
-    Type.String({ description: 'The newest one, a compact JWS. Keep it, and send it the next time.' }),
+    Type.String({
+      description: 'The newest checkpoint, a compact JWS. Keep it and send it with the next verification.',
+    }),
   ),
   firstBad: Type.Optional(
     Type.Object({ sequence: Type.Integer(), id: Type.Optional(Type.String()), problem: Type.Enum(ledgerProblems) }),
@@ -148,14 +150,14 @@ function registerVerification(app: App, services: LedgerRouteServices): void {
     schema: {
       summary: 'Verify the chain of sealed entries',
       description:
-        'Computes every hash anew, and names the first entry that was changed, removed, inserted, reordered or cut off. It takes seconds for a million entries. The verification is itself an entry.',
+        'Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. The verification is recorded as an entry.',
       params: TenantParams,
       querystring: Type.Object(
         {
           checkpoint: Type.Optional(
             Type.String({
               maxLength: limits.ledgerCheckpointCharsMax,
-              description: 'An earlier one, to compare with.',
+              description: 'An earlier checkpoint to compare with.',
             }),
           ),
         },
@@ -201,13 +203,13 @@ function registerExport(app: App, services: LedgerRouteServices): void {
     config: backends,
     errorHandler,
     schema: {
-      summary: 'Export what was requested and done with consents, oldest first',
+      summary: 'Export ledger entries about consents, oldest first',
       description:
-        "A RegisterEvent a line as JSON, or CSV with a header. In CSV a text that a spreadsheet would take for a formula begins with '. The export is itself an entry. A connection that was cut does not count as the end.",
+        "One RegisterEvent per line as JSON, or CSV with a header. In CSV, text that a spreadsheet would take for a formula is prefixed with '. The export is recorded as an entry. An export is complete only if the connection ends normally.",
       params: TenantParams,
       produces: Object.values(contentTypes),
       querystring: Type.Object(
-        { format: Type.Optional(Type.Enum(exportFormats, { description: 'ndjson where absent.' })), ...tenantFilter },
+        { format: Type.Optional(Type.Enum(exportFormats, { description: 'Default: ndjson.' })), ...tenantFilter },
         { additionalProperties: false },
       ),
     },

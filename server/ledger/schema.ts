@@ -1,4 +1,3 @@
-/** Shapes of the ledger room. */
 import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import { Nullable } from '../core/db/rows.ts';
@@ -22,12 +21,14 @@ export type RegisterEntry = {
   time: number;
   /** Who acted. */
   actor: Actor;
-  /** Whose consents it was about. */
+  /** The user whose consents the entry is about. */
   userId?: string;
   /** Of the consent definition. */
   name?: string;
   version?: string;
   document?: { version: string; language: string };
+  /** Of the text that it was about, as the definitions room writes it. */
+  contentDigest?: string;
   /** What came of it, in a word: the consent's status, or a problem's code. */
   outcome: string;
   requestId: string;
@@ -46,6 +47,7 @@ export type InboxRow = {
   version: string | null;
   document_version: string | null;
   document_language: string | null;
+  content_digest: string | null;
   outcome: string;
   request_id: string;
   client_id: string | null;
@@ -68,6 +70,7 @@ export const HashedRow = Type.Object({
   version: Nullable(Type.String()),
   document_version: Nullable(Type.String()),
   document_language: Nullable(Type.String()),
+  content_digest: Nullable(Type.String()),
   outcome: Type.String(),
   request_id: Type.String(),
   client_id: Nullable(Type.String()),
@@ -80,16 +83,21 @@ export type HashedRow = Static<typeof HashedRow>;
 export const RegisterEvent = Type.Object({
   id: Type.String(),
   sequence: Type.Optional(
-    Type.Integer({ description: "Its number in the tenant's chain; absent until it is sealed." }),
+    Type.Integer({ description: "Sequence number in the tenant's chain. Absent until the entry is sealed." }),
   ),
   time: Type.String({ format: 'date-time' }),
   type: Type.Enum(registerEventTypes),
-  actor: Type.Optional(Type.Object({ type: Type.String(), id: Type.String() }, { description: 'Who acted.' })),
-  userId: Type.Optional(Type.String({ description: 'Whose consents it was about.' })),
+  actor: Type.Optional(
+    Type.Object({ type: Type.String(), id: Type.String() }, { description: 'The actor that acted.' }),
+  ),
+  userId: Type.Optional(Type.String({ description: 'The user whose consents the entry is about.' })),
   name: Type.Optional(Type.String()),
   version: Type.Optional(Type.String()),
   document: Type.Optional(
     Type.Object({ version: Type.Optional(Type.String()), language: Type.Optional(Type.String()) }),
+  ),
+  contentDigest: Type.Optional(
+    Type.String({ description: 'SHA-256 of the text that was agreed to or refused, where the document has one.' }),
   ),
   outcome: Type.String(),
   requestId: Type.String(),

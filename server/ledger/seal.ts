@@ -1,5 +1,5 @@
 /**
- * Owns sealing: committed entries get the next numbers and the chain's hashes, and a signed checkpoint says so. One at a
+ * Sealing: committed entries get the next numbers and the chain's hashes, and a signed checkpoint says so. One at a
  * time for a tenant, whichever server does it; each seal is one transaction, so that a chain never has half of one.
  */
 import type { Clock } from '../core/clock.ts';
@@ -18,7 +18,7 @@ export type SealServices = { database: Database; encrypter: Encrypter; clock: Cl
 
 const PAUSE_MS = 500;
 /**
- * A seal goes by slices: answers wait for an entry of their own, and would wait for the whole seal where Postgres has no core to
+ * A seal goes by slices: answers wait for their own entry, and would wait for the whole seal where Postgres has no core to
  * spare. What has waited for longer is sealed in one piece, 1.7 times as fast, so that sealing keeps up however much is appended.
  */
 const LATE_MS = 5000;

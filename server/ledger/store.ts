@@ -1,4 +1,3 @@
-/** All SQL of the ledger room. */
 import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
@@ -10,8 +9,8 @@ import { storable } from './digest.ts';
 import type { SealedLine } from './line.ts';
 import { HashedRow, type InboxRow, type RegisterEventType } from './schema.ts';
 
-const entryColumns = sql`tenant, time, type, name, version, document_version, document_language, outcome, request_id,
-  client_id`;
+const entryColumns = sql`tenant, time, type, name, version, document_version, document_language, content_digest, outcome,
+  request_id, client_id`;
 const inboxColumns = sql`${entryColumns}, personal_digest, salt, actor_type, actor_id, user_id`;
 
 /**
@@ -28,8 +27,8 @@ export async function insertEntries(tx: Transaction, rows: readonly InboxRow[]):
         case when actor_erased then ${STAND_IN} || actor_tag else actor_id end as actor,
         case when user_erased then ${STAND_IN} || user_tag else user_id end as "user"
       from json_to_recordset(${JSON.stringify(rows)}::json) as r (tenant text, time timestamptz, type text,
-        name text, version text, document_version text, document_language text, outcome text, request_id text, client_id text,
-        personal_digest bytea, salt bytea, actor_type text, actor_id text, user_id text, actor_tag text, user_tag text),
+        name text, version text, document_version text, document_language text, content_digest text, outcome text, request_id text,
+        client_id text, personal_digest bytea, salt bytea, actor_type text, actor_id text, user_id text, actor_tag text, user_tag text),
       lateral (select ${erasedActor(sql`r.tenant`, sql`r.actor_type`, sql`r.actor_tag`)} as actor_erased,
         ${erasedUser(sql`r.tenant`, sql`r.user_tag`)} as user_erased) as e) as entry`);
 }
@@ -106,7 +105,7 @@ export async function tenantsToSeal(tx: Transaction): Promise<{ tenant: string; 
 
 const timeMs = sql`(date_part('epoch', time) * 1000)::bigint`;
 const hashed = sql`id, ${timeMs} as time_ms, type, name, version, document_version,
-  document_language, outcome, request_id, client_id, encode(personal_digest, 'hex') as personal_digest`;
+  document_language, content_digest, outcome, request_id, client_id, encode(personal_digest, 'hex') as personal_digest`;
 
 const UnsealedRow = Type.Object({ ...HashedRow.properties, time: Instant });
 
@@ -183,7 +182,7 @@ export async function readSealed(
         select string_agg(line, E'\\n') from (
           select concat_ws(E'\\t', encode(hash, 'hex'), encode(personal_digest, 'hex'), id, sequence, ${timeMs},
             coalesce(encode(salt, 'hex'), '-'), array_to_json(array[type, name, version, document_version,
-            document_language, outcome, request_id, client_id]), array_to_json(array[actor_type, actor_id, user_id])) as line
+            document_language, content_digest, outcome, request_id, client_id]), array_to_json(array[actor_type, actor_id, user_id])) as line
           from accord.ledger_entry where ${within('sequence')}
           order by sequence limit ${2 * limits.ledgerVerifyPageItemsMax}) as page
       ) as text, (
@@ -250,8 +249,8 @@ function matching(tenant: string, { start, end, type, name, userId, actor }: Eve
     ${actor === undefined ? none : sql`and actor_type = ${actor.type} and actor_id = ${actor.id} and actor_id is distinct from user_id`}`;
 }
 
-const eventColumns = sql`id, time, type, name, version, document_version, document_language, outcome, request_id, client_id,
-  actor_type, actor_id, user_id`;
+const eventColumns = sql`id, time, type, name, version, document_version, document_language, content_digest, outcome, request_id,
+  client_id, actor_type, actor_id, user_id`;
 
 /** An entry as a RegisterEvent in JSON. What is null makes its member null, which `concat` leaves out. */
 const eventLine = sql`concat('{"id":"', id, '"', ',"sequence":' || sequence,
@@ -259,7 +258,7 @@ const eventLine = sql`concat('{"id":"', id, '"', ',"sequence":' || sequence,
   ',"actor":{"type":' || to_json(actor_type) || ',"id":' || to_json(actor_id) || '}',
   ',"userId":' || to_json(user_id), ',"name":' || to_json(name), ',"version":' || to_json(version),
   ',"document":{' || nullif(concat_ws(',', '"version":' || to_json(document_version),
-    '"language":' || to_json(document_language)), '') || '}',
+    '"language":' || to_json(document_language)), '') || '}', ',"contentDigest":' || to_json(content_digest),
   ',"outcome":', to_json(outcome), ',"requestId":', to_json(request_id), ',"clientId":' || to_json(client_id), '}', chr(10))`;
 
 type EventPage = { newestFirst: boolean; behind?: Position | undefined; limit: number };

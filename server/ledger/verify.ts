@@ -1,5 +1,5 @@
 /**
- * Owns verifying: the chain is computed anew from the entries' fields and compared with what is stored and signed. Only the
+ * Verifying: the chain is computed anew from the entries' fields and compared with what is stored and signed. Only the
  * newest checkpoint's signature matters, because its hash covers everything before; the others say where the first wrong
  * entry is when it does not hold.
  */

@@ -1,4 +1,4 @@
-/** Owns how entries are shown: read from lines of JSON, and as lines of CSV (RFC 4180), pure. */
+/** How entries are shown: read from lines of JSON, and as lines of CSV (RFC 4180), pure. */
 import type { RegisterEvent } from './schema.ts';
 
 /**
@@ -10,13 +10,14 @@ export function eventsIn(lines: string): RegisterEvent[] {
 }
 
 export const csvHeader =
-  'id,sequence,time,type,actorType,actorId,userId,name,version,documentVersion,documentLanguage,outcome,requestId,clientId\r\n';
+  'id,sequence,time,type,actorType,actorId,userId,name,version,documentVersion,documentLanguage,contentDigest,outcome,requestId,clientId\r\n';
 
 export function csvOf(event: RegisterEvent): string {
   const { actor, document } = event;
   const cells = [
     ...[event.id, event.sequence, event.time, event.type, actor?.type, actor?.id, event.userId, event.name],
-    ...[event.version, document?.version, document?.language, event.outcome, event.requestId, event.clientId],
+    ...[event.version, document?.version, document?.language, event.contentDigest, event.outcome],
+    ...[event.requestId, event.clientId],
   ];
   return `${cells.map(cell).join(',')}\r\n`;
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../core/auth/schema.ts';
 import type { AuditedAuthor } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { type RecordWritten, type WriteServices, write } from '../writes/index.ts';
-import { withdrawOpen } from './invitation-store.ts';
+import { withdrawOpenMemberInvitations } from './member-invitation-store.ts';
 import { memberProblem } from './problems.ts';
 import { deleteMember, lockAdmins, lockPortalToken, readMember, revokePortalToken } from './store.ts';
 
@@ -57,7 +57,7 @@ export async function removeMember(
     if (member === undefined) throw memberProblem('member_not_found');
     const { email } = member;
     // Before the members are locked: who uses an invitation locks in this order too.
-    const withdrawn = await withdrawOpen(tx, tenant, email, unit.nowText);
+    const withdrawn = await withdrawOpenMemberInvitations(tx, tenant, email, unit.nowText);
     await keepAnAdmin(tx, tenant, email);
     if ((await deleteMember(tx, tenant, id)) === 0) throw memberProblem('member_not_found');
     for (const { id: name } of withdrawn) {

@@ -1,18 +1,18 @@
 /**
  * The members room: the people who run a tenant, the invitations by which they become that, and the portal tokens with
- * which they call the Config API. Owns accord.member, accord.member_invitation and accord.portal_token.
+ * which they call the Config API.
  */
-export type { Entrance } from './invitation-store.ts';
+export type { Entrance } from './member-invitation-store.ts';
 export {
+  createMemberInvitationLink,
   findEntrance,
-  type InvitationLink,
-  type InvitationServices,
-  type Invited,
-  inviteForManifest,
+  type InvitedMember,
   inviteMember,
-  makeInvitationLink,
-  recordInvitationReported,
-} from './invitations.ts';
+  inviteMembersOfManifest,
+  type MemberInvitationLink,
+  type MemberInvitationServices,
+  recordMemberInvitationDelivered,
+} from './member-invitations.ts';
 export {
   authenticateMember,
   ensureLocalMember,

@@ -1,5 +1,5 @@
 /**
- * Owns portal tokens: made for 24 hours, and judged at each request by their signature and by what the database says
+ * Portal tokens: made for 24 hours, and judged at each request by their signature and by what the database says
  * now, so that a revoked token or a changed role counts at once.
  */
 
@@ -105,9 +105,9 @@ async function verify(services: PortalServices, token: string, tenant: string): 
   const { installationKey: key, clock, baseUrl } = services;
   if (token.length > limits.tokenBytesMax) throw invalidToken('the token is too long');
   try {
-    if (!isCompactJws(token) || decodeProtectedHeader(token).typ !== TYPE) throw new Error('another kind of token');
+    if (!isCompactJws(token) || decodeProtectedHeader(token).typ !== TYPE) throw new Error('not a portal token');
   } catch {
-    throw invalidToken('this is not a portal token');
+    throw invalidToken('not a portal token');
   }
   const { payload } = await jwtVerify(token, key.publicKey, {
     algorithms: [key.algorithm],
@@ -120,7 +120,7 @@ async function verify(services: PortalServices, token: string, tenant: string): 
     throw invalidToken('the portal token is not valid');
   });
   if (payload.tenant !== tenant || typeof payload.jti !== 'string' || !UUID.test(payload.jti)) {
-    throw invalidToken('the portal token is not valid here');
+    throw invalidToken('the portal token is not valid for this tenant');
   }
   return payload.jti;
 }

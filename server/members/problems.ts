@@ -4,37 +4,37 @@ export const memberProblem = defineProblems({
   portal_token_not_found: {
     status: 404,
     title: 'Portal token not found',
-    when: 'There is no such portal token, or it belongs to another member.',
+    when: 'The portal token does not exist or belongs to another member.',
   },
   member_not_found: { status: 404, title: 'Member not found', when: 'The tenant has no such member.' },
   last_security_admin: {
     status: 409,
     title: 'Last security admin',
-    when: "The tenant's last security-admin is neither removed nor given a lesser role.",
+    when: "The tenant's last security-admin cannot be removed or given another role.",
   },
-  invitation_not_found: {
+  member_invitation_not_found: {
     status: 404,
-    title: 'Invitation not found',
-    when: 'There is no such invitation.',
+    title: 'Member invitation not found',
+    when: 'The member invitation does not exist.',
   },
-  invitation_exists: {
+  member_invitation_exists: {
     status: 409,
     title: 'Already invited',
-    when: 'The address has an invitation that is still open: withdraw it to make another.',
+    when: 'The address already has an open member invitation. Withdraw it before you create another.',
   },
-  invitations_too_many: {
+  member_invitation_quota_reached: {
     status: 409,
-    title: 'Too many invitations',
-    when: 'The tenant has as many open invitations as it may have: withdraw some, or wait until they expire.',
+    title: 'Too many member invitations',
+    when: 'The tenant has the maximum number of open member invitations. Withdraw some, or wait until they expire.',
   },
-  invitation_gone: {
+  member_invitation_gone: {
     status: 410,
-    title: 'Invitation gone',
-    when: 'The invitation was used, has expired, or was withdrawn.',
+    title: 'Member invitation no longer valid',
+    when: 'The member invitation was used, has expired, or was withdrawn.',
   },
   portal_token_cannot_mint: {
     status: 403,
     title: 'Portal token cannot mint',
-    when: 'A portal token cannot mint another: minting needs an interactive session with a recent log-in.',
+    when: 'A portal token cannot mint another portal token. Minting requires an interactive session with a recent login.',
   },
 });

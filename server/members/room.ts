@@ -1,5 +1,3 @@
-/** Registers the members room. */
-
 import { keysRoom } from '../keys/index.ts';
 import { defineRoom } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';

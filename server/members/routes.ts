@@ -6,7 +6,7 @@ import { Empty } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../http/paging.ts';
 import { removeMember, revokeToken, seesAllTokens } from './actions.ts';
-import { registerInvitationRoutes } from './invitation-routes.ts';
+import { registerMemberInvitationRoutes } from './member-invitation-routes.ts';
 import type { PortalServices } from './portal-token.ts';
 import { memberProblem } from './problems.ts';
 import { MemberView, type PortalTokenRow, PortalTokenView } from './schema.ts';
@@ -15,8 +15,8 @@ import { listMembers, listPortalTokens } from './store.ts';
 const UuidText = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' });
 const Cursor = Type.Optional(Type.String());
 
-const everyMember = { access: { door: 'config', roles } } as const;
-const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
+const everyMember = { access: { api: 'config', roles } } as const;
+const admins = { access: { api: 'config', roles: ['security-admin'] } } as const;
 
 export type MemberRouteServices = PortalServices;
 
@@ -25,7 +25,7 @@ export function registerMemberRoutes(app: App, services: MemberRouteServices): v
   registerRemoval(app, services);
   registerTokenList(app, services);
   registerTokenChanges(app, services);
-  registerInvitationRoutes(app, services);
+  registerMemberInvitationRoutes(app, services);
 }
 
 function registerMembers(app: App, services: MemberRouteServices): void {
@@ -61,7 +61,7 @@ function registerRemoval(app: App, services: MemberRouteServices): void {
     schema: {
       summary: 'Remove a member',
       description:
-        "The member's portal tokens end with the next request, and open invitations of the address are withdrawn. The last security-admin stays (409).",
+        "The member's portal tokens are revoked, and open member invitations of the address are withdrawn. The last security-admin cannot be removed (409).",
       params: Type.Object({ tenant: Type.String(), id: UuidText }),
       response: { 200: Empty },
     },
@@ -80,7 +80,7 @@ function registerTokenList(app: App, services: MemberRouteServices): void {
     config: everyMember,
     schema: {
       summary: 'List portal tokens that have not expired',
-      description: "The caller's own; a security-admin sees everybody's.",
+      description: "The caller's own tokens; a security-admin sees those of all members.",
       params: TenantParams,
       querystring: PageQuery,
       response: { 200: Type.Object({ portalTokens: Type.Array(PortalTokenView), cursor: Cursor }) },

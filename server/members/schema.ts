@@ -1,4 +1,3 @@
-/** Shapes of the members room. */
 import { type Static, Type } from 'typebox';
 import { bounds, patterns } from '../../crds/index.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
@@ -25,7 +24,7 @@ export const PortalTokenRow = Type.Object({
 });
 export type PortalTokenRow = Static<typeof PortalTokenRow>;
 
-export const InvitationRow = Type.Object({
+export const MemberInvitationRow = Type.Object({
   id: Type.String(),
   email: Type.String(),
   role: RoleColumn,
@@ -37,7 +36,7 @@ export const InvitationRow = Type.Object({
   used_at: Nullable(Instant),
   withdrawn_at: Nullable(Instant),
 });
-export type InvitationRow = Static<typeof InvitationRow>;
+export type MemberInvitationRow = Static<typeof MemberInvitationRow>;
 
 export const MemberView = Type.Object({
   id: Type.String(),
@@ -59,10 +58,10 @@ const invited = {
   id: Type.String(),
   email: Type.String(),
   role: Type.String(),
-  expiresAt: Type.String({ description: 'From then on the link is worth nothing.' }),
+  expiresAt: Type.String({ description: 'The link expires at this instant.' }),
 };
 
-export const InvitationView = Type.Object({
+export const MemberInvitationView = Type.Object({
   ...invited,
   status: Type.Union([
     Type.Literal('pending'),
@@ -75,18 +74,18 @@ export const InvitationView = Type.Object({
   usedAt: Type.Optional(Type.String()),
 });
 
-export const InvitationCreated = Type.Object({
+export const MemberInvitationCreated = Type.Object({
   ...invited,
-  url: Type.String({ description: 'The link, which is shown only now. Whoever opens it first becomes the member.' }),
+  url: Type.String({ description: 'The link. It is returned only once. Whoever opens it first becomes the member.' }),
 });
 
-export const InvitationBody = Type.Object(
+export const MemberInvitationBody = Type.Object(
   {
     email: Type.String({
       minLength: 3,
       maxLength: bounds.emailCharsMax,
       pattern: patterns.email.source,
-      description: 'Whom the link is for. Compared in small letters.',
+      description: 'The email address of the invited person. Compared in lower case.',
     }),
     role: Type.Enum([...roles], { description: 'The role that the member will have.' }),
   },
@@ -94,7 +93,7 @@ export const InvitationBody = Type.Object(
 );
 
 export const RedeemBody = Type.Object(
-  { token: Type.String({ maxLength: 128, description: 'What stands after # in the link.' }) },
+  { token: Type.String({ maxLength: 128, description: 'The part of the link after #.' }) },
   { additionalProperties: false },
 );
 
@@ -102,6 +101,6 @@ export const Redeemed = Type.Object({
   tenant: Type.String(),
   email: Type.String(),
   role: Type.String(),
-  token: Type.String({ description: 'A portal token of the member, for 24 hours. It is shown only now.' }),
+  token: Type.String({ description: 'A portal token of the member, valid for 24 hours. It is returned only once.' }),
   expiresAt: Type.String(),
 });

@@ -1,4 +1,3 @@
-/** The SQL of members and their portal tokens; invitation-store.ts has that of invitations. */
 import { Type } from 'typebox';
 import type { Role } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';

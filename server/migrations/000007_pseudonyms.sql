@@ -17,6 +17,19 @@ create index erased_actor_under_way on accord.erased_actor (tenant) where progre
 create index erased_actor_erased_at on accord.erased_actor (tenant, erased_at);
 select accord.isolate('accord.erased_actor');
 
+-- The addresses of erased actors that the erasures named, as keyed digests like those of ids: what is recorded after an erasure
+-- is compared with them too. They go with the actor's row.
+create table accord.erased_contact (
+  tenant text collate "C" not null,
+  actor_type text collate "C" not null,
+  actor_tag text collate "C" not null,
+  tag text collate "C" not null check (length(tag) = 43),
+  primary key (tenant, tag, actor_tag, actor_type),
+  foreign key (tenant, actor_tag, actor_type) references accord.erased_actor on delete cascade
+);
+create index erased_contact_actor on accord.erased_contact (tenant, actor_tag, actor_type);
+select accord.isolate('accord.erased_contact');
+
 -- Whoever writes records holds the first one shared, whoever records what was asked the second; erasing takes both, so that
 -- what began before it is there to be erased, and what begins after it knows of it. The second one is held by transactions
 -- that span tenants, so nobody may hold it for long.

@@ -13,6 +13,7 @@ create table accord.ledger_inbox (
   version text,
   document_version text,
   document_language text,
+  content_digest text,
   outcome text not null,
   request_id text not null,
   client_id text,

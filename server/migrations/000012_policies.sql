@@ -5,9 +5,14 @@ create table accord.policy (
   number bigint not null,
   rego text,
   graph jsonb,
+  -- Whose consents it reads: relationship and path.
+  data_subjects jsonb,
   effective_rego text not null,
   artifact text not null,
   reads jsonb not null,
+  -- Its own tests, which passed when they were written; whether one of them is answered allow, null where there are none or it never allows.
+  tests jsonb,
+  allow_tested boolean,
   revision bigint not null,
   owner jsonb not null,
   updated_at timestamptz not null default now(),
@@ -24,6 +29,7 @@ create table accord.policy_revision (
   action text not null check (action in ('put', 'delete', 'restore', 'adopt')),
   rego text,
   graph jsonb,
+  data_subjects jsonb,
   effective_rego text,
   artifact text,
   revision bigint not null,

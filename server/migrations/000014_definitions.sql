@@ -5,6 +5,8 @@ create table accord.consent_definition (
   name text collate "C" not null,
   attributes jsonb not null default '{}',
   archived boolean not null default false,
+  -- Null: none.
+  language_fallback text check (language_fallback = 'lookup'),
   revision bigint not null,
   owner jsonb not null,
   updated_at timestamptz not null default now(),
@@ -38,8 +40,13 @@ create table accord.consent_document (
   document text collate "C" not null,
   effective_date timestamptz(3) not null,
   attributes jsonb not null default '{}',
+  -- {title, mediaType, digest?, url?, source?} as server/definitions/schema.ts has it; the body apart, because servers hold the
+  -- rest in memory.
+  content jsonb,
+  body text,
   revision bigint not null,
   primary key (tenant, definition, version, language, document),
+  check (body is null or content is not null),
   foreign key (tenant, definition, version) references accord.consent_version on delete cascade,
   -- Deferred: one write may exchange two dates.
   unique (tenant, definition, language, effective_date) deferrable initially deferred

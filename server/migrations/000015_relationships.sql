@@ -80,3 +80,19 @@ create table accord.relationship_import (
   primary key (tenant, id)
 );
 select accord.isolate('accord.relationship_import');
+
+-- After a large import the planner knows nothing of the new rows until autovacuum comes by, up to minutes later, and may choose an
+-- index for walks that it reads to the end for each step. Analyzes where at least so many percent of the table were created, as
+-- autovacuum does. Whoever imports has neither the table nor the right to maintain it.
+create function accord.analyze_relationships(created bigint, percent integer) returns boolean
+language plpgsql security definer set search_path = pg_catalog as $$
+begin
+  if created * 100 < percent * (select greatest(reltuples, 0) from pg_class where oid = 'accord.relationship'::regclass) then
+    return false;
+  end if;
+  -- Not behind a vacuum, which analyzes too or is followed by it.
+  analyze (skip_locked) accord.relationship;
+  return true;
+end $$;
+revoke execute on function accord.analyze_relationships(bigint, integer) from public;
+grant execute on function accord.analyze_relationships(bigint, integer) to accord_app;

@@ -11,6 +11,8 @@ create table accord.user_consent (
   given_at timestamptz(3) not null,
   -- What the tenant's application keeps as evidence, as it was sent.
   proof jsonb,
+  -- Digest of the text that was agreed to, where the document had one.
+  content_digest text,
   primary key (tenant, user_id, definition, version, language, document)
 );
 create unique index user_consent_id on accord.user_consent (tenant, id);

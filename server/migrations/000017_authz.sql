@@ -13,6 +13,13 @@ create table accord.decision (
   request_id text,
   primary key (tenant, at, id)
 ) partition by range (at);
+-- What is searched for may be longer than an index takes: its hash is in the index, and the row is compared itself.
+create index on accord.decision (tenant, id);
+create index on accord.decision (tenant, hashtextextended(action, 0), at, id);
+create index on accord.decision (tenant, hashtextextended(action, 0), policy_number, at, id) where policy_number is not null;
+create index on accord.decision (tenant, hashtextextended(request #>> '{subject,id}', 0), at, id) where request #>> '{subject,id}' is not null;
+create index on accord.decision (tenant, hashtextextended(request #>> '{resource,id}', 0), at, id) where request #>> '{resource,id}' is not null;
+create index on accord.decision (tenant, hashtextextended(answer ->> 'reason', 0), at, id) where answer ->> 'reason' is not null;
 select accord.isolate('accord.decision');
 create table accord.decision_rest partition of accord.decision default;
 select accord.ensure_partitions(3);

@@ -19,6 +19,8 @@ create table accord.invitation (
   contact_digest text not null,
   contact_mask text not null,
   contact_encrypted bytea,
+  -- Of the type when it was made: contact is kept when the type no longer says so.
+  binding text not null check (binding in ('none', 'contact')),
   language text,
   redirect_uri text,
   delivery text not null check (delivery in ('mail', 'event', 'response')),

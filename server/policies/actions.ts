@@ -3,17 +3,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
+import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
+import { counted } from '../core/text.ts';
 import { checkIfMatch } from '../http/config-api.ts';
 import { packCode } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import type { Artifacts, CompiledPolicy } from './artifacts.ts';
+import { checkRelationship, checkStated } from './data-subjects.ts';
 import type { Engine } from './engine.ts';
+import { policyDeleted, policyUpdated } from './events.ts';
 import { policyProblem } from './problems.ts';
-import { checkPolicyName, effectiveRego, type PolicyBody, type PolicyTest } from './rules.ts';
+import { checkPolicyName, effectiveRego, type PolicyBody, type PolicyTest, statedBody } from './rules.ts';
 import type { PolicyRow } from './schema.ts';
 import {
   addRevision,
@@ -23,10 +26,12 @@ import {
   readPolicy,
   readRevision,
   removePolicy,
+  type Tested,
   updateOwner,
+  updateTests,
   upsertPolicy,
 } from './store.ts';
-import { runTests } from './tests.ts';
+import { allowTested } from './tests.ts';
 
 export type { PolicyBody, PolicyTest } from './rules.ts';
 export type PolicyServices = ConfigWriteServices & { artifacts: Artifacts; engine: Engine };
@@ -42,7 +47,7 @@ export type PutPolicyOptions = {
  * it does nothing.
  * @returns the policy's revision number, what it reads, and the tenant's revision
  * @throws Problem policy_name_invalid, policy_without_source, policy_graph_invalid, policy_does_not_compile,
- *   policy_tests_failed, policy_quota_reached, precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
+ *   policy_without_data_subjects, type_unknown, policy_tests_failed, policy_quota_reached, precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
  */
 export async function putPolicy(
   services: PolicyServices,
@@ -51,26 +56,33 @@ export async function putPolicy(
   name: string,
   body: PolicyBody,
   options: PutPolicyOptions = {},
-): Promise<ConfigWritten<{ number: number; reads: Reads }>> {
+): Promise<ConfigWritten<{ number: number; reads: Reads; allowTested: boolean | null | undefined }>> {
   checkPolicyName(name);
   const source = effectiveRego(body);
   const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego');
-  await testFirst(services, tenant, compiled, options.tests ?? []);
+  checkStated(body.dataSubjects, compiled.about.reads);
+  const tested = options.tests && (await testFirst(services, tenant, compiled, options.tests));
   const { reads } = compiled.about;
   const packed = compiled.code && packCode(compiled.code);
   const read = (tx: Transaction) => Promise.all([readPolicy(tx, tenant, name), nextNumber(tx, tenant, name)]);
   const replace = async (unit: ConfigUnit, [row, number]: Awaited<ReturnType<typeof read>>) => {
-    const claimed = claim(row?.owner, writer, unit.tenantRow.spec.configAuthority);
+    const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.number);
-    if (row && isSame(row, body, compiled, writer)) return { number: row.number, reads };
+    await checkRelationship(unit.tx, tenant, body.dataSubjects);
+    const allowTested = tested === undefined ? row?.allow_tested : tested.allowTested;
+    if (row && isSame(row, body, compiled, writer)) {
+      if (tested && !options.dryRun && !isDeepStrictEqual(row.tests ?? [], tested.tests))
+        await updateTests(unit.tx, tenant, name, tested);
+      return { number: row.number, reads, allowTested };
+    }
     if (row === undefined) await checkQuota(unit);
-    if (options.dryRun) return { number: row?.number ?? 0, reads };
-    const action = claimed === 'adopted' ? 'adopt' : (options.action ?? 'put');
+    if (options.dryRun) return { number: row?.number ?? 0, reads, allowTested };
+    const action = ownership === 'adopted' ? 'adopt' : (options.action ?? 'put');
     await Promise.all([
       packed && insertArtifact(unit.tx, tenant, compiled.digest, { ...packed, about: compiled.about }),
-      store(unit, writer, { name, number, body, source, compiled, action }),
+      storePolicy(unit, writer, { name, number, body, source, compiled, action, tested }),
     ]);
-    return { number, reads };
+    return { number, reads, allowTested };
   };
   const written = await write(services, authorOf(tenant, writer), { locks: 'configuration', read }, replace);
   if (compiled.code && written.changed) services.engine.preload(tenant, compiled.digest, compiled.code);
@@ -81,7 +93,9 @@ export async function putPolicy(
 async function checkQuota({ tx, tenant, tenantRow }: ConfigUnit): Promise<void> {
   const quota = tenantRow.spec.limits?.maxPolicies;
   if (quota === undefined || (await countPolicies(tx, tenant)) < quota) return;
-  throw policyProblem('policy_quota_reached', { detail: `The tenant may have ${quota} policies, and has them.` });
+  throw policyProblem('policy_quota_reached', {
+    detail: `The tenant already has the maximum of ${counted(quota, 'policy', 'policies')}.`,
+  });
 }
 
 /**
@@ -101,14 +115,14 @@ export async function deletePolicy(
       if (writer.owner.source === 'api') throw policyProblem('policy_not_found');
       return;
     }
-    claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
+    checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.number);
     await removePolicy(unit.tx, tenant, name);
     const number = await nextNumber(unit.tx, tenant, name);
     const entry = { name, number, action: 'delete', revision: unit.revision, policy: undefined };
     await addRevision(unit.tx, tenant, entry, writer, limits.policyRevisionsKept);
     unit.changed('policy', name, 'delete');
-    unit.emit('POLICY_DELETED', { requestor: writer.actor, name });
+    unit.emit(policyDeleted, { requestor: writer.actor, name });
   });
 }
 
@@ -150,15 +164,18 @@ type Change = {
   source: string;
   compiled: CompiledPolicy;
   action: string;
+  /** Absent: those of before stay. */
+  tested: Tested | undefined;
 };
 
-async function store(unit: ConfigUnit, writer: Writer, change: Change): Promise<void> {
+async function storePolicy(unit: ConfigUnit, writer: Writer, change: Change): Promise<void> {
   const { tenant } = unit;
-  const { name, number, body, source, compiled, action } = change;
+  const { name, number, body, source, compiled, action, tested } = change;
   const policy = {
     name,
     rego: body.rego,
     graph: body.graph,
+    dataSubjects: body.dataSubjects,
     effectiveRego: source,
     artifact: compiled.digest,
     reads: compiled.about.reads,
@@ -166,11 +183,11 @@ async function store(unit: ConfigUnit, writer: Writer, change: Change): Promise<
   };
   const entry = { name, number, action, revision: unit.revision, policy };
   await Promise.all([
-    upsertPolicy(unit.tx, tenant, { ...policy, number }, writer),
+    upsertPolicy(unit.tx, tenant, { ...policy, number, tested }, writer),
     addRevision(unit.tx, tenant, entry, writer, limits.policyRevisionsKept),
   ]);
   unit.changed('policy', name, action, { number });
-  unit.emit('POLICY_UPDATED', { requestor: writer.actor, name, number });
+  unit.emit(policyUpdated, { requestor: writer.actor, name, number });
 }
 
 async function testFirst(
@@ -178,25 +195,29 @@ async function testFirst(
   tenant: string,
   compiled: CompiledPolicy,
   tests: readonly PolicyTest[],
-): Promise<void> {
-  if (tests.length === 0) return;
+): Promise<Tested> {
+  if (tests.length === 0) return { tests, allowTested: null };
   const code = compiled.code ?? (await services.artifacts.fetch(tenant, compiled.digest));
   if (code === undefined) throw problem('internal_error', { cause: new Error('artifact vanished') });
-  const program = { tenant, key: `${tenant}/${compiled.digest}`, wasm: code.wasm };
-  await runTests(services.engine, program, tests, services.clock.now());
+  const program = { tenant, key: `${tenant}/${compiled.digest}`, code };
+  return { tests, allowTested: await allowTested(services.engine, program, tests, services.clock.now()) };
 }
 
 function isSame(row: PolicyRow, body: PolicyBody, compiled: CompiledPolicy, writer: Writer): boolean {
   return (
     row.artifact === compiled.digest &&
-    isDeepStrictEqual(bodyOf(row), { ...body }) &&
+    isDeepStrictEqual(bodyOf(row), statedBody(body)) &&
     isDeepStrictEqual(row.owner, writer.owner)
   );
 }
 
-function bodyOf(row: { rego: string | null; graph: PolicyBody['graph'] | null }): PolicyBody {
-  return { ...(row.rego === null ? {} : { rego: row.rego }), ...(row.graph ? { graph: row.graph } : {}) };
+function bodyOf({ rego, graph, data_subjects }: Pick<PolicyRow, 'rego' | 'graph' | 'data_subjects'>): PolicyBody {
+  return statedBody({ rego, graph, dataSubjects: data_subjects });
 }
+
+/** What is to be said of tests that pass, and none of which is answered allow. */
+export const ALLOW_NOT_TESTED =
+  'The tests of the policy pass, and none of them is answered allow: what the policy allows is not tested.';
 
 /** @throws Problem policy_not_found */
 export async function requirePolicy(tx: Transaction, tenant: string, name: string): Promise<PolicyRow> {

@@ -1,5 +1,5 @@
 /**
- * Owns the reading of a policy's result, pure: an authorization answer, and what becomes a deny because it cannot be
+ * The reading of a policy's result, pure: an authorization answer, and what becomes a deny because it cannot be
  * trusted. Nothing is an allow by accident: only the string `allow`, or the object that the policy itself made.
  */
 import { isObject } from '../../crds/values.ts';
@@ -11,20 +11,25 @@ export type Answer = { outcome: string | Record<string, unknown>; reason?: strin
 /** Why a decision is a deny although no rule of the policy said so: the `reason` of the answer, stable. */
 const failures = {
   no_action: 'The request names no action, so no policy can decide it.',
-  policy_not_found: 'There is no policy of the name in action.',
-  outcome_undefined: 'The policy gives no outcome for this request.',
-  outcome_malformed: 'The outcome of the policy is neither allow, nor deny, nor an object.',
+  policy_not_found: 'No policy has the name given in action.',
+  outcome_undefined: 'The policy does not define an outcome for this request.',
+  outcome_malformed: 'The outcome of the policy is not allow, deny or an object.',
   reason_malformed: 'The reason of the policy is not a string.',
   obligations_malformed: 'The obligations of the policy are not strings.',
   answer_too_large: 'The answer of the policy is larger than the limit.',
-  policy_conflict: 'Rules of the policy give different values for one thing.',
-  policy_budget_exhausted: 'The policy needs more computation than it may use.',
-  policy_memory_exhausted: 'The policy needs more memory than it may use.',
-  policy_suspended: 'The policy exhausts its budget again and again, and too many of its evaluations wait.',
+  policy_conflict: 'Rules of the policy produce conflicting values.',
+  policy_budget_exhausted: 'The policy exceeded its computation budget.',
+  policy_memory_exhausted: 'The policy exceeded its memory limit.',
+  policy_suspended: 'The policy repeatedly exceeds its budget, and too many of its evaluations are waiting.',
   policy_failed: 'The policy failed while it was evaluated.',
-  input_too_large: 'The request is larger or more deeply nested than a policy may be given.',
-  batch_answers_too_large: 'The answers before this one used up the bytes that the answers of a batch may have.',
-  graph_too_large: 'The subject or the resource has more relationships than a policy may be given.',
+  input_too_large: 'The request is too large or too deeply nested to evaluate.',
+  batch_answers_too_large: 'The earlier answers used up the size limit of the batch.',
+  no_data_subject: 'The data is about nobody: no actor has the relationship to the resource.',
+  data_subject_absent: 'The request does not name the person whom the data is about.',
+  data_subject_malformed: 'The person whom the data is about is not an id or an object with type and id.',
+  data_subject_forbidden: 'Only a back end may name the person whom the data is about.',
+  data_subjects_too_many: 'The data is about too many persons to evaluate.',
+  graph_too_large: 'The subject or the resource has too many relationships to evaluate.',
 } as const;
 export type Failure = keyof typeof failures;
 

@@ -1,6 +1,6 @@
 /**
- * Owns compiled policies: made once for each (source, compiler, builtins), kept in Postgres, fetched when first used.
- * A digest names the bytes' origin, so a policy that comes back, or comes from a second writer, is not compiled again.
+ * Compiled policies: made once for each (source, compiler, builtins), kept in Postgres, fetched when first used.
+ * A digest identifies the bytes' origin, so a policy that is restored, or written by a second writer, is not compiled again.
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../core/db/database.ts';
@@ -13,6 +13,7 @@ import {
   hostBuiltinNames,
   type PackedCode,
   type RegoError,
+  type TracedSource,
   unpackCode,
 } from '../rego/index.ts';
 import { policyProblem } from './problems.ts';
@@ -70,6 +71,12 @@ export class Artifacts {
     return (await compileSource(this.#services.compiler, tenant, source, { explain: true })).wasm;
   }
 
+  /** What tells how evaluations of a source go; undefined when it has no plan that is run. Never stored. */
+  async compileTraced(tenant: string, source: string): Promise<TracedSource | undefined> {
+    const { plan, outline } = await compileSource(this.#services.compiler, tenant, source, { trace: true });
+    return plan === undefined || outline === undefined ? undefined : { plan, source, outline };
+  }
+
   /** A stored artifact as it is stored; undefined when it is gone (the policy was replaced meanwhile). */
   fetchPacked(tenant: string, digest: string): Promise<PackedCode | undefined> {
     return this.#services.database.read(tenant, (tx) => readArtifact(tx, tenant, digest));
@@ -90,11 +97,11 @@ export async function compileSource(
   compiler: Compiler,
   tenant: string,
   source: string,
-  options: { explain?: boolean; of?: 'rego' | 'graph' } = {},
+  options: { explain?: boolean; trace?: boolean; of?: 'rego' | 'graph' } = {},
 ): Promise<Compiled> {
-  const { explain = false, of = 'rego' } = options;
+  const { explain = false, trace = false, of = 'rego' } = options;
   const result = await compiler
-    .compile(tenant, source, { builtins: hostBuiltinNames, explain })
+    .compile(tenant, source, { builtins: hostBuiltinNames, explain, trace })
     .catch((error: Error & { code?: string }) => {
       if (error.code === 'compile_queue_full' || error.code === 'compiler_starved')
         throw policyProblem('compiler_busy', { cause: error });

@@ -1,5 +1,5 @@
 /**
- * Owns running compiled policies on this server: programs fetched when first used and evicted when others are used
+ * Running compiled policies on this server: programs fetched when first used and evicted when others are used
  * more, on their plan or their Wasm, a budget for every evaluation, and the way off the main thread for those that exhaust it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,10 +8,23 @@ import { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
-import { type Code, Evaluator, PolicyError, type PolicyErrorKind } from '../rego/index.ts';
+import {
+  type Code,
+  Evaluator,
+  PolicyError,
+  type PolicyErrorKind,
+  type TracedSource,
+  type Wanted,
+} from '../rego/index.ts';
 import type { Failure } from './answer.ts';
 import type { PolicyGraph } from './graph/index.ts';
-import { type Evaluation, IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated-evaluator.ts';
+import {
+  type Evaluated,
+  type Evaluation,
+  IsolatedEvaluator,
+  type IsolatedReply,
+  QueueFull,
+} from './isolated-evaluator.ts';
 import { policyProblem } from './problems.ts';
 import { Programs } from './programs.ts';
 import { Slowness } from './slowness.ts';
@@ -19,10 +32,8 @@ import { Stalls } from './stalls.ts';
 import { type FetchCode, StoredEvaluator } from './stored-evaluator.ts';
 import { type Suspect, Suspensions } from './suspensions.ts';
 
-/** `path`: of a drawn policy, when it was asked for: the ids of its nodes from start to outcome. */
-export type Run =
-  | { ok: true; result: unknown; fuelUsed: number; path?: string[] }
-  | { ok: false; failure: Failure; detail: string };
+/** What is told beside the result was asked for: see Evaluated. */
+export type Run = ({ ok: true } & Evaluated) | { ok: false; failure: Failure; detail: string };
 
 export type EngineOptions = {
   fetch: (tenant: string, digest: string) => Promise<Code | undefined>;
@@ -39,7 +50,10 @@ export type EngineOptions = {
 };
 
 /** An evaluation of Wasm that is not (yet) a policy's. `now`: the instant of the request, ms. */
-type IsolatedEvaluation = { key: string; wasm: Uint8Array; input: unknown; now: number; graph?: PolicyGraph };
+type IsolatedEvaluation = { key: string; input: unknown; now: number; graph?: PolicyGraph } & (
+  | { wasm: Uint8Array }
+  | { traced: TracedSource; wanted: Wanted }
+);
 
 type PolicyRef = { name: string; artifact: string };
 
@@ -132,9 +146,9 @@ export class Engine {
    * Evaluates off the main thread: tests before activation, trying out, explaining.
    * @throws Problem evaluator_busy; not_ready when the worker was lost twice, which need not be the policy's fault
    */
-  async evaluateIsolated(tenant: string, { key, wasm, input, now, graph }: IsolatedEvaluation): Promise<Run> {
+  async evaluateIsolated(tenant: string, { input, now, graph, ...program }: IsolatedEvaluation): Promise<Run> {
     const evaluation: Evaluation = {
-      program: { key, wasm },
+      program,
       input,
       now: nanoseconds(now),
       ...(graph ? { graph } : {}),
@@ -149,7 +163,7 @@ export class Engine {
     const again = await ask().catch(busy);
     if (!isLost(again)) return again;
     if (suspect && reply.started && again.started) this.#suspensions.strike(suspect, this.#options.clock.monotonic());
-    const detail = 'The evaluator did not answer; try again.';
+    const detail = 'The evaluator did not respond. Retry the request.';
     throw problem('not_ready', { detail, cause: new Error(again.message) });
   }
 
@@ -200,7 +214,7 @@ export class Engine {
   async #load(tenant: string, artifact: string): Promise<Loaded | undefined> {
     const code = await this.#options.fetch(tenant, artifact);
     if (code === undefined) return undefined;
-    // Milliseconds each: whoever asks for many at once has them one by one.
+    // Milliseconds each: many at once are loaded one by one.
     await this.#scheduler.run(tenant, () => this.#keep(tenant, artifact, code));
     return this.#loaded.get(tenant, artifact);
   }

@@ -1,32 +1,39 @@
 /**
- * Owns evaluation off the main thread: for policies that exhaust their budget again and again, for slow ones while others
+ * Evaluation off the main thread: for policies that exhaust their budget again and again, for slow ones while others
  * want the main thread, for the tests of a policy, and for trying one out. One evaluation at a time for a tenant, tenants in turn, a short queue each.
  */
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
-import type { Code, PackedCode, PolicyErrorKind, Program } from '../rego/index.ts';
+import type { Code, PackedCode, PolicyErrorKind, Program, Told, TracedSource, Wanted, WhyNot } from '../rego/index.ts';
 import type { PolicyGraph } from './graph/index.ts';
 
 export type Evaluation = {
   /**
-   * Compiled already (a module is passed by reference, not copied); bytes that the worker compiles and keeps by key; or a
-   * stored policy, run on its plan, which the worker keeps by key once it was given its code.
+   * Compiled already (a module is passed by reference, not copied); bytes that the worker compiles and keeps by key; a
+   * stored policy, run on its plan, which the worker keeps by key once it was given its code; or a policy that tells how its
+   * evaluation went.
    */
-  program: Program | { key: string; wasm: Uint8Array } | { key: string; code?: Code | PackedCode };
+  program:
+    | Program
+    | { key: string; wasm: Uint8Array }
+    | { key: string; code?: Code | PackedCode }
+    | { key: string; traced: TracedSource; wanted: Wanted };
   input: unknown;
   /** Nanoseconds since the Unix epoch. */
   now: bigint;
   /** A drawn policy's graph, when its path for the input is wanted too. */
   graph?: PolicyGraph;
 };
+/** `path`, and of a deny `whyNot`: of a drawn policy whose graph was given; `told`: of a traced one. */
+export type Evaluated = { result: unknown; fuelUsed: number; path?: string[]; whyNot?: WhyNot; told?: Told };
 export type IsolatedRequest = Evaluation & { id: number };
 /**
  * `lost`: the worker did not start, died or was replaced, which need not be the policy's fault; `started`: whether the
  * evaluation had. `absent`: it has not the stored policy's code. `cpuMs`: CPU time of the evaluation.
  */
 export type IsolatedReply =
-  | { id: number; ok: true; result: unknown; fuelUsed: number; path?: string[]; cpuMs: number }
+  | ({ id: number; ok: true; cpuMs: number } & Evaluated)
   | { id: number; ok: false; kind: PolicyErrorKind | 'absent'; message: string; cpuMs: number }
   | { id: number; ok: false; kind: 'lost'; message: string; cpuMs: number; started: boolean };
 /** `started` comes when the tenant's code is about to run, after our own loading. */
@@ -91,7 +98,7 @@ export class IsolatedEvaluator {
     if (this.#worker) return this.#worker;
     const worker = new Worker(this.#file, { resourceLimits: { maxOldGenerationSizeMb: 128, stackSizeMb: 4 } });
     worker.unref();
-    // A replaced worker's last words concern nobody.
+    // Messages of a replaced worker are ignored.
     const ended = (reason: string) => {
       if (this.#worker === worker) this.#replace(reason);
     };
@@ -115,7 +122,7 @@ export class IsolatedEvaluator {
     this.#next();
   }
 
-  /** Fuel ends every evaluation; this is for what nobody thought of. */
+  /** Fuel ends every evaluation; this timeout is a safety net. */
   #expire(running: Waiting): void {
     // When it was this thread that was held up, the reply has come already and is read first.
     setImmediate(() => {

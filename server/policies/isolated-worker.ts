@@ -12,10 +12,13 @@ import {
   type PackedCode,
   PolicyError,
   type Program,
+  TracedPolicy,
   unpackCode,
 } from '../rego/index.ts';
+import type { PolicyGraph } from './graph/index.ts';
 import { interpretGraph } from './graph/interpret.ts'; // not all of its room: the worker starts sooner
-import type { FromWorker, IsolatedReply, IsolatedRequest } from './isolated-evaluator.ts';
+import { whyNotDrawn } from './graph/why-not.ts';
+import type { Evaluated, FromWorker, IsolatedReply, IsolatedRequest } from './isolated-evaluator.ts';
 
 const NICE = 10; // Linux: of this thread alone, so that decisions on the main thread come first
 try {
@@ -32,6 +35,10 @@ const stored = new LRUCache<string, { evaluator: Evaluator; size: number }>({
   maxSize: limits.isolatedProgramBytesMax,
   sizeCalculation: ({ size }) => size,
 });
+const traced = new LRUCache<string, { policy: TracedPolicy; size: number }>({
+  maxSize: limits.isolatedProgramBytesMax,
+  sizeCalculation: ({ size }) => size,
+});
 
 parentPort?.on('message', (request: IsolatedRequest) => {
   parentPort?.postMessage({ id: request.id, started: true } satisfies FromWorker);
@@ -45,24 +52,25 @@ function answer({ id, program, input, now, graph }: IsolatedRequest): IsolatedRe
     const found = programOf(program);
     if (found === undefined) return { id, ok: false, kind: 'absent', message: 'its code is not here', cpuMs: 0 };
     begun = threadCpuMs(); // loading is not the evaluation's
-    const { result, fuelUsed } = found.evaluate(input, { now });
+    const evaluated = found.evaluate(input, { now });
     const spent = cpuMs();
     // Only now: what the budget allowed has an input of bounded size.
-    return {
-      id,
-      ok: true,
-      result,
-      fuelUsed,
-      cpuMs: spent,
-      ...(graph ? { path: interpretGraph(graph, input).path } : {}),
-    };
+    return { id, ok: true, cpuMs: spent, ...evaluated, ...(graph ? followed(graph, input) : {}) };
   } catch (error) {
     const kind = error instanceof PolicyError ? error.kind : 'internal';
     return { id, ok: false, kind, message: (error as Error).message, cpuMs: cpuMs() };
   }
 }
 
-function programOf(program: IsolatedRequest['program']): Pick<Evaluator, 'evaluate'> | undefined {
+function followed(graph: PolicyGraph, input: unknown): Pick<Evaluated, 'path' | 'whyNot'> {
+  const { path, outcome } = interpretGraph(graph, input);
+  return { path, ...(outcome === 'allow' ? {} : { whyNot: whyNotDrawn(graph, input) }) };
+}
+
+type Evaluating = { evaluate(input: unknown, options: { now: bigint }): Evaluated };
+
+function programOf(program: IsolatedRequest['program']): Evaluating | undefined {
+  if ('traced' in program) return tracedOf(program);
   if ('module' in program) return new Instance(program);
   if ('wasm' in program) return new Instance(compiled(program));
   const { key, code } = program;
@@ -73,6 +81,20 @@ function programOf(program: IsolatedRequest['program']): Pick<Evaluator, 'evalua
   const { wasm, plan = '' } = unpacked;
   stored.set(key, { evaluator, size: wasm.byteLength + plan.length });
   return evaluator;
+}
+
+function tracedOf({
+  key,
+  traced: source,
+  wanted,
+}: Extract<IsolatedRequest['program'], { traced: unknown }>): Evaluating {
+  let known = traced.get(key);
+  if (known === undefined) {
+    known = { policy: new TracedPolicy(source), size: 16 * (1 + source.plan.length) }; // with what is made of it
+    traced.set(key, known);
+  }
+  const { policy } = known;
+  return { evaluate: (input, { now }) => policy.evaluate(input, now, wanted) };
 }
 
 function isPacked(code: Code | PackedCode): code is PackedCode {

@@ -1,6 +1,6 @@
 /**
- * Owns which programs are in memory: as many as there is room for, and when there is no more, the tenant that holds
- * most gives up the one it has not used for longest. So nobody drives out the others' by having many.
+ * Which programs are in memory: as many as there is room for, and when there is no more, the tenant that holds
+ * most gives up the one it has not used for longest. So a tenant with many programs does not evict those of others.
  */
 
 export class Programs<Loaded> {
@@ -18,10 +18,10 @@ export class Programs<Loaded> {
   }
 
   get(tenant: string, artifact: string): Loaded | undefined {
-    const held = this.#ofTenant.get(tenant)?.get(artifact);
-    if (held === undefined) return undefined;
-    held.usedAt = ++this.#uses;
-    return held.loaded;
+    const program = this.#ofTenant.get(tenant)?.get(artifact);
+    if (program === undefined) return undefined;
+    program.usedAt = ++this.#uses;
+    return program.loaded;
   }
 
   /** As get, but it does not count as a use. */
@@ -42,8 +42,8 @@ export class Programs<Loaded> {
     for (const [other, own] of this.#ofTenant) if (own.size > most.size) [tenant, most] = [other, own];
     let oldest: string | undefined;
     let usedAt = Number.POSITIVE_INFINITY;
-    for (const [artifact, held] of most) {
-      if (held.usedAt < usedAt) [oldest, usedAt] = [artifact, held.usedAt];
+    for (const [artifact, program] of most) {
+      if (program.usedAt < usedAt) [oldest, usedAt] = [artifact, program.usedAt];
     }
     most.delete(oldest as string);
     if (most.size === 0) this.#ofTenant.delete(tenant);

@@ -1,4 +1,4 @@
-/** Registers the policies room. */
+import type { Static } from 'typebox';
 import { countOfManifests } from '../core/db/owned.ts';
 import { regoRoom } from '../rego/index.ts';
 import { defineRoom } from '../room/room.ts';
@@ -7,10 +7,11 @@ import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { Artifacts } from './artifacts.ts';
 import { Engine } from './engine.ts';
+import { policyEvents } from './events.ts';
 import { policyProblem } from './problems.ts';
 import { resourceKinds } from './resource-kind.ts';
 import { type PolicyRouteServices, registerPolicyRoutes } from './routes.ts';
-import type { PolicyEntry } from './schema.ts';
+import type { EntryRow, PolicyEntry } from './schema.ts';
 import { loadPolicies, sweepArtifacts } from './store.ts';
 
 declare module '../room/tenant-snapshot.ts' {
@@ -21,6 +22,10 @@ declare module '../room/tenant-snapshot.ts' {
 
 const SWEEP_MS = 24 * 60 * 60 * 1000;
 const ARTIFACTS_KEPT_DAYS = 30;
+
+function entryOf({ tenant: _, data_subjects: dataSubjects, ...entry }: Static<typeof EntryRow>): [string, PolicyEntry] {
+  return [entry.name, dataSubjects === null ? entry : { ...entry, dataSubjects }];
+}
 
 export const policiesRoom = defineRoom({
   name: 'policies',
@@ -34,7 +39,6 @@ export const policiesRoom = defineRoom({
     });
     return { ...use(writesRoom), artifacts, engine, served: use(snapshotRoom).served };
   },
-  writtenByOperator: true,
   resourceKinds,
   routes: registerPolicyRoutes,
   openapiTag: 'Policies',
@@ -43,12 +47,10 @@ export const policiesRoom = defineRoom({
     ...loadedByName({
       kinds: ['policy'],
       rows: loadPolicies,
-      entries: (rows) => rows.map(({ tenant: _, ...entry }): [string, PolicyEntry] => [entry.name, entry]),
+      entries: (rows) => rows.map(entryOf),
     }),
     view: (policies) => ({
-      policies: [...policies.values()].map(({ name, number, artifact, revision, reads }) => ({
-        ...{ name, number, artifact, revision, reads },
-      })),
+      policies: [...policies.values()],
     }),
   }),
   tenantRows: { countOfManifests: (tx, tenant) => countOfManifests(tx, tenant, 'policy') },
@@ -75,6 +77,7 @@ export const policiesRoom = defineRoom({
       },
     };
   },
+  events: policyEvents,
   problems: policyProblem,
   close: ({ engine }) => engine.close(),
 });

@@ -1,5 +1,6 @@
 /** The Config API of policies, as the specification shows it and api.md completes it. */
 import { Type } from 'typebox';
+import { DataSubjects } from '../../crds/data-subjects.ts';
 import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
@@ -17,8 +18,17 @@ import {
   wholeQuery,
 } from '../http/paging.ts';
 import { RelationshipsRead, relationshipsRead } from '../rego/index.ts';
-import { deletePolicy, type PolicyServices, putPolicy, requirePolicy, restorePolicy } from './actions.ts';
+import {
+  ALLOW_NOT_TESTED,
+  deletePolicy,
+  type PolicyServices,
+  putPolicy,
+  requirePolicy,
+  restorePolicy,
+} from './actions.ts';
+import { consentNotes } from './data-subjects.ts';
 import { policyProblem } from './problems.ts';
+import { statedBody } from './rules.ts';
 import { PolicyBody, type PolicyRow, PolicyView, type RevisionRow } from './schema.ts';
 import { listPolicies, listRevisions, readRevision } from './store.ts';
 
@@ -29,8 +39,8 @@ const RevisionParams = Type.Object({
   number: Type.String({ pattern: '^[1-9]\\d{0,14}$' }),
 });
 
-const readers = { access: { door: 'config', roles } } as const;
-const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
+const readers = { access: { api: 'config', roles } } as const;
+const writers = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
 export type PolicyRouteServices = PolicyServices & ConfigServing;
 
@@ -55,7 +65,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
             Type.String({
               minLength: 1,
               maxLength: 200,
-              description: 'Only policies whose name or source holds this text.',
+              description: 'Only policies whose name or source contains this text.',
             }),
           ),
         },
@@ -104,7 +114,7 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
         {
           dryRun: Type.Optional(
             Type.Union([Type.Literal('true'), Type.Literal('false')], {
-              description: 'true: check and compile, store nothing.',
+              description: 'true: validate and compile the policy without storing it.',
             }),
           ),
         },
@@ -116,11 +126,15 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
       const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
-      const written = await putPolicy(services, writerOf(request), tenant, policyName, request.body, options);
-      const { number, reads } = written.result;
+      const { tests = [], ...body } = request.body;
+      const written = await putPolicy(services, writerOf(request), tenant, policyName, body, { ...options, tests });
+      const { number, reads, allowTested } = written.result;
       const object = options.dryRun ? undefined : number;
       const answer = await answerWritten(reply, services, tenant, { revision: written.revision, object });
-      return options.dryRun ? { ...answer, relationships: relationshipsRead(reads) } : answer;
+      if (!options.dryRun) return answer;
+      const notes = consentNotes(policyName, body.dataSubjects, reads);
+      if (allowTested === false) notes.push(ALLOW_NOT_TESTED);
+      return { ...answer, relationships: relationshipsRead(reads), ...(notes.length > 0 ? { notes } : {}) };
     },
   });
   app.route({
@@ -142,13 +156,17 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
 }
 
 /** `{}` as for every write; a dry run says what is worth knowing before the policy is stored. */
-const PolicyWritten = Type.Object({ relationships: Type.Optional(RelationshipsRead) });
+const PolicyWritten = Type.Object({
+  relationships: Type.Optional(RelationshipsRead),
+  notes: Type.Optional(Type.Array(Type.String(), { description: 'What may be a mistake.' })),
+});
 
 const RevisionView = Type.Object({
   revision: Type.Integer(),
   action: Type.String(),
   rego: Type.Optional(Type.String()),
   graph: Type.Optional(Type.Unknown()),
+  dataSubjects: Type.Optional(DataSubjects),
   effectiveRego: Type.Optional(Type.String()),
   updatedAt: Type.String(),
   updatedBy: Type.String(),
@@ -165,7 +183,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
       querystring: PageQuery,
       response: {
         200: Type.Object({
-          revisions: Type.Array(Type.Omit(RevisionView, ['rego', 'graph', 'effectiveRego'])),
+          revisions: Type.Array(Type.Omit(RevisionView, ['rego', 'graph', 'dataSubjects', 'effectiveRego'])),
           cursor: Type.Optional(Type.String()),
         }),
       },
@@ -209,7 +227,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
     url: '/tenants/:tenant/policies/:policyName/revisions/:number/restore',
     config: { ...writers, once: {} },
     schema: {
-      summary: 'Put an earlier revision back',
+      summary: 'Restore an earlier revision',
       params: RevisionParams,
       headers: IfMatch,
       response: { 200: Empty },
@@ -239,6 +257,7 @@ function view(row: PolicyRow, role: Role) {
     updatedBy: shownName(role, row.updated_by),
     managedBy: describeOwner(row.owner),
     relationships: relationshipsRead(row.reads),
+    ...(row.tests === null ? {} : { tests: row.tests }),
   };
 }
 
@@ -262,6 +281,6 @@ function revisionView(row: RevisionRow, role: Role) {
   };
 }
 
-function sources(row: { rego: string | null; graph: unknown }) {
-  return { ...(row.rego === null ? {} : { rego: row.rego }), ...(row.graph ? { graph: row.graph } : {}) };
+function sources({ rego, graph, data_subjects }: Pick<PolicyRow, 'rego' | 'graph' | 'data_subjects'>) {
+  return statedBody({ rego, graph, dataSubjects: data_subjects });
 }

@@ -1,5 +1,6 @@
-/** Owns the policies room's rules, pure: names, which source counts, and whether a test's expectation is met. */
+/** The policies room's rules, pure: names, which source counts, and whether a test's expectation is met. */
 import { isDeepStrictEqual } from 'node:util';
+import type { DataSubjects } from '../../crds/data-subjects.ts';
 import { patterns, unstorable } from '../../crds/index.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
@@ -7,7 +8,18 @@ import type { Answer } from './answer.ts';
 import { checkGraph, graphToRego, type PolicyGraph } from './graph/index.ts';
 import { policyProblem } from './problems.ts';
 
-export type PolicyBody = { rego?: string; graph?: PolicyGraph };
+export type PolicyBody = { rego?: string; graph?: PolicyGraph; dataSubjects?: DataSubjects };
+
+type Stated = { [Part in keyof PolicyBody]?: PolicyBody[Part] | null | undefined };
+
+/** The policy itself, of a row or of a manifest's spec: without what is absent. */
+export function statedBody({ rego, graph, dataSubjects }: Stated): PolicyBody {
+  return {
+    ...(typeof rego === 'string' ? { rego } : {}),
+    ...(graph ? { graph } : {}),
+    ...(dataSubjects ? { dataSubjects } : {}),
+  };
+}
 
 /** One test of a policy: only the members named in `expect` are compared. */
 export type PolicyTest = { name: string; input: Record<string, unknown>; expect: Partial<Answer> };

@@ -1,11 +1,13 @@
-/** Shapes of the policies room. */
 import { type Static, Type } from 'typebox';
+import { DataSubjects } from '../../crds/data-subjects.ts';
+import { PolicyTests } from '../../crds/index.ts';
 import { Bytes, Instant, Json, Nullable } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
 import { RelationshipsRead } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import { GraphSchema, type PolicyGraph } from './graph/index.ts';
+import type { PolicyTest } from './rules.ts';
 
 /** A policy in the snapshot: what deciding needs to find its compiled form. The source stays in Postgres. */
 export type PolicyEntry = {
@@ -17,6 +19,8 @@ export type PolicyEntry = {
   /** The tenant's revision that made it. */
   readonly revision: number;
   readonly reads: Reads;
+  /** Whose consents it reads. */
+  readonly dataSubjects?: DataSubjects;
 };
 
 const rego = Type.String({
@@ -25,16 +29,36 @@ const rego = Type.String({
   description: 'The policy in Rego. Its package is the entry point; outcome, reason and obligations are read from it.',
 });
 
+const tests = Type.Optional(PolicyTests);
+
 export const PolicyBody = Type.Object(
-  { rego: Type.Optional(rego), graph: Type.Optional(GraphSchema) },
-  { additionalProperties: false, description: 'A policy: rego and/or graph. When both are there, the graph counts.' },
+  {
+    rego: Type.Optional(rego),
+    graph: Type.Optional(GraphSchema),
+    dataSubjects: Type.Optional(DataSubjects),
+    tests,
+  },
+  {
+    additionalProperties: false,
+    description: 'A policy: rego, graph or both. If both are present, the graph is used.',
+  },
 );
 
 export const PolicyTestBody = Type.Object(
   {
     rego: Type.Optional(rego),
     graph: Type.Optional(GraphSchema),
-    input: Type.Record(Type.String(), Type.Unknown(), { description: 'The input of the policy, as it is evaluated.' }),
+    dataSubjects: Type.Optional(DataSubjects),
+    input: Type.Record(Type.String(), Type.Unknown(), { description: 'The input document of the policy.' }),
+    coverage: Type.Optional(
+      Type.Boolean({
+        description: 'true: say which lines the tests of the policy and this input reach, and which they do not.',
+      }),
+    ),
+    tests: Type.Optional({
+      ...PolicyTests,
+      description: 'With coverage: these tests in place of those that are stored with the policy.',
+    } as typeof PolicyTests),
   },
   { additionalProperties: false },
 );
@@ -43,12 +67,16 @@ export const PolicyView = Type.Object({
   name: Type.String(),
   rego: Type.Optional(Type.String()),
   graph: Type.Optional(Type.Unknown()),
-  effectiveRego: Type.String({ description: 'What is evaluated: the Rego, or the graph converted to Rego.' }),
+  dataSubjects: Type.Optional(DataSubjects),
+  effectiveRego: Type.String({
+    description: 'The Rego that is evaluated: the source itself, or the graph converted to Rego.',
+  }),
   revision: Type.Integer({ description: "The policy's revision number." }),
   updatedAt: Type.String({ format: 'date-time' }),
   updatedBy: Type.String(),
   managedBy: Type.String({ description: '`api`, or the manifest that owns the policy.' }),
   relationships: RelationshipsRead,
+  tests,
 });
 export type PolicyView = Static<typeof PolicyView>;
 
@@ -57,9 +85,12 @@ export const PolicyRow = Type.Object({
   number: Type.Integer(),
   rego: Nullable(Type.String()),
   graph: Nullable(Json<PolicyGraph>()),
+  data_subjects: Nullable(Json<DataSubjects>()),
   effective_rego: Type.String(),
   artifact: Type.String(),
   reads: Json<Reads>(),
+  tests: Nullable(Json<PolicyTest[]>()),
+  allow_tested: Nullable(Type.Boolean()),
   revision: Type.Integer(),
   owner: Json<Owner>(),
   updated_at: Instant,
@@ -72,6 +103,8 @@ export const SourceRow = Type.Object({
   name: PolicyRow.properties.name,
   rego: PolicyRow.properties.rego,
   graph: PolicyRow.properties.graph,
+  data_subjects: PolicyRow.properties.data_subjects,
+  tests: PolicyRow.properties.tests,
   owner: PolicyRow.properties.owner,
 });
 
@@ -80,6 +113,7 @@ export const RevisionRow = Type.Object({
   action: Type.String(),
   rego: Nullable(Type.String()),
   graph: Nullable(Json<PolicyGraph>()),
+  data_subjects: Nullable(Json<DataSubjects>()),
   effective_rego: Nullable(Type.String()),
   updated_at: Instant,
   updated_by: Type.String(),
@@ -93,6 +127,7 @@ export const EntryRow = Type.Object({
   artifact: Type.String(),
   revision: Type.Integer(),
   reads: Json<Reads>(),
+  data_subjects: Nullable(Json<DataSubjects>()),
 });
 
 /** What is known of a compiled policy besides its Wasm. */

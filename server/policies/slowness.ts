@@ -1,5 +1,5 @@
 /**
- * Owns how slow a program's evaluations are. By the clock alone it may have been the machine, which had other work or was
+ * How slow a program's evaluations are. By the clock alone it may have been the machine, which had other work or was
  * throttled: that only has the next evaluations measured by CPU time, which costs a microsecond each.
  */
 import { limits } from '../core/limits.ts';

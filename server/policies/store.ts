@@ -1,5 +1,5 @@
-/** All SQL of the policies room. */
 import { type Static, Type } from 'typebox';
+import type { DataSubjects } from '../../crds/data-subjects.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
@@ -7,10 +7,12 @@ import type { Owner, Writer } from '../core/ownership.ts';
 import type { PackedCode } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { PolicyGraph } from './graph/index.ts';
+import type { PolicyTest } from './rules.ts';
 import { type ArtifactAbout, ArtifactRow, EntryRow, PolicyRow, RevisionRow, SourceRow } from './schema.ts';
 
-const columns = sql`name, number, rego, graph, effective_rego, artifact, reads, revision, owner, updated_at, updated_by`;
+const columns = sql`name, number, rego, graph, data_subjects, effective_rego, artifact, reads, tests, allow_tested, revision, owner, updated_at, updated_by`;
 const none = sql``;
+const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
 
 export function readPolicy(tx: Transaction, tenant: string, name: string): Promise<PolicyRow | undefined> {
   return tx.maybe(PolicyRow, sql`select ${columns} from accord.policy where tenant = ${tenant} and name = ${name}`);
@@ -46,7 +48,7 @@ export function loadPolicies(
 ): Promise<Static<typeof EntryRow>[]> {
   return tx.many(
     EntryRow,
-    sql`select tenant, name, number, artifact, revision, reads from accord.policy
+    sql`select tenant, name, number, artifact, revision, reads, data_subjects from accord.policy
       ${tenant === undefined ? none : sql`where tenant = ${tenant}`}
       ${names === undefined ? none : sql`and name = any(${names}::text[])`}`,
   );
@@ -56,7 +58,7 @@ export function loadPolicies(
 export function loadPolicySources(tx: Transaction, tenant: string): Promise<Static<typeof SourceRow>[]> {
   return tx.many(
     SourceRow,
-    sql`select name, rego, graph, owner from accord.policy where tenant = ${tenant} order by name collate "C"`,
+    sql`select name, rego, graph, data_subjects, tests, owner from accord.policy where tenant = ${tenant} order by name collate "C"`,
   );
 }
 
@@ -64,26 +66,43 @@ type PolicyWrite = {
   name: string;
   rego: string | undefined;
   graph: PolicyGraph | undefined;
+  dataSubjects: DataSubjects | undefined;
   effectiveRego: string;
   artifact: string;
   reads: Reads;
   revision: number;
 };
 
+/** A policy's own tests, and whether one of them is answered allow; null where that says nothing. */
+export type Tested = { tests: readonly PolicyTest[]; allowTested: boolean | null };
+
 export async function upsertPolicy(
   tx: Transaction,
   tenant: string,
-  policy: PolicyWrite & { number: number },
+  policy: PolicyWrite & { number: number; tested: Tested | undefined },
   writer: Writer,
 ): Promise<void> {
-  const graph = policy.graph === undefined ? null : JSON.stringify(policy.graph);
+  const { tested } = policy;
   await tx.run(sql`
-    insert into accord.policy (tenant, name, number, rego, graph, effective_rego, artifact, reads, revision, owner, updated_by)
-    values (${tenant}, ${policy.name}, ${policy.number}, ${policy.rego ?? null}, ${graph}, ${policy.effectiveRego},
-      ${policy.artifact}, ${JSON.stringify(policy.reads)}, ${policy.revision}, ${JSON.stringify(writer.owner)}, ${writer.actor})
+    insert into accord.policy (tenant, name, number, rego, graph, data_subjects, effective_rego, artifact, reads, tests, allow_tested, revision, owner, updated_by)
+    values (${tenant}, ${policy.name}, ${policy.number}, ${policy.rego ?? null}, ${json(policy.graph)},
+      ${json(policy.dataSubjects)}, ${policy.effectiveRego},
+      ${policy.artifact}, ${JSON.stringify(policy.reads)}, ${testsText(tested)}, ${tested?.allowTested ?? null}, ${policy.revision},
+      ${JSON.stringify(writer.owner)}, ${writer.actor})
     on conflict (tenant, name) do update set number = excluded.number, rego = excluded.rego, graph = excluded.graph,
-      effective_rego = excluded.effective_rego, artifact = excluded.artifact, reads = excluded.reads,
+      data_subjects = excluded.data_subjects, effective_rego = excluded.effective_rego, artifact = excluded.artifact, reads = excluded.reads,
+      ${tested === undefined ? none : sql`tests = excluded.tests, allow_tested = excluded.allow_tested,`}
       revision = excluded.revision, owner = excluded.owner, updated_at = now(), updated_by = excluded.updated_by`);
+}
+
+function testsText(tested: Tested | undefined): string | null {
+  return tested === undefined || tested.tests.length === 0 ? null : JSON.stringify(tested.tests);
+}
+
+/** Gives a policy other tests; it stays the same revision. */
+export async function updateTests(tx: Transaction, tenant: string, name: string, tested: Tested): Promise<void> {
+  await tx.run(sql`update accord.policy set tests = ${testsText(tested)}, allow_tested = ${tested.allowTested}
+    where tenant = ${tenant} and name = ${name}`);
 }
 
 export async function updateOwner(tx: Transaction, tenant: string, name: string, owner: Owner): Promise<void> {
@@ -122,19 +141,18 @@ export async function addRevision(
   keep: number,
 ): Promise<void> {
   const policy = entry.policy;
-  const graph = policy?.graph === undefined ? null : JSON.stringify(policy.graph);
   await Promise.all([
     tx.run(sql`
-      insert into accord.policy_revision (tenant, name, number, action, rego, graph, effective_rego, artifact, revision, updated_by)
-      values (${tenant}, ${entry.name}, ${entry.number}, ${entry.action}, ${policy?.rego ?? null}, ${graph},
-        ${policy?.effectiveRego ?? null}, ${policy?.artifact ?? null}, ${entry.revision}, ${writer.actor})`),
+      insert into accord.policy_revision (tenant, name, number, action, rego, graph, data_subjects, effective_rego, artifact, revision, updated_by)
+      values (${tenant}, ${entry.name}, ${entry.number}, ${entry.action}, ${policy?.rego ?? null}, ${json(policy?.graph)},
+        ${json(policy?.dataSubjects)}, ${policy?.effectiveRego ?? null}, ${policy?.artifact ?? null}, ${entry.revision}, ${writer.actor})`),
     tx.run(sql`
       delete from accord.policy_revision
       where tenant = ${tenant} and name = ${entry.name} and number <= ${entry.number - keep}`),
   ]);
 }
 
-const revisionColumns = sql`number, action, rego, graph, effective_rego, updated_at, updated_by`;
+const revisionColumns = sql`number, action, rego, graph, data_subjects, effective_rego, updated_at, updated_by`;
 
 /** The history of a name, newest first, below `before`. */
 export function listRevisions(
@@ -208,7 +226,7 @@ export async function insertArtifact(
     values (${tenant}, ${digest}, ${artifact.wasm}, ${artifact.plan}, ${JSON.stringify(artifact.about)}) on conflict do nothing`);
 }
 
-/** Forgets compiled policies that no policy uses and that nobody compiled for so many days; a system transaction. */
+/** Deletes compiled policies that no policy uses and that were not compiled for so many days; a system transaction. */
 export async function sweepArtifacts(tx: Transaction, keptDays: number): Promise<void> {
   await tx.run(sql`
     delete from accord.policy_artifact a where created_at < now() - make_interval(days => ${keptDays})

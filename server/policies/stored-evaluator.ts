@@ -1,5 +1,5 @@
 /**
- * Owns evaluating stored policies in the worker as the main thread would, on their plans: it keeps the programs that it was
+ * Evaluating stored policies in the worker as the main thread would, on their plans: it keeps the programs that it was
  * given lately, and is given the others. Callers wait patiently: what comes here is slow, and allowed.
  */
 import type { Code, PackedCode } from '../rego/index.ts';

@@ -1,4 +1,4 @@
-/** Owns the memory of who exhausted budgets lately: the last n instants of each key, nothing else. */
+/** The memory of who exhausted budgets lately: the last n instants of each key, nothing else. */
 
 export class Strikes {
   readonly #count: number;

@@ -1,5 +1,5 @@
 /**
- * Owns which policies and tenants are off the main thread for a while, because evaluations exhausted their budget or ended
+ * Which policies and tenants are off the main thread for a while, because evaluations exhausted their budget or ended
  * in conflicts again and again.
  */
 import { limits } from '../core/limits.ts';

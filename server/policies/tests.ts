@@ -1,8 +1,9 @@
-/** Owns checking a policy before it is activated: its own tests, and the whole check without a database. */
+/** Checking a policy before it is activated: its own tests, and the whole check without a database. */
 import type { ProblemPlace } from '../core/problems.ts';
-import type { Compiled, Compiler } from '../rego/index.ts';
-import { judge } from './answer.ts';
+import { type Code, type Compiled, type Compiler, neverAllows } from '../rego/index.ts';
+import { type Answer, judge } from './answer.ts';
 import { compileSource } from './artifacts.ts';
+import { checkStated } from './data-subjects.ts';
 import type { Engine } from './engine.ts';
 import { policyProblem } from './problems.ts';
 import {
@@ -16,6 +17,7 @@ import {
 
 /**
  * Runs the tests of a compiled policy apart from the main thread.
+ * @returns whether one of them is answered with allow, or with an object
  * @param now ms, what time.now_ns gives to a test without input.time
  * @throws Problem policy_tests_failed saying which test got what; evaluator_busy, not_ready: not the policy's fault
  */
@@ -24,25 +26,44 @@ export async function runTests(
   program: { tenant: string; key: string; wasm: Uint8Array },
   tests: readonly PolicyTest[],
   now: number,
-): Promise<void> {
+): Promise<boolean> {
   const errors: ProblemPlace[] = [];
+  let allowed = false;
   for (const [index, test] of tests.entries()) {
     const { input } = test;
     const run = await engine.evaluateIsolated(program.tenant, {
       ...{ key: program.key, wasm: program.wasm },
       ...{ input, now: instantOf(input, now) },
     });
-    const unmet = run.ok ? unmetExpectation(judge(run.result).answer, test.expect) : `${run.failure}: ${run.detail}`;
+    const answer = run.ok ? judge(run.result).answer : undefined;
+    allowed ||= answer !== undefined && answer.outcome !== 'deny';
+    const unmet = run.ok ? unmetExpectation(answer as Answer, test.expect) : `${run.failure}: ${run.detail}`;
     if (unmet !== undefined) errors.push({ pointer: `/tests/${index}`, detail: `${test.name}: ${unmet}` });
   }
   if (errors.length > 0) {
     throw policyProblem('policy_tests_failed', { detail: errors.map((error) => error.detail).join('; '), errors });
   }
+  return allowed;
+}
+
+/**
+ * Whether one of a policy's tests is answered allow; null where there are no tests, or where the policy never allows.
+ * @throws Problem as runTests does
+ */
+export async function allowTested(
+  engine: Pick<Engine, 'evaluateIsolated'>,
+  { tenant, key, code }: { tenant: string; key: string; code: Pick<Code, 'wasm' | 'plan'> },
+  tests: readonly PolicyTest[],
+  now: number,
+): Promise<boolean | null> {
+  if (tests.length === 0) return null;
+  const allowed = await runTests(engine, { tenant, key, wasm: code.wasm }, tests, now);
+  return allowed || (neverAllows(code) ? null : false);
 }
 
 /**
  * All that putPolicy checks, offline: name, graph, compiling, tests.
- * @returns what was compiled
+ * @returns what was compiled, and whether a test is answered allow (allowTested)
  * @throws Problem as putPolicy does
  */
 export async function checkPolicy(
@@ -51,13 +72,13 @@ export async function checkPolicy(
   body: PolicyBody,
   tests: readonly PolicyTest[],
   now: number,
-): Promise<Compiled> {
+): Promise<Compiled & { allowTested: boolean | null }> {
   checkPolicyName(name);
   const compiled = await compileSource(services.compiler, 'offline', effectiveRego(body), {
     of: body.graph ? 'graph' : 'rego',
   });
+  checkStated(body.dataSubjects, compiled.reads);
   // The worker keeps programs by key; here each is used once.
-  const program = { tenant: 'offline', key: `offline/${name}/${now}`, wasm: compiled.wasm };
-  await runTests(services.engine, program, tests, now);
-  return compiled;
+  const program = { tenant: 'offline', key: `offline/${name}/${now}`, code: compiled };
+  return { ...compiled, allowTested: await allowTested(services.engine, program, tests, now) };
 }

@@ -1,4 +1,4 @@
-/** Owns tags, the keyed digests of ids, and what happens when somebody who was erased is written about again. */
+/** Tags, the keyed digests of ids, and what happens when somebody who was erased is written about again. */
 import type { Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { pseudonymProblem } from './problems.ts';
@@ -7,17 +7,17 @@ import { readTagged, removeErased } from './store.ts';
 /** Has the key. */
 export type Tagger = Pick<Encrypter, 'digest'>;
 
-/** The keyed digest of an id of a tenant: whoever has no key cannot tell whose it is. */
+/** The keyed digest of an id of a tenant: without the key it does not reveal the id. */
 export function tagOf(tagger: Tagger, tenant: string, id: string): string {
   return tagger.digest(Buffer.from(id), ['erased', tenant]);
 }
 
 /**
  * Records are being written about these actors or resources: those that were erased are known again from here on. The
- * transaction holds the writes of the tenant (holdWrites).
+ * transaction holds lockErasingShared.
  * @throws Problem actor_being_erased
  */
-export async function comeBack(
+export async function unmarkErased(
   tagger: Tagger,
   tx: Transaction,
   tenant: string,

@@ -1,8 +1,8 @@
 /**
- * The pseudonyms room: which actors of a tenant were erased, by keyed digests of their ids, and what stands for such an id in
- * records of later questions about it. Owns accord.erased_actor.
+ * The pseudonyms room: which actors of a tenant were erased, by keyed digests of their ids and addresses, and what replaces them in
+ * records of later questions.
  */
-export { comeBack, type Tagger, tagOf } from './actions.ts';
+export { type Tagger, tagOf, unmarkErased } from './actions.ts';
 export { pseudonymsRoom } from './room.ts';
 export { replaceTexts, type StandIn, textsOf } from './rules.ts';
 export type { Progress } from './schema.ts';
@@ -13,10 +13,10 @@ export {
   erasedUser,
   hasErased,
   hasErasedSince,
-  holdErasing,
-  holdLooks,
-  holdProgress,
-  holdWrites,
+  lockErasingExclusive,
+  lockErasingShared,
+  lockLogErasingShared,
+  lockProgress,
   readErased,
   STAND_IN,
   tenantsWithErased,

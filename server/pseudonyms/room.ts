@@ -1,10 +1,9 @@
-/** Registers the pseudonyms room. */
 import { defineRoom } from '../room/room.ts';
 import { pseudonymProblem } from './problems.ts';
 
 export const pseudonymsRoom = defineRoom({
   name: 'pseudonyms',
-  tables: ['erased_actor'],
+  tables: ['erased_actor', 'erased_contact'],
   create: () => ({}),
   problems: pseudonymProblem,
 });

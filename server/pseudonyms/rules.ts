@@ -1,6 +1,6 @@
-/** Owns replacing texts inside JSON values, pure. */
+/** Replacing texts inside JSON values, pure. */
 
-/** What stands for a text. @param type of the actor or resource whose id the text is, where that is said */
+/** The replacement of a text. @param type of the actor or resource whose id the text is, where that is said */
 export type StandIn = (text: string, type: string | undefined) => string | undefined;
 
 /** Texts of a value that may be ids: members' names and values. It ends soon after there are more than `most`. */
@@ -17,7 +17,7 @@ export function textsOf(value: unknown, most: number, into: Set<string> = new Se
   return into;
 }
 
-/** The value with what stands for its texts; the same object when none is replaced. */
+/** The value with its texts replaced; the same object when none is. */
 export function replaceTexts<T>(value: T, standIn: StandIn, type?: string): T {
   if (typeof value === 'string') return (standIn(value, type) ?? value) as T;
   if (Array.isArray(value)) {

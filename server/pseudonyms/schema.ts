@@ -1,7 +1,6 @@
-/** Shapes of the pseudonyms room. */
 import { type Static, Type } from 'typebox';
 
-/** `step` counts rooms; `contacts`: the addresses that were named since it was begun, sealed (base64url). */
+/** `step` counts rooms; `contacts`: the addresses that were named since it was begun, encrypted (base64url). */
 export const Progress = Type.Object({
   step: Type.Integer(),
   position: Type.Optional(Type.String()),

@@ -1,27 +1,26 @@
-/** All SQL of the pseudonyms room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Nullable } from '../core/db/rows.ts';
 import { column, type Sql, sql } from '../core/db/sql.ts';
 import { Progress } from './schema.ts';
 
-/** Before a tag that stands for an id. */
+/** The prefix of a tag that replaces an id. */
 export const STAND_IN = 'erased:';
 
-/** Until the end of the transaction no erasing begins in the tenant: for whoever writes records. To be held before any other lock, also before an Idempotency-Key is claimed. */
-export async function holdWrites(tx: Transaction, tenant: string): Promise<void> {
+/** Until the end of the transaction no erasure starts in the tenant. Taken by writers of records, before every other lock, also before an Idempotency-Key is reserved. */
+export async function lockErasingShared(tx: Transaction, tenant: string): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock_shared(accord.erasing_write_lock(${tenant}))`);
 }
 
-/** The same for whoever records what was asked, of several tenants: in an order of its own, and not for long. */
-export async function holdLooks(tx: Transaction, tenants: Iterable<string>): Promise<void> {
+/** The same for writers of logs (decisions, ledger reads), of several tenants: in sorted order, and for a short time. */
+export async function lockLogErasingShared(tx: Transaction, tenants: Iterable<string>): Promise<void> {
   const each = [...new Set(tenants)].sort();
   await tx.run(sql`select pg_advisory_xact_lock_shared(accord.erasing_look_lock(t))
     from unnest(${column.texts(each, (one) => one)}) as u (t)`);
 }
 
-/** Waits for all who hold either, and keeps others from it. */
-export async function holdErasing(tx: Transaction, tenant: string): Promise<void> {
+/** Excludes both shared locks. */
+export async function lockErasingExclusive(tx: Transaction, tenant: string): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(accord.erasing_write_lock(${tenant}))`);
   await tx.run(sql`select pg_advisory_xact_lock(accord.erasing_look_lock(${tenant}))`);
 }
@@ -38,7 +37,7 @@ export function erasedUser(tenant: Sql, tag: Sql): Sql {
 
 const Tagged = Type.Object({ type: Type.String(), tag: Type.String(), under_way: Type.Boolean() });
 
-/** Those that were erased. Not held: whoever erases them may wait for what the caller holds. */
+/** Those that were erased, without a lock: who erases them may wait for locks of the caller. */
 export function readTagged(
   tx: Transaction,
   tenant: string,
@@ -91,26 +90,28 @@ export async function hasErasedSince(tx: Transaction, tenant: string, since: str
   return row.found;
 }
 
-const Erased = Type.Object({ tenant: Type.String(), tag: Type.String(), type: Type.String() });
+const Erased = Type.Object({ tenant: Type.String(), tag: Type.String(), type: Nullable(Type.String()) });
 
-/** Those of the tags that stand for erased actors, with their types. */
+/** The tags that belong to ids of erased actors, with the actors' types, and those that belong to their addresses, with null. */
 export function readErased(
   tx: Transaction,
   tags: readonly { tenant: string; tag: string }[],
 ): Promise<Static<typeof Erased>[]> {
   return tx.many(
     Erased,
-    sql`select e.tenant, e.tag, e.type
-      from unnest(${column.texts(tags, (one) => one.tenant)}, ${column.texts(tags, (one) => one.tag)}) as u (tenant, tag)
-      join accord.erased_actor e on e.tenant = u.tenant and e.tag = u.tag`,
+    sql`with asked as (
+        select * from unnest(${column.texts(tags, (one) => one.tenant)}, ${column.texts(tags, (one) => one.tag)}) as u (tenant, tag))
+      select e.tenant, e.tag, e.type from asked join accord.erased_actor e on e.tenant = asked.tenant and e.tag = asked.tag
+      union all
+      select c.tenant, c.tag, null from asked join accord.erased_contact c on c.tenant = asked.tenant and c.tag = asked.tag`,
   );
 }
 
 const ProgressRow = Type.Object({ progress: Nullable(Progress) });
 type Key = { tag: string; type: string };
 
-/** How far the erasing of an actor has come, held; null: it was erased. @returns undefined when it was not begun */
-export async function holdProgress(
+/** The progress of erasing an actor, locked; null: it was erased. @returns undefined when it was not begun */
+export async function lockProgress(
   tx: Transaction,
   tenant: string,
   { tag, type }: Key,
@@ -122,17 +123,23 @@ export async function holdProgress(
   return row?.progress;
 }
 
-/** Begins, or begins again. */
+type Begun = Key & { isUser: boolean; now: string; progress: Progress; contactTags: readonly string[] };
+
+/** Begins, or begins again. The tags of addresses are added to those that earlier erasures of the actor named. */
 export async function beginErasing(
   tx: Transaction,
   tenant: string,
-  { tag, type, isUser, now, progress }: Key & { isUser: boolean; now: string; progress: Progress },
+  { tag, type, isUser, now, progress, contactTags }: Begun,
 ): Promise<void> {
   await tx.run(sql`
     insert into accord.erased_actor (tenant, tag, type, is_user, erased_at, progress)
     values (${tenant}, ${tag}, ${type}, ${isUser}, ${now}, ${JSON.stringify(progress)})
     on conflict (tenant, tag, type) do update
       set is_user = excluded.is_user, erased_at = excluded.erased_at, progress = excluded.progress`);
+  await tx.run(sql`
+    insert into accord.erased_contact (tenant, actor_tag, actor_type, tag)
+    select ${tenant}, ${tag}, ${type}, u.tag from unnest(${column.texts(contactTags, (one) => one)}) as u (tag)
+    on conflict do nothing`);
 }
 
 export async function writeProgress(

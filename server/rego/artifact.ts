@@ -1,5 +1,5 @@
 /**
- * Owns how a compiled policy is stored. A policy's Wasm is mostly OPA's runtime, so it is compressed against a
+ * How a compiled policy is stored. A policy's Wasm is mostly OPA's runtime, so it is compressed against a
  * dictionary that contains that runtime. Measured: 154 KB becomes 0.7 KB (gzip: 54 KB), with regular expressions 355 KB
  * becomes 0.7 KB (gzip: 112 KB); packing takes 3-7 ms, unpacking 0.1-0.5 ms.
  *

@@ -1,5 +1,5 @@
 /**
- * Owns what one evaluation may spend: the fuel that instrument.ts counts in the policy's own code, and that host
+ * What one evaluation may spend: the fuel that instrument.ts counts in the policy's own code, and that host
  * builtins are charged to as well, and the one error that an evaluation ends with when it ends badly.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Owns equality and order of Rego values: null < boolean < number < string < array < object < set. What grows with the
+ * Equality and order of Rego values: null < boolean < number < string < array < object < set. What grows with the
  * values is charged here, so that no caller can forget it.
  */
 import type { Meter } from './budget.ts';

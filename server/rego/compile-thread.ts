@@ -1,5 +1,5 @@
 /**
- * Owns one worker thread of the compiler, seen from outside: start when needed, one request at a time, replace after a
+ * One worker thread of the compiler, seen from outside: start when needed, one request at a time, replace after a
  * hang, end when nothing was asked for long.
  */
 import { Worker } from 'node:worker_threads';

@@ -1,5 +1,5 @@
 /**
- * Owns the thread in which the compiler runs. It answers one request at a time, and makes the compiler ready for the
+ * The thread in which the compiler runs. It answers one request at a time, and makes the compiler ready for the
  * next one after it has answered.
  */
 import { parentPort } from 'node:worker_threads';

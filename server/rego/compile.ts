@@ -1,5 +1,5 @@
 /**
- * Owns the queue in front of the compiler's workers: round robin between tenants, bounded for each, and a worker that
+ * The queue in front of the compiler's workers: round robin between tenants, bounded for each, and a worker that
  * does not come back is replaced without harm to the rest.
  */
 import { createHash } from 'node:crypto';
@@ -16,6 +16,7 @@ import {
   type FormatResult,
   type KnownBuiltin,
   type Narrowing,
+  type OutlinedRule,
   type Reads,
   type RegoError,
 } from './schema.ts';
@@ -31,6 +32,7 @@ type Answer = {
   reads: Reads;
   builtins?: string[];
   plan?: string;
+  outline?: OutlinedRule[];
   source: string;
   known: KnownBuiltin[];
 };
@@ -62,10 +64,10 @@ export function createCompiler(options: { workers?: number; observe?: Observe; b
 
   return {
     version: version(),
-    async compile(tenant, source, { builtins, explain = false }) {
+    async compile(tenant, source, { builtins, explain = false, trace = false }) {
       const tooLarge = refuseSize(source);
       if (tooLarge) return tooLarge;
-      const op = { op: 'compile', source, builtins, explain, plan: !explain, maxDepth: limits.compileDepthMax };
+      const op = { op: 'compile', source, builtins, explain, plan: !explain, trace, maxDepth: limits.compileDepthMax };
       return toResult(await request(tenant, op));
     },
     async format(tenant, source) {
@@ -115,6 +117,7 @@ function toResult(outcome: Outcome): CompileResult {
   };
   if (answer.plan !== undefined && Buffer.byteLength(answer.plan) <= limits.policyPlanBytesMax)
     compiled.plan = answer.plan;
+  if (answer.outline !== undefined) compiled.outline = answer.outline;
   return compiled;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Owns the compiler's artifact (Go's output, instrumented at build, see compiler/build.sh) and one instance of it. The
+ * The compiler's artifact (Go's output, instrumented at build, see compiler/build.sh) and one instance of it. The
  * whole state of an instance is put back before each request, so nothing of one tenant is there for the next. After a
  * trap, or when its memory grew, it is thrown away. A new instance for each request cost twice the CPU: 73 instead of
  * 33 ms for a small policy.

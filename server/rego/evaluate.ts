@@ -1,5 +1,5 @@
 /**
- * Owns evaluations: one call of a compiled policy's entrypoint with an input, within a budget of fuel and memory.
+ * Evaluations: one call of a compiled policy's entrypoint with an input, within a budget of fuel and memory.
  * A trap or an abort unwinds past the policy's own shadow stack (64 KiB) without restoring it, so an instance that
  * threw is broken for good: its owner drops it and makes another (1-2 ms).
  */
@@ -82,7 +82,7 @@ export class Instance {
       return { resultSet, fuelUsed: fuel - host.fuel.left };
     } catch (error) {
       this.#broken = true;
-      throw this.#explain(error);
+      throw this.#policyErrorOf(error);
     }
   }
 
@@ -102,7 +102,7 @@ export class Instance {
     this.#host.exports.opa_malloc(bytes);
   }
 
-  #explain(error: unknown): PolicyError {
+  #policyErrorOf(error: unknown): PolicyError {
     if (error instanceof PolicyError) return error;
     if (error instanceof WebAssembly.RuntimeError && this.#host.fuel.left < 0)
       return new PolicyError('budget', 'the policy used up its evaluation budget');

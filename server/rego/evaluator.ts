@@ -1,5 +1,5 @@
 /**
- * Owns which way a policy is evaluated: on its plan, as JavaScript over the input as it is, or by its Wasm, into which the
+ * Which way a policy is evaluated: on its plan, as JavaScript over the input as it is, or by its Wasm, into which the
  * input is copied as text (half of what an evaluation costs). The plan answers exactly as the Wasm does or gives the
  * evaluation up; then the Wasm answers.
  */
@@ -30,7 +30,7 @@ export class Evaluator {
    */
   constructor({ wasm, plan }: Code) {
     this.#wasm = wasm;
-    this.#plan = plan === undefined ? undefined : accepted(plan);
+    this.#plan = plan === undefined ? undefined : supportedPlan(plan);
     if (this.#plan === undefined) this.#instance = new Instance(this.program);
   }
 
@@ -72,7 +72,7 @@ export class Evaluator {
   }
 }
 
-function accepted(plan: string): PlanProgram | undefined {
+function supportedPlan(plan: string): PlanProgram | undefined {
   try {
     return loadPlan(plan);
   } catch (error) {

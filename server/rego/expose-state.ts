@@ -1,5 +1,5 @@
 /**
- * Owns making the whole state of a Wasm instance visible to its host, so that it can be put back: every mutable global
+ * Making the whole state of a Wasm instance visible to its host, so that it can be put back: every mutable global
  * is exported, and a module that could change anything else (its tables, its segments) is refused. What is left of an
  * instance's state is its memory, which the host sees anyway.
  */

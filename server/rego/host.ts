@@ -1,5 +1,5 @@
 /**
- * Owns the imports of a policy under OPA's Wasm ABI 1.x: text in and out of its memory, opa_abort, and calls of host
+ * The imports of a policy under OPA's Wasm ABI 1.x: text in and out of its memory, opa_abort, and calls of host
  * builtins, with their arguments and results. Exchanges values as text through opa_value_dump and opa_value_parse, so
  * that sets stay sets.
  */

@@ -1,4 +1,4 @@
-/** Owns what an evaluation takes for an input: JSON within its bounds. */
+/** What an evaluation takes for an input: JSON within its bounds. */
 import { limits } from '../core/limits.ts';
 import { nestsWithin } from '../core/nesting.ts';
 import { wellFormedJson } from '../core/text.ts';

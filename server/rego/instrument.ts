@@ -1,5 +1,5 @@
 /**
- * Owns the budget that is put into untrusted Wasm: a fuel counter that is decremented at each function entry and each
+ * The budget that is put into untrusted Wasm: a fuel counter that is decremented at each function entry and each
  * loop iteration, and a memory maximum. Both are in the code itself, so that they are deterministic and need neither a
  * thread nor a timer. Cost: about 12 % on evaluations, nothing measurable on the Go compiler.
  */

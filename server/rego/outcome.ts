@@ -1,4 +1,4 @@
-/** Owns whether a compiled policy can say an outcome at all: found in its plan, without running it. */
+/** Whether a compiled policy can say an outcome at all: found in its plan, without running it. */
 import { partsOf } from './plan/parts.ts';
 import {
   type Block,
@@ -11,8 +11,11 @@ import {
 import type { Compiled } from './schema.ts';
 
 /** Where the compiler's own module reads the policy's rule; it is there exactly when the package has such a rule. */
-const OUTCOME = ['g0', 'accord answer', 'answer', 'outcome'].join('/');
-const outcomes = ['allow', 'deny'];
+export const OUTCOME = ['g0', 'accord answer', 'answer', 'outcome'].join('/');
+/** Whether no evaluation of a policy can allow: where nobody can tell, one may. An object may mean that, too. */
+export function neverAllows({ plan: text }: Pick<Compiled, 'plan'>): boolean {
+  return text !== undefined && noneOf(['allow'], text) !== undefined;
+}
 
 /**
  * Why no evaluation of a policy can give an outcome; undefined for one that may give one, and where nobody can tell.
@@ -20,13 +23,16 @@ const outcomes = ['allow', 'deny'];
  * is no outcome. A value that is computed may be an outcome.
  */
 export function noOutcome({ plan: text }: Pick<Compiled, 'plan'>): 'missing' | 'never' | undefined {
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : noneOf(['allow', 'deny'], text);
+}
+
+function noneOf(outcomes: readonly string[], text: string): 'missing' | 'never' | undefined {
   try {
     const plan = readPlan(text);
     const answer = plan.functions.find(({ path }) => path.join('/') === OUTCOME);
     if (answer === undefined) return 'missing';
     const rule = ruleBehind(answer, plan);
-    return rule === undefined || mayBeOutcome(rule, plan) ? undefined : 'never';
+    return rule === undefined || mayBeOutcome(rule, plan, outcomes) ? undefined : 'never';
   } catch (error) {
     if (error instanceof UnsupportedPlan || error instanceof RangeError) return undefined;
     throw error;
@@ -52,7 +58,7 @@ function reachable(blocks: readonly Block[]): Statements {
   });
 }
 
-function mayBeOutcome(rule: PlanFunction, { strings }: PlanSource): boolean {
+function mayBeOutcome(rule: PlanFunction, { strings }: PlanSource, outcomes: readonly string[]): boolean {
   const statements = reachable(rule.blocks);
   const seen = new Set<number>();
   const mayBe = (operand: Operand): boolean => {

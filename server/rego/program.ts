@@ -1,4 +1,4 @@
-/** Owns compiled policies as they are loaded: a module and what its memory needs. Instances are made in evaluate.ts. */
+/** Compiled policies as they are loaded: a module and what its memory needs. Instances are made in evaluate.ts. */
 import { limits } from '../core/limits.ts';
 import { PolicyError } from './budget.ts';
 import { WasmReader } from './wasm-reader.ts';

@@ -4,7 +4,7 @@ import type { Reads } from './schema.ts';
 
 const How = (whose: string) =>
   Type.Enum(['none', 'matching', 'byType', 'all'], {
-    description: `Which relationships of ${whose} a decision reads: none; those whose other end the policy compares with (found by their key); byType, all of the types that it compares with; or all.`,
+    description: `Which relationships of ${whose} a decision reads. none: no relationships. matching: those whose other end the policy compares with, found by their key. byType: all of the types that the policy compares with. all: all.`,
   });
 
 export const RelationshipsRead = Type.Object(
@@ -14,7 +14,7 @@ export const RelationshipsRead = Type.Object(
     line: Type.Optional(
       Type.Integer({
         description:
-          'The first line of the Rego that makes it read all, or else all of a type; absent where no line does.',
+          'The first line of the Rego because of which all relationships, or all of a type, are read. Absent if there is none.',
       }),
     ),
   },

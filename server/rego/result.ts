@@ -1,4 +1,4 @@
-/** Owns an evaluation's result in OPA's Wasm: from its text form, which tells sets from arrays, to JSON within its bounds. */
+/** An evaluation's result in OPA's Wasm: from its text form, which tells sets from arrays, to JSON within its bounds. */
 import { limits } from '../core/limits.ts';
 import { type Meter, PolicyError } from './budget.ts';
 import { namedMembers } from './builtins/json.ts';

@@ -1,4 +1,3 @@
-/** Registers the Rego room. */
 import { defineRoom } from '../room/room.ts';
 import { createCompiler } from './compile.ts';
 

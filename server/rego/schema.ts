@@ -1,4 +1,4 @@
-/** Owns the shapes that the compiler gives to the rooms that compile, store and evaluate policies. */
+/** The shapes that the compiler gives to the rooms that compile, store and evaluate policies. */
 
 /** A fault in a policy; row and col are 1-based positions in the tenant's source, col in characters (code points). */
 export type RegoError = { code: string; message: string; row: number; col: number };
@@ -40,8 +40,27 @@ export type Compiled = {
   reads: Reads;
   /** The builtins it calls that the host has to supply, sorted. */
   builtins: string[];
+  /** With trace: where its rules stand in the source. */
+  outline?: readonly OutlinedRule[];
   /** What the compile burned, of limits.compileFuel; the same for the same source and options. */
   fuel: number;
+};
+
+/** Row, column, end row, end column in the source, 1-based; the end is behind the last character. */
+export type Span = readonly [row: number, col: number, endRow: number, endCol: number];
+
+/** One definition of a rule or function: a rule, or a link of its else chain. */
+export type OutlinedRule = {
+  /** The first part of its name: obligations for obligations["x"]. */
+  readonly name: string;
+  readonly head: Span;
+  /** With its body. */
+  readonly all: Span;
+  readonly default: boolean;
+  /** A link of an else chain but the first. */
+  readonly else: boolean;
+  /** Its conditions, those inside comprehensions and `every`, too. */
+  readonly exprs: readonly Span[];
 };
 
 export type CompileResult = Compiled | { ok: false; errors: RegoError[] };
@@ -51,6 +70,8 @@ export type CompileOptions = {
   builtins: readonly string[];
   /** Adds `held` to the answer: the source rows of the outcome, reason and obligations rules (links of else chains, not defaults) that held. */
   explain?: boolean;
+  /** Gives the plan with the place of each statement, and the outline. */
+  trace?: boolean;
 };
 
 export type FormatResult = { ok: true; source: string } | { ok: false; errors: RegoError[] };

@@ -1,5 +1,5 @@
 /**
- * Owns Rego values as host builtins see them, and their text form, which is what OPA's Wasm ABI exchanges
+ * Rego values as host builtins see them, and their text form, which is what OPA's Wasm ABI exchanges
  * (opa_value_dump, opa_value_parse): JSON with set literals, keys of any type and numbers of any precision.
  */
 

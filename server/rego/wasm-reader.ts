@@ -1,5 +1,5 @@
 /**
- * Owns reading and writing the parts of the WebAssembly binary format that instrument.ts needs: LEB128 numbers,
+ * Reading and writing the parts of the WebAssembly binary format that instrument.ts needs: LEB128 numbers,
  * sections, and stepping over instructions (WebAssembly core specification 2.0, section 5, without vectors).
  */
 

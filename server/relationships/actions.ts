@@ -2,8 +2,10 @@
 import type { AuditedAuthor } from '../core/author.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
-import { holdRelationshipTypes, type RelationshipTypeRow, typeProblem } from '../types/index.ts';
+import { counted } from '../core/text.ts';
+import { lockRelationshipTypes, type RelationshipTypeRow, typeProblem } from '../types/index.ts';
 import { type AuditedUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
+import { relationshipCreated, relationshipsDeleted } from './events.ts';
 import { relationshipProblem } from './problems.ts';
 import { checkRoom } from './quota.ts';
 import { checkEntity, expiryOf } from './rules.ts';
@@ -11,8 +13,8 @@ import type { Entity, Relationship, RelationshipBody, RelationshipRow } from './
 import {
   countOthers,
   type Filter,
-  holdTarget,
   listRelationships,
+  lockTarget,
   removeMatching,
   removeRelationship,
   upsertRelationship,
@@ -48,8 +50,8 @@ export function createRelationship(
   return write(services, author, { locks: 'records' }, async (unit) => {
     const { from, relationshipType: name, to } = relationship;
     const [[type]] = await Promise.all([
-      holdRelationshipTypes(unit.tx, unit.tenant, [{ from: from.type, name, to: to.type }], 'all'),
-      unit.comeBack([from, to]),
+      lockRelationshipTypes(unit.tx, unit.tenant, [{ from: from.type, name, to: to.type }], 'all'),
+      unit.unmarkErased([from, to]),
     ]);
     if (type === undefined) {
       const detail = `There is no relationship type ${typeKeyText(relationship)}.`;
@@ -60,7 +62,7 @@ export function createRelationship(
 }
 
 /**
- * Makes a relationship of a type that the transaction holds, with its audit entry.
+ * Makes a relationship of a type that the transaction has locked, with its audit entry.
  * @param expiry `later`: one that is there keeps its expiry where that is later
  * @throws Problem relationship_type_retired, relationship_limit_reached, relationship_quota_reached
  */
@@ -74,10 +76,10 @@ export async function makeRelationship(
   if (type.retired) throw relationshipProblem('relationship_type_retired');
   const most = type.spec.maxPerTarget;
   if (most !== undefined) {
-    await holdTarget(tx, tenant, relationship);
+    await lockTarget(tx, tenant, relationship);
     if ((await countOthers(tx, tenant, relationship, { most, now })) >= most) {
-      const key = typeKeyText(relationship);
-      const detail = `${most} relationships of the type ${key} may lead to one ${relationship.to.type}, and do.`;
+      const { to, relationshipType } = relationship;
+      const detail = `${to.type} ${to.id} already has the maximum of ${counted(most, `${relationshipType} relationship`)}.`;
       throw relationshipProblem('relationship_limit_reached', { detail });
     }
   }
@@ -86,7 +88,7 @@ export async function makeRelationship(
   const detail = relationship.expiresAt === undefined ? undefined : { expiresAt: relationship.expiresAt };
   const action = result === 'created' ? 'create' : 'put';
   unit.audit({ action, kind: 'relationship', name: describe(relationship), detail });
-  if (result === 'created') unit.emit('RELATIONSHIP_CREATED', { requestor: unit.by.actor, ...relationship });
+  if (result === 'created') unit.emit(relationshipCreated, { requestor: unit.by.actor, ...relationship });
   return result;
 }
 
@@ -102,7 +104,7 @@ export function deleteRelationship(
     unit.audit({ action: 'delete', kind: 'relationship', name: describe(relationship) });
     const { from, relationshipType, to } = relationship;
     const one = { fromType: from.type, fromId: from.id, relationshipType, toType: to.type, toId: to.id };
-    unit.emit('RELATIONSHIPS_DELETED', { requestor: unit.by.actor, ...one, deleted: 1 });
+    unit.emit(relationshipsDeleted, { requestor: unit.by.actor, ...one, deleted: 1 });
   });
 }
 
@@ -126,7 +128,7 @@ export async function removeAll(unit: AuditedUnit, filter: Filter): Promise<numb
   const most: number = limits.deletePageItemsMax;
   let deleted = 0;
   for (let some = most; some === most; deleted += some) some = await removeMatching(tx, tenant, filter, most);
-  if (deleted > 0) unit.emit('RELATIONSHIPS_DELETED', { requestor: unit.by.actor, ...filter, deleted });
+  if (deleted > 0) unit.emit(relationshipsDeleted, { requestor: unit.by.actor, ...filter, deleted });
   return deleted;
 }
 

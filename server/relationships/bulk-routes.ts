@@ -17,11 +17,11 @@ import { type ImportRow, ImportView, type Relationship, type RelationshipRow } f
 import { exportPage, type Filter, readImport } from './store.ts';
 
 const ndjson = 'application/x-ndjson';
-const LINES = `A relationship a line, at most ${limits.importLineBytesMax} bytes each: {"from": {"type", "id"}, "relationshipType", "to": {"type", "id"}, "expiresAt"?}.`;
+const LINES = `One relationship per line, at most ${limits.importLineBytesMax} bytes each: {"from": {"type", "id"}, "relationshipType", "to": {"type", "id"}, "expiresAt"?}.`;
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
 const importId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,64}$',
-  description: 'Any name; absent, the server makes one.',
+  description: 'Any name. Default: the server generates one.',
 });
 
 export function registerBulkRoutes(app: App, services: RelationshipRouteServices): void {
@@ -30,15 +30,15 @@ export function registerBulkRoutes(app: App, services: RelationshipRouteServices
     url: '/:tenant/relationships',
     config: backendWriters,
     schema: {
-      summary: 'Delete all relationships that the query names',
+      summary: 'Delete all relationships that match the query',
       params: TenantParams,
       querystring: Type.Object(
         {
-          fromType: text('Type of those who have them.'),
-          fromId: text('With fromType.'),
+          fromType: text('Type of the entity that the relationships lead from.'),
+          fromId: text('Id of that entity. Requires fromType.'),
           relationshipType: text('Name of the relationship.'),
-          toType: text('Type of what they have them to.'),
-          toId: text('With toType.'),
+          toType: text('Type of the entity that the relationships lead to.'),
+          toId: text('Id of that entity. Requires toType.'),
         },
         { additionalProperties: false },
       ),
@@ -60,10 +60,10 @@ function filterOf(query: Filter): Filter {
   const wrong = (pointer: string, detail: string) =>
     problem('invalid_request', { detail, errors: [{ pointer, detail }] });
   if (Object.keys(query).length === 0)
-    throw wrong('/query', 'Say which relationships: fromType, toType or relationshipType.');
+    throw wrong('/query', 'At least one of fromType, toType and relationshipType is required.');
   if (query.fromId !== undefined && query.fromType === undefined)
-    throw wrong('/query/fromType', 'An id needs its type.');
-  if (query.toId !== undefined && query.toType === undefined) throw wrong('/query/toType', 'An id needs its type.');
+    throw wrong('/query/fromType', 'An id requires its type.');
+  if (query.toId !== undefined && query.toType === undefined) throw wrong('/query/toType', 'An id requires its type.');
   return query;
 }
 
@@ -80,9 +80,9 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
     config: backendWriters,
     bodyLimit: limits.strayBodyBytesMax, // of JSON, which is refused; lines have importBytesMax
     schema: {
-      summary: 'Import relationships, a JSON object a line, as the export writes them',
+      summary: 'Import relationships, one JSON object per line, in the format of the export',
       description:
-        'Lines that are wrong are refused and reported; all others are in. Interrupted, send the same lines with the same importId again, or those that are missing with firstLine. Other lines under an importId that is taken are refused (409).',
+        'Invalid lines are refused and reported; all others are imported. After an interruption, send the same lines with the same importId again, or only the missing lines with firstLine. Different lines with an importId that is in use are refused (409).',
       params: TenantParams,
       consumes: [ndjson],
       querystring: Type.Object(
@@ -113,7 +113,10 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
         lines,
       ).catch((error) => {
         if (error instanceof Problem || request.raw.complete !== false) throw error;
-        throw problem('invalid_request', { detail: 'The connection ended before the lines did.', cause: error });
+        throw problem('invalid_request', {
+          detail: 'The connection closed before the last line arrived.',
+          cause: error,
+        });
       });
       reply
         .header('location', `/${request.params.tenant}/relationships/imports/${id}`)
@@ -126,7 +129,7 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
     url: '/:tenant/relationships/imports/:importId',
     config: backendReaders,
     schema: {
-      summary: 'See how far an import has come',
+      summary: 'Read the progress of an import',
       params: Type.Object({ tenant: Type.String(), importId }),
       response: { 200: ImportView },
     },
@@ -139,7 +142,7 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
   });
 }
 
-/** An Idempotency-Key stands for an importId: the same lines go on where they were, others are refused. */
+/** An Idempotency-Key is used as the importId: the same lines continue the import, others are refused. */
 function idOf(caller: Caller, key: string | undefined): string {
   return key === undefined ? randomUUID() : `key-${hash('sha256', `${callerName(caller)} ${key}`, 'base64url')}`;
 }
@@ -156,9 +159,9 @@ function registerExport(app: App, services: RelationshipRouteServices): void {
     url: '/:tenant/relationships/export',
     config: backendReaders,
     schema: {
-      summary: 'Export all relationships, a JSON object a line',
+      summary: 'Export all relationships, one JSON object per line',
       description:
-        'Those that are there from its begin to its end are in it exactly once. A connection that was cut does not count as the end.',
+        'Relationships that exist during the whole export appear exactly once. An export is complete only if the connection ends normally.',
       params: TenantParams,
       produces: [ndjson],
     },

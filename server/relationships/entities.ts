@@ -1,9 +1,11 @@
 /** The verbs on entities, the actors and resources: their attributes, which only a tenant's back end writes. */
 import type { AuditedAuthor } from '../core/author.ts';
+import { limits } from '../core/limits.ts';
 import { type EntityKind, type EntityTypeSpec, readEntityType, typeProblem } from '../types/index.ts';
 import { type RecordWritten, write } from '../writes/index.ts';
 import { type EndInvitations, type RelationshipServices, removeAll } from './actions.ts';
-import { readEntity, removeEntity, upsertEntity } from './entity-store.ts';
+import { attributeFilters, rangeOf } from './entity-filter.ts';
+import { readEntity, removeEntity, scanEntities, upsertEntity } from './entity-store.ts';
 import { relationshipProblem } from './problems.ts';
 import { attributesOf, checkEntity } from './rules.ts';
 import type { Attributes, Entity } from './schema.ts';
@@ -21,6 +23,38 @@ export function attributesOfEntity(
     const stored = await readEntity(tx, tenant, entity);
     return stored && declaredOf(stored, type.spec);
   });
+}
+
+type Wanted = { type: string; prefix: string; filters: readonly string[]; after: string; limit: number };
+type Listed = { rows: { id: string; attributes: Attributes }[]; next?: string };
+
+/**
+ * A page of the registered entities of a type that have the attributes, by id in byte order; `next`: the id to go on after.
+ * @throws Problem type_unknown, invalid_request
+ */
+export function listEntities(
+  services: Pick<RelationshipServices, 'database'>,
+  tenant: string,
+  kind: EntityKind,
+  { type: name, prefix, filters, after, limit }: Wanted,
+): Promise<Listed> {
+  return services.database.tenantSnapshot(tenant, async (tx) => {
+    const type = await readEntityType(tx, tenant, name);
+    if (type?.kind !== kind) throw unknownType(kind, name);
+    const attributes = attributeFilters(filters, name, type.spec);
+    const scanned = filters.length === 0 ? limit + 1 : limits.entitiesScannedMax;
+    const list = { type: name, after, range: rangeOf(prefix), attributes, count: limit + 1 };
+    const found = await scanEntities(tx, tenant, list, scanned);
+    const rows = found.filter(({ matches }) => matches).slice(0, limit);
+    const page = rows.map((row) => ({ id: row.id, attributes: declaredOf(row.attributes, type.spec) }));
+    const last = found.length > limit ? rows.at(-1) : found.find(({ is_last: isLast }) => isLast);
+    return last === undefined ? { rows: page } : { rows: page, next: last.id };
+  });
+}
+
+function unknownType(kind: EntityKind, name: string) {
+  const detail = `There is no ${kind} type ${name}.`;
+  return typeProblem('type_unknown', { detail, errors: [{ pointer: '/params/type', detail }] });
 }
 
 function declaredOf(attributes: Attributes, { attributes: declared = {} }: EntityTypeSpec): Attributes {
@@ -42,12 +76,9 @@ export function putEntity(
   return write(services, author, { locks: 'records' }, async (unit) => {
     const { tx, tenant } = unit;
     const type = await readEntityType(tx, tenant, entity.type, 'use');
-    if (type?.kind !== kind) {
-      const detail = `There is no ${kind} type ${entity.type}.`;
-      throw typeProblem('type_unknown', { detail, errors: [{ pointer: '/params/type', detail }] });
-    }
+    if (type?.kind !== kind) throw unknownType(kind, entity.type);
     const attributes = attributesOf(entity, type.spec, body);
-    await unit.comeBack([entity]);
+    await unit.unmarkErased([entity]);
     await upsertEntity(tx, tenant, entity, attributes);
     // Values may be personal; the audit says which were written.
     const detail = { attributes: Object.keys(attributes) };
@@ -70,7 +101,7 @@ export function deleteEntity(
     const { tx, tenant } = unit;
     const type = await readEntityType(tx, tenant, entity.type, 'use');
     if (type?.kind !== kind) throw relationshipProblem('entity_not_found');
-    // First: an acceptance holds its invitation, and makes its relationship after that.
+    // First: an acceptance locks its invitation and then makes its relationship.
     const invitations = await services.endInvitations(unit, entity);
     const known = await removeEntity(tx, tenant, entity);
     const from = await removeAll(unit, { fromType: entity.type, fromId: entity.id });

@@ -1,4 +1,4 @@
-/** M/actors/{type}/{id} and M/resources/{type}/{id}: written by back ends only, so that nobody raises his own attributes. */
+/** M/actors/{type}/{id} and M/resources/{type}/{id}: written by back ends only, so that users cannot change their own attributes. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
@@ -18,12 +18,13 @@ import { EntityView } from './schema.ts';
 export function registerEntityRoutes(app: App, services: RelationshipRouteServices): void {
   registerMe(app, services);
   for (const kind of ['actor', 'resource'] as const) {
+    const what = kind === 'actor' ? 'an actor' : 'a resource';
     const url = `/:tenant/${kind}s/:type/:id`;
     app.route({
       method: 'GET',
       url,
       config: backendReaders,
-      schema: { summary: `Read ${kind}`, params: EntityParams, response: { 200: EntityView } },
+      schema: { summary: `Read ${what}`, params: EntityParams, response: { 200: EntityView } },
       serializerCompiler: plainJson,
       handler: async (request) => {
         const { tenant, type, id } = request.params;
@@ -38,7 +39,7 @@ export function registerEntityRoutes(app: App, services: RelationshipRouteServic
       config: backendWriters,
       bodyLimit: limits.bodyBytesMax,
       schema: {
-        summary: `Register ${kind}, or replace its attributes`,
+        summary: `Create ${what}, or replace its attributes`,
         params: EntityParams,
         body: Type.Record(Type.String(), Type.Unknown(), { description: 'The attributes that its type declares.' }),
         response: { 200: EntityView },
@@ -57,7 +58,7 @@ export function registerEntityRoutes(app: App, services: RelationshipRouteServic
       url,
       config: backendWriters,
       schema: {
-        summary: `Forget ${kind}, with its relationships both ways and its pending invitations`,
+        summary: `Delete ${what} with its relationships in both directions and its pending invitations`,
         params: EntityParams,
         response: { 204: Type.Null() },
       },

@@ -1,4 +1,4 @@
-/** Owns erasing a person from the relationships room: relationships both ways, attributes, and what imports said. */
+/** Erasing a person from the relationships room: relationships both ways, attributes, and what imports said. */
 
 import { limits } from '../core/limits.ts';
 import type { RoomErasing } from '../room/erasing.ts';

@@ -1,16 +1,17 @@
-/** Owns what the routes of this room share: who may come in, and the asking of the tenant's policies for users. */
+/** What the routes of this room share: who may come in, and the asking of the tenant's policies for users. */
 import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { AuditedAuthor } from '../core/author.ts';
 import { type Once, onceOf } from '../core/once.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
-import type { EndInvitations, RelationshipServices } from './actions.ts';
+import type { EndInvitations } from './actions.ts';
+import type { ImportServices } from './import.ts';
 import type { Entity } from './schema.ts';
 
 type Request = { tenant: RequestTenant | null; caller: Caller | null; id: string; params: unknown; once?: Once | null };
 
-export type RelationshipRouteServices = RelationshipServices & {
+export type RelationshipRouteServices = ImportServices & {
   endInvitations: EndInvitations;
   /**
    * Asks the policy of this name whether the user may.
@@ -27,10 +28,10 @@ export type RelationshipRouteServices = RelationshipServices & {
 };
 
 export const EntityParams = Type.Object({ tenant: Type.String(), type: Type.String(), id: Type.String() });
-export const readers = { access: { door: 'management', scope: 'relationships:read', users: true } } as const;
-export const writers = { access: { door: 'management', scope: 'relationships:write', users: true } } as const;
-export const backendReaders = { access: { door: 'management', scope: 'relationships:read', users: false } } as const;
-export const backendWriters = { access: { door: 'management', scope: 'relationships:write', users: false } } as const;
+export const readers = { access: { api: 'management', scope: 'relationships:read', users: true } } as const;
+export const writers = { access: { api: 'management', scope: 'relationships:write', users: true } } as const;
+export const backendReaders = { access: { api: 'management', scope: 'relationships:read', users: false } } as const;
+export const backendWriters = { access: { api: 'management', scope: 'relationships:write', users: false } } as const;
 
 /** Who writes, for the audit. */
 export function recordAuthorOf(request: Request): AuditedAuthor {

@@ -240,3 +240,12 @@ function entities({ tenant }: GraphQuery, list: readonly Asked[]): Sql {
   return sql`select q.query_id, ${nameless}, t.attributes
     from ${asked(list)} join accord.entity t on t.tenant = ${tenant} and t.type = q.type and t.id = q.id`;
 }
+
+/**
+ * Ids of the actors that have a stored relationship, given a query's row `q` (from_type, name, to_type, to_id, now). Another room
+ * joins it laterally with its own tables.
+ */
+export function holders(tenant: string, most: number): Sql {
+  return sql`select r.from_id as id from accord.relationship r where r.tenant = ${tenant} and ${arriving}
+    and r.from_type = q.from_type and (r.expires_at is null or r.expires_at > q.now) limit ${most}`;
+}

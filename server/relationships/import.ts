@@ -1,5 +1,5 @@
 /**
- * Owns importing: lines of JSON as they come, in batches, each of them one transaction that also records how far the
+ * Importing: lines of JSON as they come, in batches, each of them one transaction that also records how far the
  * import has come. An import emits no events. Whoever sends the same lines again under the same id goes on after the last batch that is in; a digest over
  * the lines that are in tells whether they are the same.
  */
@@ -7,8 +7,10 @@ import { hash } from 'node:crypto';
 import type { AuditedAuthor } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
+import type { Observe } from '../core/observe.ts';
+import { counted } from '../core/text.ts';
 import { hasErased } from '../pseudonyms/index.ts';
-import { holdRelationshipTypes, typeKeyOf } from '../types/index.ts';
+import { lockRelationshipTypes, typeKeyOf } from '../types/index.ts';
 import { type RecordWritten, write } from '../writes/index.ts';
 import { type RelationshipServices, typeKeyText } from './actions.ts';
 import { type NumberedLine, readLines } from './lines.ts';
@@ -18,6 +20,7 @@ import { readLine } from './rules.ts';
 import type { ImportRow, LineError } from './schema.ts';
 import {
   advanceImport,
+  analyzeRelationships,
   beginImport,
   finishImport,
   insertLines,
@@ -26,8 +29,9 @@ import {
   readImport,
 } from './store.ts';
 
-const NO_ROOM = 'The tenant has as many relationships as limits.maxRelationships of its Tenant allows.';
+const NO_ROOM = 'The tenant has reached limits.maxRelationships of its Tenant.';
 
+export type ImportServices = RelationshipServices & { observe: Observe };
 type ImportOptions = { id: string; firstLine: number };
 
 /**
@@ -36,7 +40,7 @@ type ImportOptions = { id: string; firstLine: number };
  * @throws Problem import_gap, import_lines_differ, import_conflict
  */
 export async function importRelationships(
-  services: RelationshipServices,
+  services: ImportServices,
   { tenant, by }: AuditedAuthor,
   { id, firstLine }: ImportOptions,
   body: AsyncIterable<Buffer>,
@@ -49,14 +53,28 @@ export async function importRelationships(
   const { lines: done, digest } = begun ?? { lines: 0, digest: '' };
   if (firstLine !== 1 && firstLine !== done + 1) {
     throw relationshipProblem('import_gap', {
-      detail: `The import goes on with line ${done + 1}: send all lines, or those from line ${done + 1} on.`,
+      detail: `The import continues with line ${done + 1}: send all lines, or those from line ${done + 1} on.`,
     });
   }
   await writeBatches(services, tenant, id, { done, digest, firstLine, lines: readLines(body, firstLine) });
-  return write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
+  const finished = await write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
     await finishImport(tx, tenant, id);
     return (await readImport(tx, tenant, id)) as ImportRow;
   });
+  await analyze(services, tenant, finished.result.created - (begun?.created ?? 0));
+  return finished;
+}
+
+/** What was imported is in, whatever becomes of this. */
+async function analyze(services: ImportServices, tenant: string, created: number): Promise<void> {
+  if (created < limits.importAnalyzeRowsMin) return;
+  try {
+    await write(services, { tenant }, { locks: 'records' }, ({ tx }) =>
+      analyzeRelationships(tx, created, limits.importAnalyzePercentMin),
+    );
+  } catch (error) {
+    services.observe({ kind: 'background_failed', task: 'analyzing relationships', error });
+  }
 }
 
 type Sent = { done: number; digest: string; firstLine: number; lines: AsyncIterable<NumberedLine[]> };
@@ -137,12 +155,12 @@ async function writeBatch(
       for (const [identity, line] of each) if (past.has(line.line)) each.delete(identity);
     };
     refuse(await pastLimit(tx, tenant, [...each.values()], now), (line) => {
-      return `${line.maxPerTarget} relationships of the type ${typeKeyText(line)} may lead to one ${line.to.type}.`;
+      return `Each ${line.to.type} may have at most ${counted(line.maxPerTarget ?? 0, `${typeKeyText(line)} relationship`)}.`;
     });
     refuse(await linesWithoutRoom(tx, tenant, [...each.values()]), () => NO_ROOM);
     const writing = [...each.values()];
     // Digests of all ids would cost more than the import, and few tenants have erased anybody.
-    if (await hasErased(tx, tenant)) await unit.comeBack(writing.flatMap(({ from, to }) => [from, to]));
+    if (await hasErased(tx, tenant)) await unit.unmarkErased(writing.flatMap(({ from, to }) => [from, to]));
     const { created, updated } = await insertLines(tx, tenant, writing);
     const unchanged = count - errors.length - created - updated;
     const kept = errors.sort((a, b) => a.line - b.line).slice(0, limits.importErrorsMax - row.errors.length);
@@ -158,7 +176,7 @@ async function writeBatch(
   });
 }
 
-/** Lines of types that may have new relationships; the others go to `errors`. The types are held meanwhile. */
+/** Lines of types that may have new relationships; the others go to `errors`. The types are locked meanwhile. */
 async function withTypes(
   tx: Transaction,
   tenant: string,
@@ -169,9 +187,9 @@ async function withTypes(
     lines.map((line) => [typeKeyText(line), { from: line.from.type, name: line.relationshipType, to: line.to.type }]),
   );
   // Types with a limit are taken alone: thousands of targets would not fit into the table of locks.
-  await holdRelationshipTypes(tx, tenant, [...keys.values()], 'limited, alone');
+  await lockRelationshipTypes(tx, tenant, [...keys.values()], 'limited, alone');
   const types = new Map(
-    (await holdRelationshipTypes(tx, tenant, [...keys.values()], 'all')).map((row) => [
+    (await lockRelationshipTypes(tx, tenant, [...keys.values()], 'all')).map((row) => [
       typeKeyOf({ from: row.from_type, name: row.name, to: row.to_type }),
       row,
     ]),
@@ -181,7 +199,7 @@ async function withTypes(
     const type = types.get(key);
     if (type === undefined || type.retired) {
       const detail = type
-        ? `No new relationships of the type ${key} are made.`
+        ? `The relationship type ${key} is retired; no new relationships can be created.`
         : `There is no relationship type ${key}.`;
       errors.push({ line: line.line, pointer: '/relationshipType', detail });
       return [];

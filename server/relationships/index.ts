@@ -1,6 +1,6 @@
 /**
  * The relationships room: actors and resources with their attributes, and the relationships between them. Records: read
- * for each decision (graph/) and search, never held. Owns accord.entity, accord.relationship and accord.relationship_import.
+ * for each decision (graph/) and search, never cached.
  */
 export { createRelationship, deleteRelationship, makeRelationship } from './actions.ts';
 export { attributesOfEntity } from './entities.ts';
@@ -8,6 +8,7 @@ export { erasingRelationships } from './erasing.ts';
 export type { RelationshipRouteServices } from './governing.ts';
 export { GraphReader } from './graph/graph-reader.ts';
 export { type PathPattern, pathPatternOf, stepsOf } from './graph/path-pattern.ts';
+export { holders } from './graph-store.ts';
 export { importRelationships } from './import.ts';
 export { relationshipsRoom } from './room.ts';
 export { registerRelationshipRoutes } from './routes.ts';

@@ -28,7 +28,7 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
     schema: {
       summary: "List an actor's relationships; 404 when it has none",
       description:
-        'Direct ones only. A user may by the policy actorType:relationships:list; its resource is the actor.',
+        'Direct relationships only. Users are authorized by the policy actorType:relationships:list; its resource is the actor.',
       params: EntityParams,
       querystring: WholeQuery,
       response: { 200: Type.Array(FromEntry) },
@@ -57,7 +57,7 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
     config: readers,
     schema: {
       summary: 'List the relationships that lead to a resource',
-      description: `Direct ones only, ${limits.pageItemsMax} unless limit says less; Link rel="next" leads on. A user may by the policy resourceType:relationships:list.`,
+      description: `Direct relationships only, ${limits.pageItemsMax} per page unless limit is less; Link rel="next" points to the next page. Users are authorized by the policy resourceType:relationships:list.`,
       params: EntityParams,
       querystring: PageQuery,
       response: { 200: Type.Array(ToEntry) },

@@ -1,5 +1,5 @@
 /**
- * Owns letting a request take longer than others to arrive. Node ends every request that is not whole within the server's
+ * Letting a request take longer than others to arrive. Node ends every request that is not whole within the server's
  * requestTimeout, whatever it does; an import of millions of lines arrives as fast as its lines are written.
  */
 import type { IncomingMessage } from 'node:http';
@@ -25,7 +25,7 @@ export function allowLongBodies({ server }: Pick<App, 'server'>): (request: Inco
     const { socket } = request;
     if (!(socket instanceof Socket)) return; // injected, without a connection
     exempt.add(socket);
-    const idle = () => request.destroy(new Error('nothing arrived for too long'));
+    const idle = () => request.destroy(new Error('no data arrived in time'));
     socket.setTimeout(limits.importIdleMs, idle);
     request.once('close', () => {
       exempt.delete(socket);

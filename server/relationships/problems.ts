@@ -5,7 +5,7 @@ export const relationshipProblem = defineProblems({
   relationship_not_found: {
     status: 404,
     title: 'Relationship not found',
-    when: 'There is no such relationship, or it has expired.',
+    when: 'The relationship does not exist or has expired.',
   },
   entity_not_found: {
     status: 404,
@@ -15,37 +15,37 @@ export const relationshipProblem = defineProblems({
   relationship_limit_reached: {
     status: 409,
     title: 'Relationship limit reached',
-    when: 'As many relationships of the type lead to the target as its maxPerTarget allows.',
+    when: 'The target already has the maximum number of relationships of this type (maxPerTarget).',
   },
   relationship_quota_reached: {
     status: 409,
-    title: 'Quota of relationships reached',
-    when: 'The tenant has as many relationships as limits.maxRelationships of its Tenant allows, expired ones included; deleting some makes room.',
+    title: 'Relationship quota reached',
+    when: 'The tenant has reached limits.maxRelationships of its Tenant. Expired relationships count. Delete relationships to make room.',
   },
   relationship_type_retired: {
     status: 409,
     title: 'Relationship type retired',
-    when: 'The manifest of the relationship type is gone: what is there holds, and no new relationships are made.',
+    when: 'The manifest of the relationship type was deleted. Existing relationships stay valid; no new ones can be created.',
   },
   attributes_invalid: {
     status: 400,
     title: 'Invalid attributes',
-    when: 'The attributes are not those that the type declares; errors name each.',
+    when: 'The attributes do not match those that the type declares; errors lists each.',
   },
   import_gap: {
     status: 409,
-    title: 'Not the next line',
-    when: 'The firstLine is neither 1 nor the line that the import goes on with.',
+    title: 'Unexpected firstLine',
+    when: 'The firstLine is neither 1 nor the next line of the import.',
   },
   import_lines_differ: {
     status: 409,
-    title: 'Other lines than before',
-    when: 'The import of this importId has lines already, and they are not those that were sent; nothing was imported.',
+    title: 'Import lines differ',
+    when: 'This importId was already used with different lines. Nothing was imported.',
   },
   import_conflict: {
     status: 409,
-    title: 'Import under way',
-    when: 'Another request writes the same import.',
+    title: 'Import in progress',
+    when: 'Another request is writing the same import.',
   },
-  import_not_found: { status: 404, title: 'Import not found', when: 'There is no import of this id.' },
+  import_not_found: { status: 404, title: 'Import not found', when: 'No import has this id.' },
 });

@@ -1,22 +1,22 @@
-/** Owns limits.maxRelationships of a Tenant: how many more relationships it may have. Rows count until they are deleted. */
+/** limits.maxRelationships of a Tenant: how many more relationships it may have. Rows count until they are deleted. */
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { relationshipProblem } from './problems.ts';
 import type { Relationship } from './schema.ts';
-import { holdQuota, type Line, linesToAdd, readQuota } from './store.ts';
+import { type Line, linesToAdd, lockQuota, readQuota } from './store.ts';
 
 /**
  * How many rows the transaction may add; undefined where the Tenant sets no limit. Near the limit the others wait until this
- * transaction ends, so that together they do not pass it; far from it nobody waits. To be asked once, behind all locks but
+ * transaction ends, so that together they do not pass it; far from the limit there is no lock. To be asked once, behind all locks but
  * those on relationships themselves.
  */
 async function roomLeft(tx: Transaction, tenant: string): Promise<number | undefined> {
   const { most, count } = await readQuota(tx, tenant);
   if (most === null || count === null) return undefined;
   if (most - count > limits.relationshipQuotaMarginItems) return most - count;
-  await holdQuota(tx, tenant);
-  const held = await readQuota(tx, tenant);
-  return held.most === null || held.count === null ? undefined : Math.max(0, held.most - held.count);
+  await lockQuota(tx, tenant);
+  const quota = await readQuota(tx, tenant);
+  return quota.most === null || quota.count === null ? undefined : Math.max(0, quota.most - quota.count);
 }
 
 /** @throws Problem relationship_quota_reached unless there is room for the relationship, or it is there already */

@@ -1,7 +1,7 @@
-/** Registers the relationships room. */
 import { defineRoom, fromAbove } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';
 import { erasingRelationships } from './erasing.ts';
+import { relationshipEvents } from './events.ts';
 import type { RelationshipRouteServices } from './governing.ts';
 import { GraphReader } from './graph/graph-reader.ts';
 import { relationshipProblem } from './problems.ts';
@@ -11,13 +11,14 @@ import { removeRestOfTenant, removeSomeOfTenant } from './tenant-store.ts';
 export const relationshipsRoom = defineRoom({
   name: 'relationships',
   tables: ['relationship', 'relationship_change', 'relationship_import', 'entity'],
-  create({ database, scheduler }, use) {
+  create({ database, scheduler, observe }, use) {
     const govern = fromAbove<RelationshipRouteServices['govern']>('govern');
     const endInvitations = fromAbove<RelationshipRouteServices['endInvitations']>('endInvitations');
     const called = { govern: govern.call, endInvitations: endInvitations.call };
     return {
       ...use(writesRoom),
       ...called,
+      observe,
       graph: new GraphReader(database, scheduler),
       provideGovern: govern.provide,
       provideEndInvitations: endInvitations.provide,
@@ -27,5 +28,6 @@ export const relationshipsRoom = defineRoom({
   openapiTag: 'Relationships',
   tenantRows: { removeSome: removeSomeOfTenant, removeRest: removeRestOfTenant },
   erasing: () => erasingRelationships,
+  events: relationshipEvents,
   problems: relationshipProblem,
 });

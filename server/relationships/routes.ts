@@ -1,9 +1,10 @@
-/** M/actors, M/resources and their relationships. Users' calls go by the tenant's own policies. */
+/** M/actors, M/resources and their relationships. Users are authorized by the tenant's own policies. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import type { App } from '../http/fastify.ts';
 import { createRelationship, deleteRelationship, relationshipOf } from './actions.ts';
 import { registerBulkRoutes } from './bulk-routes.ts';
+import { registerEntityLists } from './entity-list-routes.ts';
 import { registerEntityRoutes } from './entity-routes.ts';
 import { EntityParams, governed, type RelationshipRouteServices, recordAuthorOf, writers } from './governing.ts';
 import { registerListRoutes } from './list-routes.ts';
@@ -11,6 +12,7 @@ import { RelationshipBody } from './schema.ts';
 
 export function registerRelationshipRoutes(app: App, services: RelationshipRouteServices): void {
   registerEntityRoutes(app, services);
+  registerEntityLists(app, services);
   registerListRoutes(app, services);
   registerChanges(app, services);
   registerBulkRoutes(app, services);
@@ -23,8 +25,8 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
     config: { ...writers, once: {} },
     bodyLimit: limits.smallBodyBytesMax,
     schema: {
-      summary: 'Make a relationship, or give one that is there another expiry',
-      description: 'A user may by the policy From:relationship:To:create; its resource is the target.',
+      summary: 'Create a relationship, or change the expiry of an existing one',
+      description: 'Users are authorized by the policy From:relationship:To:create; its resource is the target.',
       params: EntityParams,
       body: RelationshipBody,
       response: { 200: RelationshipBody, 201: RelationshipBody },
@@ -50,7 +52,7 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
     config: writers,
     schema: {
       summary: 'Delete a relationship',
-      description: 'A user may by the policy From:relationship:To:delete; its resource is the target.',
+      description: 'Users are authorized by the policy From:relationship:To:delete; its resource is the target.',
       params: Type.Object({
         ...EntityParams.properties,
         relationshipType: Type.String(),

@@ -1,5 +1,5 @@
-/** Owns the rules of records, pure: attributes, instants, and reading a line of an import. */
-import { asSentence, unknownField } from '../../crds/explain.ts';
+/** The rules of records, pure: attributes, instants, and reading a line of an import. */
+import { asSentence, unknownField } from '../../crds/describe-error.ts';
 import { isObject, pointerStep } from '../../crds/values.ts';
 import { isTypeName, wrongId } from '../core/ids.ts';
 import { instantMs } from '../core/instants.ts';
@@ -20,7 +20,8 @@ export function checkEntity(entity: Entity, pointer: string): void {
 export function expiryOf(text: string, now: number): { ok: true; at: string } | { ok: false; detail: string } {
   const ms = instantMs(text);
   if (ms === undefined) return { ok: false, detail: 'Must be an RFC 3339 instant, such as 2030-01-31T12:00:00Z.' };
-  if (ms <= now) return { ok: false, detail: `Must lie in the future; it is ${new Date(now).toISOString()} now.` };
+  if (ms <= now)
+    return { ok: false, detail: `Must be in the future; the current time is ${new Date(now).toISOString()}.` };
   return { ok: true, at: new Date(ms).toISOString() };
 }
 
@@ -43,7 +44,7 @@ export function attributesOf(
       continue;
     }
     const type = Object.hasOwn(declared, name) ? declared[name]?.type : undefined;
-    if (type === undefined) refuse(name, `The type ${entity.type} has no attribute of this name.`);
+    if (type === undefined) refuse(name, `The type ${entity.type} does not declare this attribute.`);
     else if (!isOfType(type, value)) refuse(name, typeWords[type]);
     else attributes[name] = value;
   }

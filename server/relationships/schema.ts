@@ -13,7 +13,7 @@ const typeName = (description: string) =>
 
 /** An actor or a resource. */
 export const Entity = Type.Object(
-  { id, type: typeName('Its type.') },
+  { id, type: typeName('The type of the actor or resource.') },
   { additionalProperties: false, description: 'An actor or a resource.' },
 );
 export type Entity = { id: string; type: string };
@@ -22,7 +22,7 @@ const expiresAt = Type.Optional(
   Type.String({
     format: 'date-time',
     maxLength: 64,
-    description: 'The relationship holds before this instant, to the millisecond. Absent: until it is deleted.',
+    description: 'The relationship expires at this instant, with a precision of milliseconds. Default: never.',
   }),
 );
 
@@ -49,6 +49,15 @@ export const EntityView = Type.Object({ id: Type.String(), type: Type.String() }
 
 export type Attributes = Record<string, string | number | boolean>;
 export const EntityRow = Type.Object({ type: Type.String(), id: Type.String(), attributes: Json<Attributes>() });
+
+/** `is_last`: of so many that were read. */
+export const ScannedEntity = Type.Object({
+  id: Type.String(),
+  attributes: Json<Attributes>(),
+  matches: Type.Boolean(),
+  is_last: Type.Boolean(),
+});
+export type ScannedEntity = Static<typeof ScannedEntity>;
 
 export const RelationshipRow = Type.Object({
   from_type: Type.String(),
@@ -79,11 +88,11 @@ export type ImportRow = Static<typeof ImportRow>;
 
 export const ImportView = Type.Object({
   importId: Type.String(),
-  lines: Type.Integer({ description: 'Lines that are dealt with; an import that was interrupted goes on after them.' }),
+  lines: Type.Integer({ description: 'Number of processed lines. An interrupted import continues after them.' }),
   created: Type.Integer(),
-  updated: Type.Integer({ description: 'Relationships that were there, with another expiresAt.' }),
+  updated: Type.Integer({ description: 'Number of existing relationships whose expiresAt changed.' }),
   unchanged: Type.Integer(),
-  refused: Type.Integer({ description: 'Lines that were refused; all others are in.' }),
+  refused: Type.Integer({ description: 'Number of refused lines. All others were imported.' }),
   errors: Type.Array(
     Type.Object({ line: Type.Integer(), pointer: Type.Optional(Type.String()), detail: Type.String() }),
     { description: `Why lines were refused: the first ${limits.importErrorsMax} of them.` },
@@ -94,9 +103,9 @@ export const ImportView = Type.Object({
 
 export type Filter = { fromType?: string; fromId?: string; relationshipType?: string; toType?: string; toId?: string };
 
-export const Written = Type.Object({ was_there: Type.Boolean(), held: Type.Boolean() });
+export const Written = Type.Object({ was_there: Type.Boolean(), was_unexpired: Type.Boolean() });
 
-export const Removed = Type.Object({ held: Type.Boolean() });
+export const Removed = Type.Object({ was_unexpired: Type.Boolean() });
 
 export const LineNumber = Type.Object({ line: Type.Integer() });
 

@@ -12,11 +12,11 @@ export async function entitiesPage(
   tx: Transaction,
   { tenant, type, after, count, now }: EntitiesPage,
 ): Promise<string[]> {
-  const holding = sql`(r.expires_at is null or r.expires_at > ${now})`;
+  const unexpired = sql`(r.expires_at is null or r.expires_at > ${now})`;
   // An entity may have very many relationships: one look-up finds the next entity, whatever stands between.
   const ends = (typeColumn: Sql, id: Sql) => {
     const next = (beyond: Sql) => sql`select ${id} as id from accord.relationship r where r.tenant = ${tenant}
-      and ${typeColumn} = ${type} and ${id} > ${beyond} and ${holding} order by ${id} limit 1`;
+      and ${typeColumn} = ${type} and ${id} > ${beyond} and ${unexpired} order by ${id} limit 1`;
     return sql`(with recursive e (id) as ((${next(sql`${after}`)})
         union all select n.id from e cross join lateral (${next(sql`e.id`)}) as n)
       select id from e limit ${count})`;

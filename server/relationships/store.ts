@@ -10,7 +10,7 @@ export type { Filter, Line } from './schema.ts';
 
 const none = sql``;
 const columns = sql`from_type, from_id, name, to_type, to_id, expires_at`;
-const holding = (now: string) => sql`(expires_at is null or expires_at > ${now})`;
+const unexpired = (now: string) => sql`(expires_at is null or expires_at > ${now})`;
 
 /** A page of what begins at an entity (`from`) or leads to it (`to`), in the order of the index, after a row. */
 export function listRelationships(
@@ -36,7 +36,7 @@ export function listRelationships(
   return tx.many(
     shapes.RelationshipRow,
     sql`select ${columns} from accord.relationship where tenant = ${tenant} and ${mine} ${beyond ?? none}
-      and ${holding(page.now)} order by ${order} limit ${page.limit}`,
+      and ${unexpired(page.now)} order by ${order} limit ${page.limit}`,
   );
 }
 
@@ -53,13 +53,13 @@ export function exportPage(
     : none;
   return tx.many(
     shapes.RelationshipRow,
-    sql`select ${columns} from accord.relationship where tenant = ${tenant} ${beyond} and ${holding(page.now)}
+    sql`select ${columns} from accord.relationship where tenant = ${tenant} ${beyond} and ${unexpired(page.now)}
       order by from_type, from_id, name, to_type, to_id limit ${page.limit}`,
   );
 }
 
 /** Until the end of the transaction nobody else adds a relationship of this type to this target, one at a time. */
-export async function holdTarget(
+export async function lockTarget(
   tx: Transaction,
   tenant: string,
   { from, relationshipType, to }: Relationship,
@@ -79,7 +79,7 @@ export async function countOthers(
     Count,
     sql`select count(*)::int as count from (select from accord.relationship
       where tenant = ${tenant} and to_type = ${to.type} and to_id = ${to.id} and name = ${relationshipType}
-        and from_type = ${from.type} and from_id <> ${from.id} and ${holding(now)} limit ${most}) as others`,
+        and from_type = ${from.type} and from_id <> ${from.id} and ${unexpired(now)} limit ${most}) as others`,
   );
   return row.count;
 }
@@ -97,8 +97,8 @@ export function readQuota(tx: Transaction, tenant: string): Promise<Static<typeo
   );
 }
 
-/** Until the end of the transaction nobody else who holds this makes relationships of the tenant. */
-export async function holdQuota(tx: Transaction, tenant: string): Promise<void> {
+/** Until the end of the transaction nobody else who takes this lock makes relationships of the tenant. */
+export async function lockQuota(tx: Transaction, tenant: string): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`accord.relationships.${tenant}`}, 0))`);
 }
 
@@ -123,12 +123,12 @@ export async function upsertRelationship(
     sql`insert into accord.relationship as r (tenant, from_type, from_id, name, to_type, to_id, expires_at)
       values (${tenant}, ${from.type}, ${from.id}, ${relationshipType}, ${to.type}, ${to.id}, ${expiresAt ?? null})
       on conflict (tenant, from_type, from_id, name, to_type, to_id) do update set expires_at = ${kept}
-      returning old.tenant is not null as was_there, coalesce(old.expires_at > ${now}, true) as held`,
+      returning old.tenant is not null as was_there, coalesce(old.expires_at > ${now}, true) as was_unexpired`,
   );
-  return row.was_there && row.held ? 'updated' : 'created';
+  return row.was_there && row.was_unexpired ? 'updated' : 'created';
 }
 
-/** @returns whether it was there and held */
+/** @returns whether it was there and had not expired */
 export async function removeRelationship(
   tx: Transaction,
   tenant: string,
@@ -139,9 +139,9 @@ export async function removeRelationship(
     shapes.Removed,
     sql`delete from accord.relationship where tenant = ${tenant} and from_type = ${from.type} and from_id = ${from.id}
       and name = ${relationshipType} and to_type = ${to.type} and to_id = ${to.id}
-      returning ${holding(now)} as held`,
+      returning ${unexpired(now)} as was_unexpired`,
   );
-  return rows[0]?.held ?? false;
+  return rows[0]?.was_unexpired ?? false;
 }
 
 /** Removes at most `limit` that the filter names; how many. */
@@ -222,17 +222,17 @@ export async function beginImport(tx: Transaction, tenant: string, id: string): 
   );
 }
 
-/** @param hold nobody else writes it until the end of the transaction */
+/** @param forUpdate nobody else writes it until the end of the transaction */
 export function readImport(
   tx: Transaction,
   tenant: string,
   id: string,
-  hold = false,
+  forUpdate = false,
 ): Promise<shapes.ImportRow | undefined> {
   return tx.maybe(
     shapes.ImportRow,
     sql`select ${importColumns} from accord.relationship_import where tenant = ${tenant} and id = ${id}
-      ${hold ? sql`for update` : none}`,
+      ${forUpdate ? sql`for update` : none}`,
   );
 }
 
@@ -263,8 +263,13 @@ export async function finishImport(tx: Transaction, tenant: string, id: string):
     where tenant = ${tenant} and id = ${id} and finished_at is null`);
 }
 
+/** Lets the planner know what an import created, where that is such a share of the table. In a transaction of its own, which lasts a second. */
+export async function analyzeRelationships(tx: Transaction, created: number, percent: number): Promise<void> {
+  await tx.run(sql`select accord.analyze_relationships(${created}::bigint, ${percent}::integer)`);
+}
+
 /**
- * Forgets what imports said of lines where it names an id as a whole: with neither a letter, a digit nor _ before or behind it.
+ * Removes the errors of imports that contain an id as a whole word: with neither a letter, a digit nor _ before or behind it.
  * @returns of how many imports
  */
 export function removeImportErrors(tx: Transaction, tenant: string, id: string): Promise<number> {

@@ -1,5 +1,5 @@
 /**
- * The resources room: what became of a tenant's manifests, for those who have no cluster to ask. It reads accord.resource,
+ * The resources room: the status of a tenant's manifests, for callers without access to the cluster. It reads accord.resource,
  * which the operator writes.
  */
 export { resourcesRoom } from './room.ts';

@@ -1,4 +1,3 @@
-/** Registers the resources room. */
 import { defineRoom } from '../room/room.ts';
 import { registerResourceRoutes } from './routes.ts';
 

@@ -1,4 +1,4 @@
-/** GET C/resources: the manifests of a tenant and their status, as `kubectl get` shows them in a cluster. */
+/** GET C/resources: the manifests of a tenant and their status, as `kubectl get` shows them. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';
@@ -22,7 +22,7 @@ export function registerResourceRoutes(app: App, { database }: ResourceRouteServ
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/resources',
-    config: { access: { door: 'config', roles } },
+    config: { access: { api: 'config', roles } },
     schema: {
       summary: "The tenant's manifests and their status",
       params: TenantParams,

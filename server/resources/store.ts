@@ -1,4 +1,3 @@
-/** All SQL of the resources room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json } from '../core/db/rows.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the shape in which every room with records of people erases one of them. The erasure room calls them one after another; a
+ * The shape in which every room with records of people erases one of them. The erasure room calls them one after another; a
  * room touches its own tables only.
  */
 import type { Transaction } from '../core/db/database.ts';
@@ -13,7 +13,7 @@ export type Erasing = {
   isUser: boolean;
   /** Addresses of the person: as they were written, and in small letters. */
   contacts: readonly string[];
-  /** What stands for the id in records that stay. */
+  /** What replaces the id in records that stay. */
   standIn: string;
 };
 

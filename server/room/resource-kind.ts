@@ -1,5 +1,5 @@
 /**
- * What a kind of custom resource is to whoever reconciles manifests: how an object is named, found, written and removed
+ * What the reconciler of manifests needs to know of a kind of custom resource: how an object is named, found, written and removed
  * through the actions of its room. Each room exports its kinds; nothing else lists their verbs.
  */
 import type { Manifest } from '../../crds/index.ts';
@@ -12,6 +12,8 @@ export type ResourceClaim = { readonly tenant: string; readonly name: string };
 export type Written = { revision: number; changed: boolean };
 
 export type FoundResource = { owner: Owner; revision: number };
+
+export type KindCondition = { type: string; status: 'True' | 'False'; reason: string; message: string };
 
 /** A manifest of the same kind and tenant that may be written together with one that names it. */
 export type PeerManifest<Of> = { writer: Writer; manifest: Of };
@@ -27,7 +29,7 @@ export type PutOptions<Of> = {
 
 /**
  * Every action is idempotent and throws Problem; deleting what is not there is no error.
- * @typeParam Services what its actions need, by room
+ * @typeParam Services of the room
  */
 export interface ResourceKind<Services, Of extends Manifest = Manifest> {
   /** As the CustomResourceDefinition says it. */
@@ -49,6 +51,8 @@ export interface ResourceKind<Services, Of extends Manifest = Manifest> {
   transfer(services: Services, writer: Writer, claim: ResourceClaim, to: Owner): Promise<Written>;
   /** Fields that the status of this kind has besides its conditions, of what is stored now. */
   describe?(services: Services, claim: ResourceClaim): Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** Conditions that the status of this kind has besides those of all kinds, of what is stored now; a change of one is an event. */
+  conditions?(services: Services, claim: ResourceClaim): Promise<readonly KindCondition[]>;
   /** Absent for tenants: the operator removes them in steps of its own. */
   remove?(services: Services, writer: Writer, claim: ResourceClaim): Promise<Written>;
 }

@@ -1,5 +1,5 @@
 /**
- * Owns what a room is: one descriptor that says all that the rest of the server must know of it. server/rooms.ts lists them in
+ * What a room is: one descriptor that says all that the rest of the server must know of it. server/rooms.ts lists them in
  * order; services, routes, the snapshot, erasing, tasks, metrics and the generated pages iterate over that list.
  */
 
@@ -14,6 +14,7 @@ import type { Outbound } from '../core/outbound/outbound.ts';
 import type { Problems } from '../core/problems.ts';
 import type { App, CountMore } from '../http/fastify.ts';
 import type { RoomErasing } from './erasing.ts';
+import type { EventSink, EventType } from './events.ts';
 import type { ResourceKind } from './resource-kind.ts';
 import type { Task } from './tasks.ts';
 import type { TenantRows } from './tenant-rows.ts';
@@ -33,8 +34,7 @@ export type Ground = {
   readonly server: string;
   /** Turns of the main thread, tenant by tenant. */
   readonly scheduler: FairScheduler;
-  /** Takes the events of committed writes; the writes room says what they are. */
-  readonly events: { add(events: readonly never[]): void } | undefined;
+  readonly events: EventSink | undefined;
   /** All of this process, in order. */
   readonly rooms: readonly Room[];
 };
@@ -51,10 +51,13 @@ export type Room<Name extends string = string, Services = unknown> = {
   readonly tables: readonly string[];
   /** Builds the room on the ground floor and on the rooms before it. */
   create(ground: Ground, use: Use): Services | Promise<Services>;
-  /** The operator writes with the room: it is created again over a database that refuses the writes of a former leader. */
+  /**
+   * The operator writes with the room: it is created again over a database that refuses the writes of a former leader. So
+   * is a room that has kinds of custom resources.
+   */
   readonly writtenByOperator?: boolean;
-  /** Its kinds of custom resources. */
-  readonly resourceKinds?: readonly Pick<ResourceKind<unknown>, 'kind' | 'plural' | 'order'>[];
+  /** Its kinds of custom resources, which the operator reconciles. */
+  readonly resourceKinds?: readonly ResourceKind<NoInfer<Services>>[];
   routes?(app: App, services: NoInfer<Services>, http: HttpServices): void;
   /** Of its routes' OpenAPI operations, unless a route states others. */
   readonly openapiTag?: string;
@@ -65,8 +68,10 @@ export type Room<Name extends string = string, Services = unknown> = {
   erasing?(services: NoInfer<Services>): RoomErasing;
   /** What a server does again and again. */
   tasks?(services: NoInfer<Services>): readonly Task[];
-  /** Makes its series, and says what becomes of its observations. */
+  /** Creates its series and maps observations to them. */
   metrics?(services: NoInfer<Services>, meters: Meters): Recorders | undefined;
+  /** What its actions emit. */
+  readonly events?: readonly EventType[];
   readonly problems?: Problems;
   /** Ends what is under way, in the reverse order of creation. */
   close?(services: NoInfer<Services>): Promise<void>;
@@ -107,7 +112,7 @@ export function tenantRowsOf(rooms: readonly Room[]): TenantRows[] {
 /** A function that a room needs of one above it, which provides it when it is created. */
 export type FromAbove<F> = { readonly call: F; provide(by: F): void };
 
-/** @param what for the error that calling it throws while nobody has provided it */
+/** @param what for the error of a call before it is provided */
 export function fromAbove<F extends (...args: never[]) => unknown>(what: string): FromAbove<F> {
   let provided: F | undefined;
   const call = (...args: Parameters<F>) => {

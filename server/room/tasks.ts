@@ -1,4 +1,4 @@
-/** Owns what a server does in the background again and again: one runner for all rooms' tasks, which never overlap themselves. */
+/** What a server does in the background again and again: one runner for all rooms' tasks, which never overlap themselves. */
 import type { Observe } from '../core/observe.ts';
 
 export type Task = {

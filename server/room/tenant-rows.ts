@@ -1,4 +1,4 @@
-/** Owns the shape in which a room keeps rows of tenants: what comes with a new tenant, what keeps it, and how they are erased. */
+/** The shape in which a room keeps rows of tenants: what comes with a new tenant, what keeps it, and how they are erased. */
 import type { TenantSpec } from '../../crds/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Transaction } from '../core/db/database.ts';
@@ -21,7 +21,7 @@ export type TenantRows = {
   countOfManifests?(tx: Transaction, tenant: string): Promise<number>;
   /** Removes at most so many rows before the tenant's row goes, because a statement has its time. @returns how many */
   removeSome?(tx: Transaction, tenant: string, limit: number): Promise<number>;
-  /** Removes what is left once the tenant's row is gone, in the transaction that removes it: nobody writes more after that. */
+  /** Removes what is left after the tenant's row was deleted, in the same transaction: nothing is written after that. */
   removeRest?(tx: Transaction, tenant: string): Promise<void>;
   /** Removes at most so many rows in a system transaction after the tenant is gone; called until it removes none. @returns how many */
   removeAfter?(tx: Transaction, tenant: string, limit: number): Promise<number>;

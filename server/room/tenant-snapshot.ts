@@ -1,5 +1,5 @@
 /**
- * Owns the shape of what a server decides from: one frozen object a tenant, replaced by assignment, fetched once a request. What
+ * The shape of what a server decides from: one frozen object a tenant, replaced by assignment, fetched once a request. What
  * it holds besides the tenant itself is added by rooms, each of which declares its field here by declaration merging.
  */
 import type { TenantSpec } from '../../crds/index.ts';

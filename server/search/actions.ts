@@ -30,7 +30,7 @@ export async function searchEntities(
     [vary]: { ...request[vary], id, type: search.type },
   });
   const now = services.clock.now();
-  questionOf(asked, request, now); // nobody else's question, also where there is nothing to check
+  questionOf(asked, request, now); // a user asks only about itself, also if there is nothing to check
   const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
   if (policy === undefined) return { found: [], candidates: 0 };
   const isAllowed = async (id: string) => (await allowAll(services, asked, [withId(id)], now))[0] === true;
@@ -76,7 +76,7 @@ async function checked(
     count >= limits.searchCandidatesMax || services.clock.monotonic() - started > limits.searchPageMsMax;
   while (isMore && found.length < limit && (count === 0 || !isOver())) {
     const room = Math.min(Math.max(limit - found.length, 32), 100, limits.searchCandidatesMax - count);
-    const listed = await enumerate(position, room + 1); // the last tells whether there are more
+    const listed = await enumerate(position, room + 1); // one more, to know whether there are more
     const part = listed.slice(0, room);
     if (!services.chargeRate(part.length)) break;
     isMore = listed.length > room;

@@ -1,14 +1,16 @@
 /**
- * Owns the question whether the relationships of the known side lead to every entity that a search can find, pure. They do
+ * The question whether the relationships of the known side lead to every entity that a search can find, pure. They do
  * when the policy cannot tell entities without such relationships apart (it is then asked once about an entity that is
  * nobody's); otherwise all entities of the type are candidates.
  */
 
-import type { GraphTerm, GraphUse, Reads } from '../rego/schema.ts';
+import type { PolicyEntry } from '../policies/index.ts';
+import type { GraphTerm, GraphUse } from '../rego/schema.ts';
 import { type PathPattern, pathPatternOf } from '../relationships/index.ts';
 import type { Types } from '../types/index.ts';
 
 type Named = { type: string; id: string };
+type Policy = Pick<PolicyEntry, 'reads' | 'dataSubjects'>;
 type Side = 'subject' | 'resource';
 
 /** Entities that paths of this pattern lead to, from (or, searching subjects, to) a known entity. */
@@ -23,10 +25,13 @@ type Sought = {
 };
 
 /** Undefined: everything of the type is a candidate. */
-export function rootsOf(reads: Reads, types: Types, sought: Sought): Root[] | undefined {
+export function rootsOf({ reads, dataSubjects }: Policy, types: Types, sought: Sought): Root[] | undefined {
   const { narrowing } = reads.all ? {} : reads;
   if (reads.all || narrowing === undefined || !narrowing.free.includes(sought.vary)) return undefined;
   if (sought.vary === 'subject' && reads.paths.some(([top]) => top === 'consents')) return undefined;
+  // Whom its data is about, and what they agreed to, differs from resource to resource, whatever leads to it.
+  const areOfCandidate = sought.vary === 'resource' || dataSubjects?.path?.startsWith('subject.');
+  if (dataSubjects && areOfCandidate && reads.paths.some(([top]) => top === 'dataSubjects')) return undefined;
   const roots = new Map<string, Root>();
   for (const side of ['subject', 'resource'] as const) {
     if (!reads.paths.some(([top, name]) => top === 'graph' && (name ?? side) === side)) continue;

@@ -1,5 +1,5 @@
 /**
- * Owns the choice of candidates: what relationships lead to, when nothing else can be allowed, or all entities of the type.
+ * The choice of candidates: what relationships lead to, when nothing else can be allowed, or all entities of the type.
  * Both come in the order of ids, so that a search goes on by the other when the policy was changed between two pages.
  */
 import type { Database } from '../core/db/database.ts';
@@ -44,7 +44,7 @@ export function enumerationOf(
     ...(typeof id === 'string' ? { id } : {}),
     ...(typeof knownType === 'string' ? { type: knownType } : {}),
   };
-  const roots = rootsOf(policy.reads, types, { vary, type, known });
+  const roots = rootsOf(policy, types, { vary, type, known });
   if (roots === undefined) return everything;
   const start = vary === 'resource' ? 'from' : 'to';
   let heads: Head[] | 'many' | undefined;

@@ -1,4 +1,3 @@
-/** Registers the search room. */
 import { defineRoom } from '../room/room.ts';
 
 export const searchRoom = defineRoom({

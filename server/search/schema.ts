@@ -1,4 +1,3 @@
-/** Shapes of the search room. */
 import type { AuthorizationRequest } from '../authz/index.ts';
 
 export type EntitySearch = {

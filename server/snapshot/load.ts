@@ -1,4 +1,4 @@
-/** Owns reading a tenant's configuration into a snapshot: whole the first time, afterwards only what a revision changed. */
+/** Reading a tenant's configuration into a snapshot: whole the first time, afterwards only what a revision changed. */
 import type { Database } from '../core/db/database.ts';
 import type {
   AnySnapshotPart,

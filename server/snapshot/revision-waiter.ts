@@ -1,6 +1,6 @@
 /**
- * Owns waiting for a revision of a tenant that a caller has seen elsewhere. One reading that begins after the caller
- * came finds whatever was committed before; what is committed later is told by notification. So nobody's number makes
+ * Waiting for a revision of a tenant that a caller has seen elsewhere. One reading that begins after the caller
+ * came finds whatever was committed before; what is committed later is told by notification. So no caller's number makes
  * a server read again and again: one reading a tenant at a time, further apart the longer they find nothing new.
  */
 import { nextDelayMs } from '../core/backoff.ts';
@@ -17,17 +17,17 @@ type Tenant = {
 };
 
 export class RevisionWaiter {
-  readonly #options: { held: (tenant: string) => number; read: (tenant: string) => Promise<void> };
+  readonly #options: { current: (tenant: string) => number; read: (tenant: string) => Promise<void> };
   readonly #tenants = new Map<string, Tenant>();
 
   /** @param options the revision that is served (0: none), and reading a tenant anew */
-  constructor(options: { held: (tenant: string) => number; read: (tenant: string) => Promise<void> }) {
+  constructor(options: { current: (tenant: string) => number; read: (tenant: string) => Promise<void> }) {
     this.#options = options;
   }
 
   /** Resolves to whether the tenant is served at least at the revision, within `waitMs`. */
   reach(tenant: string, revision: number, waitMs: number): Promise<boolean> {
-    if (this.#options.held(tenant) >= revision) return Promise.resolve(true);
+    if (this.#options.current(tenant) >= revision) return Promise.resolve(true);
     return new Promise((resolve) => {
       const entry = this.#tenants.get(tenant) ?? { unread: new Set(), read: new Set(), pauseMs: 0, scheduled: false };
       this.#tenants.set(tenant, entry);
@@ -39,7 +39,7 @@ export class RevisionWaiter {
         resolve(reached);
       };
       const waiter: Waiter = { revision, settle };
-      const timer = setTimeout(() => settle(this.#options.held(tenant) >= revision), waitMs);
+      const timer = setTimeout(() => settle(this.#options.current(tenant) >= revision), waitMs);
       entry.unread.add(waiter);
       this.#schedule(tenant, entry);
     });
@@ -49,8 +49,8 @@ export class RevisionWaiter {
   arrived(tenant: string): void {
     const entry = this.#tenants.get(tenant);
     if (entry === undefined) return;
-    const held = this.#options.held(tenant);
-    for (const waiter of [...entry.unread, ...entry.read]) if (held >= waiter.revision) waiter.settle(true);
+    const current = this.#options.current(tenant);
+    for (const waiter of [...entry.unread, ...entry.read]) if (current >= waiter.revision) waiter.settle(true);
   }
 
   #schedule(tenant: string, entry: Tenant): void {
@@ -61,13 +61,13 @@ export class RevisionWaiter {
   }
 
   async #read(tenant: string, entry: Tenant): Promise<void> {
-    const before = this.#options.held(tenant);
+    const before = this.#options.current(tenant);
     const asking = [...entry.unread];
     entry.unread.clear();
     for (const waiter of asking) entry.read.add(waiter);
     if (asking.length > 0) await this.#readFor(tenant, entry, asking);
     const { minRevisionPauseMsMin: minMs, minRevisionPauseMsMax: maxMs } = limits;
-    entry.pauseMs = this.#options.held(tenant) > before ? 0 : nextDelayMs(entry.pauseMs, { minMs, maxMs });
+    entry.pauseMs = this.#options.current(tenant) > before ? 0 : nextDelayMs(entry.pauseMs, { minMs, maxMs });
     entry.scheduled = false;
     this.#schedule(tenant, entry);
     this.#drop(tenant, entry);
@@ -77,7 +77,7 @@ export class RevisionWaiter {
     try {
       await this.#options.read(tenant);
     } catch {
-      // Told by whoever reads. Nothing is known: those who still wait want another one.
+      // The reader reports the error. The remaining waiters need another read.
       for (const waiter of asking) if (entry.read.delete(waiter)) entry.unread.add(waiter);
     }
   }

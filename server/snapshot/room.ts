@@ -1,4 +1,3 @@
-/** Registers the snapshot room. */
 import { problem } from '../core/problems.ts';
 import { defineRoom, snapshotPartsOf } from '../room/room.ts';
 import type { TenantSnapshot } from '../room/tenant-snapshot.ts';

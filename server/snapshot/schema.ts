@@ -1,2 +1,2 @@
-/** What a server decides from: the shape stands in core, because every room adds to it. */
+/** What a server decides from. The type is in server/room, because every room adds to it. */
 export type { TenantHead, TenantSnapshot } from '../room/tenant-snapshot.ts';

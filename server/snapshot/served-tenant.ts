@@ -1,5 +1,5 @@
 /**
- * A tenant as a request holds it: looked up once, when it is decided who comes in, and at the newest snapshot whenever it is
+ * The tenant of a request: looked up once, by access control, and at the newest snapshot whenever it is
  * asked, however long the request's body took.
  */
 import { problem } from '../core/problems.ts';

@@ -1,10 +1,11 @@
 /**
- * Owns the snapshots that this server serves: loading, replacing them on NOTIFY (a hint) and by a slow poll of
+ * The snapshots that this server serves: loading, replacing them on NOTIFY (a hint) and by a slow poll of
  * revisions (the truth), acknowledging what is served, and knowing when it is too old to be served.
  */
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { type Listener, listen } from '../core/db/listen.ts';
+import { Drain } from '../core/drain.ts';
 import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
 import type { AnySnapshotPart, TenantSnapshot } from '../room/tenant-snapshot.ts';
@@ -37,7 +38,7 @@ export type Subscription = {
 export class Snapshots {
   readonly #options: SnapshotOptions;
   readonly #subscriptions: Subscription[] = [];
-  readonly #held = new Map<string, ServedTenant>();
+  readonly #served = new Map<string, ServedTenant>();
   readonly #isFresh = (tenant: string) => this.isFresh(tenant);
   /** Tenants being read, and whether another reading must follow. */
   readonly #reading = new Map<string, { done: Promise<void>; again: boolean }>();
@@ -45,10 +46,14 @@ export class Snapshots {
   readonly #behind = new Map<string, number>();
   readonly #unacknowledged = new Map<string, number>();
   readonly #waiter = new RevisionWaiter({
-    held: (tenant) => this.get(tenant)?.revision ?? 0,
+    current: (tenant) => this.get(tenant)?.revision ?? 0,
     read: (tenant) => this.refresh(tenant),
   });
-  #acknowledging: Promise<void> | undefined;
+  /** Records what is served; what comes while a record is being written goes with the next one. */
+  readonly #acknowledging = new Drain(
+    () => this.#unacknowledged.size > 0 && !this.#closed,
+    () => this.#acknowledgeWaiting(),
+  );
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #listener: Listener | undefined;
   #poll: NodeJS.Timeout | undefined;
@@ -69,9 +74,9 @@ export class Snapshots {
     const { database, server, clock } = this.#options;
     const askedAt = clock.monotonic();
     await database.system((tx) => heartbeat(tx, server));
-    for (const snapshot of await loadAll(this.#options)) this.#hold(snapshot);
+    for (const snapshot of await loadAll(this.#options)) this.#serve(snapshot);
     this.#confirmedAt = askedAt;
-    await this.#acknowledge();
+    await this.#acknowledging.run();
     this.#listener = listen({
       client: () => database.client(),
       channels: {
@@ -91,7 +96,7 @@ export class Snapshots {
 
   /** The tenant's snapshot, also when it is disabled; undefined when there is no such tenant. */
   get(tenant: string): TenantSnapshot | undefined {
-    return this.#held.get(tenant)?.newest;
+    return this.#served.get(tenant)?.newest;
   }
 
   /**
@@ -99,7 +104,7 @@ export class Snapshots {
    * @throws Problem stale when that cannot be said
    */
   served(tenant: string): ServedTenant | undefined {
-    const served = this.#held.get(tenant);
+    const served = this.#served.get(tenant);
     if (served === undefined && !this.isFresh(tenant)) throw problem('stale');
     return served;
   }
@@ -109,11 +114,11 @@ export class Snapshots {
   }
 
   get size(): number {
-    return this.#held.size;
+    return this.#served.size;
   }
 
   all(): TenantSnapshot[] {
-    return [...this.#held.values()].flatMap(({ newest }) => newest ?? []);
+    return [...this.#served.values()].flatMap(({ newest }) => newest ?? []);
   }
 
   /** Whether the state was confirmed with the database recently enough to answer from it. */
@@ -159,15 +164,15 @@ export class Snapshots {
     await this.#listener?.close();
     await this.#polling;
     await Promise.allSettled([...this.#reading.values()].map((reading) => reading.done));
-    await this.#acknowledging?.catch(() => {});
+    await this.#acknowledging.running?.catch(() => {});
     await this.#options.database.system((tx) => forgetServer(tx, this.#options.server)).catch(() => {});
   }
 
   #notified(payload: string): void {
     const at = payload.lastIndexOf(':');
     const tenant = payload.slice(0, at);
-    const held = this.get(tenant);
-    if (held !== undefined && held.revision >= Number(payload.slice(at + 1)) && held.active) return;
+    const current = this.get(tenant);
+    if (current !== undefined && current.revision >= Number(payload.slice(at + 1)) && current.active) return;
     this.refresh(tenant).catch(() => {}); // observed in #read; the poll tries again
   }
 
@@ -181,12 +186,12 @@ export class Snapshots {
         return;
       }
       if (this.get(tenant)?.revision === snapshot.revision && !full) return;
-      this.#hold(snapshot);
+      this.#serve(snapshot);
       const ms = performance.now() - started;
       this.#options.observe({ kind: 'snapshot_swapped', tenant, revision: snapshot.revision, ms, full });
-      this.#acknowledge().catch((error) =>
-        this.#options.observe({ kind: 'background_failed', task: 'acknowledge', error }),
-      );
+      this.#acknowledging
+        .run()
+        .catch((error) => this.#options.observe({ kind: 'background_failed', task: 'acknowledge', error }));
     } catch (error) {
       if (!this.#behind.has(tenant)) this.#behind.set(tenant, this.#options.clock.monotonic());
       this.#options.observe({ kind: 'snapshot_failed', tenant, error });
@@ -194,22 +199,22 @@ export class Snapshots {
     }
   }
 
-  #hold(snapshot: TenantSnapshot): void {
-    const served = this.#held.get(snapshot.tenant);
+  #serve(snapshot: TenantSnapshot): void {
+    const served = this.#served.get(snapshot.tenant);
     if (served?.newest?.tenantCreatedAt === snapshot.tenantCreatedAt) served.newest = snapshot;
     else {
       // Requests that an erased tenant let in are not its successor's.
       this.#drop(snapshot.tenant);
-      this.#held.set(snapshot.tenant, new ServedTenant(snapshot, this.#isFresh));
+      this.#served.set(snapshot.tenant, new ServedTenant(snapshot, this.#isFresh));
     }
     this.#unacknowledged.set(snapshot.tenant, snapshot.revision);
     this.#waiter.arrived(snapshot.tenant);
   }
 
   #drop(tenant: string): boolean {
-    const served = this.#held.get(tenant);
+    const served = this.#served.get(tenant);
     if (served !== undefined) served.newest = undefined;
-    return this.#held.delete(tenant);
+    return this.#served.delete(tenant);
   }
 
   /** The slow truth: asks for every tenant's revision, reads what differs, and says that this server lives. */
@@ -227,51 +232,43 @@ export class Snapshots {
     try {
       const rows = await database.system(async (tx) => {
         if (await heartbeat(tx, server)) {
-          for (const held of this.all()) this.#unacknowledged.set(held.tenant, held.revision);
+          for (const current of this.all()) this.#unacknowledged.set(current.tenant, current.revision);
         }
         return readTenantRevisions(tx);
       });
       const known = new Set(rows.map((row) => row.tenant));
       const differing = rows.filter((row) => {
-        const held = this.get(row.tenant);
-        if (held === undefined) return row.revision > 0;
-        return held.revision !== row.revision || held.tenantCreatedAt !== row.created_at;
+        const current = this.get(row.tenant);
+        if (current === undefined) return row.revision > 0;
+        return current.revision !== row.revision || current.tenantCreatedAt !== row.created_at;
       });
-      const gone = [...this.#held.keys()].filter((tenant) => !known.has(tenant));
+      const gone = [...this.#served.keys()].filter((tenant) => !known.has(tenant));
       await Promise.allSettled([...differing.map((row) => row.tenant), ...gone].map((tenant) => this.refresh(tenant)));
       this.#confirmedAt = askedAt;
-      if (this.#unacknowledged.size > 0) await this.#acknowledge();
+      if (this.#unacknowledged.size > 0) await this.#acknowledging.run();
     } catch (error) {
       if (!this.#closed) observe({ kind: 'snapshot_failed', error });
       if (!this.isFresh()) observe({ kind: 'snapshot_stale', sinceMs: clock.monotonic() - this.#confirmedAt });
     }
   }
 
-  /** Records what is served; what comes while a record is being written goes with the next one. */
-  async #acknowledge(): Promise<void> {
-    if (this.#acknowledging) return this.#acknowledging;
-    this.#acknowledging = (async () => {
-      while (this.#unacknowledged.size > 0 && !this.#closed) {
-        const batch = new Map(this.#unacknowledged);
-        this.#unacknowledged.clear();
-        try {
-          await this.#options.database.system((tx) => acknowledge(tx, this.#options.server, batch));
-        } catch (error) {
-          for (const [tenant, revision] of batch) {
-            if (!this.#unacknowledged.has(tenant)) this.#unacknowledged.set(tenant, revision);
-          }
-          throw error;
-        }
+  async #acknowledgeWaiting(): Promise<void> {
+    if (this.#unacknowledged.size === 0 || this.#closed) return;
+    const batch = new Map(this.#unacknowledged);
+    this.#unacknowledged.clear();
+    try {
+      await this.#options.database.system((tx) => acknowledge(tx, this.#options.server, batch));
+    } catch (error) {
+      for (const [tenant, revision] of batch) {
+        if (!this.#unacknowledged.has(tenant)) this.#unacknowledged.set(tenant, revision);
       }
-    })().finally(() => {
-      this.#acknowledging = undefined;
-    });
-    return this.#acknowledging;
+      throw error;
+    }
   }
 
   async #withdraw(tenants: string[]): Promise<void> {
     // One that is being written would come after the withdrawal, and speak for a successor of the same code.
-    await this.#acknowledging?.catch(() => {});
+    await this.#acknowledging.running?.catch(() => {});
     for (const tenant of tenants) this.#unacknowledged.delete(tenant);
     await this.#options.database.system((tx) => withdraw(tx, this.#options.server, tenants));
   }

@@ -1,4 +1,3 @@
-/** All SQL of the snapshot room. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { column, sql } from '../core/db/sql.ts';
@@ -23,7 +22,7 @@ export async function forgetServer(tx: Transaction, server: string): Promise<voi
   await tx.run(sql`delete from accord.server where id = ${server}`);
 }
 
-/** Records the revisions that this server serves from now on, and tells whoever waits for them. */
+/** Records the revisions that this server serves from now on, and notifies those who wait for them. */
 export async function acknowledge(tx: Transaction, server: string, served: ReadonlyMap<string, number>): Promise<void> {
   const all = [...served];
   const list = sql`unnest(${column.texts(all, ([tenant]) => tenant)}, ${column.bigints(all, ([, revision]) => revision)})
@@ -39,7 +38,7 @@ export async function acknowledge(tx: Transaction, server: string, served: Reado
     from ${list}`);
 }
 
-/** A tenant that is gone is served by nobody. */
+/** No server serves a deleted tenant. */
 export async function withdraw(tx: Transaction, server: string, tenants: readonly string[]): Promise<void> {
   await tx.run(sql`delete from accord.server_revision where server = ${server} and tenant = any(${tenants}::text[])`);
 }

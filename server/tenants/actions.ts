@@ -4,7 +4,15 @@ import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
-import { claim, claimDeletion, describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
+import {
+  checkDeletionOwnership,
+  checkOwnership,
+  describeOwner,
+  isSameObject,
+  type Owner,
+  type Writer,
+} from '../core/ownership.ts';
+import { counted } from '../core/text.ts';
 import type { TenantRows } from '../room/tenant-rows.ts';
 import { tenantProblem } from './problems.ts';
 import type { TenantSpec } from './schema.ts';
@@ -38,7 +46,7 @@ export async function putTenant(
   const create = (tx: Transaction) => insertTenant(tx, tenant, spec, writer);
   const put = async (unit: TenantUnit) => {
     const { tx, tenantRow: row } = unit;
-    const claimed = claim(row.owner, writer);
+    const ownership = checkOwnership(row.owner, writer);
     const same =
       isDeepStrictEqual(row.spec, spec) && row.state === 'active' && isDeepStrictEqual(row.owner, writer.owner);
     for (const rows of services.rows) {
@@ -48,7 +56,7 @@ export async function putTenant(
     if (secrets !== undefined) await storeSecrets(services.encrypter, unit, secrets, writer);
     if (row.revision > 0 && same) return;
     await updateTenant(tx, tenant, { spec, state: 'active' }, writer);
-    unit.changed('tenant', tenant, claimed === 'adopted' ? 'adopt' : 'put');
+    unit.changed('tenant', tenant, ownership === 'adopted' ? 'adopt' : 'put');
   };
   return services.write(tenant, writer, put, create);
 }
@@ -61,7 +69,7 @@ export async function disableTenant(
 ): Promise<ConfigWritten<void>> {
   return services.write(tenant, writer, async (unit) => {
     const { tx, tenantRow: row } = unit;
-    claimDeletion(row.owner, writer);
+    checkDeletionOwnership(row.owner, writer);
     if (row.state === 'disabled') return;
     await updateTenant(tx, tenant, { spec: row.spec, state: 'disabled' }, writer);
     unit.changed('tenant', tenant, 'disable');
@@ -99,7 +107,7 @@ export async function eraseTenant(services: TenantServices, writer: Writer, tena
   await database.tenant(tenant, async (tx) => {
     await checkChildless(rows, tx, tenant);
     await deleteTenant(tx, tenant);
-    // Types went with the tenant, and that waited for whoever was writing records of them.
+    // The tenant's types were deleted with it, after waiting for writers of their records.
     for (const { removeRest } of rows) await removeRest?.(tx, tenant);
   });
   for (const { removeAfter } of rows) {
@@ -113,5 +121,7 @@ async function checkChildless(rows: readonly TenantRows[], tx: Transaction, tena
   const counts = await Promise.all(rows.map(({ countOfManifests }) => countOfManifests?.(tx, tenant) ?? 0));
   const children = counts.reduce((sum, count) => sum + count, 0);
   if (children > 0)
-    throw tenantProblem('tenant_has_children', { detail: `${children} objects still name this tenant.` });
+    throw tenantProblem('tenant_has_children', {
+      detail: `${counted(children, 'manifest')} must be deleted before this tenant.`,
+    });
 }

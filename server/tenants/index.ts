@@ -1,6 +1,5 @@
 /**
  * The tenants room: tenants, their lock and their revision counter, by which server/writes writes configuration.
- * Owns accord.tenant, accord.config_change and accord.tenant_secret.
  */
 
 export { disableTenant, eraseTenant, putTenant, type TenantServices, transferTenant } from './actions.ts';

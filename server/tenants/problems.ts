@@ -4,6 +4,6 @@ export const tenantProblem = defineProblems({
   tenant_has_children: {
     status: 409,
     title: 'Tenant has children',
-    when: 'The tenant is deleted only when no policy, issuer or other object of it is left.',
+    when: 'The tenant cannot be deleted while policies, issuers or other objects belong to it.',
   },
 });

@@ -1,4 +1,3 @@
-/** Registers the tenants room. */
 import { defineRoom, fromAbove, tenantRowsOf } from '../room/room.ts';
 import { tenantProblem } from './problems.ts';
 import { resourceKinds } from './resource-kind.ts';
@@ -11,7 +10,6 @@ export const tenantsRoom = defineRoom({
     const write = fromAbove<WriteTenant>('write');
     return { database, clock, encrypter, rows: tenantRowsOf(rooms), write: write.call, provideWrite: write.provide };
   },
-  writtenByOperator: true,
   resourceKinds,
   problems: tenantProblem,
 });

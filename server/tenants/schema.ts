@@ -1,4 +1,4 @@
-/** Shapes of the tenants room. The spec is the custom resource's: it was checked at the door that it came through. */
+/** Shapes of the tenants room. The spec is the custom resource's: whoever passes it here has validated it. */
 import { type Static, Type } from 'typebox';
 import type { TenantSpec } from '../../crds/index.ts';
 import { Instant, Json } from '../core/db/rows.ts';

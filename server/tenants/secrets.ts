@@ -1,5 +1,5 @@
 /**
- * Owns the values of the Secrets that a Tenant refers to, such as its mail server's password: encrypted in accord.tenant_secret,
+ * The values of the Secrets that a Tenant refers to, such as its mail server's password: encrypted in accord.tenant_secret,
  * written in the config write of the Tenant, and told by a keyed digest whether they changed.
  */
 

@@ -1,4 +1,3 @@
-/** All SQL of the tenants room. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant } from '../core/db/rows.ts';
@@ -12,7 +11,7 @@ export function readTenant(tx: Transaction, tenant: string): Promise<TenantRow |
   return tx.maybe(TenantRow, sql`select ${columns} from accord.tenant where tenant = ${tenant}`);
 }
 
-/** The tenant, which nobody erases until the end of the transaction. To be held before any of its types. */
+/** The tenant, which cannot be erased until the end of the transaction. To be locked before any of its types. */
 export function lockForShare(tx: Transaction, tenant: string): Promise<TenantRow | undefined> {
   return tx.maybe(TenantRow, sql`select ${columns} from accord.tenant where tenant = ${tenant} for key share`);
 }

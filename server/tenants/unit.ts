@@ -1,5 +1,5 @@
 /**
- * Shapes of a write of configuration. server/writes makes the unit; that room stands above this one, so this room's own
+ * Shapes of a write of configuration. server/writes makes the unit; that room comes after this one, so this room's own
  * actions get the function from services.ts.
  */
 import type { Transaction } from '../core/db/database.ts';
@@ -10,7 +10,7 @@ export type TenantUnit = {
   readonly tx: Transaction;
   /** The tenant's code. */
   readonly tenant: string;
-  /** The tenant, locked: nobody else writes its configuration until the transaction ends. */
+  /** The tenant, locked: its configuration has no other writer until the transaction ends. */
   readonly tenantRow: TenantRow;
   /** The revision that this write makes, if it changes anything. */
   readonly revision: number;

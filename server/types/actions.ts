@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { claim, claimDeletion, type Owner, type Writer } from '../core/ownership.ts';
+import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { checkIfMatch } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
@@ -53,16 +53,16 @@ export async function putEntityType(
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readEntityType(unit.tx, tenant, name);
     if (row !== undefined && row.kind !== kind) {
-      throw typeProblem('type_name_taken', { detail: `There is a type of ${row.kind}s called ${name}.` });
+      throw typeProblem('type_name_taken', { detail: `${name} is already the name of a type of ${row.kind}s.` });
     }
-    const claimed = claim(row?.owner, writer, unit.tenantRow.spec.configAuthority);
+    const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.revision);
     if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
       return { revision: row.revision };
     if (row === undefined) await checkQuota(unit, 'entity');
     if (options.dryRun) return { revision: row?.revision ?? 0 };
     await upsertEntityType(unit.tx, tenant, { name, kind, spec, revision: unit.revision }, writer);
-    unit.changed(`${kind}_type`, name, claimed === 'adopted' ? 'adopt' : 'put');
+    unit.changed(`${kind}_type`, name, ownership === 'adopted' ? 'adopt' : 'put');
     return { revision: unit.revision };
   });
 }
@@ -82,10 +82,10 @@ export async function deleteEntityType(
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readEntityType(unit.tx, tenant, name, 'delete');
     if (row === undefined || row.kind !== kind) return missing(writer);
-    claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
+    checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
     const use = await usesOfEntityType(unit.tx, tenant, name);
-    if (use !== undefined) throw typeProblem('type_in_use', { detail: `There is left: ${use}.` });
+    if (use !== undefined) throw typeProblem('type_in_use', { detail: `The type is still used by ${use}.` });
     await removeEntityType(unit.tx, tenant, name);
     unit.changed(`${kind}_type`, name, 'delete');
   });
@@ -125,7 +125,11 @@ export async function putRelationshipType(
 ): Promise<ConfigWritten<{ revision: number }>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readRelationshipType(unit.tx, tenant, key);
-    const claimed = claim(row?.retired ? undefined : row?.owner, writer, unit.tenantRow.spec.configAuthority);
+    const ownership = checkOwnership(
+      row?.retired ? undefined : row?.owner,
+      writer,
+      unit.tenantRow.spec.configAuthority,
+    );
     checkIfMatch(options.ifMatch, row?.revision);
     const same = row && !row.retired && isDeepStrictEqual(row.spec, spec);
     if (same && isDeepStrictEqual(row.owner, writer.owner)) return { revision: row.revision };
@@ -133,7 +137,7 @@ export async function putRelationshipType(
     await checkQuota(unit, 'relationship', together.length + (row === undefined ? 1 : 0));
     if (options.dryRun) return { revision: row?.revision ?? 0 };
     await upsertRelationshipType(unit.tx, tenant, { key, spec, revision: unit.revision }, writer);
-    unit.changed('relationship_type', typeKeyOf(key), claimed === 'adopted' ? 'adopt' : 'put');
+    unit.changed('relationship_type', typeKeyOf(key), ownership === 'adopted' ? 'adopt' : 'put');
     for (const peer of together) {
       await upsertRelationshipType(unit.tx, tenant, { ...peer, revision: unit.revision }, peer.writer);
       unit.changed('relationship_type', typeKeyOf(peer.key), 'put', undefined, peer.writer.actor);
@@ -158,7 +162,7 @@ export async function deleteRelationshipType(
     const row = await readRelationshipType(unit.tx, tenant, key, 'delete');
     const byApi = writer.owner.source === 'api';
     if (row === undefined || (row.retired && !byApi)) return missing(writer);
-    claimDeletion(row.owner, writer, unit.tenantRow.spec.configAuthority);
+    checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
     const now = unit.nowText;
     const uses = await usesOfRelationshipType(unit.tx, tenant, key, now);
@@ -169,7 +173,7 @@ export async function deleteRelationshipType(
       }
       return;
     }
-    if (byApi) throw typeProblem('type_in_use', { detail: `There is left: ${uses.use}.` });
+    if (byApi) throw typeProblem('type_in_use', { detail: `The type is still used by ${uses.use}.` });
     await retireRelationshipType(unit.tx, tenant, key, unit.revision, writer);
     unit.changed('relationship_type', typeKeyOf(key), 'retire');
   });
@@ -195,7 +199,7 @@ export function transferRelationshipType(
 /** @throws Problem type_quota_reached */
 async function checkQuota({ tx, tenant }: ConfigUnit, table: 'entity' | 'relationship', more = 1): Promise<void> {
   if (more === 0 || (await countTypes(tx, tenant, table)) + more <= limits.typesMax) return;
-  throw typeProblem('type_quota_reached', { detail: `A tenant may have ${limits.typesMax} of them.` });
+  throw typeProblem('type_quota_reached', { detail: `A tenant can have at most ${limits.typesMax} of them.` });
 }
 
 function missing(writer: Writer): void {

@@ -1,6 +1,6 @@
 /**
  * The types room: which types of actors, resources and relationships a tenant has. Configuration, served from the
- * snapshot. Owns accord.entity_type and accord.relationship_type.
+ * snapshot.
  */
 export {
   deleteEntityType,
@@ -25,10 +25,11 @@ export {
 } from './rules.ts';
 export type { EntityKind, EntityTypeSpec, Inheritance, RelationshipTypeRow, Types } from './schema.ts';
 export {
-  holdRelationshipTypes,
   loadEntityTypes,
   loadRelationshipTypes,
   loadTypesTouching,
+  lockRelationshipTypes,
   readEntityType,
+  readRelationshipType,
 } from './store.ts';
 export type { Peers } from './together.ts';

@@ -1,11 +1,11 @@
 import { defineProblems } from '../core/problems.ts';
 
 export const typeProblem = defineProblems({
-  type_not_found: { status: 404, title: 'Type not found', when: 'The tenant has no type of this name.' },
+  type_not_found: { status: 404, title: 'Type not found', when: 'The tenant has no type with this name.' },
   type_name_invalid: {
     status: 400,
     title: 'Invalid type name',
-    when: 'A type name is 1 to 63 letters, digits, _ and -, beginning with a letter; a relationship type is From:relationship:To.',
+    when: 'A type name has 1 to 63 letters, digits, _ and -, and starts with a letter; a relationship type is named From:relationship:To.',
   },
   type_name_taken: {
     status: 409,
@@ -15,12 +15,12 @@ export const typeProblem = defineProblems({
   type_unknown: {
     status: 400,
     title: 'Unknown type',
-    when: 'The request names a type of actor, resource or relationship that the tenant does not have.',
+    when: 'The request names an actor, resource or relationship type that the tenant does not have.',
   },
   type_in_use: {
     status: 409,
     title: 'Type in use',
-    when: 'Relationship types, relationships, actors or resources of this type are left.',
+    when: 'Relationship types, relationships, actors or resources still use this type.',
   },
-  type_quota_reached: { status: 409, title: 'Too many types', when: 'The tenant has as many types as it may.' },
+  type_quota_reached: { status: 409, title: 'Too many types', when: 'The tenant has the maximum number of types.' },
 });

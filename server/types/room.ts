@@ -1,4 +1,3 @@
-/** Registers the types room. */
 import { countOfManifests } from '../core/db/owned.ts';
 import { defineRoom } from '../room/room.ts';
 import { byTenant, snapshotPart } from '../room/tenant-snapshot.ts';
@@ -23,7 +22,6 @@ export const typesRoom = defineRoom({
   create(_ground, use): TypeRouteServices {
     return { ...use(writesRoom), served: use(snapshotRoom).served };
   },
-  writtenByOperator: true,
   resourceKinds,
   routes: registerTypeRoutes,
   openapiTag: 'Types',

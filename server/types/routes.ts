@@ -32,11 +32,13 @@ import { loadEntityTypes, loadRelationshipTypes } from './store.ts';
 
 const TypeParams = Type.Object({ tenant: Type.String(), type: Type.String() });
 const dryRun = Type.Optional(
-  Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'true: check, store nothing.' }),
+  Type.Union([Type.Literal('true'), Type.Literal('false')], {
+    description: 'true: validate the request without storing it.',
+  }),
 );
 
-const readers = { access: { door: 'config', roles } } as const;
-const writers = { access: { door: 'config', roles: ['security-admin', 'config-editor'] } } as const;
+const readers = { access: { api: 'config', roles } } as const;
+const writers = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
 export type TypeRouteServices = TypeServices & ConfigServing;
 
@@ -45,6 +47,7 @@ type Row = { revision: number; owner: Owner; updated_at: string; updated_by: str
 type Family = {
   path: string;
   noun: string;
+  plural: string;
   body: TSchema;
   view: TSchema;
   list(tx: Transaction, tenant: string): Promise<string[]>;
@@ -67,7 +70,8 @@ export function registerTypeRoutes(app: App, services: TypeRouteServices): void 
 function entityFamily(services: TypeServices, kind: EntityKind): Family {
   return {
     path: `${kind}-types`,
-    noun: `${kind} type`,
+    noun: kind === 'actor' ? 'an actor type' : 'a resource type',
+    plural: `${kind} types`,
     body: EntityTypeBody,
     view: EntityTypeView,
     list: async (tx, tenant) => (await loadEntityTypes(tx, tenant, kind)).map((row) => row.name),
@@ -84,7 +88,8 @@ function entityFamily(services: TypeServices, kind: EntityKind): Family {
 function relationshipFamily(services: TypeServices): Family {
   return {
     path: 'relationship-types',
-    noun: 'relationship type',
+    noun: 'a relationship type',
+    plural: 'relationship types',
     body: RelationshipTypeBody,
     view: RelationshipTypeView,
     list: async (tx, tenant) =>
@@ -112,7 +117,7 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     method: 'GET',
     url: `/tenants/:tenant/${family.path}/:type`,
     config: readers,
-    schema: { summary: `Read a ${family.noun}`, params: TypeParams, response: { 200: family.view } },
+    schema: { summary: `Read ${family.noun}`, params: TypeParams, response: { 200: family.view } },
     handler: async (request, reply) => {
       const { tenant, type } = request.params;
       const { row, shown } = await services.database.read(tenant, (tx) => family.read(tx, tenant, type));
@@ -126,7 +131,7 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     config: writers,
     bodyLimit: limits.configBodyBytesMax,
     schema: {
-      summary: `Create or replace a ${family.noun}`,
+      summary: `Create or replace ${family.noun}`,
       params: TypeParams,
       headers: IfMatch,
       querystring: Type.Object({ dryRun }, { additionalProperties: false }),
@@ -146,7 +151,7 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     url: `/tenants/:tenant/${family.path}/:type`,
     config: writers,
     schema: {
-      summary: `Remove a ${family.noun} that is not in use`,
+      summary: `Remove ${family.noun} that is not in use`,
       params: TypeParams,
       headers: IfMatch,
       response: { 200: Empty },
@@ -165,7 +170,7 @@ function registerList(app: App, services: TypeRouteServices, family: Family): vo
     url: `/tenants/:tenant/${family.path}`,
     config: readers,
     schema: {
-      summary: `List ${family.noun}s`,
+      summary: `List ${family.plural}`,
       params: TenantParams,
       querystring: WholeQuery,
       response: { 200: NamesPage },

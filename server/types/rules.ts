@@ -1,4 +1,4 @@
-/** Owns the rules of types, pure: names, specs, and what inheritance makes of them for decisions. */
+/** The rules of types, pure: names, specs, and what inheritance makes of them for decisions. */
 import {
   type Attribute,
   apiVersion,

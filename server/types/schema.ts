@@ -10,9 +10,7 @@ export type EntityKind = 'actor' | 'resource';
 const AttributeBody = Type.Object(
   {
     type: Type.Enum(['string', 'number', 'boolean', 'date'], { description: 'A date is an RFC 3339 instant.' }),
-    required: Type.Optional(
-      Type.Boolean({ description: 'Whether everything of the type must have it; false if absent.' }),
-    ),
+    required: Type.Optional(Type.Boolean({ description: 'Whether the attribute is required. Default: false.' })),
   },
   { additionalProperties: false },
 );
@@ -24,7 +22,7 @@ export const EntityTypeBody = Type.Object(
       Type.Record(Type.String({ pattern: patterns.attributeName.source }), AttributeBody, {
         additionalProperties: false,
         maxProperties: limits.typeAttributesMax,
-        description: 'Attributes by name. Others are refused, and without this all are.',
+        description: 'Attributes by name. All others are refused. If absent, all attributes are refused.',
       }),
     ),
   },
@@ -66,7 +64,7 @@ export const RelationshipTypeBody = Type.Object(
 export type RelationshipTypeBody = Static<typeof RelationshipTypeBody>;
 
 const about = {
-  revision: Type.Integer({ description: "The tenant's revision that made it so." }),
+  revision: Type.Integer({ description: "The tenant's revision that last changed it." }),
   updatedAt: Type.String({ format: 'date-time' }),
   updatedBy: Type.String(),
   managedBy: Type.String({ description: '`api`, or the manifest that owns it.' }),
@@ -78,7 +76,9 @@ export const RelationshipTypeView = Type.Object({
   to: Type.String(),
   ...fields,
   retired: Type.Optional(
-    Type.Boolean({ description: 'true: its manifest is gone, relationships are left, and no new ones are made.' }),
+    Type.Boolean({
+      description: 'true: the manifest was deleted while relationships of the type exist. No new ones can be created.',
+    }),
   ),
   ...about,
 });

@@ -1,4 +1,3 @@
-/** All SQL of the types room. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
@@ -18,14 +17,14 @@ const entityColumns = sql`tenant, name, kind, spec, revision, owner, updated_at,
 const relationshipColumns = sql`tenant, from_type, name, to_type, spec, retired, revision, owner, updated_at, updated_by`;
 const Found = Type.Object({ found: Type.Boolean() });
 
-/** @param hold `delete`: for the rest of the transaction nobody writes records of the type; `use`: nobody removes it */
+/** @param lockFor `delete`: for the rest of the transaction nobody writes records of the type; `use`: nobody removes it */
 export function readEntityType(
   tx: Transaction,
   tenant: string,
   name: string,
-  hold?: 'delete' | 'use',
+  lockFor?: 'delete' | 'use',
 ): Promise<EntityTypeRow | undefined> {
-  const lock = hold === 'delete' ? sql`for update` : hold === 'use' ? sql`for key share` : none;
+  const lock = lockFor === 'delete' ? sql`for update` : lockFor === 'use' ? sql`for key share` : none;
   return tx.maybe(
     EntityTypeRow,
     sql`select ${entityColumns} from accord.entity_type where tenant = ${tenant} and name = ${name} ${lock}`,
@@ -83,21 +82,21 @@ export function readRelationshipType(
   tx: Transaction,
   tenant: string,
   { from, name, to }: TypeKey,
-  hold?: 'delete',
+  lockFor?: 'delete',
 ): Promise<RelationshipTypeRow | undefined> {
   return tx.maybe(
     RelationshipTypeRow,
     sql`select ${relationshipColumns} from accord.relationship_type
       where tenant = ${tenant} and from_type = ${from} and name = ${name} and to_type = ${to}
-      ${hold === undefined ? none : sql`for update`}`,
+      ${lockFor === undefined ? none : sql`for update`}`,
   );
 }
 
 /**
- * The relationship types of these keys, held until the end of the transaction: nobody removes them.
+ * The relationship types of these keys, locked until the end of the transaction: nobody removes them.
  * @param which all; or only those with maxPerTarget, and nobody else writes relationships of these meanwhile
  */
-export async function holdRelationshipTypes(
+export async function lockRelationshipTypes(
   tx: Transaction,
   tenant: string,
   keys: readonly TypeKey[],
@@ -151,7 +150,7 @@ export async function upsertRelationshipType(
       owner = excluded.owner, retired = false, updated_at = now(), updated_by = excluded.updated_by`);
 }
 
-/** Keeps the type for the relationships that are left; nobody owns it any more. */
+/** Keeps the type, without an owner, for the relationships that are left. */
 export async function retireRelationshipType(
   tx: Transaction,
   tenant: string,

@@ -1,9 +1,9 @@
 /**
- * Owns what ties relationship types together: which types one of them names, which may be written with it, and which are
+ * What ties relationship types together: which types one of them names, which may be written with it, and which are
  * in use by others. Two that are inherited through one another can only be made, and only be removed, together.
  */
 import type { Transaction } from '../core/db/database.ts';
-import { claim, type Writer } from '../core/ownership.ts';
+import { checkOwnership, type Writer } from '../core/ownership.ts';
 import type { ConfigUnit } from '../writes/index.ts';
 import { typeProblem } from './problems.ts';
 import { parseTypeKey, typeKeyOf } from './rules.ts';
@@ -41,7 +41,7 @@ export async function resolveReferences(
       if (isComing(name) || (await readRelationshipType(tx, tenant, key)) !== undefined) continue;
       const peer = peers(name);
       if (peer === undefined) throw unknown(one === first, `There is no relationship type ${name}`, one, pointer);
-      claim(undefined, peer.writer, tenantRow.spec.configAuthority);
+      checkOwnership(undefined, peer.writer, tenantRow.spec.configAuthority);
       await requireEnds(tx, tenant, { key, spec: peer.spec });
       together.push({ key, ...peer });
     }
@@ -61,7 +61,7 @@ async function requireEnds(tx: Transaction, tenant: string, { key }: Named): Pro
   for (const type of [key.from, key.to]) {
     if ((await readEntityType(tx, tenant, type, 'use')) !== undefined) continue;
     throw typeProblem('type_unknown', {
-      detail: `There is no type of actors or resources called ${type}, which ${typeKeyOf(key)} names.`,
+      detail: `There is no actor or resource type ${type}, which ${typeKeyOf(key)} names.`,
     });
   }
 }

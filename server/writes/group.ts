@@ -1,8 +1,10 @@
 /**
  * Group commit: what is asked for one tenant while others are being written goes together in the next transaction, with one
- * commit for all. What failed together is written one by one, because it may be the fault of one of them.
+ * commit for all. What failed together is written one by one, because it may be the fault of one of them; not so when the
+ * database is away.
  */
 import { takeFitting } from '../core/batch-loader.ts';
+import { isDatabaseLost } from '../core/db/errors.ts';
 import type { RecordWritten } from './write.ts';
 
 type GroupOptions<Item, Result> = {
@@ -59,7 +61,17 @@ export class GroupCommit<Item, Result> {
   }
 
   async #apart(tenant: string, group: readonly Waiting<Item, Result>[], error: unknown): Promise<void> {
-    if (group.length === 1) return group[0]?.reject(error);
-    for (const one of group) await this.#together(tenant, [one]).catch(one.reject);
+    if (group.length === 1 || isDatabaseLost(error)) {
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    for (const [i, one] of group.entries()) {
+      try {
+        await this.#together(tenant, [one]);
+      } catch (failure) {
+        one.reject(failure);
+        if (isDatabaseLost(failure)) return this.#apart(tenant, group.slice(i + 1), failure);
+      }
+    }
   }
 }

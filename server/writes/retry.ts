@@ -1,14 +1,7 @@
-/** Repeats a transaction that Postgres ended for the sake of another one. */
+/** Retries a transaction that Postgres ended because of a deadlock or a serialization failure. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isConflict } from '../core/db/errors.ts';
 import { limits } from '../core/limits.ts';
-
-/** serialization_failure and deadlock_detected: nothing was written, and the same may succeed when it is done again. */
-const CONFLICTS: ReadonlySet<unknown> = new Set(['40001', '40P01']);
-
-export function isConflict(error: unknown): boolean {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
-  return CONFLICTS.has(code) || CONFLICTS.has(cause?.code);
-}
 
 /** Two that met each other do not meet again at once. @param random 0 to 1 */
 export function pauseMs(made: number, random: number): number {

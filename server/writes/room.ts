@@ -1,7 +1,5 @@
-/** Registers the writes room. */
 import { defineRoom } from '../room/room.ts';
 import { tenantsRoom } from '../tenants/index.ts';
-import type { EventSink } from './events.ts';
 import { tenantWriter } from './tenant-writer.ts';
 import type { WriteServices } from './unit.ts';
 
@@ -9,7 +7,7 @@ export const writesRoom = defineRoom({
   name: 'writes',
   tables: [],
   create({ database, clock, encrypter, events }, use): WriteServices {
-    const services = { database, clock, tagger: encrypter, events: events as EventSink | undefined };
+    const services = { database, clock, tagger: encrypter, events };
     use(tenantsRoom).provideWrite(tenantWriter(services));
     return services;
   },

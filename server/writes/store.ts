@@ -1,4 +1,3 @@
-/** All SQL of the writes room. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { sql } from '../core/db/sql.ts';

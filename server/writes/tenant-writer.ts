@@ -1,4 +1,4 @@
-/** How the tenants room, which stands below this one, writes its own rows. */
+/** How the tenants room, which comes before this one, writes its own rows. */
 import { authorOf } from '../core/author.ts';
 import type { WriteTenant } from '../tenants/index.ts';
 import type { ConfigWriteServices } from './unit.ts';

@@ -1,4 +1,4 @@
-/** Gives a row of configuration to another owner. */
+/** Transfers a row of configuration to another owner. */
 import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';

@@ -7,9 +7,9 @@ import type { Author, By } from '../core/author.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { appendEntries, type RegisterEntry } from '../ledger/index.ts';
-import { comeBack, type Tagger } from '../pseudonyms/index.ts';
+import { type Tagger, unmarkErased } from '../pseudonyms/index.ts';
+import type { EventSink, EventType, Requested, TenantEvent } from '../room/events.ts';
 import { advanceRevision, type TenantRow, type TenantUnit } from '../tenants/index.ts';
-import type { EventData, EventSink, EventType, TenantEvent } from './events.ts';
 import { readTransactionRevision } from './store.ts';
 
 export type ConfigWriteServices = { database: Database; clock: Clock; events?: EventSink | undefined };
@@ -20,7 +20,8 @@ type Timed = {
   readonly now: number;
   /** The same, as RFC 3339. */
   readonly nowText: string;
-  emit<Type extends EventType>(type: Type, data: EventData[Type]): void;
+  /** @param type one that the room of the action states */
+  emit<Data>(type: EventType<Data>, data: NoInfer<Data> & Requested): void;
 };
 
 /** Of a write of configuration. */
@@ -33,7 +34,7 @@ export type RecordUnit = Timed & {
   /** Entries of the consent ledger. */
   register(entries: readonly RegisterEntry[]): void;
   /** Records are written about these: those that were erased are known again. @throws Problem actor_being_erased */
-  comeBack(entities: readonly { type: string; id: string }[]): Promise<void>;
+  unmarkErased(entities: readonly { type: string; id: string }[]): Promise<void>;
   /** The same unit, for an author that is known only inside of it. */
   as(by: By): AuditedUnit;
 };
@@ -108,12 +109,12 @@ export class Unit implements ConfigUnit, AuditedUnit {
     for (const entry of entries) this.#registered.push(entry);
   }
 
-  emit<Type extends EventType>(type: Type, data: EventData[Type]): void {
-    this.events.push({ type, tenant: this.tenant, time: this.now, data } as TenantEvent);
+  emit<Data>({ name }: EventType<Data>, data: NoInfer<Data> & Requested): void {
+    this.events.push({ type: name, tenant: this.tenant, time: this.now, data });
   }
 
-  comeBack(entities: readonly { type: string; id: string }[]): Promise<void> {
-    return comeBack(this.#services.tagger as Tagger, this.tx, this.tenant, entities);
+  unmarkErased(entities: readonly { type: string; id: string }[]): Promise<void> {
+    return unmarkErased(this.#services.tagger as Tagger, this.tx, this.tenant, entities);
   }
 
   /** Writes what the work stated, with the next revision of the tenant where it changed anything; in one round trip. */

@@ -6,10 +6,10 @@
 
 import type { AuditedAuthor, Author } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { claimAll, type Once } from '../core/once.ts';
+import { type Once, reserveAll } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
 import type { Tagger } from '../pseudonyms/index.ts';
-import { holdErasing, holdWrites } from '../pseudonyms/index.ts';
+import { lockErasingExclusive, lockErasingShared } from '../pseudonyms/index.ts';
 import { type ConfigWritten, lockForUpdate } from '../tenants/index.ts';
 import { retried } from './retry.ts';
 import {
@@ -34,7 +34,7 @@ export type ConfigOptions<R> = {
 };
 
 export type RecordOptions = {
-  /** `records`: nobody begins to erase a person meanwhile. `erasing`: for who begins to; all who write records wait. */
+  /** `records`: no erasure of a person starts meanwhile. `erasing`: starts one; all writers of records wait. */
   locks: 'records' | 'erasing';
 };
 
@@ -89,7 +89,7 @@ async function writeConfig<T, R>(
   work: (unit: Unit, known: R) => Promise<T>,
 ): Promise<ConfigWritten<T>> {
   const { tx, tenant } = unit;
-  if (once !== undefined) await claimAll(tx, keysOf(once));
+  if (once !== undefined) await reserveAll(tx, keysOf(once));
   await create?.(tx);
   const [row, known] = await Promise.all([lockForUpdate(tx, tenant), read?.(tx)]);
   if (row === undefined) throw problem('tenant_not_found');
@@ -105,11 +105,11 @@ async function writeRecords<T>(
   work: (unit: Unit) => Promise<T>,
 ): Promise<RecordWritten<T>> {
   const { tx, tenant } = unit;
-  const holding = locks === 'erasing' ? holdErasing(tx, tenant) : holdWrites(tx, tenant);
+  const locking = locks === 'erasing' ? lockErasingExclusive(tx, tenant) : lockErasingShared(tx, tenant);
   const keys = once === undefined ? [] : keysOf(once);
-  if (keys.length > 0) await Promise.all([holding, claimAll(tx, keys)]);
+  if (keys.length > 0) await Promise.all([locking, reserveAll(tx, keys)]);
   // The work's first statements go behind the lock without waiting for its answer.
-  const [, , result] = await Promise.all([holding, user && unit.comeBack([user]), work(unit)]);
+  const [, , result] = await Promise.all([locking, user && unit.unmarkErased([user]), work(unit)]);
   return { result, revision: await unit.finishRecords() };
 }
 

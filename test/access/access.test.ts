@@ -22,16 +22,14 @@ const editors: readonly Role[] = ['security-admin', 'config-editor'];
 
 /** One route of each class that the API has. */
 const routes: Record<string, Access> = {
-  public: { door: 'public' },
-  'config-read': { door: 'config', roles },
-  'config-edit': { door: 'config', roles: editors },
-  'config-admin': { door: 'config', roles: admin },
+  public: { api: 'public' },
+  'config-read': { api: 'config', roles },
+  'config-edit': { api: 'config', roles: editors },
+  'config-admin': { api: 'config', roles: admin },
   ...Object.fromEntries(
-    scopes.map((scope) => [`backend-${scope}`, { door: 'management', scope, users: false } as const]),
+    scopes.map((scope) => [`backend-${scope}`, { api: 'management', scope, users: false } as const]),
   ),
-  ...Object.fromEntries(
-    scopes.map((scope) => [`shared-${scope}`, { door: 'management', scope, users: true } as const]),
-  ),
+  ...Object.fromEntries(scopes.map((scope) => [`shared-${scope}`, { api: 'management', scope, users: true } as const])),
 };
 
 const pathOf = (route: string) => route.replaceAll(':', '.'); // a colon begins a parameter
@@ -113,8 +111,8 @@ const refused = (answer: { status: number; headers: Record<string, unknown> }) =
 describe('members', () => {
   test.each(each(members))('%s at %s', async (role, route, token, access) => {
     const answer = await call(route, token);
-    if (access.door === 'public') expect(answer).toMatchObject({ status: 200, body: { caller: null } });
-    else if (access.door === 'management') refused(answer);
+    if (access.api === 'public') expect(answer).toMatchObject({ status: 200, body: { caller: null } });
+    else if (access.api === 'management') refused(answer);
     else if (access.roles.includes(role as Role))
       expect(answer).toMatchObject({ status: 200, body: { caller: 'member' } });
     else expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
@@ -124,9 +122,9 @@ describe('members', () => {
 describe('back ends', () => {
   test.each(each(backends))('%s at %s', async (who, route, token, access) => {
     const answer = await call(route, token);
-    const holds = access.door === 'management' && (who.endsWith(access.scope) || who.endsWith('pg:tenant:admin'));
-    if (access.door === 'public') expect(answer).toMatchObject({ status: 200, body: { caller: null } });
-    else if (access.door === 'config') refused(answer);
+    const holds = access.api === 'management' && (who.endsWith(access.scope) || who.endsWith('pg:tenant:admin'));
+    if (access.api === 'public') expect(answer).toMatchObject({ status: 200, body: { caller: null } });
+    else if (access.api === 'config') refused(answer);
     else if (holds) expect(answer).toMatchObject({ status: 200, body: { caller: 'backend' } });
     else {
       expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
@@ -138,8 +136,8 @@ describe('back ends', () => {
 describe('users', () => {
   test.each(each(users))('%s at %s', async (_, route, token, access) => {
     const answer = await call(route, token);
-    if (access.door === 'public') expect(answer).toMatchObject({ status: 200, body: { caller: null } });
-    else if (access.door === 'config') refused(answer);
+    if (access.api === 'public') expect(answer).toMatchObject({ status: 200, body: { caller: null } });
+    else if (access.api === 'config') refused(answer);
     else if (access.users) expect(answer).toMatchObject({ status: 200, body: { caller: 'user' } });
     else expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   });
@@ -148,7 +146,7 @@ describe('users', () => {
 describe('wrong tokens', () => {
   test.each(each(wrong))('%s at %s', async (_, route, token, access) => {
     const answer = await call(route, token);
-    if (access.door === 'public') expect(answer).toMatchObject({ status: 200, body: { caller: null } });
+    if (access.api === 'public') expect(answer).toMatchObject({ status: 200, body: { caller: null } });
     else refused(answer);
   });
 });
@@ -156,7 +154,7 @@ describe('wrong tokens', () => {
 describe('nobody', () => {
   test.each(Object.entries(routes))('at %s', async (route, access) => {
     const answer = await call(route);
-    if (access.door === 'public') return expect(answer).toMatchObject({ status: 200, body: { caller: null } });
+    if (access.api === 'public') return expect(answer).toMatchObject({ status: 200, body: { caller: null } });
     expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
     expect(answer.headers['www-authenticate']).toBe('Bearer');
   });
@@ -297,9 +295,9 @@ describe('registration', () => {
   });
 
   test.each<Access>([
-    { door: 'config', roles },
-    { door: 'management', scope: 'authz:evaluate', users: true },
-  ])('a route for callers of a tenant names it: $door', async (access) => {
+    { api: 'config', roles },
+    { api: 'management', scope: 'authz:evaluate', users: true },
+  ])('a route for callers of a tenant names it: $api', async (access) => {
     const bare = await fresh();
     expect(() => bare.get('/x', { config: { access } }, async () => ({}))).toThrow('names no tenant');
     expect(() => bare.get('/:tenants/x', { config: { access } }, async () => ({}))).toThrow('names no tenant');

@@ -10,14 +10,14 @@ const MAX = 5;
 const server = await createTestApp(
   await createTestDatabase(),
   (app) => {
-    app.get('/open/:tenant', { config: { access: { door: 'public' } } }, async () => ({}));
-    app.get('/ask/:tenant', { config: { access: { door: 'management', scope: 'authz:evaluate', users: true } } }, () =>
+    app.get('/open/:tenant', { config: { access: { api: 'public' } } }, async () => ({}));
+    app.get('/ask/:tenant', { config: { access: { api: 'management', scope: 'authz:evaluate', users: true } } }, () =>
       Promise.resolve({}),
     );
-    app.get('/mail/:tenant', { config: { access: { door: 'management', scope: 'mail:send', users: false } } }, () =>
+    app.get('/mail/:tenant', { config: { access: { api: 'management', scope: 'mail:send', users: false } } }, () =>
       Promise.resolve({}),
     );
-    app.get('/read/:tenant', { config: { access: { door: 'config', roles: ['support'] } } }, () => Promise.resolve({}));
+    app.get('/read/:tenant', { config: { access: { api: 'config', roles: ['support'] } } }, () => Promise.resolve({}));
   },
   MAX,
 );

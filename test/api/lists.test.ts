@@ -23,11 +23,12 @@ async function set(path: string, body: object): Promise<void> {
 
 async function fill(): Promise<void> {
   const admin = await server.client(tenant, 'pg:tenant:admin');
-  const post = async (path: string, payload: object, base = `/${tenant}`) => {
+  const send = async (method: 'POST' | 'PUT', url: string, payload: object) => {
     const headers = { authorization: `Bearer ${admin}` };
-    const { statusCode, body } = await server.app.inject({ method: 'POST', url: `${base}${path}`, headers, payload });
-    expect([path, statusCode < 300, body]).toEqual([path, true, body]);
+    const { statusCode, body } = await server.app.inject({ method, url, headers, payload });
+    expect([url, statusCode < 300, body]).toEqual([url, true, body]);
   };
+  const post = (path: string, payload: object, base = `/${tenant}`) => send('POST', `${base}${path}`, payload);
   await define('news', { '1 a en': 1000, '1 b en': 1001, '1 c en': 1002, '1 a de': 1000, '1 a nl': 1000 });
   await define('post', { '2 a en': 1000, '3 a en': 1001, '4 a en': 1002 });
   await define('calls', { '1 a en': 1000 });
@@ -42,6 +43,8 @@ async function fill(): Promise<void> {
     await set(`/policies/p${i}`, { rego: says('allow') });
     await set('/policies/p1', { rego: says('deny') });
     await set(`/trusted-issuers/i${i}`, { issuer: `https://i${i}.example`, sharesActors: true });
+    for (const registered of [`actors/user/r${i}`, `resources/car/r${i}`])
+      await send('PUT', `/${tenant}/${registered}`, {});
     await post('/actors/user/alice/relationships', { relationshipType: 'drives', to: { type: 'car', id: `${i}` } });
     await post(`/actors/user/u${i}/relationships`, { relationshipType: 'drives', to: { type: 'car', id: 'wide' } });
     await post('/sharing/invitations', offer());
@@ -99,6 +102,8 @@ const lists: Record<string, { url: string; as: () => Promise<string>; whole?: tr
   '/{tenant}/consents': { url: `${own}/consents?userId=alice`, as: client },
   '/{tenant}/consents/events': { url: `${own}/consents/events?userId=alice`, as: client, grows: true },
   '/{tenant}/consents/events/me': { url: `${own}/consents/events/me`, as: alice, grows: true },
+  '/{tenant}/actors/{type}': { url: `${own}/actors/user?prefix=r`, as: client },
+  '/{tenant}/resources/{type}': { url: `${own}/resources/car?prefix=r`, as: client },
   '/{tenant}/actors/{type}/{id}/relationships': {
     url: `${own}/actors/user/alice/relationships`,
     as: client,
@@ -132,7 +137,7 @@ test('every list of the OpenAPI document is here, and says how it pages', async 
   const limitOf = ({ get: one }: Operation) => one?.parameters?.find(({ name }) => name === 'limit');
   const paged = Object.entries(document.paths as Record<string, Operation>).filter(([, path]) => limitOf(path));
   expect(paged.map(([path]) => path).sort()).toEqual(Object.keys(lists).sort());
-  const whole = paged.filter(([, path]) => limitOf(path)?.description.includes('complete')).map(([path]) => path);
+  const whole = paged.filter(([, path]) => limitOf(path)?.description.includes('the whole list')).map(([path]) => path);
   expect(whole.sort()).toEqual(
     Object.keys(lists)
       .filter((path) => lists[path]?.whole)

@@ -31,8 +31,8 @@ describe('requests', () => {
       const context = { list: Array(values - 4).fill(0) }; // the body, its context, the list and two wrong fields
       return (await send(`/authz/${tenant}`, { context, wrong: 1, wronger: 2 })).json().errors.length;
     };
-    expect(await refused(limits.explainedBodyValuesMax - 1)).toBe(2);
-    expect(await refused(limits.explainedBodyValuesMax + 1)).toBe(1);
+    expect(await refused(limits.allErrorsBodyValuesMax - 1)).toBe(2);
+    expect(await refused(limits.allErrorsBodyValuesMax + 1)).toBe(1);
   });
 });
 

@@ -187,7 +187,7 @@ describe('evaluations', () => {
         fault("/resource: must have required property 'id'."),
         fault("/subject: must have required property 'type'."), // nothing of the subject above
         fault('/subject: must be object.'),
-        ...Array(3).fill(fault('It must be an object.')),
+        ...Array(3).fill(fault('Must be an object.')),
         denied,
       ],
     ]);

@@ -99,7 +99,7 @@ describe('evaluations', () => {
     const faults = evaluationsOf({ subject, action, evaluations } as never, faultOf).map((one) =>
       one.request === undefined ? one.fault : 'good',
     );
-    const none = 'It must be an object.';
+    const none = 'Must be an object.';
     expect(faults).toEqual(['good', none, none, none, 'no resource']);
     expect(evaluationsOf({ subject, action } as never, faultOf)).toEqual([]);
   });

@@ -84,6 +84,6 @@ test('a file without a checkpoint, and one of another tenant, are refused', asyn
     const refused = await audit('verify', '--tenant', tenant, '--checkpoint', file);
     const known = name === 'text' || name === 'other';
     expect(refused, name).toMatchObject({ code: known ? 1 : 2, stdout: '' });
-    expect(refused.stderr).toMatch(known ? /none that a key of this tenant signed/ : /holds no checkpoint/);
+    expect(refused.stderr).toMatch(known ? /not signed with a key of this tenant/ : /holds no checkpoint/);
   }
 });

@@ -28,5 +28,5 @@ test('who was there is counted; nobody, and nobody any more, is said so, with th
     const nothing = { status: 'erased', count: 0, stderr: `accord: nothing was found under ${name}\n`, keeps: true };
     expect(await erase(actor)).toEqual(nothing);
   }
-  await expect(erase('car:x')).rejects.toThrow(/car is a type of resources/);
+  await expect(erase('car:x')).rejects.toThrow(/car is a resource type/);
 });

@@ -44,6 +44,8 @@ const graph = {
 };
 const rego = 'package p\n\n# "quoted", \\back: #\noutcome := "allow" if {\n\tinput.subject.id == "yes"\n}\n';
 
+const regoOfOwners = 'package p\n\noutcome := "allow" if {\n\tevery one in input.dataSubjects { one.id == "yes" }\n}\n';
+
 /** A tenant whose objects are the API's, of every kind and with odd names. */
 async function tenantOfTheApi() {
   const tenant = await server.tenant({
@@ -65,16 +67,37 @@ async function tenantOfTheApi() {
         inheritedThrough: [{ relationship: 'user:member_of:group', from: 'group:owns:car' }],
       },
     ],
-    ['/policies/car:drive', { rego }],
+    [
+      '/policies/car:drive',
+      { rego: regoOfOwners, dataSubjects: { relationship: 'group:owns:car', path: 'resource.owner' } },
+    ],
     ['/policies/car-drive', { rego: rego.replace('yes', 'no') }],
     ['/policies/%C3%9Cmlaut%20und%20mehr', { graph }],
-    ['/consent-definitions/terms', {}],
+    ['/consent-definitions/terms', { languageFallback: 'lookup' }],
     ['/consent-definitions/terms/versions/1', direct],
     [
       '/consent-definitions/terms/versions/1/documents/de-AT/a',
       { effectiveDate: at(1), url: 'https://x.example/?a=b#c' },
     ],
-    ['/consent-definitions/terms/versions/1/documents/en/y', { effectiveDate: at(1) }],
+    [
+      '/consent-definitions/terms/versions/1/documents/en/y',
+      {
+        effectiveDate: at(1),
+        content: { title: 'no', mediaType: 'text/html', body: '<p onclick="a()">on: &amp;</p>\n\n <i>#</i> ' },
+      },
+    ],
+    [
+      '/consent-definitions/terms/versions/1/documents/nl/y',
+      {
+        effectiveDate: at(1),
+        content: {
+          title: 'PDF',
+          mediaType: 'application/pdf',
+          url: 'https://x.example/terms.pdf',
+          digest: `sha256:${'ab'.repeat(32)}`,
+        },
+      },
+    ],
     ['/consent-definitions/terms/versions/2', direct],
     ['/consent-definitions/terms/versions/2/documents/en/1_000', { effectiveDate: at(10) }],
     ['/consent-definitions/terms/versions/1/end-of-life', { startDate: at(12), endDate: at(40), gracePeriod: 'P14D' }],

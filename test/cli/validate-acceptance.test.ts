@@ -59,6 +59,38 @@ describe('what the tenant refuses', () => {
   });
 });
 
+describe('texts of consent definitions', () => {
+  const terms = (content: string) =>
+    type(
+      'ConsentDefinition',
+      'aa',
+      'terms',
+      `name: terms\n  versions:\n    - version: "1"\n      optInConfig: {type: direct}\n      documents:\n        - version: a\n          language: en\n          content: ${content}`,
+    );
+
+  test('are refused as the server refuses them, also when their tenant is elsewhere', async () => {
+    const wrong = terms('{title: Terms, mediaType: text/plain, body: "<!doctype html><p>x"}');
+    const { code, lines } = await run([wrong], '--partial');
+    const place = '/spec/versions/0/documents/0/content/body';
+    expect([code, lines[0]]).toEqual([
+      1,
+      `stdin:7: ConsentDefinition default/aa-terms: ${place}: Begins as HTML, but mediaType is text/plain.`,
+    ]);
+    expect((await run([tenantYaml('aa'), wrong])).lines).toHaveLength(2);
+  });
+
+  test('of which less is shown than they say are noted', async () => {
+    const { code, lines } = await run(
+      [terms('{title: Terms, mediaType: text/html, body: "<p onclick=a()>x<script>"}')],
+      '--partial',
+    );
+    expect([code, lines[0]]).toEqual([
+      0,
+      'stdin:7: ConsentDefinition default/aa-terms: note: /spec/versions/0/documents/0/content/body is stored and shown without onclick, <script>',
+    ]);
+  });
+});
+
 describe('what policies name', () => {
   const condition = (...conditions: object[]) =>
     drawnYaml(

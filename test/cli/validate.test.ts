@@ -98,7 +98,7 @@ describe('over all files given', () => {
     });
     await symlink('../ours/a.yaml', join(folder, 'linked/b.yaml'));
     expect((await validate(folder, ['linked'])).lines[0]).toMatch(
-      /^linked\/b\.yaml: The link leads out of the directory/,
+      /^linked\/b\.yaml: The link points outside the directory/,
     );
     expect((await validate(folder, ['large.yaml'])).lines[0]).toMatch(/^large\.yaml: The file has \d+ bytes/);
   });
@@ -145,6 +145,45 @@ test('a policy whose decisions read all relationships is told of, with the line,
   expect(answer.code).toBe(0);
   // The fourth line of the Rego, whose block begins in line 15.
   expect(answer.lines[0]).toMatch(/^stdin:18: .*note: each decision reads all relationships of the subject \(line 4\)/);
+});
+
+test('a policy whose tests pass, and none of which is answered allow, is told of, and is good', async () => {
+  const noted = async (answer: string, more: string) => {
+    const source = `package p\n\ndefault outcome := "deny"\n\noutcome := "${answer}" if input.x == 1\n`;
+    const policy = policyYaml('aa', 'p', { source, more: `tests: [${more}]` });
+    const { code, lines } = await validate(await folderOf({}), ['--partial', '-'], `${tenantYaml('aa')}---\n${policy}`);
+    expect(code, lines.join('\n')).toBe(0);
+    return lines[0]?.includes('note: The tests of the policy pass, and none of them is answered allow');
+  };
+  const denies = '{name: a, input: {x: 2}, expect: {outcome: deny}}';
+  expect(await noted('allow', denies)).toBe(true);
+  expect(await noted('allow', `${denies}, {name: b, input: {x: 1}, expect: {outcome: allow}}`)).toBe(false);
+  // It never allows: there is nothing to test.
+  expect(await noted('deny', denies)).toBe(false);
+  expect(await noted('allow', '')).toBe(false);
+});
+
+test('a policy that may read the wrong consents is told of; one whose data subjects no manifest has is an error', async () => {
+  const source = 'package p\n\noutcome := "allow" if {\n  input.graph.resource == []\n  input.consents == []\n}\n';
+  const wrong = `${tenantYaml('aa')}---\n${policyYaml('aa', 'p', { source })}`;
+  const noted = await validate(await folderOf({}), ['-'], wrong);
+  expect(noted.code).toBe(0);
+  expect(noted.out).toMatch(
+    /stdin:\d+: Policy default\/p: note: the policy reads relationships to the resource, and input\.consents/,
+  );
+  const more = 'dataSubjects: {relationship: "user:owns:car"}';
+  const named = `${tenantYaml('aa')}---\n${policyYaml('aa', 'p', { source: 'package p\n\noutcome := "deny"\n', more })}`;
+  const unknown = await validate(await folderOf({}), ['-'], named);
+  expect(unknown.code).toBe(1);
+  expect(unknown.lines).toEqual([
+    'stdin:14: Policy default/p: there is no RelationshipType user:owns:car in the files given',
+    'stdin:14: Policy default/p: note: dataSubjects has no effect: the policy does not read input.dataSubjects',
+    '1 error in 2 manifests.',
+  ]);
+  expect((await validate(await folderOf({}), ['--partial', '-'], named)).code).toBe(0);
+  const read = named.replace('outcome := "deny"', 'outcome := input.dataSubjects').replace(/ {2}dataSubjects:.*\n/, '');
+  const refused = await validate(await folderOf({}), ['-'], read);
+  expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('does not say who they are')]);
 });
 
 test('of a drawn policy that reads all relationships the note is about the graph, not about a line of its Rego', async () => {

@@ -1,4 +1,4 @@
-/** Owns reading what cases/main.go writes: lines of JSON, each followed by that many bytes of Wasm. */
+/** Reading what cases/main.go writes: lines of JSON, each followed by that many bytes of Wasm. */
 import type { Readable } from 'node:stream';
 
 /** One of OPA's cases. `wantResult` is a list of bindings; `strict` errors are undefined without strict errors. */

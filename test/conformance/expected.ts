@@ -1,5 +1,5 @@
 /**
- * Owns expected.txt: one line for each case that does not pass, `case <tab> outcome <tab> why`, in the order of the
+ * expected.txt: one line for each case that does not pass, `case <tab> outcome <tab> why`, in the order of the
  * cases. The why is written by a person for failures; for an unsupported builtin it is the builtin's name.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

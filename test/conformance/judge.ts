@@ -1,4 +1,4 @@
-/** Owns running one conformance case through our instrumenter and host, and saying how it went. */
+/** Running one conformance case through our instrumenter and host, and saying how it went. */
 import { limits } from '../../server/core/limits.ts';
 import { Instance, loadProgram, PolicyError } from '../../server/rego/evaluate.ts';
 import { instrument } from '../../server/rego/instrument.ts';

@@ -1,4 +1,4 @@
-/** Owns running a case on its plan beside its Wasm, which is the oracle: the same bindings in the same order, or the same kind of error. */
+/** Running a case on its plan beside its Wasm, which is the oracle: the same bindings in the same order, or the same kind of error. */
 import { isDeepStrictEqual } from 'node:util';
 import { PolicyError } from '../../server/rego/evaluate.ts';
 import { evaluatePlan } from '../../server/rego/plan/evaluate.ts';

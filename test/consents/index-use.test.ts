@@ -5,7 +5,14 @@
 import pg from 'pg';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { listConsents, readConsent, readPastConsents, readPasts, removeUser } from '../../server/consents/store.ts';
+import {
+  listConsents,
+  readConsent,
+  readHolders,
+  readPastConsents,
+  readPasts,
+  removeUser,
+} from '../../server/consents/store.ts';
 import type { Transaction } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { createTestDatabase } from '../helpers/database.ts';
@@ -18,7 +25,9 @@ await admin.query(`insert into accord.user_consent (tenant, user_id, definition,
   select 't', 'u' || n, d, '1', 'a', 'en', now() from generate_series(1, ${USERS}) n, unnest(array['news', 'terms']) d`);
 await admin.query(`insert into accord.consent_invitation (tenant, user_id, definition, version, invited_at)
   select 't', 'u' || n, 'news', '1', now() from generate_series(1, ${USERS}) n`);
-await admin.query('vacuum analyze accord.user_consent, accord.consent_invitation');
+await admin.query(`insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id)
+  select 't', 'user', 'u' || n, 'owns', 'record', 'r' || n / 4 from generate_series(1, ${USERS}) n`);
+await admin.query('vacuum analyze accord.user_consent, accord.consent_invitation, accord.relationship');
 await admin.end();
 
 const Counts = Type.Object({ whole: Type.Integer(), fetched: Type.Integer() });
@@ -31,7 +40,7 @@ async function reads(work: (tx: Transaction) => Promise<unknown>) {
       tx.one(
         Counts,
         sql`select coalesce(sum(seq_tup_read), 0)::int as whole, coalesce(sum(idx_tup_fetch), 0)::int as fetched
-          from pg_stat_xact_user_tables where relname in ('user_consent', 'consent_invitation')`,
+          from pg_stat_xact_user_tables where relname in ('user_consent', 'consent_invitation', 'relationship')`,
       );
     const before = await counted();
     await work(tx);
@@ -46,6 +55,10 @@ test('this would notice', async () => {
 });
 
 const page = { limit: 100 };
+const owning = (n: number, id: string) => ({
+  ...{ n, now: new Date().toISOString(), from: 'user', name: 'owns' },
+  to: { type: 'record', id },
+});
 test.each<[string, (tx: Transaction) => Promise<unknown[]>, number]>([
   ['of one user and definition', (tx) => readPasts(tx, 't', [{ n: 0, userId: 'u7', name: 'news' }]), 1],
   [
@@ -63,6 +76,22 @@ test.each<[string, (tx: Transaction) => Promise<unknown[]>, number]>([
         Array.from({ length: 64 }, (_, n) => ({ n, userId: `u${n + 1}`, name: 'news' })),
       ),
     64,
+  ],
+  ['of the holders of a relationship', (tx) => readHolders(tx, 't', [owning(0, 'r7')], []), 8],
+  ['of nobody', (tx) => readHolders(tx, 't', [owning(0, 'none')], []), 0],
+  [
+    'of holders and of users who are named',
+    (tx) =>
+      readHolders(
+        tx,
+        't',
+        [owning(0, 'r7'), owning(1, 'r8')],
+        [
+          { n: 1, userId: 'u7' },
+          { n: 2, userId: 'none' },
+        ],
+      ),
+    19,
   ],
   ['a page of all', (tx) => listConsents(tx, 't', {}, page), 100],
   ['a page of a user', (tx) => listConsents(tx, 't', { userId: 'u7' }, page), 2],

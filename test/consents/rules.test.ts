@@ -92,7 +92,7 @@ describe('registering', () => {
     const proofOf = (bytes: number) =>
       ({ ...item('1', 'a'), proof: { ip: 'x'.repeat(bytes - '{"ip":""}'.length) } }) as unknown as ConsentItem;
     expect(refusalOf(() => checkProof(proofOf(limits.proofBytesMax), '/consents/0'))).toBeUndefined();
-    const detail = `A proof has at most ${limits.proofBytesMax} bytes; this has ${limits.proofBytesMax + 1}.`;
+    const detail = `A proof can have at most ${limits.proofBytesMax} bytes; this one has ${limits.proofBytesMax + 1}.`;
     expect(refusalOf(() => checkProof(proofOf(limits.proofBytesMax + 1), '/consents/0'))).toEqual({
       ...{ code: 'invalid_request', detail, places: [['/consents/0/proof', detail]] },
     });
@@ -127,12 +127,18 @@ describe('what was given', () => {
     expect(statusOf(terms, given, at(40))).toBe('expired');
   });
 
+  test('is expired, and not required, where its version is not defined any more', () => {
+    expect(statusOf(terms, row('1', '9', 1), at(5))).toBe('expired');
+  });
+
   test('is listed with its proof, where it has one, and its status', () => {
-    const consent: ConsentRow = { ...row('7', '1', 1), proof: null };
+    const consent: ConsentRow = { ...row('7', '1', 1), proof: null, content_digest: null };
     const view = { id: '7', userId: 'u', name: 'terms', version: '1', document: { version: 'a', language: 'de' } };
     expect(listedView(terms, consent, at(5))).toEqual({ ...view, givenAt: text(1), status: 'given' });
     const proof = { ip: '192.0.2.1' } as unknown as NonNullable<ConsentRow['proof']>;
     expect(listedView(terms, { ...consent, proof }, at(5))).toMatchObject({ proof });
+    const contentDigest = 'sha256:ab';
+    expect(listedView(terms, { ...consent, content_digest: contentDigest }, at(5))).toMatchObject({ contentDigest });
   });
 });
 
@@ -164,8 +170,9 @@ describe('a judgement', () => {
 
   test('is shown with the end of its grace period, where it has one', () => {
     const view = { name: 'terms', ...judgement, status: 'grace' };
-    expect(judgementView('terms', { ...judgement, status: 'grace' })).toEqual(view);
-    expect(judgementView('terms', { ...judgement, status: 'grace', gracePeriodEnds: at(3) })).toEqual({
+    const home = { baseUrl: 'https://accord.example', tenant: 'cars' };
+    expect(judgementView(terms, { ...judgement, status: 'grace' }, home)).toEqual(view);
+    expect(judgementView(terms, { ...judgement, status: 'grace', gracePeriodEnds: at(3) }, home)).toEqual({
       ...{ ...view, gracePeriodEnds: text(3) },
     });
   });

@@ -1,7 +1,7 @@
 /** Consents that were given elsewhere: imported once, with their dates; what is wrong is refused by its line. */
 import { expect, test } from 'vitest';
 import { seedConsents } from '../../server/consents/index.ts';
-import { holdErasing } from '../../server/pseudonyms/index.ts';
+import { lockErasingExclusive } from '../../server/pseudonyms/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
@@ -55,7 +55,7 @@ test('seeding waits for an erasure that begins, as all that writes records does'
   await define('news', { '1 a en': 0 });
   let seeding: Promise<unknown> | undefined;
   await server.services.database.tenant(tenant, async (tx) => {
-    await holdErasing(tx, tenant);
+    await lockErasingExclusive(tx, tenant);
     seeding = seedConsents(server.services.consents, tenant, [line('alice', '1 a en')]);
     const waits = `select from pg_locks where locktype = 'advisory' and not granted and mode = 'ShareLock'
       and database = (select oid from pg_database where datname = current_database())`;

@@ -19,7 +19,7 @@ describe('configuration', () => {
     };
     const read = () => readConfig(environment);
     expect(read).toThrow(ConfigError);
-    expect(read).toThrow(/ACCORD_LISTN: there is no such variable/);
+    expect(read).toThrow(/ACCORD_LISTN: unknown variable/);
     expect(read).toThrow(/ACCORD_COMPILERS: must be a whole number from 1 to 16/);
     expect(read).toThrow(/ACCORD_LOG_LEVEL: must be one of debug, info, warn, error, silent/);
     expect(read).toThrow(/ACCORD_DATABASE_URL: must be text that matches/);
@@ -28,7 +28,7 @@ describe('configuration', () => {
   });
   test('a missing variable is named with what needs it', () => {
     expect(() => requireVariable(readConfig({}), 'ACCORD_MASTER_KEY', 'serve')).toThrow(
-      'ACCORD_MASTER_KEY: needed by serve',
+      'ACCORD_MASTER_KEY: required by serve',
     );
   });
   test('listeners, also of IPv6', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { listen } from '../../server/core/db/listen.ts';
-import { asAdmin } from '../helpers/admin.ts';
+import { asAdmin, outageOf } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const { database, adminUrl, observations } = await createTestDatabase();
@@ -29,6 +29,33 @@ describe('LISTEN', () => {
       await vi.waitFor(() => expect(heard).toEqual(['first', 'second']));
       expect(observations.map((one) => one.kind)).toContain('database_lost');
       expect(observations.map((one) => one.kind)).toContain('listen_reconnected');
+    } finally {
+      await listener.close();
+    }
+  });
+
+  test('tells how long an outage took, over all attempts to connect', async () => {
+    const lost: number[] = [];
+    const reconnected: number[] = [];
+    let connects = 0;
+    const listener = listen({
+      client: () => database.client(),
+      channels: {},
+      onConnect: () => connects++,
+      observe(observation) {
+        if (observation.kind === 'database_lost') lost.push(performance.now());
+        if (observation.kind === 'listen_reconnected') reconnected.push(observation.afterMs);
+      },
+    });
+    const outage = outageOf(adminUrl);
+    try {
+      await vi.waitFor(() => expect(connects).toBe(1));
+      await outage.begin();
+      await vi.waitFor(() => expect(lost.length).toBeGreaterThanOrEqual(4), 20_000);
+      await outage.end();
+      await vi.waitFor(() => expect(connects).toBe(2), 20_000);
+      expect(reconnected).toHaveLength(1);
+      expect(reconnected[0]).toBeGreaterThanOrEqual((lost.at(-1) as number) - (lost[0] as number));
     } finally {
       await listener.close();
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claim, claimDeletion, type Owner, type Writer } from '../../server/core/ownership.ts';
+import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../../server/core/ownership.ts';
 
 const api: Owner = { source: 'api' };
 const one: Owner = { source: 'files', namespace: 'a', name: 'one', uid: '1' };
@@ -15,7 +15,7 @@ describe('two writers, one owner', () => {
     ['the manifest, made again', one, writer({ ...one, uid: '9' }), 'own'],
     ['the API, adopting', api, writer(one, true), 'adopted'],
   ])('a row of %s is granted', (_, current, who, expected) => {
-    expect(claim(current, who)).toBe(expected);
+    expect(checkOwnership(current, who)).toBe(expected);
   });
   test.each([
     ['a manifest, to the API', one, writer(api), 'owned_by_manifest'],
@@ -24,24 +24,32 @@ describe('two writers, one owner', () => {
     ['another manifest, adopting', one, writer(two, true), 'duplicate_name'],
     ['another source', { ...one, source: 'kubernetes' as const }, writer(one), 'duplicate_name'],
   ])('a row of %s is refused', (_, current, who, code) => {
-    expect(() => claim(current, who)).toThrow(expect.objectContaining({ code, status: 409 }));
+    expect(() => checkOwnership(current, who)).toThrow(expect.objectContaining({ code, status: 409 }));
   });
   test('configAuthority shuts the other writer out, also from what is its own', () => {
-    expect(() => claim(api, writer(api), 'Kubernetes')).toThrow(expect.objectContaining({ code: 'config_authority' }));
-    expect(() => claim(undefined, writer(one), 'Api')).toThrow(expect.objectContaining({ code: 'config_authority' }));
-    expect(claim(undefined, writer(one), 'Kubernetes')).toBe('new');
+    expect(() => checkOwnership(api, writer(api), 'Kubernetes')).toThrow(
+      expect.objectContaining({ code: 'config_authority' }),
+    );
+    expect(() => checkOwnership(undefined, writer(one), 'Api')).toThrow(
+      expect.objectContaining({ code: 'config_authority' }),
+    );
+    expect(checkOwnership(undefined, writer(one), 'Kubernetes')).toBe('new');
   });
   test('the refusal names the manifest', () => {
-    expect(() => claim(one, writer(api))).toThrow(/files a\/one/);
+    expect(() => checkOwnership(one, writer(api))).toThrow(/files a\/one/);
   });
 
   test('a deletion is the very same object’s, told by its uid', () => {
     const again = writer({ ...one, uid: '9' });
-    expect(claim(one, again)).toBe('own');
-    expect(() => claimDeletion(one, again)).toThrow(expect.objectContaining({ code: 'duplicate_name' }));
-    expect(() => claimDeletion(one, writer(one))).not.toThrow();
-    expect(() => claimDeletion(api, writer(api))).not.toThrow();
-    expect(() => claimDeletion(one, writer(api))).toThrow(expect.objectContaining({ code: 'owned_by_manifest' }));
-    expect(() => claimDeletion(one, writer(one), 'Api')).toThrow(expect.objectContaining({ code: 'config_authority' }));
+    expect(checkOwnership(one, again)).toBe('own');
+    expect(() => checkDeletionOwnership(one, again)).toThrow(expect.objectContaining({ code: 'duplicate_name' }));
+    expect(() => checkDeletionOwnership(one, writer(one))).not.toThrow();
+    expect(() => checkDeletionOwnership(api, writer(api))).not.toThrow();
+    expect(() => checkDeletionOwnership(one, writer(api))).toThrow(
+      expect.objectContaining({ code: 'owned_by_manifest' }),
+    );
+    expect(() => checkDeletionOwnership(one, writer(one), 'Api')).toThrow(
+      expect.objectContaining({ code: 'config_authority' }),
+    );
   });
 });

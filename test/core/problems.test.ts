@@ -67,7 +67,7 @@ describe('whatever is thrown becomes one', () => {
     expect(problemOf(coded(code, message))).toMatchObject({ status: 503, code: 'not_ready' });
   });
 
-  test.each(['57014', '55P03'])(
+  test.each(['57014', '55P03', '25P04'])(
     'a statement that waited for too long (%s) is 503, and says when to try again',
     (code) => {
       const found = problemOf(coded(code));

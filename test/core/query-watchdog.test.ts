@@ -28,7 +28,7 @@ const pool = new pg.Pool({
 } as pg.PoolConfig);
 pool.on('error', () => {});
 const LIMIT_MS = 400;
-const connections: Connections = { pool, watchdog: new QueryWatchdog(LIMIT_MS) };
+const connections: Connections = { pool, watchdog: new QueryWatchdog(LIMIT_MS), togetherMs: LIMIT_MS };
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   proxy.close();
@@ -42,7 +42,7 @@ function fallSilent() {
 }
 
 const One = Type.Object({ one: Type.Integer() });
-const settings = sql`select 1 as one`;
+const settings = sql`1 as one`;
 const read = () => pipelined(connections, settings, (tx) => tx.many(One, sql`select 1 as one`));
 const write = () =>
   interactive(
@@ -81,6 +81,21 @@ test('statements sent together have the limit each', async () => {
       (tx) => Promise.all(Array.from({ length: 4 }, () => tx.run(sql`select pg_sleep(0.2)`))),
     );
   expect(await work()).toEqual([1, 1, 1, 1]);
+});
+
+test('statements of one round trip have their time together: Postgres ends them, and nobody gets their connection', async () => {
+  const single = new pg.Pool({ connectionString: url, max: 1, pipeline: true } as pg.PoolConfig);
+  single.on('error', () => {});
+  const watchdog = new QueryWatchdog(60_000);
+  const sleeps = (count: number, seconds: number) =>
+    pipelined({ pool: single, watchdog, togetherMs: 200 }, settings, (tx) =>
+      Promise.all(Array.from({ length: count }, () => tx.run(sql`select pg_sleep(${seconds})`))),
+    );
+  const [several, one] = await Promise.allSettled([sleeps(4, 0.1), sleeps(1, 0.4)]);
+  expect(several).toMatchObject({ status: 'rejected', reason: { code: '25P04' } });
+  expect(one).toEqual({ status: 'fulfilled', value: [1] });
+  await single.end();
+  watchdog.close();
 });
 
 test('an error of Postgres tells who asked', async () => {

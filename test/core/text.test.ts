@@ -1,6 +1,6 @@
 /** What is no character becomes U+FFFD, in texts and in JSON; everything else stays. */
 import { expect, test } from 'vitest';
-import { asText, isText, storableJson, wellFormedJson } from '../../server/core/text.ts';
+import { asText, counted, isText, storableJson, wellFormedJson } from '../../server/core/text.ts';
 
 test.each([
   ['plain 🚗 text', 'plain 🚗 text'],
@@ -18,4 +18,14 @@ test.each([
 test('an escaped backslash before u is no escape', () => {
   const json = JSON.stringify(['\\u0000', '\\\\ud83d', '\n"\u0001']);
   expect([storableJson(json), wellFormedJson(json)]).toEqual([json, json]);
+});
+
+test.each([
+  [0, 'manifest', undefined, '0 manifests'],
+  [1, 'manifest', undefined, '1 manifest'],
+  [2, 'manifest', undefined, '2 manifests'],
+  [1, 'policy', 'policies', '1 policy'],
+  [1000, 'policy', 'policies', '1,000 policies'],
+])('%i %s, %s: %s', (count, noun, many, text) => {
+  expect(counted(count, noun, many)).toBe(text);
 });

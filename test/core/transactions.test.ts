@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Database, type Transaction } from '../../server/core/db/database.ts';
 import { type Sql, sql } from '../../server/core/db/sql.ts';
+import { limits } from '../../server/core/limits.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const { url } = await createTestDatabase();
@@ -118,19 +119,25 @@ describe('a transaction of one round trip', () => {
   });
 
   test('leaves neither its role nor its tenant behind', async () => {
-    const Settings = Type.Object({ role: Type.String(), tenant: Type.String(), writes: Type.String() });
     const settings = sql`select current_user::text as role, coalesce(current_setting('accord.tenant', true), '') as tenant,
-      current_setting('transaction_read_only') as writes`;
+      current_setting('transaction_read_only') as writes, current_setting('transaction_timeout') as together`;
+    const Settings = Type.Object({
+      ...{ role: Type.String(), tenant: Type.String(), writes: Type.String(), together: Type.String() },
+    });
+    const both = (tx: Transaction) => Promise.all([tx.one(Settings, settings), tx.one(Settings, settings)]);
+    expect((await database.read('one', both))[1].together).toBe(
+      `${limits.statementTimeoutMs + limits.roundTripExtraMs}ms`,
+    );
     const system = await database.systemPipelined((tx) => tx.one(Settings, settings));
-    expect(system).toEqual({ role: 'accord_system', tenant: '', writes: 'off' });
+    expect(system).toEqual({ role: 'accord_system', tenant: '', writes: 'off', together: '0' });
     const read = await database.read('one', (tx) => tx.one(Settings, settings));
-    expect(read).toEqual({ role: expect.not.stringMatching('accord_system'), tenant: 'one', writes: 'on' });
+    expect(read).toMatchObject({ role: expect.not.stringMatching('accord_system'), tenant: 'one', writes: 'on' });
     const plain = new pg.Client({ connectionString: url });
     await plain.connect();
     const { rows } = await plain.query('select current_user::text as role');
     await plain.end();
     const later = await database.tenant('two', (tx) => tx.one(Settings, settings));
-    expect(later).toEqual({ role: rows[0].role, tenant: 'two', writes: 'off' });
+    expect(later).toEqual({ role: rows[0].role, tenant: 'two', writes: 'off', together: '0' });
   });
 });
 

@@ -46,6 +46,15 @@ const consents = (spec: object) => ({
   spec: { tenantRef: { name: 'cars' }, name: 'a', versions: [consentVersion({})], ...spec },
 });
 const consentVersion = (more: object) => ({ version: '1', optInConfig: { type: 'direct' }, documents: [], ...more });
+const contentAt = '/spec/versions/0/documents/0/content';
+const content = (more: object) => {
+  const document = {
+    version: 'a',
+    language: 'en',
+    content: { title: 'a', mediaType: 'text/plain', body: 'a', ...more },
+  };
+  return { versions: [consentVersion({ documents: [JSON.parse(JSON.stringify(document))] })] };
+};
 const list = <T>(length: number, entry: (index: number) => T) => Array.from({ length }, (_, index) => entry(index));
 const text = (length: number) => 'a'.repeat(length);
 const nodes = (length: number) => list(length, (index) => ({ id: `n${index}`, type: 'outcome' }));
@@ -98,6 +107,11 @@ const cases: [keyof typeof bounds, string, (many: number) => object][] = [
     'tenantRequestsPerSecondMax',
     '/spec/limits/maxRequestsPerSecond',
     (n) => tenant({ limits: { maxRequestsPerSecond: n } }),
+  ],
+  [
+    'dataSubjectPathCharsMax',
+    '/spec/dataSubjects/path',
+    (n) => policy({ dataSubjects: { path: `context.${text(n - 8)}` } }),
   ],
   ['policyNameCharsMax', '/spec/name', (n) => policy({ name: text(n) })],
   ['regoSourceBytesMax', '/spec/rego', (n) => policy({ rego: text(n) })],
@@ -183,6 +197,10 @@ const cases: [keyof typeof bounds, string, (many: number) => object][] = [
         versions: [consentVersion({ documents: list(n, (i) => ({ version: `d${i}`, language: 'en' })) })],
       }),
   ],
+  ['consentTitleCharsMax', `${contentAt}/title`, (n) => consents(content({ title: text(n) }))],
+  // In bytes, which the server counts; here it is as many characters.
+  ['consentBodyBytesMax', `${contentAt}/body`, (n) => consents(content({ body: text(n) }))],
+  ['urlCharsMax', `${contentAt}/url`, (n) => consents(content({ body: undefined, url: `https://a/${text(n - 10)}` }))],
   [
     'consentAttributesMax',
     '/spec/attributes',

@@ -1,6 +1,6 @@
 /** Which field a wrong name was probably meant to be. */
 import { expect, test } from 'vitest';
-import { asSentence, unknownField } from '../../crds/explain.ts';
+import { asSentence, unknownField } from '../../crds/describe-error.ts';
 import { nearest } from '../../crds/similar.ts';
 
 const known = ['from', 'relationshipType', 'to', 'expiresAt'];

@@ -120,6 +120,13 @@ describe.each(files)('%s', (file) => {
     expect(evaluation.decision).toBe(isAllowed);
     if (reason !== undefined) expect(evaluation.context.reason).toBe(reason);
 
+    if (reason === 'policy_not_found') {
+      const { status, body } = await client.backend('POST', '/access/v1/search/resource', {
+        body: { ...request, resource: { type: resource.type } },
+      });
+      expect([status, body.errors?.[0]?.pointer]).toEqual([400, '/action/name']);
+      return;
+    }
     const whats = await listed(client, 'resource', { ...request, resource: { type: resource.type } });
     expect(whats.includes(resource.id)).toBe(isAllowed && unknown !== 'resource');
     const whos = await listed(client, 'subject', { ...request, subject: { type: subject.type } });

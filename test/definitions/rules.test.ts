@@ -75,12 +75,12 @@ describe('attributes', () => {
     [{ owner: 'o', weight: '1' }, [['/spec/weight', 'Must be a number.']]],
     [{ owner: 'o', legal: 1 }, [['/spec/legal', 'Must be true or false.']]],
     [{ owner: 'o', reviewed: '2026-01-01' }, [['/spec/reviewed', 'Must be an RFC 3339 instant.']]],
-    [{ owner: 'o', url: 'u' }, [['/spec/url', 'The tenant declares no attribute of this name for a definition.']]],
-    [{ owner: 'o', 'a/~': 1 }, [['/spec/a~1~0', 'The tenant declares no attribute of this name for a definition.']]],
+    [{ owner: 'o', url: 'u' }, [['/spec/url', 'The tenant does not declare this attribute for a definition.']]],
+    [{ owner: 'o', 'a/~': 1 }, [['/spec/a~1~0', 'The tenant does not declare this attribute for a definition.']]],
     [
       { x: 1, weight: null },
       [
-        ['/spec/x', 'The tenant declares no attribute of this name for a definition.'],
+        ['/spec/x', 'The tenant does not declare this attribute for a definition.'],
         ['/spec/weight', 'Must be a number.'],
         ['/spec/owner', 'The tenant requires this attribute of every definition.'],
       ],
@@ -116,9 +116,9 @@ describe('dates', () => {
   });
 
   test.each([
-    ['startDate', { startDate: '2026-01-01' }, 'Must be an RFC 3339 instant with a zone.'],
-    ['endDate', { endDate: '2026-13-01T00:00:00Z' }, 'Must be an RFC 3339 instant with a zone.'],
-    ['startDate', { endDate: plan.startDate }, `Must lie before endDate, ${plan.startDate}.`],
+    ['startDate', { startDate: '2026-01-01' }, 'Must be an RFC 3339 instant with a time zone.'],
+    ['endDate', { endDate: '2026-13-01T00:00:00Z' }, 'Must be an RFC 3339 instant with a time zone.'],
+    ['startDate', { endDate: plan.startDate }, `Must be before endDate, ${plan.startDate}.`],
     ['gracePeriod', { gracePeriod: '30 days' }, expect.stringMatching(/^Must be /)],
   ])('are refused at %s: %j', (field, change, detail) => {
     expect(refusalOf(() => endOfLifeOf({ ...plan, ...change }, '/endOfLife'))).toMatchObject({
@@ -130,11 +130,11 @@ describe('dates', () => {
     const starts = (startDate: number) =>
       refusalOf(() => checkStartsLater({ startDate, endDate: NOW + 9, gracePeriod: 'P1D' }, NOW, '/e'));
     expect(starts(NOW + 1)).toBeUndefined();
-    const detail = `Must lie in the future; it is ${text(NOW)} now.`;
+    const detail = `Must be in the future; the current time is ${text(NOW)}.`;
     expect(starts(NOW)).toEqual({ code: 'date_in_past', detail, places: [['/e/startDate', detail]] });
     const effective = (date: number) => refusalOf(() => checkNotPast(date, NOW, '/d'));
     expect(effective(NOW)).toBeUndefined();
-    const past = `Must not lie in the past; it is ${text(NOW)} now.`;
+    const past = `Must not be in the past; the current time is ${text(NOW)}.`;
     expect(effective(NOW - 1)).toEqual({ code: 'date_in_past', detail: past, places: [['/d/effectiveDate', past]] });
   });
 

@@ -2,6 +2,7 @@
  * `accord start` as a person uses it: the command itself in a process of its own, on a data directory and manifests of its
  * own, asked over HTTP. Tests follow one another on one installation.
  */
+import { hash } from 'node:crypto';
 import { cp, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,6 +99,22 @@ describe('accord start', () => {
     const mine = (await ask('bob', 'me'))?.consents as { id: string }[];
     await ask('bob', `${mine[0]?.id}`, 'DELETE');
     expect((await ask('bob', 'active'))?.status).toBe('required');
+  });
+
+  test('serves the text of a document of examples/, as its digest says', async () => {
+    const authorization = `Bearer ${await token('--user', 'dave')}`;
+    const active = `${base()}/carshare/consents/active?name=trip-data&language=en-GB`;
+    const answer = (await (await fetch(active, { headers: { authorization } })).json()) as {
+      document: { language: string };
+      content: { url: string; digest: string };
+    };
+    expect(answer.document.language).toBe('en');
+    const served = await fetch(answer.content.url);
+    expect(served.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const bytes = Buffer.from(await served.arrayBuffer());
+    expect(`sha256:${hash('sha256', bytes, 'hex')}`).toBe(answer.content.digest);
+    const plain = await (await fetch(answer.content.url, { headers: { accept: 'text/plain' } })).text();
+    expect(plain).toContain('\n * We delete the records of a trip after 30 days.\n');
   });
 
   test('serves its own description, keys and state', async () => {
@@ -223,7 +240,7 @@ describe('the command line', () => {
     [['token', '--tenant', 'a', '--client', 'b', '--scope', 'everything'], /--scope takes pg:tenant:admin/],
     [['token', '--tenant', 'a', '--role', 'king'], /--role is one of security-admin/],
     [['token', '--tenant', 'a', '--user', 'b', '--data', '/nonexistent'], /no accord start uses \/nonexistent/],
-    [['serve'], /ACCORD_DATABASE_URL: needed by accord serve/],
+    [['serve'], /ACCORD_DATABASE_URL: required by accord serve/],
   ])('%j is refused with what is wrong', async (args, message) => {
     await expect(accord(args)).rejects.toThrow(message);
   });
@@ -236,7 +253,7 @@ describe('the command line', () => {
   });
 
   test('an unknown variable stops it', async () => {
-    await expect(accord(['serve'], { ACCORD_LISTN: 'x' })).rejects.toThrow(/ACCORD_LISTN: there is no such variable/);
+    await expect(accord(['serve'], { ACCORD_LISTN: 'x' })).rejects.toThrow(/ACCORD_LISTN: unknown variable/);
   });
 
   test('validate finds what the operator would refuse, with its place', async () => {

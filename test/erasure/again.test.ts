@@ -55,8 +55,8 @@ describe('whoever was erased and comes back', () => {
     const living = await livingTenant(server, clock);
     const { tenant, backend } = living;
     await living.live('carol', 'c@example.com', 'dan');
-    await erase(tenant, 'carol');
-    await living.look('carol');
+    await eraseActor(erasure, tenant, by, { type: 'user', id: 'carol', contacts: ['c@example.com'] });
+    await living.look('carol', 'c@example.com');
     expect(await traces('carol')).toEqual([]);
     const carol = await living.user('carol');
     expect((await carol('POST', `/${tenant}/consents`, item)).status).toBe(201);
@@ -66,7 +66,8 @@ describe('whoever was erased and comes back', () => {
       ['read', 'carol'],
       ['registered', 'carol'],
     ]);
-    expect(await admin('select * from accord.erased_actor where tenant = $1', [tenant])).toEqual([]);
+    for (const table of ['erased_actor', 'erased_contact'])
+      expect(await admin(`select * from accord.${table} where tenant = $1`, [tenant])).toEqual([]);
     const url = `/${tenant}/actors/user/carol/erase`;
     expect((await backend('POST', url)).body.removed).toMatchObject({ consents: 1, actors: 0 });
     expect(await traces('carol')).toEqual([]);
@@ -345,8 +346,8 @@ describe('bounds', () => {
       const { tenant } = await livingTenant(server, clock);
       await admin(
         `insert into accord.invitation (tenant, id, status, from_type, name, to_type, direction, target_type, target_id, invitor_type,
-        invitor_id, by_tenant, contact_type, contact_digest, contact_mask, delivery, delivered_at, token_id, max_uses, expires_at, created_at)
-       select $1, uuidv7(), 'pending', 'user', 'drives', 'car', 'acceptor_to_target', 'car', '1', 'user', 'kim', true, 'email', 'd', 'm',
+        invitor_id, by_tenant, contact_type, contact_digest, contact_mask, binding, delivery, delivered_at, token_id, max_uses, expires_at, created_at)
+       select $1, uuidv7(), 'pending', 'user', 'drives', 'car', 'acceptor_to_target', 'car', '1', 'user', 'kim', true, 'email', 'd', 'm', 'none',
         'mail', now(), uuidv7(), 1, now(), now() from generate_series(1, $2::int)`,
         [tenant, count],
       );
@@ -426,6 +427,25 @@ describe('bounds', () => {
     const [row] = await admin<{ request: object }>('select request from accord.decision where tenant = $1', [tenant]);
     expect(row?.request).toMatchObject({ subject: { id: expect.stringMatching(/^erased:/) } });
     expect('context' in (row?.request ?? {})).toBe(whole);
+  });
+
+  test('an address in another form than the invited one, and what is no address, by its place', async () => {
+    const { tenant, backend } = await livingTenant(server, clock);
+    const invitee = { contact: { type: 'email', value: 'Otto@M\u00fcnchen.example' } };
+    const invited = {
+      relationshipType: 'drives',
+      to: { type: 'car', id: '1' },
+      invitor: { type: 'user', id: 'pia' },
+      invitee,
+    };
+    expect((await backend('POST', `/${tenant}/sharing/invitations`, invited)).status).toBe(200);
+    const erase = (...values: string[]) =>
+      backend('POST', `/${tenant}/actors/user/otto/erase`, {
+        contacts: values.map((value) => ({ type: 'email', value })),
+      });
+    const { status, body } = await erase('otto@example.com', 'Otto <otto@example.com>');
+    expect([status, body.errors?.[0]?.pointer]).toEqual([400, '/contacts/1/value']);
+    expect((await erase('otto@xn--mnchen-3ya.example')).body.removed).toMatchObject({ invitationsReceived: 1 });
   });
 
   test('as many addresses as a request may name', async () => {

@@ -82,14 +82,49 @@ describe('a person in every room', () => {
   });
 
   test('is not written back by looking, and a digest stands for the id', async () => {
-    expect(await living.look(alice.id)).toBe(404);
+    expect(await living.look(alice.id, alice.email)).toBe(404);
     expect(await traces(alice.id)).toEqual([]);
+    expect(await traces(alice.email)).toEqual([]);
     const [row] = await asAdmin<{ tag: string }>(adminUrl, 'select tag from accord.erased_actor');
     const stand = await traces(`erased:${row?.tag}`);
     expect(tablesOf(stand)).toEqual(['audit_entry', 'decision', 'ledger_entry', 'ledger_inbox']);
     await sealWaiting(server.services.ledger);
     expect(await verifyLedger(server.services, living.tenant)).toMatchObject({ valid: true });
     expect(await traces(alice.id)).toEqual([]);
+  });
+
+  test('is replaced in a decision that was made before the erasure and is recorded after it', async () => {
+    const { tenant } = living;
+    const context = { onBehalfOf: alice.id, seen: { [alice.email]: [alice.email.toLowerCase(), bob.email] } };
+    const request = { subject: { type: 'user', id: bob.id }, action: 'car:late', context };
+    const resource = { type: 'car', id: alice.email };
+    server.services.authz.log.add(
+      { mode: 'all' },
+      {
+        ...{ tenant, at: clock.now() - 60_000, caller: `user:user:${alice.email}`, request: { ...request, resource } },
+        ...{ answer: { outcome: 'deny', reason: alice.email }, policyNumber: undefined, revision: 1, durationUs: 1 },
+        requestId: 'late',
+      },
+    );
+    expect(await traces(alice.id)).toEqual([]);
+    expect(await traces(alice.email)).toEqual([]);
+    const [tag] = await asAdmin<{ tag: string }>(adminUrl, 'select tag from accord.erased_actor');
+    const rows = await asAdmin<object>(
+      adminUrl,
+      "select caller, request, answer from accord.decision where action = 'car:late'",
+    );
+    const seen = { 'erased:': ['erased:', bob.email] };
+    expect(rows).toEqual([
+      {
+        caller: 'user:user:erased:',
+        request: {
+          ...request,
+          resource: { type: 'car', id: 'erased:' },
+          context: { onBehalfOf: `erased:${tag?.tag}`, seen },
+        },
+        answer: { outcome: 'deny', reason: 'erased:' },
+      },
+    ]);
   });
 
   test('erased again, there is nothing to erase, and the id is not written back', async () => {

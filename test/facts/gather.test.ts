@@ -25,6 +25,9 @@ const invitation: InvitationFact = {
   relationshipType: 'drives',
   to: { type: 'car', id: 'c' },
   status: 'pending',
+  invitor: { type: 'user', id: 'b' },
+  expiresAt: '2026-01-22T12:00:00.000Z',
+  contactMatches: false,
 };
 const other = { ...invitation, id: 'other' };
 const snapshot = {
@@ -33,12 +36,12 @@ const snapshot = {
   definitions: new Map([['news', {} as never]]),
   spec: { tokenMapping: { defaultActorType: 'user' } },
 };
-const reading = (...paths: string[][]) => needsOf({ all: false, paths });
+const reading = (...paths: string[][]) => needsOf({ reads: { all: false, paths } });
 const subject = { type: 'user', id: 'a' };
 const withToken = { subject, context: { requestToken: 'token', other: 1 } };
 
-/** A gatherer, and what it had read. */
-function gatherer() {
+/** A gatherer, and what it had read. @param held who has the relationship that is asked about */
+function gatherer(held: string[] = []) {
   const read: unknown[] = [];
   const made = new FactGatherer({
     records: ({ subject: whose, needed }) => {
@@ -49,13 +52,17 @@ function gatherer() {
       read.push(['consents', userId]);
       return [consent];
     },
-    invitation: async (_tenant, token) => {
-      read.push(['invitation', token]);
+    dataSubjects: async (about) => {
+      read.push(['dataSubjects', about.holding, about.persons]);
+      return { holders: about.holding ? held : [], consents: new Map([['a', [consent]]]) };
+    },
+    invitation: async (_tenant, token, _now, email) => {
+      read.push(['invitation', token, email]);
       return token === 'token' ? invitation : undefined;
     },
   });
   const ask = (request: object, needs = reading(), about?: InvitationFact) =>
-    made.gather(snapshot, { tenant: 't', request, now: NOW, invitation: about }, needs);
+    made.gather(snapshot, { tenant: 't', request, now: NOW, invitation: about, email: 'a@example.org' }, needs);
   return { read, ask };
 }
 
@@ -94,8 +101,8 @@ test('the invitation of the requestToken, or the one that the question is about'
   expect((await ask(withToken, needs, other)).invitation).toEqual(other);
   expect((await ask({ context: { requestToken: 1 } }, needs)).invitation).toBeUndefined();
   expect(read).toEqual([
-    ['invitation', 'token'],
-    ['invitation', 'forged'],
+    ['invitation', 'token', 'a@example.org'],
+    ['invitation', 'forged', 'a@example.org'],
   ]);
 });
 
@@ -111,10 +118,29 @@ test('the input has what is read, and no requestToken that became an invitation'
   expect(inputFor(needs, question, noFacts)).toEqual({ subject, context: withToken.context });
 });
 
+test('data subjects beside the records, only where the policy reads and states them', async () => {
+  const { read, ask } = gatherer(['b', 'a']);
+  const stated = { relationship: 'user:owns:car' };
+  const needs = (paths: string[][]) => needsOf({ reads: { all: false, paths }, dataSubjects: stated });
+  const resource = { type: 'car', id: 'c' };
+  expect(ask({ subject, resource }, needs([['subject', 'id']]))).toBe(noFacts);
+  expect(ask({ subject, resource }, reading(['dataSubjects']))).toBe(noFacts);
+  expect(read).toEqual([]);
+  const facts = await ask({ subject, resource }, needs([['dataSubjects', '0'], ['graph']]));
+  expect(facts.dataSubjects).toEqual([
+    { type: 'user', id: 'a', consents: [consent] },
+    { type: 'user', id: 'b', consents: [] },
+  ]);
+  expect(read.map((one) => (one as unknown[])[0])).toEqual(['records', 'dataSubjects']);
+  const question = { tenant: 't', request: { subject, resource }, now: NOW };
+  expect(inputFor(needs([['dataSubjects']]), question, facts)).toEqual({ dataSubjects: facts.dataSubjects });
+});
+
 test('an explained decision is given everything, and of relationships what the policy reads of them', () => {
   const reads: Reads = { all: false, paths: [['graph', 'subject'], ['time']] };
-  const { input, records, explain } = needsOfExplained(reads);
-  expect(Object.values(input).every(Boolean)).toBe(true);
+  const { input, records, explain } = needsOfExplained({ reads });
+  const { dataSubjects, ...others } = input;
+  expect([Object.values(others).every(Boolean), dataSubjects]).toEqual([true, false]);
   expect(records).toEqual({ subject: true, resource: false, subjectAttributes: true, resourceAttributes: true });
   expect(explain).toBe(true);
 });

@@ -32,7 +32,13 @@ afterAll(() => compiler.close());
 const nothing = async () => {
   throw new Error('not asked for');
 };
-const gatherer = new FactGatherer({ records: (asked) => source.read(asked), consents: nothing, invitation: nothing });
+const gatherer = new FactGatherer({
+  records: (asked) => source.read(asked),
+  consents: nothing,
+  dataSubjects: nothing,
+  invitation: nothing,
+});
+const tooLarge = { reason: 'graph_too_large', detail: expect.stringMatching('^the subject ') };
 const all = { subject: true, resource: true, subjectAttributes: false, resourceAttributes: false };
 type Ask = Pick<RecordsQuestion, 'tenant' | 'types' | 'subject' | 'resource'>;
 const gather = (ask: Ask, needed: RecordsQuestion['needed']): Promise<Facts> | Facts =>
@@ -118,8 +124,8 @@ describe('decisions', () => {
         const decided = async (by: Reads) => {
           const request = { subject: ask.subject, action: 'a', resource: ask.resource };
           const asked = { tenant, request, now: NOW };
-          const facts = await gatherer.gather(snapshot, asked, needsOf(by));
-          const input = inputFor(needsOf(by), asked, facts);
+          const facts = await gatherer.gather(snapshot, asked, needsOf({ reads: by }));
+          const input = inputFor(needsOf({ reads: by }), asked, facts);
           try {
             return evaluator.evaluate(input, { now: 0n }).result;
           } catch (error) {
@@ -157,7 +163,7 @@ describe('bounds', () => {
       subject: user,
       resource: { type: 'doc', id: '777' },
     };
-    expect((await gather(ask, one)).tooLarge).toBe('subject');
+    expect((await gather(ask, one)).denial).toMatchObject(tooLarge);
     expect((await gather(ask, { ...one, uses: toResource })).graph.subject).toHaveLength(1);
   });
 
@@ -182,7 +188,7 @@ describe('bounds', () => {
       { type: 'reads', relationshipType: 'reads', to: { type: 'doc', id: 'a' } },
     ]);
     expect((await ask('none')).graph.subject).toEqual([]);
-    expect((await ask('everybody’s')).tooLarge).toBe('subject');
+    expect((await ask('everybody’s')).denial).toMatchObject(tooLarge);
   });
 
   test('walks that together meet more than factsEdgesMax are each answered as if alone', async () => {
@@ -225,8 +231,8 @@ describe('bounds', () => {
       ),
     );
     const told = asks.map(({ id, doc }, i) => {
-      const { graph, tooLarge } = answers[i] as Facts;
-      return tooLarge ? `${id} ${doc}: too large` : `${id} ${doc}: ${graph.subject.length}`;
+      const { graph, denial } = answers[i] as Facts;
+      return denial ? `${id} ${doc}: too large` : `${id} ${doc}: ${graph.subject.length}`;
     });
     expect(told.filter((line) => !line.endsWith(': 0'))).toEqual([
       'a d: 1',

@@ -10,3 +10,19 @@ export async function asAdmin<Row extends object>(adminUrl: string, text: string
     await client.end();
   }
 }
+
+/** An outage of one database: connections end, and are refused to all but the superuser. */
+export function outageOf(adminUrl: string) {
+  const name = /\/(t_\w+)\?/.exec(adminUrl)?.[1] as string;
+  return {
+    async begin() {
+      await asAdmin(adminUrl, `alter database ${name} connection limit 0`);
+      await asAdmin(
+        adminUrl,
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()',
+        [name],
+      );
+    },
+    end: () => asAdmin(adminUrl, `alter database ${name} connection limit -1`),
+  };
+}

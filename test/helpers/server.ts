@@ -10,9 +10,9 @@ import type { Writer } from '../../server/core/ownership.ts';
 import type { App } from '../../server/http/fastify.ts';
 import { mintClientToken, mintUserToken } from '../../server/keys/index.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
+import type { EventSink } from '../../server/room/events.ts';
 import { createServices, type Services } from '../../server/services.ts';
 import { putTenant, type TenantSpec } from '../../server/tenants/index.ts';
-import type { EventSink } from '../../server/writes/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export type TestServer = {
@@ -24,7 +24,8 @@ export type TestServer = {
   /** A tenant with a random code and its spec's defaults; served when it resolves. */
   tenant(spec?: Partial<TenantSpec>): Promise<string>;
   client(tenant: string, ...scopes: Scope[]): Promise<string>;
-  user(tenant: string, id: string): Promise<string>;
+  /** @param email a verified one */
+  user(tenant: string, id: string, email?: string): Promise<string>;
   member(tenant: string, role: 'security-admin' | 'config-editor' | 'config-viewer' | 'support'): Promise<string>;
 };
 
@@ -94,7 +95,8 @@ export async function createTestServer(
     },
     client: async (tenant, ...scopes) =>
       (await mintClientToken(services.keys, tenant, { clientId: 'backend', scopes })).token,
-    user: async (tenant, userId) => (await mintUserToken(services.keys, tenant, { userId })).token,
+    user: async (tenant, userId, email) =>
+      (await mintUserToken(services.keys, tenant, { userId, ...(email === undefined ? {} : { email }) })).token,
     async member(tenant, role) {
       const member = await ensureLocalMember(services.members, tenant, role);
       return (await mintPortalToken(services.members, tenant, member, 'test')).token;

@@ -22,7 +22,7 @@ test('every route states who may call it', async () => {
   const app = Fastify() as unknown as App;
   app.addHook('onRoute', ({ method, url, config }) => {
     const access = config?.access;
-    const who = access?.door === 'management' ? `${access.scope}${access.users ? ' user' : ''}` : 'anybody';
+    const who = access?.api === 'management' ? `${access.scope}${access.users ? ' user' : ''}` : 'anybody';
     if (method !== 'HEAD') stated.push([`${String(method)} ${url}`, who]);
   });
   registerInvitationRoutes(app, {} as never);
@@ -75,24 +75,56 @@ test('a requestToken is no Bearer token of a decision either', async () => {
   expect(response.statusCode).toBe(401);
 });
 
-test('a user without policies may only accept and decline what it holds, and lists nothing', async () => {
+test('a user without policies may accept and decline what it holds, and is told what it may not see', async () => {
   const eve = await cars.user('eve');
   const own = body({ invitor: { type: 'user', id: 'eve' } });
   expect((await eve('POST', path(), { body: own })).body).toMatchObject({ status: 403, code: 'forbidden' });
   expect((await eve('POST', path(), { body: body() })).body).toMatchObject({
     status: 403,
-    detail: 'A user invites for itself only.',
+    detail: 'Users can invite only for themselves.',
   });
   expect((await eve('GET', path())).body).toEqual({ invitations: [] });
-  expect((await eve('GET', path('?toType=car&toId=1'))).body).toEqual({ invitations: [] });
-  expect((await eve('GET', path(`/${invitationId}`))).status).toBe(403);
+  const policy = 'user:drives:car:invitation:read';
+  expect((await eve('GET', path('?toType=car&toId=1'))).body).toEqual({ invitations: [], withheld: [policy] });
+  expect((await eve('GET', path('?toType=car&toId=none'))).body).toEqual({ invitations: [] });
+  expect((await eve('GET', path(`/${invitationId}`))).body).toMatchObject({
+    status: 403,
+    detail: expect.stringContaining(`The policy ${policy} does not allow this.`),
+  });
   expect((await eve('POST', path(`/${invitationId}/resend`))).status).toBe(403);
   expect((await eve('DELETE', path(`/${invitationId}`))).status).toBe(403);
   expect((await cars.accept(eve, 'bob', requestToken)).body).toMatchObject({
     status: 403,
-    errors: [{ pointer: '/acceptor', detail: 'A user accepts for itself only.' }],
+    errors: [{ pointer: '/acceptor', detail: 'Users can accept only for themselves.' }],
   });
   expect((await cars.backend('GET', path(`/${invitationId}`))).body.status).toBe('pending');
+});
+
+test('a user sees the invitations that it made, without any policy', async () => {
+  const zoe = await cars.user('zoe');
+  const to = { type: 'car', id: 'of-zoe' };
+  const mine = await cars.invite({ to, invitor: { type: 'user', id: 'zoe' } });
+  const other = await cars.invite({ to, invitor: { type: 'user', id: 'yan' } });
+  const namesake = await cars.invite({ to, invitor: { type: 'group', id: 'zoe' } });
+  expect((await zoe('GET', path(`/${mine.invitationId}`))).body).toMatchObject({
+    invitationId: mine.invitationId,
+    deliveries: [{ kind: 'response' }],
+  });
+  for (const { invitationId: id } of [other, namesake]) expect((await zoe('GET', path(`/${id}`))).status).toBe(403);
+  const idsOf = ({ body: page }: { body?: { invitations: { invitationId: string }[] } }) =>
+    page?.invitations.map((one) => one.invitationId);
+  const [own, ofCar] = [await zoe('GET', path()), await zoe('GET', path('?toType=car&toId=of-zoe'))];
+  expect([idsOf(own), own.body.withheld]).toEqual([[mine.invitationId], undefined]);
+  expect([idsOf(ofCar), ofCar.body.withheld]).toEqual([[mine.invitationId], ['user:drives:car:invitation:read']]);
+  for (const verb of ['resend', 'revoke'])
+    expect(
+      (
+        await zoe(
+          verb === 'revoke' ? 'DELETE' : 'POST',
+          path(`/${mine.invitationId}${verb === 'revoke' ? '' : '/resend'}`),
+        )
+      ).status,
+    ).toBe(403);
 });
 
 test('preview counts by address (ACCORD_RATE_LIMIT)', async () => {

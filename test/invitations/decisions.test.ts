@@ -24,6 +24,18 @@ async function decide(action: string, requestToken: unknown, car = '1', query = 
   return response.json();
 }
 
+/** As bob, whose token has this address as a verified one. */
+async function asked(rest: string, email: string | undefined, payload: object) {
+  const response = await server.app.inject({
+    method: 'POST',
+    url: `/authz/${cars.tenant}${rest}`,
+    headers: { authorization: `Bearer ${await server.user(cars.tenant, 'bob', email)}` },
+    payload,
+  });
+  expect(response.statusCode).toBe(200);
+  return response.json();
+}
+
 await cars.policy(
   'car:echo',
   'package p\noutcome := {"invitation": object.get(input, "invitation", null), "context": input.context}',
@@ -42,13 +54,44 @@ for (const [name, condition] of [
 }
 
 test('a valid token becomes input.invitation and leaves the context', async () => {
-  const { requestToken, invitationId } = await cars.invite();
+  const { requestToken, invitationId, expiresAt } = await cars.invite();
+  expect(expiresAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/); // as input.time
   expect((await decide('car:echo', requestToken)).outcome).toEqual({
-    invitation: { id: invitationId, relationshipType: 'drives', to: { type: 'car', id: '1' }, status: 'pending' },
+    invitation: {
+      ...{ id: invitationId, relationshipType: 'drives', to: { type: 'car', id: '1' }, status: 'pending' },
+      ...{ invitor: { type: 'user', id: 'alice' }, expiresAt, contactMatches: false },
+    },
     context: { place: 'here' },
   });
   const { explain } = await decide('car:echo', requestToken, '1', '?explain=true');
-  expect(explain.facts.invitation.id).toBe(invitationId);
+  expect(explain.facts.invitation).toMatchObject({ id: invitationId, contactMatches: false });
+  expect(explain.input.invitation).toEqual(explain.facts.invitation);
+});
+
+test.each([
+  ['the invited address', 'BOB.builder@example.com', true],
+  ['another one', 'bob@example.com', false],
+  ['none', undefined, false],
+])('contactMatches of a user whose token has %s as a verified one, by each door', async (_, email, contactMatches) => {
+  const { requestToken } = await cars.invite();
+  const bob = await cars.user('bob', email);
+  const matching =
+    'package p\ndefault outcome := "deny"\noutcome := "allow" if input.invitation.contactMatches == true';
+  await cars.policy('car:matching', matching);
+  const condition = { type: 'attribute', path: 'invitation.contactMatches', operator: 'eq', value: true } as const;
+  const graph = oneTest([{ type: 'invitation' }, condition], 'all');
+  expect((await cars.config('PUT', '/policies/car:drawn', { body: { graph } })).body).toEqual({});
+  const wanted = contactMatches ? 'allow' : 'deny';
+  const [resource, context] = [{ type: 'car', id: '1' }, { requestToken }];
+  for (const action of ['car:matching', 'car:drawn']) {
+    expect((await asked('', email, { action, resource, context })).outcome).toBe(wanted);
+    const { decisions } = await asked('/batch', email, { requests: [{ action, resource, context }] });
+    expect(decisions.map((one: { outcome: string }) => one.outcome)).toEqual([wanted]);
+    // A back end asks about bob, and has no address of his.
+    expect((await decide(action, requestToken)).outcome).toBe('deny');
+    const evaluation = { subject: { type: 'user', id: 'bob' }, action: { name: action.slice(4) }, resource, context };
+    expect((await bob('POST', '/access/v1/evaluation', { body: evaluation })).body.decision).toBe(contactMatches);
+  }
 });
 
 test('a policy that does not read it is given the context as it came', async () => {

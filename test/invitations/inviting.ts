@@ -26,6 +26,8 @@ const types: [path: string, body: object][] = [
   ['/relationship-types/user:may_use:car', { invitation }],
   ['/relationship-types/group:may_use:car', { invitation }],
   ['/relationship-types/user:paints:car', { invitation: { enabled: false } }],
+  ['/relationship-types/user:borrows:car', { invitation: { binding: 'contact' } }],
+  ['/relationship-types/user:lends:car', { invitation }],
 ];
 
 /** Who owns the car may do it. @param then more of the policy */

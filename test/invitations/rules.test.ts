@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { Problem } from '../../server/core/problems.ts';
-import { maskOf, offerOf, resendPauseMs, statusOf, termsOf, ttlMs } from '../../server/invitations/rules.ts';
+import { bindingOf, maskOf, offerOf, resendPauseMs, statusOf, termsOf, ttlMs } from '../../server/invitations/rules.ts';
 
 const now = Date.UTC(2026, 0, 15, 12, 0, 0, 250);
 const at = (ms: number) => new Date(ms).toISOString();
@@ -134,8 +134,22 @@ describe('terms', () => {
 test.each([
   ['bob@example.com', 'b***@example.com'],
   ['b@example.com', '***@example.com'],
+  ['\u{20000}b@example.com', '\u{20000}***@example.com'],
 ])('%s is shown as %s', (address, mask) => {
   expect(maskOf(address)).toBe(mask);
+});
+
+test.each([
+  ['none', 'none', 'none'],
+  ['none', 'contact', 'contact'],
+  ['contact', 'none', 'contact'],
+  ['contact', 'contact', 'contact'],
+] as const)('made with %s, of a type with %s now: %s', (made, now, binding) => {
+  expect(bindingOf({ binding: made }, type('user:drives:car', { invitation: { ...invitation, binding: now } }))).toBe(
+    binding,
+  );
+  expect(bindingOf({ binding: made }, undefined)).toBe(made);
+  expect(bindingOf({ binding: made }, type('user:drives:car', {}))).toBe(made);
 });
 
 test.each([

@@ -130,7 +130,7 @@ describe('a forged token is 400 and changes nothing', () => {
     const { requestToken } = await cars.invite();
     const { privateKey } = await keyOf(cars.tenant);
     const token = await resigned(requestToken, privateKey, {}, { 'sa:invitation:id': randomUUID() });
-    expect((await accept(token)).body.code).toBe('invitation_unknown');
+    expect((await accept(token)).body.code).toBe('invitation_not_found');
   });
 });
 

@@ -45,6 +45,7 @@ describe('trusted issuers', () => {
         audiences: ['https://api.demo.example'],
         clients: 'claim',
         clientMatch: { claim: 'kind', value: 'm' },
+        contactClaims: { email: 'profile.mail' },
       }),
     );
     expect(put).toMatchObject({ status: 200, body: {} });
@@ -61,6 +62,7 @@ describe('trusted issuers', () => {
       sharesActors: false,
       clients: 'claim',
       clientMatch: { claim: 'kind', value: 'm' },
+      contactClaims: { email: 'profile.mail', emailVerified: 'email_verified' },
       revision,
       updatedAt: expect.any(String),
       updatedBy: 'member:security-admin@localhost',
@@ -114,6 +116,9 @@ describe('trusted issuers', () => {
     [issuer('a', { clients: 'claim' }), '/clientMatch'],
     [issuer('a', { clientMatch: { claim: 'kind', value: 'm' } }), '/clientMatch'],
     [issuer('a', { tokenMapping: { actorId: 'sub' } }), '/tokenMapping/actorId'],
+    [issuer('a', { contactClaims: { mail: 'email' } }), '/contactClaims/mail'],
+    [issuer('a', { contactClaims: { email: 'e mail' } }), '/contactClaims/email'],
+    [issuer('a', { contactClaims: { emailVerified: ['email_verified'] } }), '/contactClaims/emailVerified'],
     [{ issuer: `${baseUrl}/portal` }, '/issuer'],
     [issuer('a', { jwksUri: `${baseUrl}/other/oidc/jwks` }), '/jwksUri'],
   ])('a wrong body is refused with its place: %j', async (body, pointer) => {

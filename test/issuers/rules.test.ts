@@ -121,6 +121,7 @@ test('what verification needs is complete, and made only of the tenant', () => {
       audiences: ['b'],
       clients: 'auth0',
       tokenMapping: { actorIdClaimPath: 'uid' },
+      contactClaims: { email: 'mail' },
     }),
     named('third', { sharesActors: true }),
   ];
@@ -135,18 +136,21 @@ test('what verification needs is complete, and made only of the tenant', () => {
   expect(auth.own).toMatchObject({
     issuer: `${base}/demo/oidc`,
     tokenMapping: { actorIdClaimPath: 'sub', defaultActorType: 'patient' },
+    contactClaims: { email: 'email', emailVerified: 'email_verified' },
   });
   expect(auth.ownKeys).toEqual([{ jwk: { kty: 'EC', kid: 'k' }, retiresAtMs: 5 }]);
   expect(auth.issuers.get('https://first.example')).toMatchObject({
     audiences: ['https://api.demo.example', 'b'],
     clients: 'none',
     tokenMapping: { actorIdClaimPath: 'email', defaultActorType: 'patient' },
+    contactClaims: { email: 'email', emailVerified: 'email_verified' },
     foreignPrefixes: ['b-'],
   });
   expect(auth.issuers.get('https://second.example')).toMatchObject({
     audiences: ['b'],
     clients: 'auth0',
     tokenMapping: { actorIdClaimPath: 'uid', defaultActorType: 'user' },
+    contactClaims: { email: 'mail', emailVerified: 'email_verified' },
     actorIdPrefix: 'b-',
     foreignPrefixes: [],
   });

@@ -104,6 +104,14 @@ test("a user's token names a client that is not the user, and is a user's", asyn
   expect(decodeJwt(minted.token)).toMatchObject({ sub: 'alice', client_id: 'accord-cli', exp: clock.seconds() + 60 });
   const caller = await test1.tokens.verify(minted.token, test1.authOf('users'));
   expect(caller).toMatchObject({ kind: 'user', actor: { type: 'patient', id: 'alice' } });
+  const known = await mintUserToken(keyed, 'users', { userId: 'alice', email: 'Alice@example.org' });
+  expect(await test1.tokens.verify(known.token, test1.authOf('users'))).toMatchObject({ email: 'alice@example.org' });
+  await expect(
+    mintUserToken(keyed, 'users', { userId: 'alice', email: 'Alice <a@example.org>' }),
+  ).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining('without a display name'),
+  });
   for (const userId of ['accord-cli', '', 'x'.repeat(limits.subjectCharsMax + 1)]) {
     await expect(mintUserToken(keyed, 'users', { userId })).rejects.toMatchObject({ status: 400 });
   }

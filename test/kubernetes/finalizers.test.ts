@@ -62,9 +62,9 @@ test('the operator that leads ends, another one waits, and nothing gets its fina
   await operator.leads();
   const [printed, code] = await Promise.all([release(installation), operator.gone()]);
   expect(code).toBe(1);
-  expect(operator.output).toMatch(/accord-release_\S+ took the Lease/);
+  expect(operator.output).toMatch(/accord-finalizers_\S+ took the Lease/);
   expect(printed).toMatch(/Waiting 15 s until the operator that led has ended/);
-  expect(await leaseOf(installation)).toMatchObject({ leaseDurationSeconds: limits.leaseOfReleaseMs / 1000 });
+  expect(await leaseOf(installation)).toMatchObject({ leaseDurationSeconds: limits.finalizerRemovalLeaseMs / 1000 });
   operator = await OperatorProcess.start(installation);
   await operator.says(/accord finalizers remove holds the Lease/);
   await vi.waitFor(async () => expect((await operator?.probe('/ready'))?.status).toBe(200), patient);

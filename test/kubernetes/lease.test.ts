@@ -37,7 +37,7 @@ async function pair(installation: Installation) {
   const leader = await start(installation);
   await leader.leads();
   const standby = await start(installation);
-  await standby.says(/Another operator leads/);
+  await standby.says(/Another operator is the leader/);
   await Promise.all([leader.becomesReady(), standby.becomesReady()]);
   return { leader, standby };
 }

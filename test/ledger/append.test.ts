@@ -30,6 +30,7 @@ describe('appending', () => {
       name: 'terms',
       version: '1',
       document,
+      contentDigest: 'sha256:ab',
       clientId: 'shop',
       requestId: 'r1',
     });
@@ -37,7 +38,13 @@ describe('appending', () => {
     const [one, two] = (await inboxOf(tenant)) as [Row, Row];
     expect(one).toMatchObject({
       ...{ type: 'registered', time: new Date(T0), name: 'terms', version: '1', document_version: '1.2' },
-      ...{ document_language: 'de', outcome: 'given', request_id: 'r1', client_id: 'shop' },
+      ...{
+        document_language: 'de',
+        content_digest: 'sha256:ab',
+        outcome: 'given',
+        request_id: 'r1',
+        client_id: 'shop',
+      },
       ...{ actor_type: 'user', actor_id: 'alice', user_id: 'alice' },
     });
     expect((one.personal_digest as Buffer).toString('hex')).toBe(

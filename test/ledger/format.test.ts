@@ -20,13 +20,20 @@ type Row = {
   personal_digest: Buffer;
   hash: Buffer;
 } & Record<'type' | 'name' | 'version' | 'document_version' | 'document_language' | 'outcome', string | null> &
-  Record<'request_id' | 'client_id' | 'actor_type' | 'actor_id' | 'user_id', string | null>;
+  Record<'content_digest' | 'request_id' | 'client_id' | 'actor_type' | 'actor_id' | 'user_id', string | null>;
 
 test('every hash and signature can be computed from the description', async () => {
   const tenant = await server.tenant();
   const odd = `"\\/\b\f\n\r\t\u0001\u001f\u007f\u2028é漢\u{1f600}\ufffd`;
   await ledger.append(tenant, [
-    entry({ time: T0, name: odd, version: odd, document: { version: odd, language: odd }, clientId: odd }),
+    entry({
+      time: T0,
+      name: odd,
+      version: odd,
+      document: { version: odd, language: odd },
+      contentDigest: odd,
+      clientId: odd,
+    }),
     entry({ time: T0 + 1, actor: { type: odd, id: odd }, userId: odd, outcome: odd, requestId: odd }),
     { type: 'denied', time: T0 + 2, actor: { type: 'client', id: 'shop' }, outcome: 'not_found', requestId: '1' },
     entry({ time: Date.parse('0001-01-01T00:00:00.001Z') }),
@@ -45,7 +52,7 @@ test('every hash and signature can be computed from the description', async () =
     expect(row.personal_digest.toString('hex')).toBe(personalDigest);
     const leaf = [
       ...[1, row.id, row.time.getTime(), row.type, row.name, row.version, row.document_version, row.document_language],
-      ...[row.outcome, row.request_id, row.client_id, personalDigest],
+      ...[row.content_digest, row.outcome, row.request_id, row.client_id, personalDigest],
     ];
     hash = sha256(hash + sha256(JSON.stringify(leaf)));
     expect(Number(row.sequence)).toBe(i + 1);

@@ -14,12 +14,13 @@ const row = {
     name: 'a/b',
     version: '1',
   },
-  ...{ document_version: null, document_language: 'en', outcome: 'given', request_id: '-', client_id: null },
+  ...{ document_version: null, document_language: 'en', content_digest: 'sha256:ab', outcome: 'given' },
+  ...{ request_id: '-', client_id: null },
   ...{ personal_digest, salt, actor_type: 'user', actor_id: 'Zoë', user_id: 'Zoë', sequence: 1 },
 };
 const hash = chained(before, leafOf(row));
 
-const fields = '["read","a/b","1",null,"en","given","-",null]';
+const fields = '["read","a/b","1",null,"en","sha256:ab","given","-",null]';
 const personal = '["user","Zoë","Zoë"]';
 const line = (change: Partial<Record<number, string>> = {}): SealedLine => {
   const parts = [hash, personal_digest, row.id, '1', String(row.time_ms), salt, fields, personal];
@@ -38,7 +39,9 @@ test('is read', () => {
 describe('its JSON', () => {
   test('may be written as JSON.stringify does, or otherwise', () => {
     expect(follows(before, line())).toBe(true);
-    expect(follows(before, line({ 6: '["read", "a\\/b", "\\u0031", null, "en", "given", "-", null]' }))).toBe(true);
+    expect(
+      follows(before, line({ 6: '["read", "a\\/b", "\\u0031", null, "en", "sha256:ab", "given", "-", null]' })),
+    ).toBe(true);
     expect(isPersonal(line())).toBe(true);
     expect(isPersonal(line({ 7: '["user", "Zo\\u00eb", "Zo\\u00EB"]' }))).toBe(true);
   });
@@ -49,6 +52,7 @@ describe('its JSON', () => {
     ['an id', 2, row.id.replace('5b', '5c')],
     ['a time', 4, String(row.time_ms + 1)],
     ['a field', 6, fields.replace('given', 'refused')],
+    ['a digest of a text', 6, fields.replace('sha256:ab', 'sha256:ac')],
     ['a field that is absent', 6, fields.replace('"en"', 'null')],
   ])('with %s changed does not follow', (_what, at, text) => {
     expect(follows(before, line({ [at]: text }))).toBe(false);

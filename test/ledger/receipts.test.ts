@@ -18,6 +18,7 @@ const consent = {
   version: '2',
   document: { version: '2.1', language: 'de' },
   givenAt: '2026-02-28T09:00:00.000Z',
+  documentUrl: `http://accord.test/${tenant}/consents/documents/terms%20of%20use/2/2.1/de`,
 };
 const issue = (of = tenant) =>
   database.tenant(of, (tx) => issueReceipt({ encrypter: sealing.encrypter, clock, baseUrl }, tx, of, consent));
@@ -70,6 +71,20 @@ test('a receipt holds what was agreed to, and the public keys of the tenant veri
         'dpv:isIndicatedBy': 'dpv:DataSubject',
         'dpv:isIndicatedAtTime': '2026-02-28T09:00:00.000Z',
       },
+    },
+  });
+});
+
+test('a receipt has the digest of the text that was agreed to, where there is one', () => {
+  const value = 'ab'.repeat(32);
+  const issuer = { tenant, displayName: 'x', baseUrl };
+  const receipt = receiptOf({ ...consent, contentDigest: `sha256:${value}` }, issuer, T0);
+  expect(receipt['@context']).toMatchObject({ spdx: 'http://spdx.org/rdf/terms#' });
+  expect(receipt['dpv:hasRecordOfActivity']['dpv:hasNotice']).toMatchObject({
+    'spdx:checksum': {
+      '@type': 'spdx:Checksum',
+      'spdx:algorithm': { '@id': 'spdx:checksumAlgorithm_sha256' },
+      'spdx:checksumValue': value,
     },
   });
 });

@@ -250,7 +250,7 @@ describe('removing a member', () => {
     }
     const secret = invited.body.url.split('#')[1];
     const again = await send(app, 'POST', '/portal/invitations/redeem', { body: { token: secret } });
-    expect(again).toMatchObject({ status: 410, body: { code: 'invitation_gone' } });
+    expect(again).toMatchObject({ status: 410, body: { code: 'member_invitation_gone' } });
     expect(await rolesOf(name, admin.token)).toEqual(['security-admin']);
     expect(await remove(name, admin.token, id)).toMatchObject({ status: 404, body: { code: 'member_not_found' } });
     const Entry = Type.Object({

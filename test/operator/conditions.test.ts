@@ -3,7 +3,7 @@ import { bounds } from '../../crds/index.ts';
 import { Claims } from '../../operator/claims.ts';
 import { activeOf, isReady, type Outcome, statusOf } from '../../operator/conditions.ts';
 import { ApiError } from '../../operator/kubernetes/errors.ts';
-import { isDatabaseAway, refusalOf } from '../../operator/reasons.ts';
+import { isDatabaseUnavailable, refusalOf } from '../../operator/reasons.ts';
 import type { SourceObject } from '../../operator/source.ts';
 import { Problem } from '../../server/core/problems.ts';
 import { allProblems } from '../../server/room/catalogue.ts';
@@ -86,14 +86,14 @@ describe('a refusal', () => {
     ['ECONNREFUSED', true],
     ['23505', false],
   ])('%s: the database is away: %s', (code, away) => {
-    expect(isDatabaseAway(Object.assign(new Error('x'), { code }))).toBe(away);
+    expect(isDatabaseUnavailable(Object.assign(new Error('x'), { code }))).toBe(away);
   });
 });
 
 test('an API server that breaks a connection is not the database', () => {
   const message = 'The API server https://10.0.0.1 broke the connection.';
-  expect(isDatabaseAway(new ApiError(0, 'ConnectionBroken', message))).toBe(false);
-  expect(isDatabaseAway(new Error('Connection terminated unexpectedly'))).toBe(true);
+  expect(isDatabaseUnavailable(new ApiError(0, 'ConnectionBroken', message))).toBe(false);
+  expect(isDatabaseUnavailable(new Error('Connection terminated unexpectedly'))).toBe(true);
 });
 
 describe('claims', () => {

@@ -84,7 +84,7 @@ describe('manifests of consent definitions', () => {
     await reason('Valid');
     await save(file, yaml('closed', version('1', at(5), ending(end))));
     const document = await reason('ImmutableDocument');
-    expect(document.message).toContain('keeps serving');
+    expect(document.message).toContain('is still served');
     expect(document.details.active).toEqual([{ language: 'en', version: '1', document: 'a' }]);
     dates.advance(1000);
     await save(file, yaml('closed', version('1', first, ending(later))));
@@ -93,6 +93,28 @@ describe('manifests of consent definitions', () => {
     await save(file, yaml('closed', version('1', first, ending(end))));
     const again = await reason('Valid');
     expect(again.details.locked).toEqual([{ version: '1', endOfLife: true, documents: 1 }]);
+  });
+
+  test('whose text changes when it is in effect are refused, with the definition, the document and the field', async () => {
+    const document = (body: string) =>
+      `    - {version: "1", optInConfig: {type: direct}, documents: [{version: a, language: en, content: {title: News, mediaType: text/html, body: "${body}"}}]}`;
+    const { file, reason } = await defined('worded', document('<p class=x>You agree.'));
+    await reason('Valid');
+    await save(file, yaml('worded', document('<p>You agree to more.')));
+    const refused = await reason('ImmutableDocument');
+    expect(refused.message).toContain(
+      '/spec/versions/0/documents/0/content/body: The document a in en of version 1 of news has been in effect since ',
+    );
+    await save(file, yaml('worded', document('You agree.')));
+    expect((await reason('ImmutableDocument')).message).toContain('content/body');
+    await save(file, yaml('worded', document('<p class=x>You agree.')));
+    await reason('Valid');
+  });
+
+  test('whose text is none are refused', async () => {
+    const document = `    - {version: "1", optInConfig: {type: direct}, documents: [{version: a, language: en, content: {title: News, mediaType: text/html, body: "You agree."}}]}`;
+    const { reason } = await defined('wordless', document);
+    expect((await reason('Invalid')).message).toContain('Has no HTML element');
   });
 
   test('that go are archived, and the tenant goes after them', async () => {

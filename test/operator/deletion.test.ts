@@ -1,12 +1,13 @@
 /** Deletions that were asked for (deletionTimestamp), whose rows they take, and what keeps them. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { sql } from '../../server/core/db/sql.ts';
 import { apiOwner, type Owner } from '../../server/core/ownership.ts';
 import { createWorld, until } from './harness.ts';
 import { issuerYaml, policyYaml, tenantYaml } from './manifests.ts';
 import { MemorySource } from './memory-source.ts';
 
 const world = await createWorld();
-const { rooms, observations } = world;
+const { database, rooms, observations } = world;
 beforeEach(() => world.empty());
 
 const api = { owner: apiOwner, actor: 'member:admin@example.com' };
@@ -33,7 +34,7 @@ describe('deletions of many that were asked for', () => {
     await operate(source);
     source.delete(...keys);
     const held = await until(() => source.condition('Tenant//many', 'DeletionHeld'));
-    expect(held.message).toContain('20 of 21 manifests of this tenant are gone or being deleted');
+    expect(held.message).toContain('20 of 21 manifests of this tenant were deleted or are being deleted');
     const told = await until(() => keys.every((key) => source.condition(key)?.reason === 'DeletionHeld'));
     expect(told).toBe(true);
     expect(source.condition(keys[0] as string)?.message).toContain('condition DeletionHeld of the Tenant');
@@ -202,6 +203,58 @@ describe('a deletion that was asked for', () => {
     await until(() => source.condition(key, 'Accepted')?.reason === 'TenantNotFound');
   });
 
+  test('of a Tenant that was never accepted does not wait for what waits for it', async () => {
+    const source = new MemorySource();
+    const [key = ''] = source.apply(policyYaml('refused', 'p'), { namespace: 'refused' });
+    source.apply(tenantYaml('refused', 'displayNmae: Refused'));
+    await operate(source);
+    await until(() => source.condition('Tenant//refused', 'Accepted')?.reason === 'Invalid');
+    await until(() => source.condition(key, 'Accepted')?.reason === 'TenantNotFound');
+    source.delete('Tenant//refused');
+    await until(() => source.get('Tenant//refused') === undefined);
+  });
+
+  test('of a Tenant does not wait for a manifest that came after the tenant was disabled', async () => {
+    const source = new MemorySource();
+    source.apply(tenantYaml('closing'));
+    const run = await operate(source);
+    const release = source.release.bind(source);
+    source.release = async () => {
+      source.release = release;
+      const [key = ''] = source.apply(policyYaml('closing', 'p'), { namespace: 'closing' });
+      await until(() => source.condition(key, 'Accepted')?.reason === 'TenantNotFound');
+      throw new Error('the connection broke');
+    };
+    source.delete('Tenant//closing');
+    await until(() => source.get('Tenant//closing') === undefined);
+    await until(() => run.operator.idle());
+    expect(await has('closing', 'p')).toBe(false);
+  });
+
+  test('of a Tenant stores nothing of a manifest that was looked at before, and recorded after it', async () => {
+    const source = new MemorySource();
+    source.apply(tenantYaml('late'));
+    await operate(source);
+    const [hold, release] = [source.hold.bind(source), source.release.bind(source)];
+    const judged = Promise.withResolvers<void>();
+    source.hold = async (object) => {
+      source.hold = hold;
+      source.delete('Tenant//late');
+      await until(async () => (await rooms.findTenant('late'))?.state === 'disabled');
+      await hold(object);
+    };
+    source.release = async (target) => {
+      await judged.promise;
+      await release(target);
+    };
+    const [key = ''] = source.apply(policyYaml('late', 'p'), { namespace: 'late' });
+    await until(() => source.condition(key, 'Accepted'));
+    judged.resolve();
+    await until(() => source.get('Tenant//late') === undefined);
+    expect(source.condition(key, 'Accepted')?.reason).toBe('TenantNotFound');
+    expect(await has('late', 'p')).toBe(false);
+  });
+
   test('of a Tenant waits for its children, says so, and goes after them', async () => {
     const source = new MemorySource();
     const [key = ''] = fill(source, 'patient', 1);
@@ -274,7 +327,7 @@ describe('whose row it is', () => {
     source.apply(issuerYaml('letgo', 'idp', `managementPolicy: ${policy}`), { namespace: 'letgo' });
     await until(() =>
       [key, issuer].every(
-        (one) => source.condition(one, 'Accepted')?.message === 'Found; managementPolicy leaves it as it is.',
+        (one) => source.condition(one, 'Accepted')?.message === `Found; managementPolicy ${policy} does not change it.`,
       ),
     );
     expect((await rooms.findPolicy('letgo', 'p'))?.owner).toEqual(apiOwner);
@@ -290,13 +343,32 @@ describe('whose row it is', () => {
     await rooms.deletePolicy(api, 'letgo', 'p');
   });
 
+  test('a manifest that was made again and has nothing to be served waits for no server', async () => {
+    const source = new MemorySource();
+    source.apply(tenantYaml('unserved'));
+    const run = await operate(source);
+    const stuck = '00000000-0000-4000-8000-000000000002';
+    await database.system((tx) => tx.run(sql`insert into accord.server (id) values (${stuck})`));
+    const [key = ''] = source.apply(policyYaml('unserved', 'p'), { namespace: 'unserved' });
+    await until(() => source.condition(key, 'Programmed')?.reason === 'Pending');
+    expect(run.operator.waiting()).toContainEqual(expect.objectContaining({ key }));
+    source.replace(key, policyYaml('unserved', 'p', { object: 'other', more: 'managementPolicy: Observe' }), {
+      namespace: 'unserved',
+    });
+    await until(() => source.condition(key, 'Programmed')?.reason === 'NotFound');
+    await until(() => !run.operator.waiting().some((one) => one.key === key));
+    await database.system((tx) => tx.run(sql`delete from accord.server where id = ${stuck}`));
+  });
+
   test('a Tenant that turns Observe stays as it is, and its deletion leaves it active', async () => {
     const source = new MemorySource();
     source.apply(tenantYaml('observed'));
     await operate(source);
     source.apply(tenantYaml('observed', 'managementPolicy: Observe'));
     await until(
-      () => source.condition('Tenant//observed', 'Accepted')?.message === 'Found; managementPolicy leaves it as it is.',
+      () =>
+        source.condition('Tenant//observed', 'Accepted')?.message ===
+        'Found; managementPolicy Observe does not change it.',
     );
     expect(await rooms.findTenant('observed')).toMatchObject({ owner: apiOwner, state: 'active' });
     source.delete('Tenant//observed');

@@ -24,7 +24,7 @@ import { Snapshots } from '../../server/snapshot/index.ts';
 import { tenantWriter } from '../../server/writes/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
-import { roomsOf } from './rooms.ts';
+import { roomsOf, type TestServices } from './rooms.ts';
 
 /** Call at the top of a file. @param dates what the dates of consent documents are compared with */
 export async function createWorld(dates: Clock = systemClock) {
@@ -40,7 +40,7 @@ export async function createWorld(dates: Clock = systemClock) {
   });
   const encrypter = createEncrypter(randomBytes(32).toString('base64url'));
   const writing = { database, clock: systemClock, tagger: encrypter };
-  const services: OperatorServices = {
+  const services: TestServices = {
     tenants: {
       ...{ database, clock: systemClock, encrypter, write: tenantWriter(writing) },
       rows: tenantRowsOf(allRooms),
@@ -51,7 +51,7 @@ export async function createWorld(dates: Clock = systemClock) {
     types: writing,
     definitions: { database, clock: dates },
   };
-  const rooms = roomsOf(services);
+  const rooms = roomsOf(services, operatorServices(services));
   const closers: (() => Promise<void>)[] = [];
   /** Those that are at work. */
   const operators = new Set<Operator>();
@@ -88,7 +88,8 @@ export async function createWorld(dates: Clock = systemClock) {
   function operateOn<Of extends Source>(source: Of, options: Partial<OperatorOptions> = {}) {
     const changes: StatusChange[] = [];
     const operator = startOperator({
-      ...{ source, services, database, clock: systemClock, observe, maxStalenessMs: 5000 },
+      ...{ source, database, clock: systemClock, observe, maxStalenessMs: 5000 },
+      services: operatorServices(services),
       lead: leadByLock({ database, source: source.name, observe, retryMs: 20 }),
       onStatus: (change) => changes.push(change),
       ...options,
@@ -123,6 +124,12 @@ export async function createWorld(dates: Clock = systemClock) {
   const empty = () => admin('truncate accord.tenant, accord.resource cascade');
 
   return { ...test, services, rooms, encrypter, directory, operate, operateOn, serve, cutConnections, empty };
+}
+
+/** What an operator is given of rooms that were created by hand, by their names. */
+export function operatorServices(services: TestServices): OperatorServices {
+  const use: OperatorServices['use'] = (room) => services[room.name as keyof TestServices] as never;
+  return { rooms: allRooms.filter(({ name }) => name in services), use };
 }
 
 function once(call: () => Promise<void>): () => Promise<void> {

@@ -72,7 +72,7 @@ describe('the keys of a TrustedIssuer', () => {
     await until(() => keys()?.status === 'False');
     expect(keys()).toMatchObject({
       reason: 'FetchFailed',
-      message: expect.stringContaining('1 of 2 servers that tried could not read the keys'),
+      message: expect.stringContaining('1 of 2 servers failed to fetch the keys'),
     });
     expect(keys()?.message).toContain('https://idp.example/keys: answered 500');
     expect(conditionOf(run, key)?.status).toBe('True');

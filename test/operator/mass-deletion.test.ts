@@ -102,6 +102,22 @@ describe('the guard against mass deletion', () => {
     expect(guard.holds('t', totals(11, 12), 0)).toMatchObject({ gone: 11 });
   });
 
+  test('one that was released, came back and goes again counts again; one that is released twice counts once', () => {
+    const guard = new MassDeletion();
+    const [one, two, three] = keys(3) as [string, string, string];
+    gone(guard, 15);
+    guard.release([one, two, three]);
+    guard.release([two]);
+    guard.markPresent(one);
+    guard.markDeleted(one, 't');
+    guard.rowDeleted(three, 0);
+    expect(guard.confirm('t', 12)).toBe(false);
+    expect(guard.confirm('t', 13)).toBe(true);
+    expect(guard.confirm('t', 13)).toBe(false);
+    gone(guard, 16);
+    expect(guard.confirm('t', 2)).toBe(true);
+  });
+
   test('what a tenant that is held deletes holds no other tenant, whoever is asked about first', () => {
     for (const order of [
       ['small', 'large'],

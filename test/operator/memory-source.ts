@@ -109,7 +109,14 @@ export class MemorySource implements Source {
 
   /** `kubectl apply`: the manifests of a YAML text, in a namespace. @returns their keys */
   apply(text: string, options: { namespace?: string; createdAt?: string } = {}): Key[] {
-    const keys = parseFile('memory.yaml', text).objects.map((parsed) => {
+    return this.applyParsed(parseFile('memory.yaml', text).objects, options);
+  }
+  /** The same, of manifests that were read elsewhere. */
+  applyParsed(
+    objects: readonly Omit<SourceObject, 'key' | 'uid'>[],
+    options: { namespace?: string; createdAt?: string } = {},
+  ): Key[] {
+    const keys = objects.map((parsed) => {
       const namespace = parsed.kind === 'Tenant' ? '' : (options.namespace ?? parsed.namespace);
       const key = keyOf({ ...parsed, namespace });
       const before = this.#objects.get(key);

@@ -1,7 +1,8 @@
 /** The namespace rule among the steps: who may name a tenant, who loses what, and what a stranger learns. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { turnOf } from '../../operator/index.ts';
-import { Records } from '../../operator/records.ts';
+import { turnOf } from '../../operator/create-context.ts';
+import { isChild } from '../../operator/namespace-check.ts';
+import { Records, type ResourceRecord } from '../../operator/records.ts';
 import { createWorld, until } from './harness.ts';
 import { policyYaml, tenantYaml } from './manifests.ts';
 import { MemorySource } from './memory-source.ts';
@@ -20,6 +21,16 @@ async function operate(source: MemorySource) {
   await run.operator.settled();
   return run;
 }
+
+test.each([
+  ['refused, and owns nothing', '', false],
+  ['refused before, and may own a row now', 'p', true],
+])('a manifest that was %s: whether its Tenant waits for it', (_, object, expected) => {
+  const condition = { status: 'False' as const, message: '', observedGeneration: 1, lastTransitionTime: '' };
+  const status = { conditions: [{ ...condition, type: 'Accepted', reason: 'NamespaceNotAllowed' }] };
+  const record = { object, status } as unknown as ResourceRecord;
+  expect(isChild({ records: { get: () => record } }, 'Policy/other/p')).toBe(expected);
+});
 
 describe('a child', () => {
   test('is taken from the namespace that is named like the tenant, and from no other', async () => {
@@ -46,7 +57,7 @@ describe('a child', () => {
     await until(() => reason(source, 'Policy/apps/p') === 'NamespaceNotAllowed');
     expect(await has('moving', 'p')).toBe(false);
     await until(() => !snapshots.get('moving')?.policies.has('p'));
-    expect(accepted(source, 'Policy/apps/p')?.message).toContain('Nothing of it is served.');
+    expect(accepted(source, 'Policy/apps/p')?.message).toContain('No generation of it is served.');
     source.apply(tenantYaml('moving', 'allowedNamespaces: {names: [apps]}'));
     await until(() => source.condition('Policy/apps/p')?.status === 'True');
     await until(() => run.operator.idle());

@@ -6,6 +6,7 @@ import { sql } from '../../server/core/db/sql.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
 import { conditionOf, createWorld, save, until } from './harness.ts';
 import { policyYaml, tenantYaml } from './manifests.ts';
+import { MemorySource } from './memory-source.ts';
 
 const world = await createWorld();
 const { database, rooms, observations } = world;
@@ -92,7 +93,7 @@ describe('a directory of manifests', () => {
       return ready?.reason === 'CompileError' ? ready : undefined;
     });
     expect(refused.message).toMatch(/^all\.yaml:18: \/spec\/rego: line 4, column 1: /);
-    expect(refused.message).toContain('Generation 1 keeps serving.');
+    expect(refused.message).toContain('Generation 1 is still served.');
     expect(refused.observedGeneration).toBe(2);
     expect(snapshots.get('edited')?.policies.get('doc')?.artifact).toBe(before);
     await write('package p\n\noutcome := "deny"\n');
@@ -113,7 +114,7 @@ describe('a directory of manifests', () => {
     expect(conditionOf(run, 'Policy/default/a', 'Accepted')).toMatchObject({
       ...{ status: 'False', reason: 'TestsFailed' },
       message: expect.stringMatching(
-        /^a\.yaml:7: \/spec\/tests\/0: denies: outcome is "allow", expected "deny"\nNothing of it is served\.$/,
+        /^a\.yaml:7: \/spec\/tests\/0: denies: outcome is "allow", expected "deny"\nNo generation of it is served\.$/,
       ),
     });
     expect(conditionOf(run, 'Policy/default/b', 'Accepted')).toMatchObject({
@@ -125,6 +126,39 @@ describe('a directory of manifests', () => {
       reason: 'NotAccepted',
     });
     expect(await policyNames('checked')).toEqual([]);
+  });
+
+  test('a policy whose tests pass, and none of which is answered allow, says so until one is', async () => {
+    await world.serve();
+    const memory = new MemorySource();
+    const source = 'package p\n\ndefault outcome := "deny"\noutcome := "allow" if input.x == 1\n';
+    const denies = '{name: denies, input: {x: 2}, expect: {outcome: deny}}';
+    const allows = '{name: allows, input: {x: 1}, expect: {outcome: allow}}';
+    const apply = (tests: string) =>
+      memory.apply(policyYaml('covering', 'a', { source, more: `tests: [${tests}]` }), { namespace: 'covering' });
+    memory.apply(tenantYaml('covering'));
+    const [key = ''] = apply(denies);
+    const run = world.operateOn(memory);
+    await run.operator.settled();
+    expect(memory.condition(key, 'AllowTested')).toMatchObject({
+      ...{ status: 'False', reason: 'AllowNotTested' },
+      message: expect.stringMatching(/^The tests of the policy pass, and none of them is answered allow/),
+    });
+    expect(memory.condition(key)?.status).toBe('True');
+    apply(`${denies}, ${allows}`);
+    await until(() => memory.condition(key, 'AllowTested')?.status === 'True');
+    await until(() => run.operator.idle());
+    const told = memory.events.filter(({ reason }) => reason.startsWith('Allow'));
+    expect(told.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+      'Warning AllowNotTested',
+      'Normal AllowTested',
+    ]);
+    const Stored = Type.Object({ number: Type.Integer(), tests: Type.Unsafe<{ name: string }[]>(Type.Unknown()) });
+    const [row] = await database.tenant('covering', (tx) =>
+      tx.many(Stored, sql`select number, tests from accord.policy where tenant = 'covering'`),
+    );
+    // The source is the same: only the tests are others.
+    expect([row?.number, row?.tests.map(({ name }) => name)]).toEqual([1, ['denies', 'allows']]);
   });
 
   test('without a server nothing is programmed; with one it is', async () => {
@@ -183,7 +217,7 @@ describe('children and tenants', () => {
       const ready = conditionOf(run, 'Tenant//kept');
       return ready?.reason === 'ChildrenExist' ? ready : undefined;
     });
-    expect(waits.message).toContain('1 manifest still belongs to this tenant (Policy default/of-kept)');
+    expect(waits.message).toContain('Waiting for 1 manifest of this tenant to be deleted: Policy default/of-kept.');
     expect(snapshots.get('kept')?.active).toBe(true);
     await unlink(join(directory, 'p.yaml'));
     await until(() => run.changes.some((one) => one.target.key === 'Tenant//kept' && one.status === undefined));
@@ -288,7 +322,7 @@ describe('owners', () => {
     expect(conditionOf(run, 'Policy/default/aa', 'Accepted')?.status).toBe('True');
     expect(conditionOf(run, 'Policy/default/bb', 'Accepted')).toMatchObject({
       ...{ status: 'False', reason: 'DuplicateName' },
-      message: expect.stringContaining('Policy default/aa is older and claims this name of the tenant twins.'),
+      message: expect.stringContaining('Policy default/aa is older and claims this name in tenant twins.'),
     });
     await save(join(directory, 'p.yaml'), policyYaml('twins', 'bb', { object: 'read' }));
     await until(() => conditionOf(run, 'Policy/default/bb', 'Accepted')?.status === 'True');

@@ -75,6 +75,35 @@ describe('queue', () => {
     expect(one.running.size).toBe(0);
   });
 
+  test('a key is not in flight for ever when the callback for its failure throws, and is tried again', async () => {
+    const listeners = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection');
+    const unhandled: unknown[] = [];
+    process.on('unhandledRejection', (error) => unhandled.push(error));
+    try {
+      const thrown = new Error('of the callback');
+      const one = bench({
+        failed: () => {
+          throw thrown;
+        },
+      });
+      one.queue.add('a/1');
+      one.queue.add('a/2');
+      await one.end('a/1', new Error('of the work'));
+      expect(unhandled).toEqual([thrown]);
+      expect(one.begun).toEqual(['a/1', 'a/2']);
+      await one.end('a/2');
+      await one.queue.quiet();
+      await one.pass(100);
+      expect(one.begun).toEqual(['a/1', 'a/2', 'a/1']);
+      await one.end('a/1');
+      await one.queue.close();
+    } finally {
+      process.removeAllListeners('unhandledRejection');
+      for (const listener of listeners) process.on('unhandledRejection', listener);
+    }
+  });
+
   test('begins no more than its concurrency', async () => {
     const one = bench({ concurrency: 3 });
     for (let i = 0; i < 10; i++) one.queue.add(`a/${i}`);

@@ -7,7 +7,7 @@ import type { Database } from '../../server/core/db/database.ts';
 import { limits } from '../../server/core/limits.ts';
 import { Problem } from '../../server/core/problems.ts';
 import { tenantWriter } from '../../server/writes/index.ts';
-import { conditionOf, createWorld, save, until } from './harness.ts';
+import { conditionOf, createWorld, operatorServices, save, until } from './harness.ts';
 import { issuerYaml, policyYaml, tenantYaml } from './manifests.ts';
 
 const world = await createWorld();
@@ -33,7 +33,7 @@ function failing(room: 'policies' | 'issuers' | 'tenants', status: number) {
   const replaced = { ...world.services[room], database: failingDatabase };
   const writing = { database: failingDatabase, clock: systemClock };
   const ofRoom = room === 'tenants' ? { ...replaced, write: tenantWriter(writing) } : replaced;
-  const services = { ...world.services, [room]: ofRoom };
+  const services = operatorServices({ ...world.services, [room]: ofRoom });
   return { services, fault };
 }
 
@@ -54,7 +54,7 @@ describe('a manifest whose room is busy', () => {
       expect(await until(() => conditionOf(run, key, type))).toMatchObject({
         status: 'Unknown',
         reason: 'Retrying',
-        message: expect.stringMatching(/^It is busy\. \(compiler_busy\) It is tried again/),
+        message: expect.stringMatching(/^It is busy\. \(compiler_busy\) The operator retries/),
       });
     }
     fault.left = 0;

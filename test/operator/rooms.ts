@@ -1,24 +1,35 @@
 /** What tests of the operator ask the rooms beside it: the same actions as the Config API's and the operator's. */
 import type { PolicyManifest, TenantSpec } from '../../crds/index.ts';
-import { kindOf } from '../../operator/kinds/index.ts';
+import { Kinds } from '../../operator/kinds/index.ts';
 import type { OperatorServices } from '../../operator/services.ts';
 import type { KindName } from '../../operator/source.ts';
 import type { Owner, Writer } from '../../server/core/ownership.ts';
-import { findDefinition, transferDefinition } from '../../server/definitions/index.ts';
-import { deleteIssuer, transferIssuer } from '../../server/issuers/index.ts';
-import { makeInvitationLink } from '../../server/members/index.ts';
-import { deletePolicy, putPolicy, transferPolicy } from '../../server/policies/index.ts';
-import { putTenant, readTenant, transferTenant } from '../../server/tenants/index.ts';
-import { deleteRelationshipType, parseTypeKey } from '../../server/types/index.ts';
+import { type DefinitionServices, findDefinition, transferDefinition } from '../../server/definitions/index.ts';
+import { deleteIssuer, type IssuerServices, transferIssuer } from '../../server/issuers/index.ts';
+import { createMemberInvitationLink, type MemberInvitationServices } from '../../server/members/index.ts';
+import { deletePolicy, type PolicyServices, putPolicy, transferPolicy } from '../../server/policies/index.ts';
+import { putTenant, readTenant, type TenantServices, transferTenant } from '../../server/tenants/index.ts';
+import { deleteRelationshipType, parseTypeKey, type TypeServices } from '../../server/types/index.ts';
 
-export function roomsOf(services: OperatorServices) {
+/** The rooms that manifests are written with, by their names. */
+export type TestServices = {
+  tenants: TenantServices;
+  policies: PolicyServices;
+  issuers: IssuerServices;
+  members: MemberInvitationServices;
+  types: TypeServices;
+  definitions: DefinitionServices;
+};
+
+export function roomsOf(services: TestServices, ofOperator: OperatorServices) {
   const { tenants, policies, issuers, types, definitions, members } = services;
-  const find = (kind: KindName) => (tenant: string, name: string) => kindOf(kind).find(services, { tenant, name });
+  const kinds = new Kinds(ofOperator);
+  const find = (kind: KindName) => (tenant: string, name: string) => kinds.of(kind).find({ tenant, name });
   return {
     findTenant: (tenant: string) => tenants.database.read(tenant, (tx) => readTenant(tx, tenant)),
     putTenant: (writer: Writer, tenant: string, spec: TenantSpec) => putTenant(tenants, writer, tenant, spec),
     transferTenant: (writer: Writer, tenant: string, to: Owner) => transferTenant(tenants, writer, tenant, to),
-    makeInvitationLink: (tenant: string, id: string) => makeInvitationLink(members, tenant, id),
+    createMemberInvitationLink: (tenant: string, id: string) => createMemberInvitationLink(members, tenant, id),
     findPolicy: find('Policy'),
     putPolicy: (writer: Writer, tenant: string, { name, rego = '' }: PolicyManifest['spec']) =>
       putPolicy(policies, writer, tenant, name, { rego }),

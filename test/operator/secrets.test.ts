@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { Bytes } from '../../server/core/db/rows.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
-import type { InvitationLink } from '../../server/members/index.ts';
+import type { MemberInvitationLink } from '../../server/members/index.ts';
 import { placeOfSecret } from '../../server/tenants/index.ts';
 import { createWorld, save, until } from './harness.ts';
 import { tenantYaml } from './manifests.ts';
@@ -52,10 +52,10 @@ describe("a Tenant's Secret", () => {
     const run = await operate(source);
     expect(acceptedOf(source, 'posty')).toMatchObject({
       ...{ status: 'False', reason: 'SecretNotFound' },
-      message: expect.stringContaining('There is no Secret posty/smtp'),
+      message: expect.stringContaining('Secret posty/smtp of spec.mail.smtp.secretRef not found'),
     });
     source.putSecret('posty', 'smtp', { username: 'u', password: '' });
-    await until(() => acceptedOf(source, 'posty')?.message.includes('The Secret posty/smtp has no password'));
+    await until(() => acceptedOf(source, 'posty')?.message.includes('Secret posty/smtp has no key password'));
     source.putSecret('posty', 'smtp', { username: 'u', password: 'hunter2', other: 'x' });
     await until(() => acceptedOf(source, 'posty')?.status === 'True');
     const first = await storedSecret('posty');
@@ -77,7 +77,7 @@ describe("a Tenant's Secret", () => {
 
     source.putSecret('posty', 'smtp', undefined);
     await until(() => acceptedOf(source, 'posty')?.reason === 'SecretNotFound');
-    expect(acceptedOf(source, 'posty')?.message).toContain('Generation 1 keeps serving.');
+    expect(acceptedOf(source, 'posty')?.message).toContain('Generation 1 is still served.');
     expect((await storedSecret('posty'))?.value.password).toBe('hunter3');
     source.apply(tenantYaml('posty'));
     await until(async () => (await storedSecret('posty')) === undefined);
@@ -212,7 +212,7 @@ describe('the first members', () => {
     source.apply(tenantYaml('taken', people));
     await operate(source);
     expect(tried(source, 'taken')?.message).toContain('taken/taken-support-desk');
-    expect(tried(source, 'taken')?.message).toContain('there is one that Accord did not make');
+    expect(tried(source, 'taken')?.message).toContain('exists that Accord did not create');
     expect(source.secret('taken', 'taken-support-desk')?.data).toEqual({ mine: Buffer.from('x') });
     const url = source.secret('taken', 'taken-security-admin-invitation')?.data.url?.toString();
     expect(url).toContain('#taken.');
@@ -233,7 +233,7 @@ describe('the first members', () => {
   test('are invited in a file that only its owner reads, where there are no Secrets', async () => {
     const directory = await world.directory();
     const data = join(await world.directory(), 'invitations');
-    const written: [string, InvitationLink, string][] = [];
+    const written: [string, MemberInvitationLink, string][] = [];
     await save(join(directory, 't.yaml'), tenantYaml('paper', people));
     const invitations = { directory: data, written: (...one: (typeof written)[number]) => void written.push(one) };
     const run = world.operate(directory, { invitations });

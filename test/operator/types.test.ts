@@ -81,6 +81,25 @@ describe('manifests of types', () => {
     await until(async () => rooms.findRelationshipType('refs', 'user:eats:cake'));
   });
 
+  test('a policy whose data subjects have a relationship that is not there says so, until it is', async () => {
+    const { directory, run, snapshots } = await sharing('persons');
+    const spec =
+      'name: car:read\nrego: |\n  package p\n  outcome := "deny"\ndataSubjects: {relationship: "user:owns:car"}';
+    await save(join(directory, 'p.yaml'), yaml('Policy', 'persons', 'p', spec));
+    const refused = await until(async () => {
+      const { resources } = await run.operator.settled();
+      return conditionOf(resources.find(({ target }) => target.name === 'persons-p')?.status ?? {}, 'Accepted');
+    });
+    expect(refused).toMatchObject({ status: 'False', reason: 'RefNotFound' });
+    expect(refused?.message).toMatch(/p\.yaml:\d+: \/spec\/dataSubjects\/relationship: .*user:owns:car/);
+    await save(
+      join(directory, 'owns.yaml'),
+      yaml('RelationshipType', 'persons', 'owns', 'from: user\nname: owns\nto: car'),
+    );
+    const served = await until(() => snapshots.get('persons')?.policies.get('car:read'));
+    expect(served).toMatchObject({ dataSubjects: { relationship: 'user:owns:car' } });
+  });
+
   /** Three that are inherited through one another, and one that is through one of them. */
   const named = (tenant: string, name: string, relationship: string, through: [string, string]) => {
     const [from, , to] = relationship.split(':');
@@ -133,7 +152,7 @@ describe('manifests of types', () => {
     const status = resources.find(({ target }) => target.name === 'lack-d')?.status;
     expect(conditionOf(status ?? {}, 'Accepted')).toMatchObject({
       reason: 'RefNotFound',
-      message: expect.stringContaining('called car'),
+      message: expect.stringContaining('resource type car'),
     });
     await save(join(directory, 'car.yaml'), car('lack'));
     for (const name of mutualNames) await until(() => rooms.findRelationshipType('lack', name));

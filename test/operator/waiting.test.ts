@@ -1,5 +1,6 @@
 /** What waits for what: no change is missed between looking at a key and its wait, and what was missed is told. */
 import { describe, expect, test } from 'vitest';
+import { kindNames } from '../../operator/kinds/index.ts';
 import type { Leadership, LeadershipCallbacks } from '../../operator/leadership.ts';
 import { workWhileLeading } from '../../operator/leadership.ts';
 import { MissedWakeups } from '../../operator/missed-wakeups.ts';
@@ -67,6 +68,7 @@ describe('the safety net', () => {
     const options = {
       waiting: list,
       source,
+      kinds: kindNames,
       isPending: () => false,
       observe: (one: Observation) => void told.push(one),
     };
@@ -74,10 +76,10 @@ describe('the safety net', () => {
   }
 
   /** A resync, at which the key is looked at and waits for `what`, or for nothing. */
-  function look({ list, missed }: ReturnType<typeof net>, what?: string, untold = false) {
+  function look({ list, missed }: ReturnType<typeof net>, what?: string, external = false) {
     missed.resynced();
     list.end('key');
-    if (what !== undefined) list.waitForOwner('key', { for: what, untold });
+    if (what !== undefined) list.waitForOwner('key', { for: what, external });
     missed.reconciled('key');
   }
 
@@ -93,12 +95,12 @@ describe('the safety net', () => {
   test.each([
     ['waits for the same still', 'x', false],
     ['waits for what others do without a word', undefined, true],
-  ])('says nothing of one that %s', (_, what, untold) => {
+  ])('says nothing of one that %s', (_, what, external) => {
     const one = net();
-    one.list.waitForOwner('key', { for: 'x', untold });
+    one.list.waitForOwner('key', { for: 'x', external });
     one.missed.resynced();
-    look(one, what, untold);
-    look(one, what, untold);
+    look(one, what, external);
+    look(one, what, external);
     expect(one.told).toEqual([]);
   });
 

@@ -37,13 +37,31 @@ await written();
 const replay = (name: string, body: object, as = config) => as('POST', `/policies/${name}/replay`, { body });
 
 describe('a draft', () => {
+  test('with data subjects is answered as it would be for who asked: a user may not name one', async () => {
+    await cars.policy('car:mine', 'package p\noutcome := "allow"');
+    const request = { action: 'car:mine', subject: alice, resource: car('a', 'alice') };
+    for (const token of [await server.client(tenant, 'authz:evaluate'), await server.user(tenant, 'alice')]) {
+      const headers = { authorization: `Bearer ${token}` };
+      await server.app.inject({ method: 'POST', url: `/authz/${tenant}`, headers, payload: request });
+    }
+    await written();
+    const rego = 'package p\noutcome := "allow" if every one in input.dataSubjects { one.id == "alice" }';
+    const { body } = await replay('car:mine', { rego, dataSubjects: { path: 'resource.owner' } });
+    expect(body).toMatchObject({ records: 2, unchanged: 1, changed: 1 });
+    expect(body.examples).toMatchObject([
+      { caller: 'user:user:alice', after: { outcome: 'deny', reason: 'data_subject_forbidden' } },
+    ]);
+    const refused = await replay('car:mine', { rego });
+    expect([refused.status, refused.body.code]).toEqual([400, 'policy_without_data_subjects']);
+  });
+
   test('that answers alike changes nothing, whatever the order of its obligations', async () => {
     const { status, body, headers } = await replay('car:open', { rego: owner('# the same') });
     expect(status).toBe(200);
     expect(body).toEqual({
       ...{ policy: 'car:open', records: 3, oldest: expect.any(String), complete: true },
       ...{ unchanged: 3, changed: 0, notByDraft: 0, outcomes: [], notEvaluated: [], examples: [] },
-      facts: expect.stringContaining('of now'),
+      facts: expect.stringContaining('current relationships'),
     });
     expect(headers['cache-control']).toBe('no-store');
   });

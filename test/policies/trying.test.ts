@@ -108,3 +108,129 @@ describe('a draft', () => {
     expect([status, body.errors[0].pointer]).toEqual([400, pointer]);
   });
 });
+
+describe('why a deny', () => {
+  test('was one is told by rule, of a stored policy and of a draft', async () => {
+    const input = { subject: { id: 'a' }, resource: { owner: 'b' } };
+    const { body } = await call('POST', '/policies/t%3Aread/test', { body: { input } });
+    expect(body.explain.whyNot.rules).toEqual([
+      {
+        ...{ line: 3, text: 'outcome := "allow" if input.subject.id == input.resource.owner' },
+        condition: {
+          ...{ line: 3, text: 'input.subject.id == input.resource.owner' },
+          values: [
+            { of: 'input.subject.id', value: 'a' },
+            { of: 'input.resource.owner', value: 'b' },
+          ],
+        },
+      },
+    ]);
+    const draft = 'package d\noutcome := "allow" if input.x == 1';
+    const tried = await call('POST', '/policies/t%3Aread/test', { body: { rego: draft, input: { x: 2 } } });
+    expect(tried.body).toMatchObject({
+      reason: 'outcome_undefined',
+      explain: { whyNot: { rules: [{ line: 2, condition: { values: [{ of: 'input.x', value: 2 }] } }] } },
+    });
+  });
+
+  test('is not told of an allow, nor where the policy did not say it', async () => {
+    const allow = { subject: { id: 'a' }, resource: { owner: 'a' } };
+    const allowed = await call('POST', '/policies/t%3Aread/test', { body: { input: allow } });
+    expect(allowed.body.explain).not.toHaveProperty('whyNot');
+    const odd = { rego: 'package d\noutcome := 1', input: {} };
+    expect((await call('POST', '/policies/t%3Aread/test', { body: odd })).body.explain).not.toHaveProperty('whyNot');
+  });
+
+  test('of a drawn policy is told by node, with what would allow', async () => {
+    const input = {
+      graph: { subject: [], resource: [] },
+      ...{ subject: { id: 'a', type: 'user' }, resource: { id: 'c', type: 'car' }, consents: [] },
+    };
+    const { body } = await call('POST', '/policies/t%3Agraph/test', { body: { input } });
+    const [owner] = body.explain.whyNot.rules;
+    const fact = {
+      relationship: {
+        relationshipType: 'is_owner_of',
+        ...{ from: { id: 'a', type: 'user' }, to: { id: 'c', type: 'car' } },
+      },
+      text: 'user:a is is_owner_of car:c',
+    };
+    expect(owner).toMatchObject({
+      node: 'owner',
+      answer: 'false',
+      conditions: [{ missing: [fact] }],
+      wouldAllowIf: [fact],
+    });
+    expect(body.explain.whyNot.rules.map(({ node }: { node: string }) => node)).toEqual([
+      'owner',
+      'driver-in-good-standing',
+    ]);
+  });
+});
+
+describe('coverage', () => {
+  const covered = [
+    'package c',
+    'default outcome := "deny"',
+    'outcome := "allow" if {',
+    '\tinput.a',
+    '\tinput.b',
+    '}',
+  ].join('\n');
+  const lines = (...rows: number[]) => rows.map((row) => ({ start: { row }, end: { row } }));
+  const own = { name: 'neither', input: {}, expect: { outcome: 'deny' } };
+
+  test('says which lines the tests of the policy and the input reach', async () => {
+    expect((await call('PUT', '/policies/t%3Acovered', { body: { rego: covered, tests: [own] } })).status).toBe(200);
+    const path = '/policies/t%3Acovered/test';
+    const denied = await call('POST', path, { body: { input: { a: true }, coverage: true } });
+    expect(denied.body).toMatchObject({ outcome: 'deny', explain: { whyNot: { rules: [{ line: 3 }] } } });
+    expect(denied.body.coverage).toEqual({
+      ...{
+        covered: [
+          { start: { row: 2 }, end: { row: 2 } },
+          { start: { row: 4 }, end: { row: 5 } },
+        ],
+      },
+      ...{ notCovered: lines(3), coveredLines: 3, notCoveredLines: 1, coverage: 75 },
+      ...{ allowReached: false, tests: 1 },
+    });
+    const allowed = await call('POST', path, { body: { input: { a: true, b: true }, coverage: true } });
+    expect(allowed.body.coverage).toMatchObject({ notCovered: [], coverage: 100, allowReached: true });
+    const others = await call('POST', path, { body: { input: {}, coverage: true, tests: [] } });
+    expect(others.body.coverage).toMatchObject({
+      notCovered: [{ start: { row: 3 } }, { start: { row: 5 } }],
+      tests: 0,
+    });
+  });
+
+  test('of a drawn policy names nodes', async () => {
+    const { body } = await call('POST', '/policies/t%3Agraph/test', { body: { input: {}, coverage: true } });
+    expect(body.coverage).toMatchObject({
+      nodes: { covered: ['start', 'owner', 'driver-in-good-standing', 'closed'] },
+      ...{ allowReached: false, tests: 0 },
+    });
+    expect(body.coverage.nodes.notCovered.length).toBeGreaterThan(0);
+  });
+
+  test('of evaluations without a result says how many', async () => {
+    const loop =
+      'package d\noutcome := "allow" if { r := numbers.range(1, 5000); some i in r; some j in r; i * j == 0.5 }';
+    const { body } = await call('POST', '/policies/t%3Anew/test', { body: { rego: loop, input: {}, coverage: true } });
+    expect(body.coverage).toMatchObject({ notEvaluated: 1, covered: [] });
+  });
+
+  test('a dry run notes that no test is answered allow', async () => {
+    const put = (tests: object[]) =>
+      call('PUT', '/policies/t%3Anew?dryRun=true', { body: { rego: covered, tests } }).then(({ body }) => body.notes);
+    expect(await put([own])).toEqual([expect.stringMatching(/none of them is answered allow/)]);
+    const allows = { name: 'both', input: { a: true, b: true }, expect: { outcome: 'allow' } };
+    expect(await put([own, allows])).toBeUndefined();
+    expect(await put([])).toBeUndefined();
+  });
+
+  test('tests without it are 400', async () => {
+    const { status, body } = await call('POST', '/policies/t%3Anew/test', { body: { rego, input: {}, tests: [] } });
+    expect([status, body.errors[0].pointer]).toEqual([400, '/tests']);
+  });
+});

@@ -1,4 +1,4 @@
-/** Owns running a table of Rego expressions, each in its own rule, and giving their values. */
+/** Running a table of Rego expressions, each in its own rule, and giving their values. */
 import { expect, test } from 'vitest';
 import { displayValue } from '../../server/rego/builtins/display.ts';
 import { Instance } from '../../server/rego/evaluate.ts';

@@ -1,4 +1,4 @@
-/** Owns compiling policies in tests of the evaluator: real ones, by the real compiler. */
+/** Compiling policies in tests of the evaluator: real ones, by the real compiler. */
 import { hostBuiltinNames } from '../../server/rego/builtins/index.ts';
 import { createCompiler } from '../../server/rego/compile.ts';
 import { loadProgram, type Program } from '../../server/rego/evaluate.ts';

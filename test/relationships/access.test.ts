@@ -1,4 +1,4 @@
-/** Who may call the routes of types and relationships, as one table: what each route states at its door. */
+/** Who may call the routes of types and relationships, as one table: what each route states as its access. */
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import type { App } from '../../server/http/fastify.ts';
@@ -14,6 +14,7 @@ const config = (list: string) => [
   [`DELETE /tenants/:tenant/${list}/:type`, editors],
 ];
 const entity = (kind: string) => [
+  [`GET /:tenant/${kind}/:type`, 'relationships:read'],
   [`GET /:tenant/${kind}/:type/:id`, 'relationships:read'],
   [`PUT /:tenant/${kind}/:type/:id`, 'relationships:write'],
   [`DELETE /:tenant/${kind}/:type/:id`, 'relationships:write'],
@@ -40,9 +41,9 @@ test('every route states who may call it', async () => {
   app.addHook('onRoute', ({ method, url, config: about }) => {
     const access = about?.access;
     const who =
-      access?.door === 'config'
+      access?.api === 'config'
         ? access.roles.join(' ')
-        : access?.door === 'management'
+        : access?.api === 'management'
           ? `${access.scope}${access.users ? ' user' : ''}`
           : 'anybody';
     if (method !== 'HEAD') stated.push([`${String(method)} ${url}`, who]);

@@ -172,6 +172,7 @@ describe('maxPerTarget', () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     const refused = answers.filter(({ status }) => status === 409);
     expect(refused.map(({ body }) => body.code)).toEqual(Array(19).fill('relationship_limit_reached'));
+    expect(refused[0]?.body.detail).toBe('car one already has the maximum of 1 is_owner_of relationship.');
     expect((await backend('GET', '/resources/car/one/relationships')).body).toHaveLength(1);
   });
 

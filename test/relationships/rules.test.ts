@@ -17,20 +17,23 @@ describe('an id', () => {
   });
 
   test.each(['', '.', '..', 'a\nb', '\u0000', '\ud800'])('may not be %j', (id) => {
-    expect(wrongId(id)).toBe('An id has at least one character, no control characters, and is not . or ..');
+    expect(wrongId(id)).toBe('An id must not be empty, contain control characters, or be . or ..');
   });
 
   test('is counted in bytes of UTF-8', () => {
-    expect(wrongId('a'.repeat(bytes + 1))).toBe(`An id has at most ${bytes} bytes; this has ${bytes + 1}.`);
+    expect(wrongId('a'.repeat(bytes + 1))).toBe(`An id can have at most ${bytes} bytes; this one has ${bytes + 1}.`);
     const half = 'ü'.repeat(bytes / 2);
-    expect([wrongId(half), wrongId(`${half}a`)]).toEqual([undefined, expect.stringContaining(`this has ${bytes + 1}`)]);
+    expect([wrongId(half), wrongId(`${half}a`)]).toEqual([
+      undefined,
+      expect.stringContaining(`this one has ${bytes + 1}`),
+    ]);
   });
 
   test('is refused where it stands', () => {
     expect(refusalOf(() => checkEntity({ type: 'car', id: '1' }, '/to'))).toBeUndefined();
     expect(refusalOf(() => checkEntity({ type: 'car', id: '..' }, '/to'))).toMatchObject({
       code: 'invalid_request',
-      places: [['/to/id', expect.stringContaining('is not . or ..')]],
+      places: [['/to/id', expect.stringContaining('or be . or ..')]],
     });
   });
 });
@@ -39,7 +42,10 @@ describe('an expiry', () => {
   test('lies in the future by a millisecond at least, and is stored in UTC', () => {
     expect(expiryOf(at(NOW + 1), NOW)).toEqual({ ok: true, at: at(NOW + 1) });
     expect(expiryOf('2026-01-01T03:00:00+02:00', NOW)).toEqual({ ok: true, at: '2026-01-01T01:00:00.000Z' });
-    expect(expiryOf(at(NOW), NOW)).toEqual({ ok: false, detail: `Must lie in the future; it is ${at(NOW)} now.` });
+    expect(expiryOf(at(NOW), NOW)).toEqual({
+      ok: false,
+      detail: `Must be in the future; the current time is ${at(NOW)}.`,
+    });
   });
 
   test.each(['', 'tomorrow', '2030-01-31', '2030-02-30T00:00:00Z', '2030-01-31T12:00:00'])('is not %j', (text) => {
@@ -71,8 +77,8 @@ describe('attributes', () => {
     [{ color: 'red', seats: '4' }, [['/seats', 'Must be a number.']]],
     [{ color: 'red', sold: 0 }, [['/sold', 'Must be true or false.']]],
     [{ color: 'red', since: '2026-01-01' }, [['/since', 'Must be an RFC 3339 instant.']]],
-    [{ color: 'red', 'a/b~c': 1 }, [['/a~1b~0c', 'The type car has no attribute of this name.']]],
-    [{ color: 'red', constructor: 1 }, [['/constructor', 'The type car has no attribute of this name.']]],
+    [{ color: 'red', 'a/b~c': 1 }, [['/a~1b~0c', 'The type car does not declare this attribute.']]],
+    [{ color: 'red', constructor: 1 }, [['/constructor', 'The type car does not declare this attribute.']]],
     [{ color: 'red', id: '2' }, [['/id', 'Must be 1, as in the path.']]],
     [
       { type: 'bus' },
@@ -118,7 +124,7 @@ describe('a line of an import', () => {
     ],
     [{ ...line, to: { type: 'car', id: 1 } }, '/to/id', 'Must be a string.'],
     [{ ...line, relationshipType: 'x:y' }, '/relationshipType', 'Must be the name of a relationship.'],
-    [{ ...line, expiresAt: at(NOW) }, '/expiresAt', `Must lie in the future; it is ${at(NOW)} now.`],
+    [{ ...line, expiresAt: at(NOW) }, '/expiresAt', `Must be in the future; the current time is ${at(NOW)}.`],
     [{ ...line, expiresAt: null }, '/expiresAt', 'Must be an RFC 3339 instant, such as 2030-01-31T12:00:00Z.'],
   ])('%j is refused at %s', (value, pointer, detail) => {
     expect(readLine(JSON.stringify(value), NOW)).toEqual({ ok: false, pointer, detail });

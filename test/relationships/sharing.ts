@@ -63,7 +63,7 @@ export async function sharingTenant(server: TestServer, setup = types, spec: Par
     backend,
     relate,
     scoped: async (...scopes: Scope[]) => as(await server.client(tenant, ...scopes)),
-    user: async (id: string) => as(await server.user(tenant, id)),
+    user: async (id: string, email?: string) => as(await server.user(tenant, id, email)),
     policy: async (name: string, rego: string) => {
       const { status, body } = await config('PUT', `/policies/${encodeURIComponent(name)}`, { body: { rego } });
       expect([status, body]).toEqual([200, {}]);

@@ -167,7 +167,7 @@ describe('relationship types', () => {
       name: 'borrows',
       to: 'car',
       inverse: 'lent_to',
-      invitation: { enabled: true, ttl: 'P7D', maxUses: 1 },
+      invitation: { enabled: true, ttl: 'P7D', binding: 'none', maxUses: 1 },
     });
   });
 

@@ -2,25 +2,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
+import { leadByLock, startOperator } from '../../operator/index.ts';
+import type { Key, KindName } from '../../operator/source.ts';
 import { authorOf } from '../../server/core/author.ts';
 import { readConfig } from '../../server/core/config.ts';
 import type { Transaction } from '../../server/core/db/database.ts';
+import { Json } from '../../server/core/db/rows.ts';
 import { sql } from '../../server/core/db/sql.ts';
+import { checkOwnership, type Owner } from '../../server/core/ownership.ts';
 import { defineProblems } from '../../server/core/problems.ts';
 import { eraseActor } from '../../server/erasure/index.ts';
 import { answerWritten, writerOf } from '../../server/http/config-api.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
+import { eventType } from '../../server/room/events.ts';
+import { claimOf, type ResourceKind } from '../../server/room/resource-kind.ts';
 import { defineRoom } from '../../server/room/room.ts';
 import { loadedByName, snapshotPart } from '../../server/room/tenant-snapshot.ts';
 import { rooms } from '../../server/rooms.ts';
 import { createServices, type Services } from '../../server/services.ts';
 import { snapshotRoom } from '../../server/snapshot/index.ts';
 import { eraseTenant, putTenant, tenantsRoom } from '../../server/tenants/index.ts';
-import { write, writesRoom } from '../../server/writes/index.ts';
+import { type ConfigWriteServices, EventBuffer, write, writesRoom } from '../../server/writes/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { manifestWriter, masterKey, tenantSpec } from '../helpers/server.ts';
+import { MemorySource } from '../operator/memory-source.ts';
 
 declare module '../../server/room/tenant-snapshot.ts' {
   interface SnapshotFields {
@@ -37,9 +44,11 @@ declare module '../../server/core/observe.ts' {
 const noteProblem = defineProblems({
   note_not_found: { status: 404, title: 'Note not found', when: 'There is no note of this name.' },
 });
+const noteWritten = eventType<{ name: string }>('NOTE_WRITTEN');
 const Params = Type.Object({ tenant: Type.String(), name: Type.String() });
 const Body = Type.Object({ text: Type.String(), by: Type.String() });
 const NoteRow = Type.Object({ tenant: Type.String(), name: Type.String(), text: Type.String() });
+const OwnedRow = Type.Object({ owner: Json<Owner>(), revision: Type.Integer() });
 
 const loadNotes = (tx: Transaction, tenant?: string, names?: readonly string[]) =>
   tx.many(
@@ -47,6 +56,35 @@ const loadNotes = (tx: Transaction, tenant?: string, names?: readonly string[]) 
     sql`select tenant, name, text from accord.note where (${tenant ?? null}::text is null or tenant = ${tenant ?? null})
       and (${names ?? null}::text[] is null or name = any(${names ?? null}::text[]))`,
   );
+
+const findNote = (tx: Transaction, tenant: string, name: string) =>
+  tx.maybe(OwnedRow, sql`select owner, revision from accord.note where tenant = ${tenant} and name = ${name}`);
+
+/** Of manifests whose schema stands in crds/, where the type of all manifests names it. */
+const noteKind: ResourceKind<ConfigWriteServices> = {
+  kind: 'Note' as KindName,
+  plural: 'notes',
+  order: 70,
+  claims: (manifest) => claimOf(manifest, manifest.metadata.name),
+  find: ({ database }, { tenant, name }) => database.read(tenant, (tx) => findNote(tx, tenant, name)),
+  put: (services, writer, { tenant, name }, manifest) =>
+    write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+      const { text } = manifest.spec as unknown as { text: string };
+      checkOwnership((await findNote(unit.tx, tenant, name))?.owner, writer);
+      await unit.tx.run(sql`insert into accord.note (tenant, name, text, owner, revision)
+        values (${tenant}, ${name}, ${text}, ${JSON.stringify(writer.owner)}, ${unit.revision})
+        on conflict (tenant, name) do update set text = excluded.text, owner = excluded.owner, revision = excluded.revision`);
+      unit.changed('note', name, 'put');
+    }),
+  transfer: async () => {
+    throw new Error('nobody lets go of a note here');
+  },
+  remove: (services, writer, { tenant, name }) =>
+    write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+      await unit.tx.run(sql`delete from accord.note where tenant = ${tenant} and name = ${name}`);
+      unit.changed('note', name, 'delete');
+    }),
+};
 
 const notesRoom = defineRoom({
   name: 'notes',
@@ -58,12 +96,12 @@ const notesRoom = defineRoom({
     runs: { count: 0 },
     closed: { count: 0 },
   }),
-  writtenByOperator: true,
+  resourceKinds: [noteKind],
   routes(app, services) {
     app.route({
       method: 'PUT',
       url: '/tenants/:tenant/notes/:name',
-      config: { access: { door: 'config', roles: ['config-editor'] } },
+      config: { access: { api: 'config', roles: ['config-editor'] } },
       bodyLimit: 1000,
       schema: { params: Params, body: Body },
       handler: async (request, reply) => {
@@ -78,6 +116,7 @@ const notesRoom = defineRoom({
             await unit.tx.run(sql`insert into accord.note (tenant, name, text, author) values (${tenant}, ${name}, ${text}, ${by})
             on conflict (tenant, name) do update set text = excluded.text`);
             unit.changed('note', name, 'put');
+            unit.emit(noteWritten, { requestor: by, name });
           },
         );
         services.observe({ kind: 'note_written', tenant });
@@ -87,7 +126,7 @@ const notesRoom = defineRoom({
     app.route({
       method: 'GET',
       url: '/:tenant/notes/:name',
-      config: { access: { door: 'public' } },
+      config: { access: { api: 'public' } },
       schema: { params: Params },
       handler: async (request) => {
         const text = services.snapshotOf(request.params.tenant).notes?.get(request.params.name);
@@ -132,6 +171,7 @@ const notesRoom = defineRoom({
     const written = meters.counter('notes_written_total', 'Notes written.');
     return { note_written: () => written.inc() };
   },
+  events: [noteWritten],
   problems: noteProblem,
   async close({ closed }) {
     closed.count++;
@@ -139,6 +179,7 @@ const notesRoom = defineRoom({
 });
 
 const db = await createTestDatabase();
+const events = new EventBuffer();
 let services: Services;
 let server: RunningServer;
 let member: string;
@@ -146,14 +187,15 @@ let member: string;
 beforeAll(async () => {
   await asAdmin(
     db.adminUrl,
-    'create table accord.note (tenant text, name text, text text, author text, primary key (tenant, name))',
+    `create table accord.note (tenant text, name text, text text, author text, owner jsonb default '{"source": "api"}',
+      revision bigint default 1, primary key (tenant, name))`,
   );
   await asAdmin(db.adminUrl, `select accord.isolate('accord.note')`);
   const config = readConfig({
     ...{ ACCORD_DATABASE_URL: db.url, ACCORD_MASTER_KEY: masterKey, ACCORD_LOG_LEVEL: 'silent' },
     ...{ ACCORD_LISTEN: '127.0.0.1:0', ACCORD_ADMIN_LISTEN: '127.0.0.1:0', ACCORD_RATE_LIMIT: '0', ACCORD_DRAIN: '0' },
   });
-  services = await createServices(config, { applicationName: 'serve', rooms: [...rooms, notesRoom] });
+  services = await createServices(config, { applicationName: 'serve', rooms: [...rooms, notesRoom], events });
   server = await startServer(config, services);
   // Loading the code held up the event loop, which is measured: the first requests are told to come back.
   while ((await fetch(`${server.url}/openapi.json`)).status === 503) await sleep(50);
@@ -198,6 +240,13 @@ test('its problems, its tag, its metrics and its view are shown', async () => {
   expect(shown.tenants).toMatchObject([{ tenant: 'demo', notes: ['one', 'two'], policies: [] }]);
 });
 
+test('its events are emitted', () => {
+  expect(events.take()).toMatchObject([
+    { type: 'NOTE_WRITTEN', tenant: 'demo', data: { requestor: 'alice', name: 'one' } },
+    { type: 'NOTE_WRITTEN', tenant: 'demo', data: { requestor: 'bob', name: 'two' } },
+  ]);
+});
+
 test('its task runs again and again', async () => {
   const { runs } = services.use(notesRoom);
   const { count } = runs;
@@ -209,6 +258,37 @@ test('it is created again for a writer that is bound to a term, as the other roo
   expect(fenced.use(notesRoom).database).toBe(fenced.database);
   expect(fenced.use(tenantsRoom).database).toBe(fenced.database);
   expect(fenced.use(snapshotRoom)).toBe(services.use(snapshotRoom));
+});
+
+test('its kind of custom resource is reconciled from a manifest', async () => {
+  const source = new MemorySource();
+  const { database, clock, observe } = services;
+  const operator = startOperator({
+    ...{ source, services, database, clock, observe, maxStalenessMs: 5000 },
+    lead: leadByLock({ database, source: source.name, observe }),
+  });
+  const apply = (text: string) => {
+    const document = {
+      metadata: { name: 'memo' },
+      spec: { managementPolicy: 'Enforce', tenantRef: { name: 'demo' }, text },
+    };
+    const object = {
+      ...{ kind: noteKind.kind, namespace: 'demo', name: 'memo', deleting: false, annotations: {}, digest: text },
+      ...{ claims: noteKind.claims(document), checked: { ok: true as const, manifest: document as never } },
+    };
+    return source.applyParsed([object])[0] as Key;
+  };
+  const key = apply('by a manifest');
+  while (source.condition(key)?.status !== 'True') await sleep(10);
+  expect(await get('/demo/notes/memo')).toEqual({ status: 200, body: { text: 'by a manifest' } });
+  apply('again');
+  while (source.condition(key)?.observedGeneration !== 2 || source.condition(key)?.status !== 'True') await sleep(10);
+  expect(await get('/demo/notes/memo')).toEqual({ status: 200, body: { text: 'again' } });
+  expect(operator.state().resources).toContainEqual({ kind: 'Note', ready: true, count: 1 });
+  source.delete(key);
+  while (source.get(key) !== undefined) await sleep(10);
+  expect((await get('/demo/notes/memo')).status).toBe(404);
+  await operator.close();
 });
 
 test('a person is erased from it', async () => {

@@ -1,8 +1,10 @@
-/** Holds that the list of rooms is complete: every table, problem and folder belongs to one room, and a room's SQL names its own tables. */
+/** Holds that the list of rooms is complete: every table, problem, event type and folder belongs to one room, and a room's SQL names its own tables. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { allProblems } from '../../server/room/catalogue.ts';
+import { allEventTypes, allProblems } from '../../server/room/catalogue.ts';
+import { eventType } from '../../server/room/events.ts';
+import type { Room } from '../../server/room/room.ts';
 import { rooms } from '../../server/rooms.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
@@ -91,4 +93,32 @@ test('every problem that is defined anywhere is in the list, once', () => {
     return [...table.matchAll(/^ {2}([a-z_]+): \{/gm)].map(([, code]) => code as string);
   });
   expect([...allProblems(rooms).keys()].sort()).toEqual(codes.sort());
+});
+
+describe('event types', () => {
+  const definition = /eventType<[^(]*>\('([A-Z_]+)'\)/g;
+  const stated = (room: Room) => (room.events ?? []).map(({ name }) => name);
+
+  test.each(rooms)('$name states those that its files define', (room) => {
+    const files = readdirSync(join(root, room.name), { recursive: true, encoding: 'utf8' });
+    const text = files.filter((file) => file.endsWith('.ts')).map((file) => readFileSync(join(root, room.name, file)));
+    const defined = [...text.join('\n').matchAll(definition)].map(([, name]) => name as string);
+    expect(stated(room).toSorted()).toEqual(defined.toSorted());
+  });
+
+  test('have one name each', () => {
+    expect(allEventTypes(rooms).size).toBe(rooms.flatMap(stated).length);
+    const again = { events: [eventType('POLICY_UPDATED')] };
+    expect(() => allEventTypes([...rooms, again])).toThrow('event type POLICY_UPDATED is defined twice');
+  });
+
+  test('are named by no other room', () => {
+    for (const room of rooms) {
+      for (const file of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+        if (!file.endsWith('.ts') || file.startsWith(`${room.name}/`)) continue;
+        const text = readFileSync(join(root, file), 'utf8');
+        for (const name of stated(room)) expect(text.includes(`'${name}'`), `${file} names ${name}`).toBe(false);
+      }
+    }
+  });
 });

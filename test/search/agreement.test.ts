@@ -1,6 +1,7 @@
 /** Search against checking everything there is, one by one: random graphs with inheritance and expiry, random policies. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { authorize } from '../../server/authz/index.ts';
+import { HolderReader } from '../../server/consents/holders.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { FairScheduler } from '../../server/core/fair-scheduler.ts';
 import { limits } from '../../server/core/limits.ts';
@@ -26,9 +27,11 @@ afterAll(async () => {
   await engine.close();
 });
 const graph = new GraphReader(database);
+const holders = new HolderReader(database);
 const facts = new FactGatherer({
   records: (question) => graph.read(question),
   consents: async () => [],
+  dataSubjects: (about, now) => holders.read(about, now),
   invitation: async () => undefined,
 });
 const services = {
@@ -38,9 +41,14 @@ const services = {
 };
 const caller = { kind: 'backend', tenant: 't', clientId: 'c', scopes: new Set(['authz:evaluate']) } as never;
 
+/** Whom the data is about decides: some of them are. */
+const allAreEven = 'outcome := "allow" if every person in input.dataSubjects { person.id in {"0", "2", "r1"} }';
+
 async function world(seed: number) {
   const below = random(seed + 9000);
-  const rego = seed % 3 === 0 ? randomNarrowPolicy(below) : randomPolicy(below);
+  const ofPersons = seed % 4 === 1;
+  const plain = seed % 3 === 0 || ofPersons ? randomNarrowPolicy(below) : randomPolicy(below);
+  const rego = ofPersons ? `${plain}\n${allAreEven}` : plain;
   const compiled = await compiler.compile('t', rego, { builtins: hostBuiltinNames });
   if (!compiled.ok) throw new Error(rego);
   const graph = randomGraph(seed + 600);
@@ -54,8 +62,11 @@ async function world(seed: number) {
     );
   }
   engine.preload(tenant, 'artifact', compiled);
-  const policy = { name: 'p', number: 1, artifact: 'artifact', revision: 1, reads: compiled.reads };
   const types = typesFor(edges, graph.ways);
+  const relationship = [...types.relationships][below(types.relationships.size)] as string;
+  const stated = [{ relationship }, { path: 'subject.id' }, { relationship, path: 'resource.id' }][below(3)];
+  const dataSubjects = ofPersons && stated ? { dataSubjects: stated } : {};
+  const policy = { name: 'p', number: 1, artifact: 'artifact', revision: 1, reads: compiled.reads, ...dataSubjects };
   const snapshot = {
     tenant,
     types,
@@ -70,7 +81,7 @@ async function world(seed: number) {
     asked: { snapshot: snapshot as unknown as TenantSnapshot, caller, requestId: 'r' },
     idsOf,
     rego,
-    reads: compiled.reads,
+    policy,
     types,
   };
 }
@@ -93,13 +104,13 @@ let narrowed = 0;
 
 describe('search finds what check allows', () => {
   test.each(Array.from({ length: 60 }, (_, seed) => seed))('world %i', async (seed) => {
-    const { asked, idsOf, rego, reads, types } = await world(seed);
+    const { asked, idsOf, rego, policy, types } = await world(seed);
     for (const type of nodeTypes) {
       for (const other of nodeTypes.flatMap((one) => ['0', '2', 'r1'].map((id) => ({ type: one, id })))) {
         for (const vary of ['subject', 'resource'] as const) {
           const known = vary === 'subject' ? 'resource' : 'subject';
           const request = { action: 'p', [known]: other, [vary]: { type } };
-          if (rootsOf(reads as Reads, types, { vary, type, known: other }) !== undefined) narrowed++;
+          if (rootsOf(policy, types, { vary, type, known: other }) !== undefined) narrowed++;
           const expected: string[] = [];
           for (const id of idsOf(type)) {
             const { answer } = await authorize(services, asked, { ...request, [vary]: { type, id } });

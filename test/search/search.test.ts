@@ -67,7 +67,6 @@ describe('resources', () => {
     expect(await find('see', 'stranger')).toEqual(['a', 'b', 'c', 'registered']);
     expect(await find('never', 'alice')).toEqual([]);
     expect(await find('object', 'alice')).toEqual([]);
-    expect(await find('no-such', 'alice')).toEqual([]);
   });
 
   test('an id of what is searched for is ignored; its properties are the candidates’', async () => {
@@ -198,6 +197,59 @@ describe('callers', () => {
       payload: everyCar,
     });
     expect(response.statusCode).toBe(401);
+  });
+});
+
+describe('names that the tenant does not have', () => {
+  const car = { type: 'car', id: 'a' };
+  const refused = async (kind: Kind, body: object) => {
+    const { status, body: answer } = await search(kind, body);
+    return [status, answer.errors];
+  };
+
+  test.each([
+    [
+      'a type that is searched for',
+      { resource: { type: 'cra' } },
+      '/resource/type',
+      'No type has this name. Did you mean car?',
+    ],
+    ['and like which there is none', { resource: { type: 'submarine' } }, '/resource/type', 'No type has this name.'],
+    [
+      'a type of the subject',
+      { subject: { ...alice, type: 'usr' } },
+      '/subject/type',
+      'No type has this name. Did you mean user?',
+    ],
+    ['an action', { action: { name: 'drvie' } }, '/action/name', 'There is no policy car:drvie. Did you mean drive?'],
+    [
+      'a full name of a policy',
+      { action: { name: 'car:drives:wierd' } },
+      '/action/name',
+      'There is no policy car:drives:wierd. Did you mean car:drives:weird?',
+    ],
+    ['an action like which there is none', { action: { name: 'fly' } }, '/action/name', 'There is no policy car:fly.'],
+  ])('%s: 400 with its place and what was probably meant', async (_what, changed, pointer, detail) => {
+    expect(await refused('resource', { ...everyCar, ...changed })).toEqual([400, [{ pointer, detail }]]);
+  });
+
+  test('in a search for subjects and for actions too', async () => {
+    const users = { subject: { type: 'usre' }, action: { name: 'drive' }, resource: car };
+    const user = { pointer: '/subject/type', detail: 'No type has this name. Did you mean user?' };
+    expect(await refused('subject', users)).toEqual([400, [user]]);
+    const cars = { pointer: '/resource/type', detail: 'No type has this name. Did you mean car?' };
+    expect(await refused('action', { subject: alice, resource: { ...car, type: 'caar' } })).toEqual([400, [cars]]);
+  });
+
+  test('a type beside what is searched for need not be declared', async () => {
+    const body = { ...everyCar, subject: { type: 'satellite', id: 's' }, action: { name: 'red' } };
+    expect(ids((await search('resource', body)).body)).toEqual(['registered']);
+  });
+
+  test('no names are told to whoever asks about somebody else', async () => {
+    const user = await cars.user('alice');
+    const body = { ...everyCar, subject: { type: 'user', id: 'bob' }, resource: { type: 'cra' } };
+    expect((await search('resource', body, user)).status).toBe(403);
   });
 });
 

@@ -3,12 +3,30 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { eraseTenant, putTenant } from '../../server/tenants/index.ts';
+import { putEntityType } from '../../server/types/index.ts';
 import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';
 
 const server = await createTestServer();
 const admin = new pg.Client({ connectionString: server.db.adminUrl });
 await admin.connect();
 afterAll(() => admin.end());
+
+test('a tenant is not erased while manifests name it, and the error says how many', async () => {
+  const tenant = await server.tenant();
+  const put = (name: string) =>
+    putEntityType(server.services.types, manifestWriter, tenant, { kind: 'actor', name, spec: {} });
+  for (const [name, count] of [
+    ['user', '1 manifest must'],
+    ['robot', '2 manifests must'],
+  ] as const) {
+    await put(name);
+    const erasing = eraseTenant(server.services.tenants, manifestWriter, tenant);
+    await expect(erasing).rejects.toMatchObject({
+      code: 'tenant_has_children',
+      message: `${count} be deleted before this tenant.`,
+    });
+  }
+});
 
 test('of a server that has not noticed, too, and of no other tenant', async () => {
   const [tenant, other] = [await server.tenant(), await server.tenant()];

@@ -9,10 +9,10 @@ const wait = limits.minRevisionWaitMs;
 
 /** A tenant that is served at 5; a reading takes 3 ms, and finds what is committed. */
 function tenant() {
-  const state = { held: 5, committed: 5, readAt: [] as number[], reading: 0, most: 0, failing: false };
+  const state = { current: 5, committed: 5, readAt: [] as number[], reading: 0, most: 0, failing: false };
   const started = Date.now();
   const waiter = new RevisionWaiter({
-    held: () => state.held,
+    current: () => state.current,
     read: async () => {
       state.readAt.push(Date.now() - started);
       state.most = Math.max(state.most, ++state.reading);
@@ -20,11 +20,11 @@ function tenant() {
       await new Promise((resolve) => setTimeout(resolve, 3));
       state.reading--;
       if (state.failing) throw new Error('the database is away');
-      if (committed > state.held) serve(committed);
+      if (committed > state.current) serve(committed);
     },
   });
   const serve = (revision: number) => {
-    state.held = revision;
+    state.current = revision;
     waiter.arrived('t');
   };
   return { state, serve, reach: (revision: number) => waiter.reach('t', revision, wait) };

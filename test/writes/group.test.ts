@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
+import { Database } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { createEncrypter } from '../../server/core/encrypter.ts';
 import { GroupCommit, write } from '../../server/writes/index.ts';
@@ -63,4 +64,44 @@ test('one that cannot be written does not keep the others from it', async () => 
   const settled = await Promise.allSettled(['a', 'taken', 'b'].map((email) => group.write('three', email)));
   expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(sizes).toEqual([1, 3, 1, 1, 1]);
+});
+
+test('while the database is away, a group is refused together', async () => {
+  // Nothing listens there.
+  const url = 'postgresql://accord@127.0.0.1:1/accord';
+  const away = new Database({ url, poolMax: 1, applicationName: 'test', observe: () => {} });
+  const attempts: number[] = [];
+  const refused = new GroupCommit<string, string>({
+    write: (tenant, items) => {
+      attempts.push(items.length);
+      return write({ ...services, database: away }, { tenant }, { locks: 'records' }, async () => items);
+    },
+    sizeOf: () => 1,
+    sizeMax: 10,
+    writingMax: 1,
+  });
+  const settled = await Promise.allSettled(['a', 'b', 'c'].map((item) => refused.write('four', item)));
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(attempts).toEqual([3]);
+  await away.close();
+});
+
+test('and what is written one by one, from where the database went away', async () => {
+  const attempts: string[] = [];
+  const refused = new GroupCommit<string, string>({
+    write: (tenant, items) => {
+      attempts.push(items.join());
+      return write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
+        if (items.length > 1) throw new Error('not together');
+        if (items[0] === 'b') await tx.run(sql`select pg_terminate_backend(pg_backend_pid())`);
+        return items;
+      });
+    },
+    sizeOf: () => 1,
+    sizeMax: 10,
+    writingMax: 1,
+  });
+  const settled = await Promise.allSettled(['a', 'b', 'c'].map((item) => refused.write('four', item)));
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+  expect(attempts).toEqual(['a,b,c', 'a', 'b']);
 });

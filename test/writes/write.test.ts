@@ -8,8 +8,9 @@ import type { Transaction } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { begin } from '../../server/idempotency/actions.ts';
+import { eventType, type TenantEvent } from '../../server/room/events.ts';
 import { readTenant } from '../../server/tenants/index.ts';
-import { EventBuffer, type RecordUnit, type TenantEvent, write } from '../../server/writes/index.ts';
+import { EventBuffer, type RecordUnit, write } from '../../server/writes/index.ts';
 import { pauseMs } from '../../server/writes/retry.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
@@ -53,6 +54,7 @@ async function traces(tenant: string) {
 }
 
 const emitted = () => events.take().map(({ type }) => type);
+const noteDeleted = eventType<{ name: string }>('NOTE_DELETED');
 const deleted = { requestor: by.actor, name: 'p' };
 
 describe('all or nothing', () => {
@@ -63,7 +65,7 @@ describe('all or nothing', () => {
       await addMember(unit.tx, tenant, 'a@x');
       unit.audit({ action: 'create', kind: 'member', name: 'a' });
       unit.register([entry(), entry()]);
-      unit.emit('POLICY_DELETED', deleted);
+      unit.emit(noteDeleted, deleted);
       return 'done';
     });
     expect(result).toBe('done');
@@ -72,7 +74,7 @@ describe('all or nothing', () => {
     const { audit_entry, ledger_inbox } = before as Record<string, number>;
     const more = { audit_entry: (audit_entry as number) + 1, ledger_inbox: (ledger_inbox as number) + 2 };
     expect(await traces(tenant)).toEqual({ ...before, ...more });
-    expect(emitted()).toEqual(['POLICY_DELETED']);
+    expect(emitted()).toEqual(['NOTE_DELETED']);
   });
 
   test('a write of records that fails leaves nothing', async () => {
@@ -82,7 +84,7 @@ describe('all or nothing', () => {
       await addMember(unit.tx, tenant, 'a@x');
       unit.audit({ action: 'create', kind: 'member', name: 'a' });
       unit.register([entry()]);
-      unit.emit('POLICY_DELETED', deleted);
+      unit.emit(noteDeleted, deleted);
       throw new Error('undone');
     });
     await expect(failing).rejects.toThrow('undone');
@@ -96,7 +98,7 @@ describe('all or nothing', () => {
     const failing = write(services, { tenant, by }, records, async (unit) => {
       await addMember(unit.tx, tenant, 'a@x');
       unit.audit({ action: 'create', kind: 'member', name: 'nul \0 byte' });
-      unit.emit('POLICY_DELETED', deleted);
+      unit.emit(noteDeleted, deleted);
     });
     await expect(failing).rejects.toThrow(/invalid byte sequence/);
     expect(await membersOf(tenant)).toEqual([]);
@@ -109,7 +111,7 @@ describe('all or nothing', () => {
     const before = await traces(tenant);
     const failing = write(services, author, configuration, async (unit) => {
       unit.changed('policy', 'p', 'delete');
-      unit.emit('POLICY_DELETED', deleted);
+      unit.emit(noteDeleted, deleted);
       throw new Error('undone');
     });
     await expect(failing).rejects.toThrow('undone');
@@ -146,7 +148,7 @@ describe('events', () => {
     const seen: string[][] = [];
     const sink = { add: (_: readonly TenantEvent[]) => void seen.push(['added']) };
     await write({ ...services, events: sink }, { tenant, by }, records, async (unit) => {
-      unit.emit('POLICY_DELETED', deleted);
+      unit.emit(noteDeleted, deleted);
       await addMember(unit.tx, tenant, 'a@x');
       expect(seen).toEqual([]);
       expect(await membersOf(tenant)).toEqual([]);
@@ -158,16 +160,16 @@ describe('events', () => {
   test('carry the instant of their write', async () => {
     const tenant = await server.tenant();
     const { result: now } = await write(services, { tenant, by }, records, async (unit) => {
-      unit.emit('POLICY_DELETED', deleted);
+      unit.emit(noteDeleted, deleted);
       await new Promise((resolve) => setTimeout(resolve, 5));
       return unit.now;
     });
-    expect(events.take()).toEqual([{ type: 'POLICY_DELETED', tenant, time: now, data: deleted }]);
+    expect(events.take()).toEqual([{ type: 'NOTE_DELETED', tenant, time: now, data: deleted }]);
   });
 
   test('are kept up to eventsBufferedMax; past it the oldest go', () => {
     const buffer = new EventBuffer();
-    const event = (time: number): TenantEvent => ({ type: 'POLICY_DELETED', tenant: 't', time, data: deleted });
+    const event = (time: number): TenantEvent => ({ type: 'NOTE_DELETED', tenant: 't', time, data: deleted });
     buffer.add(Array.from({ length: limits.eventsBufferedMax }, (_, i) => event(i)));
     buffer.add([event(limits.eventsBufferedMax)]);
     const kept = buffer.take();
@@ -191,7 +193,7 @@ describe('a conflict', () => {
         attempts++;
         unit.audit({ action: 'put', kind: 'member', name: first });
         unit.register([entry()]);
-        unit.emit('POLICY_DELETED', deleted);
+        unit.emit(noteDeleted, deleted);
         await touchMember(unit.tx, tenant, first);
         holding[own]?.resolve();
         await holding[1 - own]?.promise;
@@ -202,7 +204,7 @@ describe('a conflict', () => {
     const { audit_entry, ledger_inbox } = before as Record<string, number>;
     const more = { audit_entry: (audit_entry as number) + 2, ledger_inbox: (ledger_inbox as number) + 2 };
     expect(await traces(tenant)).toEqual({ ...before, ...more });
-    expect(emitted()).toEqual(['POLICY_DELETED', 'POLICY_DELETED']);
+    expect(emitted()).toEqual(['NOTE_DELETED', 'NOTE_DELETED']);
   });
 
   /** Writes configuration that fails so often. @returns how often it was tried, and what came of it */
@@ -213,7 +215,7 @@ describe('a conflict', () => {
     const error = await write(services, authorOf(tenant, manifestWriter), configuration, async (unit) => {
       attempts++;
       unit.changed('policy', 'p', 'put');
-      unit.emit('POLICY_UPDATED', { ...deleted, number: 1 });
+      unit.emit(noteDeleted, deleted);
       if (attempts <= times) await failSerialization(unit.tx);
     }).then(
       () => undefined,
@@ -224,7 +226,7 @@ describe('a conflict', () => {
 
   test('is retried writeAttemptsMax - 1 times, and not once more', async () => {
     const most = limits.writeAttemptsMax;
-    const done = { attempts: most, error: undefined, revisions: 1, events: ['POLICY_UPDATED'] };
+    const done = { attempts: most, error: undefined, revisions: 1, events: ['NOTE_DELETED'] };
     expect(await failing(most - 1)).toEqual(done);
     const given = { attempts: most, error: expect.objectContaining({ code: '40001' }), revisions: 0, events: [] };
     expect(await failing(most)).toEqual(given);

@@ -1,5 +1,5 @@
 /**
- * Owns verifying access tokens: of the tenant's own issuer, whose keys are at hand, and of the issuers that it trusts.
+ * Verifying access tokens: of the tenant's own issuer, whose keys are at hand, and of the issuers that it trusts.
  * Everything that is not plainly right is refused, and the refusal never says which keys there are.
  */
 import { compactVerify, decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
@@ -26,17 +26,17 @@ const types = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
  */
 export async function verifyAccessToken(services: VerifyServices, token: string, auth: TenantAuth): Promise<Verified> {
   const { header, payload } = decode(token);
-  if (!isAccessTokenType(header.typ)) throw invalidToken('this is not an access token');
+  if (!isAccessTokenType(header.typ)) throw invalidToken('not an access token');
   const isOwn = payload.iss === auth.own.issuer;
   const issuer = isOwn ? auth.own : typeof payload.iss === 'string' ? auth.issuers.get(payload.iss) : undefined;
-  if (issuer === undefined) throw invalidToken('the issuer is not trusted here');
+  if (issuer === undefined) throw invalidToken('the issuer is not trusted');
   const algorithm = acceptedAlgorithm(header, issuer);
   const keys = isOwn ? ownKeySource(auth.ownKeys, services.clock) : services.jwks.source(auth.tenant, issuer);
   const key = await keys.find(algorithm, header.kid);
   const keysVersion = keys.version;
-  if (key === undefined) throw invalidToken('no key of the issuer verifies it');
+  if (key === undefined) throw invalidToken('no key of the issuer verifies the signature');
   const verified = await compactVerify(token, key, { algorithms: [algorithm] }).catch(() => {
-    throw invalidToken('no key of the issuer verifies it');
+    throw invalidToken('no key of the issuer verifies the signature');
   });
   const claims = checkClaims(JSON.parse(new TextDecoder().decode(verified.payload)), issuer, services.clock.now());
   const caller = callerOf(claims, auth.tenant, issuer);

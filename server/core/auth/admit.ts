@@ -1,26 +1,26 @@
-/** Owns who may call what, pure: the table "Who may call" of the API as functions. */
+/** Who may call what, pure: the table "Who may call" of the API as functions. */
 import { pointerStep } from '../../../crds/values.ts';
 import { problem } from '../problems.ts';
 import { insufficientScope } from './problems.ts';
 import type { Access, Actor, Caller, Scope } from './schema.ts';
 
 /**
- * Lets a caller through a route's door or not. Whoever a caller is, what a rule does not name is refused.
+ * Checks whether a caller may use a route. Whoever a caller is, what a rule does not name is refused.
  * @throws Problem forbidden, insufficient_scope
  */
 export function admit(access: Access, caller: Caller): void {
-  if (access.door === 'public') return;
-  if (access.door === 'config') {
+  if (access.api === 'public') return;
+  if (access.api === 'config') {
     if (caller.kind !== 'member')
       throw problem('forbidden', { detail: 'Only members of the tenant may call the Config API.' });
     if (!access.roles.includes(caller.role))
-      throw problem('forbidden', { detail: `The role ${caller.role} may not do this.` });
+      throw problem('forbidden', { detail: `The role ${caller.role} is not allowed to do this.` });
     return;
   }
   if (caller.kind === 'backend') {
     if (!hasScope(caller, access.scope)) throw insufficientScope(access.scope);
   } else if (caller.kind !== 'user' || !access.users) {
-    throw problem('forbidden', { detail: 'This is for back ends of the tenant.' });
+    throw problem('forbidden', { detail: 'Only back ends of the tenant can call this endpoint.' });
   }
 }
 
@@ -45,11 +45,11 @@ export function subjectFor(
   if (subject === undefined) return { ...actor };
   for (const [name, value] of Object.entries(subject)) {
     if (name !== 'id' && name !== 'type') {
-      const detail = `A user cannot state the attribute ${name} of its own subject.`;
+      const detail = `Users cannot set the attribute ${name} of their own subject.`;
       throw problem('forbidden', { detail, errors: [{ pointer: `/subject/${pointerStep(name)}`, detail }] });
     }
     if (value !== actor[name as keyof Actor]) {
-      const detail = 'A user may ask about itself only.';
+      const detail = 'Users can ask only about themselves.';
       throw problem('forbidden', { detail, errors: [{ pointer: `/subject/${name}`, detail }] });
     }
   }

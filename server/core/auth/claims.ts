@@ -1,8 +1,9 @@
-/** Owns what a verified token's claims mean, pure: whether they hold now, whether a client or a user speaks, and who. */
+/** What a verified token's claims mean, pure: whether they hold now, whether a client or a user speaks, and who. */
 import { isTypeName, wrongId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import { comparableAddress } from '../mail-address.ts';
 import { invalidToken } from './problems.ts';
-import { type Actor, type Caller, type IssuerConfig, scopes as knownScopes } from './schema.ts';
+import { type Actor, type Caller, type ContactClaims, type IssuerConfig, scopes as knownScopes } from './schema.ts';
 
 type Claims = Readonly<Record<string, unknown>> & { readonly sub: string; readonly exp: number };
 
@@ -15,7 +16,7 @@ export function checkClaims(payload: unknown, issuer: Pick<IssuerConfig, 'issuer
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw invalidToken('the claims are not an object');
   const claims = payload as Record<string, unknown>;
-  if (claims.iss !== issuer.issuer) throw invalidToken('the issuer is not trusted here');
+  if (claims.iss !== issuer.issuer) throw invalidToken('the issuer is not trusted');
   if (typeof claims.exp !== 'number' || !Number.isFinite(claims.exp)) throw invalidToken('exp is missing');
   if (claims.exp * 1000 <= now) throw invalidToken('the token has expired');
   for (const name of ['nbf', 'iat'] as const) {
@@ -42,7 +43,8 @@ export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig): 
     if (!isText(clientId)) throw invalidToken('the client id is not valid text');
     return { kind: 'backend', tenant, clientId, scopes: scopesOf(claims), issuer: issuer.issuer };
   }
-  return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims };
+  const email = verifiedAddress(claims, issuer.contactClaims);
+  return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims, email };
 }
 
 /**
@@ -75,7 +77,7 @@ function isServiceAccount({ azp, preferred_username, client_id, clientId, sid, s
   return (client_id ?? clientId) === azp || (sid === undefined && session_state === undefined);
 }
 
-/** What a body is asked for at the door, too: Postgres fails at a NUL, with all questions that are read together. */
+/** Bodies are checked for it, too (http/body.ts): Postgres fails at a NUL, with all questions that are read together. */
 function isText(id: string): boolean {
   return id.isWellFormed() && !id.includes('\0');
 }
@@ -97,7 +99,7 @@ function actorOf(claims: Claims, issuer: IssuerConfig): Actor {
   // What is recorded of an actor is asked for and erased by the same id: an id that no request could name is none.
   if (wrongId(id) !== undefined) {
     throw invalidToken(
-      `the actor id holds a control character, is . or .., or has more than ${limits.entityIdBytesMax} bytes`,
+      `the actor id contains a control character, is . or .., or has more than ${limits.entityIdBytesMax} bytes`,
     );
   }
   const ownLength = issuer.actorIdPrefix?.length ?? 0;
@@ -106,9 +108,17 @@ function actorOf(claims: Claims, issuer: IssuerConfig): Actor {
   }
   const type = actorTypeClaimPath === undefined ? undefined : claimAt(claims, actorTypeClaimPath);
   if (type !== undefined && !isTypeName(type)) {
-    throw invalidToken('the claim that names the actor type holds no type name');
+    throw invalidToken('the claim that names the actor type is not a type name');
   }
   return { type: type ?? defaultActorType, id };
+}
+
+/** OpenID Connect Core section 5.1: email_verified is a boolean. A text is a claim that anything may have been written to. */
+function verifiedAddress(claims: Claims, { email, emailVerified }: ContactClaims): string | undefined {
+  const address = claimAt(claims, email);
+  if (typeof address !== 'string' || claimAt(claims, emailVerified) !== true) return undefined;
+  const read = comparableAddress(address);
+  return read.ok ? read.address : undefined;
 }
 
 /** A claim by its name, which may hold dots (`https://a.example/id`), else by a dotted path into nested claims. */

@@ -1,5 +1,5 @@
 /**
- * Owns how strictly a compact JWS is read (RFC 7515 section 2, RFC 4648 sections 3.2 and 3.5): three parts of base64url
+ * How strictly a compact JWS is read (RFC 7515 section 2, RFC 4648 sections 3.2 and 3.5): three parts of base64url
  * without padding, white space or bits beyond the last byte. Decoders are lenient there, so one token would have many
  * spellings, and what stands before us might read another one.
  */

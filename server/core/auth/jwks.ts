@@ -1,5 +1,5 @@
 /**
- * Owns the keys of trusted issuers: read by JWKS URI or OIDC discovery through the outbound guard, kept for a bounded
+ * The keys of trusted issuers: read by JWKS URI or OIDC discovery through the outbound guard, kept for a bounded
  * time, read again in the background before they are old, and at once (but seldom) when a token names an unknown key.
  */
 import type { CryptoKey } from 'jose';
@@ -145,7 +145,7 @@ class JwksSource implements KeySource {
 
 /** Not a failure of the reading: the keys that were there before are gone as well. */
 function emptiness(keys: KeySet, url: string): string | null {
-  return keys.size > 0 ? null : `${url}: holds no key that can verify ES256 or RS256`;
+  return keys.size > 0 ? null : `${url}: contains no key that can verify ES256 or RS256`;
 }
 
 async function readKeySet(outbound: JwksOptions['outbound'], tenant: string, url: string): Promise<KeySet> {
@@ -167,7 +167,7 @@ async function discover(outbound: JwksOptions['outbound'], tenant: string, issue
     jwks_uri?: unknown;
   } | null;
   if (document?.issuer !== issuer)
-    throw new Error(`${url}: is about the issuer ${String(document?.issuer)}, not ${issuer}`);
+    throw new Error(`${url}: describes the issuer ${String(document?.issuer)}, not ${issuer}`);
   if (typeof document.jwks_uri !== 'string') throw new Error(`${url}: has no jwks_uri`);
   return document.jwks_uri;
 }

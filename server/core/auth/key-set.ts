@@ -1,4 +1,4 @@
-/** Owns which keys of a JWK Set verify access tokens: public signature keys for ES256 and RS256, and nothing else. */
+/** Which keys of a JWK Set verify access tokens: public signature keys for ES256 and RS256, and nothing else. */
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import { limits } from '../limits.ts';
 import type { Algorithm } from './schema.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns how a recorded name (`client:<id>`, `user:<type>:<id>`, `member:<email>`, `operator:<manifest>`, `cli`) is shown to
+ * How a recorded name (`client:<id>`, `user:<type>:<id>`, `member:<email>`, `operator:<manifest>`, `cli`) is shown to
  * the support desk, which works without ids and contacts.
  */
 import type { Role } from './schema.ts';

@@ -6,13 +6,13 @@ export const authProblem = defineProblems({
   issuer_unavailable: {
     status: 503,
     title: 'Issuer unavailable',
-    when: "The keys of the token's issuer cannot be read now, so the token can be neither accepted nor refused.",
+    when: "The keys of the token's issuer are currently unavailable, so the token cannot be verified.",
     retryAfterSeconds: Math.ceil(limits.jwksRetryMs / 1000),
   },
   insufficient_scope: {
     status: 403,
     title: 'Insufficient scope',
-    when: 'The access token lacks the scope that this needs.',
+    when: 'The access token does not have the required scope.',
   },
 });
 
@@ -36,5 +36,5 @@ export function invalidToken(why: string): Problem {
 /** A back end whose token lacks a scope (RFC 6750 section 3.1). */
 export function insufficientScope(scope: string): Problem {
   const headers = { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
-  return authProblem('insufficient_scope', { detail: `This needs the scope ${scope}.`, headers });
+  return authProblem('insufficient_scope', { detail: `This request requires the scope ${scope}.`, headers });
 }

@@ -1,4 +1,4 @@
-/** Owns the shapes of authentication: who a caller can be, what a route asks for, and what verifying a token needs. */
+/** The shapes of authentication: who a caller can be, what a route asks for, and what verifying a token needs. */
 import type { JWK } from 'jose';
 
 export const roles = ['security-admin', 'config-editor', 'config-viewer', 'support'] as const;
@@ -30,17 +30,27 @@ export type Actor = { type: string; id: string };
 export type Caller =
   | { kind: 'member'; tenant: string; id: string; email: string; role: Role; jti: string }
   | { kind: 'backend'; tenant: string; clientId: string; scopes: ReadonlySet<string>; issuer: string }
-  | { kind: 'user'; tenant: string; actor: Actor; issuer: string; claims: Readonly<Record<string, unknown>> };
+  | {
+      kind: 'user';
+      tenant: string;
+      actor: Actor;
+      issuer: string;
+      claims: Readonly<Record<string, unknown>>;
+      /** The mail address that the issuer has verified, as addresses are compared (core/mail-address.ts). */
+      email?: string | undefined;
+    };
 
 /** What a route asks of its caller; every route states one, and app.ts refuses to start with a route that does not. */
 export type Access =
   /** Nobody in particular: documents, keys, health. `scarce`: few need it, and each request of nobody takes the database's time. */
-  | { door: 'public'; scarce?: true }
+  | { api: 'public'; scarce?: true }
   /** The Config API: members with one of these roles. */
-  | { door: 'config'; roles: readonly Role[] }
+  | { api: 'config'; roles: readonly Role[] }
   /** The Management and Authorization APIs: tenant back ends with the scope (or pg:tenant:admin), and end users where `users` says so. */
-  | { door: 'management'; scope: Scope; users: boolean };
+  | { api: 'management'; scope: Scope; users: boolean };
 
+/** Which claims hold a user's mail address, and that the issuer has verified it. */
+export type ContactClaims = { readonly email: string; readonly emailVerified: string };
 type TokenMapping = { actorIdClaimPath: string; actorTypeClaimPath?: string; defaultActorType: string };
 
 /** A trusted issuer as verification needs it. */
@@ -51,6 +61,7 @@ export type IssuerConfig = {
   audiences: readonly string[];
   algorithms: readonly Algorithm[];
   tokenMapping: TokenMapping;
+  contactClaims: ContactClaims;
   actorIdPrefix?: string;
   /** Prefixes that belong to other issuers of the tenant: an id of this one that begins so would be somebody else's. */
   foreignPrefixes: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * Owns verified access tokens, so that a token's signature is checked once a minute and not at each request (an ES256
+ * Verified access tokens, so that a token's signature is checked once a minute and not at each request (an ES256
  * verification costs 120 to 170 us, a look-up 0.3). An entry dies with its token, after a minute, with the
  * TenantAuth under which it was verified, and with the issuer's keys.
  */

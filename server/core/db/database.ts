@@ -1,5 +1,5 @@
 /**
- * Owns connections and transactions. A transaction is for one tenant (row-level security shows only its rows) or, for
+ * Connections and transactions. A transaction is for one tenant (row-level security shows only its rows) or, for
  * the few jobs that span tenants, runs in the listed role accord_system. There is no third way in.
  */
 import pg from 'pg';
@@ -82,7 +82,8 @@ export class Database {
     });
     // An idle client's error would end the process otherwise; the next query opens a new connection.
     pool.on('error', (error) => this.#options.observe({ kind: 'database_lost', error }));
-    return { pool, watchdog: new QueryWatchdog(timeoutMs + 5000) };
+    // A statement alone is ended by its own time, several together by theirs; the watchdog ends a connection that is silent.
+    return { pool, watchdog: new QueryWatchdog(timeoutMs + 5000), togetherMs: timeoutMs + limits.roundTripExtraMs };
   }
 
   /** Connection parameters for a client of one's own (LISTEN). */
@@ -107,7 +108,7 @@ export class Database {
    */
   async read<T>(tenant: string, work: Work<T>): Promise<T> {
     const { tenants, semaphore } = this.#pools;
-    const settings = sql`select set_config('transaction_read_only', 'on', true), set_config('accord.tenant', ${tenant}, true)`;
+    const settings = sql`set_config('transaction_read_only', 'on', true), set_config('accord.tenant', ${tenant}, true)`;
     return semaphore.run(tenant, () => pipelined(tenants, settings, work));
   }
 
@@ -126,7 +127,7 @@ export class Database {
   /** The same in one round trip, where it is not fenced. @param work issues all its statements before it waits for any */
   async systemPipelined<T>(work: Work<T>): Promise<T> {
     if (this.#fence !== undefined) return this.system(work);
-    return pipelined(this.#pools.system, sql`select set_config('role', 'accord_system', true)`, work);
+    return pipelined(this.#pools.system, sql`set_config('role', 'accord_system', true)`, work);
   }
 
   /** The same, seeing one state of the database throughout. */
@@ -169,7 +170,7 @@ export class Database {
             : null;
     if (reason !== null) {
       throw new Error(
-        `the database role ${row.role} is ${reason}: row-level security would not bind it. ` +
+        `the database role ${row.role} is ${reason}: row-level security would not apply to it. ` +
           'Give ACCORD_DATABASE_URL a role that is only a member of accord_app and accord_system.',
       );
     }

@@ -1,5 +1,5 @@
 /**
- * Owns binding transactions to a term of accord.operator_term (migration 000003): what a writer may do only while it is
+ * Binding transactions to a term of accord.operator_term (migration 000003): what a writer may do only while it is
  * its turn is refused by Postgres when it no longer is. The writer's own belief is not enough: a process that was stopped
  * for a minute wakes up believing what it believed before.
  */
@@ -30,7 +30,7 @@ export class Fence {
   /** SQL for the beginning of a transaction. @throws StaleTerm when no term is held */
   check(): string {
     const term = this.#options.term();
-    if (term === undefined) throw new StaleTerm('no term is held: another operator may write, this one may not');
+    if (term === undefined) throw new StaleTerm('this operator has no term and may not write; another operator may');
     const { source, epoch } = term;
     // accord.operator_term is open to accord_system only; the transaction goes on in the role that it is meant for.
     return `set local role accord_system; select accord.require_term(${pg.escapeLiteral(source)}, ${BigInt(epoch)}); set local role none`;

@@ -1,5 +1,5 @@
 /**
- * Owns sharing connections out: of a pool, one tenant holds at most so many at once, and its further transactions wait
+ * Shares connections out: of a pool, one tenant uses a bounded number at once, and its further transactions wait
  * for one another, so that nobody's slow queries keep the other tenants from the database.
  */
 export class KeyedSemaphore {

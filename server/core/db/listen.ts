@@ -1,5 +1,5 @@
 /**
- * Owns LISTEN: one connection that notices when it is dead and says so when it is back. Notifications are hints; the
+ * LISTEN: one connection that notices when it is dead and says so when it is back. Notifications are hints; the
  * `onConnect` callback is where a listener catches up on all that it may have missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,15 +35,17 @@ export function listen(options: ListenOptions): Listener {
 
 async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
   let delayMs = 0;
+  let lostAt: number | undefined;
   while (!signal.aborted) {
     const client = options.client();
-    const since = performance.now();
     try {
       await session(client, options, signal, () => {
-        if (delayMs > 0) options.observe({ kind: 'listen_reconnected', afterMs: performance.now() - since });
+        if (lostAt !== undefined) options.observe({ kind: 'listen_reconnected', afterMs: performance.now() - lostAt });
+        lostAt = undefined;
         delayMs = 0;
       });
     } catch (error) {
+      lostAt ??= performance.now();
       if (!signal.aborted) options.observe({ kind: 'database_lost', error });
     } finally {
       await client.end().catch(() => {});

@@ -1,5 +1,5 @@
 /**
- * Owns the schema's version: plain forward-only SQL files, applied in order under one advisory lock, each in its own
+ * The schema's version: plain forward-only SQL files, applied in order under one advisory lock, each in its own
  * transaction. A file whose first line is `--! breaking-change` ends the life of older programs: they refuse to run on
  * a schema that has a breaking migration which they do not know.
  */

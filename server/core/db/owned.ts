@@ -1,4 +1,3 @@
-/** Owns counting the rows of a table of configuration that manifests own. */
 import type { Transaction } from './database.ts';
 import { Count } from './rows.ts';
 import { identifier, sql } from './sql.ts';

@@ -1,4 +1,4 @@
-/** Owns the partitions of tables that are partitioned by time: every partitioned table of the schema is, by month. */
+/** The partitions of tables that are partitioned by time: every partitioned table of the schema is, by month. */
 import type { Transaction } from './database.ts';
 import { sql } from './sql.ts';
 

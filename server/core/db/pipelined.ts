@@ -1,5 +1,5 @@
 /**
- * Owns transactions of one round trip. All their statements go in one piece with a single Sync behind them, which makes
+ * Transactions of one round trip. All their statements go in one piece with a single Sync behind them, which makes
  * them one transaction without a begin or a commit: it is committed when all succeeded, and after one that failed Postgres
  * skips the rest and undoes all (PostgreSQL documentation, 54.2.4 "Pipelining"). With a begin and a commit around them the same
  * reading was three answers, of which each woke this process (25 us for Postgres, in a virtual machine).

@@ -1,5 +1,5 @@
 /**
- * Owns ending connections on which Postgres owes an answer for too long: a half-open TCP connection or a stopped process
+ * Ending connections on which Postgres owes an answer for too long: a half-open TCP connection or a stopped process
  * ends nothing itself, and what waits would wait for ever.
  *
  * One look at all connections of a pool instead of pg's `query_timeout`, which assigns a function literal to a property of

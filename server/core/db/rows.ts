@@ -1,5 +1,5 @@
 /**
- * Owns the border between Postgres and our types: every row that comes in is checked against its schema, so that a
+ * The border between Postgres and our types: every row that comes in is checked against its schema, so that a
  * column renamed in a migration fails at the query and not three rooms later. (Compiled check: about 0.2 us a row.
  * Compiling takes 25 us or more, so a schema is a constant and does not stand in the call: test/tidy.test.ts.)
  */

@@ -1,5 +1,5 @@
 /**
- * Owns how SQL text is made: values can only become parameters, identifiers are quoted, fragments nest.
+ * How SQL text is made: values can only become parameters, identifiers are quoted, fragments nest.
  * Nothing else in the code base joins strings into SQL.
  */
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * Owns the two ways to run a transaction on a connection: step by step, or all of it in one round trip.
+ * The two ways to run a transaction on a connection: step by step, or all of it in one round trip.
  *
  * Connections are pipelined: statements that are issued without waiting for one another go together and are answered in
  * their order. Each sees what those before it did, and once one has failed, the transaction refuses those behind it.
@@ -9,7 +9,7 @@ import type { Static, TSchema } from 'typebox';
 import { type Result, runPipelined, type Statement } from './pipelined.ts';
 import { type QueryWatchdog, streamOf } from './query-watchdog.ts';
 import { checkRows } from './rows.ts';
-import { compileSql, type Sql } from './sql.ts';
+import { compileSql, type Sql, sql } from './sql.ts';
 
 /** What values of Postgres' types become. */
 export const types = new pg.TypeOverrides();
@@ -65,13 +65,16 @@ export class Transaction {
 
 export type Work<T> = (tx: Transaction) => Promise<T>;
 
-/** A pool, and who ends those of its connections that are silent. */
-export type Connections = { pool: pg.Pool; watchdog: QueryWatchdog };
+/** A pool, and who ends those of its connections that are silent. `togetherMs`: for all statements of one round trip. */
+export type Connections = { pool: pg.Pool; watchdog: QueryWatchdog; togetherMs: number };
 /** `failure`: the first error of a statement. */
 type Connection = { client: pg.PoolClient; watchdog: QueryWatchdog; lose: (error: Error) => void; failure?: unknown };
 
 /** SQLSTATE of every statement behind one that has failed. */
 const ABORTED = '25P02';
+
+/** SQLSTATE of errors behind which Postgres closes the connection: a transaction that took too long, and operator intervention. */
+const CLOSING = /^(25P0[34]|57P0[1-5])$/;
 
 /** @param use may say that the connection is lost; one that is, is not used again */
 async function withConnection<T>({ pool, watchdog }: Connections, use: (one: Connection) => Promise<T>): Promise<T> {
@@ -120,22 +123,28 @@ export function interactive<T>(connections: Connections, begin: () => string, wo
 }
 
 /**
- * A transaction in one round trip; its statements are answered when all of it is committed.
- * @param settings a statement in front of them
+ * A transaction in one round trip; its statements are answered when all of it is committed. Postgres' statement_timeout is for
+ * each of them: where there are several, they have `togetherMs` in all, because nothing is heard of the first ones before the last.
+ * @param settings of the transaction: what a select returns in front of them
  * @param work issues all its statements before it waits for any: one that comes later is refused
  * @throws the first error of a statement: nothing of it is then written; or else the work's
  */
 export function pipelined<T>(connections: Connections, settings: Sql, work: Work<T>): Promise<T> {
   return withConnection(connections, async (connection) => {
-    const statements = [compileSql(settings)];
+    const statements: Statement[] = [];
     const answered = Promise.withResolvers<Result[]>();
     const tx = new Transaction((statement) => {
-      const index = statements.push(statement) - 1;
+      const index = statements.push(statement);
       return answered.promise.then((results) => results[index] as Result);
     });
     const working = work(tx);
     tx.end();
-    answered.resolve(answerOf(connection, (answer) => runPipelined(connection.client, statements, types, answer)));
+    const first =
+      statements.length > 1
+        ? sql`select ${settings}, set_config('transaction_timeout', ${String(connections.togetherMs)}, true)`
+        : sql`select ${settings}`;
+    const all = [compileSql(first), ...statements];
+    answered.resolve(answerOf(connection, (answer) => runPipelined(connection.client, all, types, answer)));
     const [written, worked] = await Promise.allSettled([answered.promise, working]);
     if (written.status === 'rejected') throw written.reason;
     if (worked.status === 'rejected') throw worked.reason;
@@ -154,7 +163,7 @@ function send(connection: Connection, query: string | Statement): Promise<pg.Que
 type Answered<T> = (error: Error | null, answer: T) => void;
 
 /** @param ask given a callback: without one, pg assigns a function to its query (query-watchdog.ts says what that costs) */
-function answerOf<T>({ client, watchdog }: Connection, ask: (answered: Answered<T>) => void): Promise<T> {
+function answerOf<T>({ client, watchdog, lose }: Connection, ask: (answered: Answered<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const stream = streamOf(client);
     // What is sent in one turn of the event loop leaves in one piece: a write for each was a third of the operator's CPU.
@@ -165,8 +174,10 @@ function answerOf<T>({ client, watchdog }: Connection, ask: (answered: Answered<
     watchdog.asked(client);
     ask((error, answer) => {
       watchdog.answered(client);
-      if (error) reject(error);
-      else resolve(answer);
+      if (error === null) return resolve(answer);
+      // Whoever got the connection next would lose its statements.
+      if (CLOSING.test(String((error as { code?: unknown }).code))) lose(error);
+      reject(error);
     });
   });
 }

@@ -1,4 +1,4 @@
-/** Owns which network addresses this server may connect to on a tenant's behalf. Pure: names are resolved elsewhere. */
+/** Which network addresses this server may connect to on a tenant's behalf. Pure: names are resolved elsewhere. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 

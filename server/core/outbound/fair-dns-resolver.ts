@@ -1,5 +1,5 @@
 /**
- * Owns whose host name is looked up when. getaddrinfo holds one of libuv's four threads for as long as a tenant's name
+ * Whose host name is looked up next. getaddrinfo holds one of libuv's four threads for as long as a tenant's name
  * server likes, and verifying signatures needs those threads too: so few run at once, one of a tenant, tenants in turn.
  */
 import type { LookupAddress } from 'node:dns';

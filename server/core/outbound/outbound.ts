@@ -1,5 +1,5 @@
 /**
- * Owns requests that a tenant's configuration makes this server send: the guard against being used to reach what only
+ * Requests that a tenant's configuration makes this server send: the guard against being used to reach what only
  * this server can reach. The address is judged at connect time, after the name was resolved, so that a name cannot
  * mean one thing to a check and another to the connection.
  */

@@ -1,5 +1,5 @@
 /**
- * Owns what goes through a proxy (ACCORD_HTTPS_PROXY) and what of it can still be judged. The proxy resolves names and
+ * What goes through a proxy (ACCORD_HTTPS_PROXY) and what of it can still be judged. The proxy resolves names and
  * connects, so which addresses they lead to is its business; a name that means something inside a network only is not
  * sent there, and literal addresses are judged as without a proxy.
  */

@@ -1,5 +1,5 @@
 /**
- * Whether a drawn policy that has the right shape (schema.ts) also makes sense: the one door for its errors, each of
+ * Whether a drawn policy that has the right shape (schema.ts) also makes sense: the one entry point for its errors, each of
  * which says where, which node, what is wrong and how to mend it.
  */
 
@@ -83,7 +83,7 @@ function checkTexts(graph: PolicyGraph): GraphError[] {
   for (const { pointer, node, text } of textsOf(graph)) {
     if (typeof text !== 'string') continue;
     if (!isText(text)) {
-      errors.push({ pointer, node, detail: 'holds NUL or half a surrogate pair: remove it' });
+      errors.push({ pointer, node, detail: 'contains NUL or an unpaired surrogate: remove it' });
     } else if ([...text].length > limits.graphTextCharsMax) {
       errors.push({ pointer, node, detail: `is longer than ${limits.graphTextCharsMax} characters` });
     }

@@ -18,7 +18,7 @@ type Check = (condition: Condition) => ConditionError[];
 const fieldsOf: Record<Condition['type'], { required: Field[]; optional: Field[] }> = {
   relationship: { required: ['relationshipType'], optional: ['target', 'targetType', 'targetId'] },
   attribute: { required: ['path', 'operator'], optional: ['value', 'values', 'valuePath'] },
-  consent: { required: ['name'], optional: [] },
+  consent: { required: ['name'], optional: ['whose'] },
   invitation: { required: [], optional: ['relationshipType'] },
   time: { required: [], optional: ['after', 'before', 'fromTime', 'toTime', 'weekdays', 'timezone'] },
   ipRange: { required: ['ranges'], optional: ['path'] },

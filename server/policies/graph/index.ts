@@ -1,5 +1,5 @@
 /**
- * Drawn policies: a decision graph, its errors, its conversion to Rego and its direct meaning. It owns no table and
+ * Drawn policies: a decision graph, its errors, its conversion to Rego and its direct meaning. It has no table and
  * knows neither who sent the graph nor where it is kept.
  */
 export { checkGraph } from './check.ts';

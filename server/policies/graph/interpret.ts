@@ -33,16 +33,14 @@ export function interpretGraph(graph: PolicyGraph, input: unknown): Interpretati
 }
 
 /** Whether a condition without errors (checkCondition) is true of the input. */
-function holds(condition: Condition, input: unknown): boolean {
+export function holds(condition: Condition, input: unknown): boolean {
   switch (condition.type) {
     case 'relationship':
       return related(condition, input);
     case 'attribute':
       return compare(condition, input);
     case 'consent':
-      return listAt(input, 'consents').some(
-        (consent) => at(consent, 'name') === condition.name && at(consent, 'sufficient') === true,
-      );
+      return condition.whose === 'dataSubjects' ? allAgreed(condition, input) : agreed(condition, input);
     case 'invitation':
       return invited(condition, input);
     case 'time':
@@ -53,7 +51,7 @@ function holds(condition: Condition, input: unknown): boolean {
 }
 
 /** The value at names joined by dots, through objects only; undefined when it is absent. */
-function at(value: unknown, path: string): unknown {
+export function at(value: unknown, path: string): unknown {
   let found = value;
   for (const name of path.split('.')) {
     if (typeof found !== 'object' || found === null || Array.isArray(found) || !Object.hasOwn(found, name))
@@ -68,9 +66,21 @@ function listAt(input: unknown, path: string): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
+/** Whether the consents of the subject, or of a data subject, have it. */
+function agreed({ name }: Condition, whose: unknown): boolean {
+  return listAt(whose, 'consents').some(
+    (consent) => at(consent, 'name') === name && at(consent, 'sufficient') === true,
+  );
+}
+
+function allAgreed(condition: Condition, input: unknown): boolean {
+  const persons = listAt(input, 'dataSubjects');
+  return persons.length > 0 && persons.every((person) => agreed(condition, person));
+}
+
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
 
-/** Whether `to` is the entity `{type, id}`; a side that lacks either is nobody's. */
+/** Whether `to` is the entity `{type, id}`; a side that lacks either matches nothing. */
 function isEntity(to: unknown, type: unknown, id: unknown): boolean {
   return isScalar(type) && isScalar(id) && at(to, 'type') === type && at(to, 'id') === id;
 }

@@ -31,6 +31,16 @@ within(address, ranges) if {
 	some range in ranges
 	net.cidr_contains(range, address)
 }`,
+  all_agreed_to: `# All whom the data is about have agreed, and there is somebody.
+all_agreed_to(name) if {
+	is_array(input.dataSubjects)
+	count(input.dataSubjects) > 0
+	every person in input.dataSubjects {
+		some consent in person.consents
+		consent.name == name
+		consent.sufficient == true
+	}
+}`,
   local_time: `# Hour, minute and second of the request on a clock in the zone.
 local_time(zone) := time.clock([time.parse_rfc3339_ns(input.time), zone])`,
   local_weekday: `# The day of the week of the request in the zone.
@@ -40,8 +50,10 @@ local_weekday(zone) := time.weekday([time.parse_rfc3339_ns(input.time), zone])`,
 const renderers: Record<Condition['type'], (condition: Condition) => Bodies> = {
   relationship: (condition) => [renderRelationship(condition)],
   attribute: (condition) => [renderAttribute(condition)],
-  consent: ({ name }) => [
-    ['some consent in input.consents', `consent.name == ${literal(name)}`, 'consent.sufficient == true'],
+  consent: ({ name, whose }) => [
+    whose === 'dataSubjects'
+      ? [`all_agreed_to(${literal(name)})`]
+      : ['some consent in input.consents', `consent.name == ${literal(name)}`, 'consent.sufficient == true'],
   ],
   invitation: (condition) => [renderInvitation(condition)],
   time: renderTime,
@@ -53,7 +65,7 @@ export function renderCondition(condition: Condition): Bodies {
   return renderers[condition.type](condition);
 }
 
-// Breaks of lines and of direction, and what nobody can see: a reader should not take the text for code.
+// Breaks of lines and of direction, and invisible characters: a reader should not take the text for code.
 const unseen = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** A value as a Rego literal: JSON's literals are Rego's too. */

@@ -1,5 +1,5 @@
 /**
- * Owns how host builtins are written: what they get, and how they refuse an argument. A refused argument makes the
+ * How host builtins are written: what they get, and how they refuse an argument. A refused argument makes the
  * call undefined, as in OPA without strict errors; running out of budget ends the evaluation instead, because an
  * undefined condition under `not` would grant.
  */

@@ -1,4 +1,4 @@
-/** Owns the deprecated cast_* builtins of Rego v0, and numbers.range_step. */
+/** The deprecated cast_* builtins of Rego v0, and numbers.range_step. */
 import { distinct, sortedValues } from '../compare.ts';
 import { RegoSet, type Value } from '../value.ts';
 import {

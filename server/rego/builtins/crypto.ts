@@ -1,4 +1,4 @@
-/** Owns crypto.md5, sha1, sha256 and crypto.hmac.*: digests of UTF-8 text as lower-case hexadecimal. */
+/** crypto.md5, sha1, sha256 and crypto.hmac.*: digests of UTF-8 text as lower-case hexadecimal. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { type Builtin, type BuiltinTable, stringOf } from './arguments.ts';
 

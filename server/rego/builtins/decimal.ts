@@ -1,4 +1,4 @@
-/** Owns exact decimal digits of doubles, rounded half to even as Go's strconv does (JavaScript rounds ties up). */
+/** Exact decimal digits of doubles, rounded half to even as Go's strconv does (JavaScript rounds ties up). */
 
 /** 0.DIGITS × 10^point; digits have no leading zero, and zero has none at all. */
 export type Decimal = { digits: string; point: number };

@@ -1,4 +1,4 @@
-/** Owns how Rego values read as text inside strings (sprintf's %v): OPA's own notation, with Go's quoting. */
+/** How Rego values read as text inside strings (sprintf's %v): OPA's own notation, with Go's quoting. */
 import type { Meter } from '../budget.ts';
 import { sortedKeys, sortedValues } from '../compare.ts';
 import { NumberText, RegoSet, type Value } from '../value.ts';

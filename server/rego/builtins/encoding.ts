@@ -1,4 +1,4 @@
-/** Owns hex.*, base64url.encode_no_pad and urlquery.*. Text is UTF-8; bytes that are not read as U+FFFD. */
+/** hex.*, base64url.encode_no_pad and urlquery.*. Text is UTF-8; bytes that are not read as U+FFFD. */
 import { sortedKeys } from '../compare.ts';
 import type { Value } from '../value.ts';
 import { type BuiltinContext, type BuiltinTable, boundResult, objectOf, refuse, stringOf } from './arguments.ts';

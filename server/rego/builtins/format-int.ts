@@ -1,4 +1,4 @@
-/** Owns format_int: integers of any size in base 2, 8, 10 or 16; a fraction loses what is behind its point. */
+/** format_int: integers of any size in base 2, 8, 10 or 16; a fraction loses what is behind its point. */
 import { NumberText, type Value } from '../value.ts';
 import { type BuiltinTable, bigintOf, refuse } from './arguments.ts';
 

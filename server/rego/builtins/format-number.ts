@@ -1,4 +1,4 @@
-/** Owns numbers under Go's fmt verbs. */
+/** Numbers under Go's fmt verbs. */
 import { binaryParts, type Decimal, exactDecimal, roundDecimal, shortestDecimal } from './decimal.ts';
 import { quoteRune } from './display.ts';
 

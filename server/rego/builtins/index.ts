@@ -1,5 +1,5 @@
 /**
- * Owns the list of builtins that the host supplies. The compiler is given exactly these names beside those that OPA's
+ * The list of builtins that the host supplies. The compiler is given exactly these names beside those that OPA's
  * Wasm target has itself, so that a call of any other is a compile error with a position.
  */
 import { type Builtin, guarded } from './arguments.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns applying JSON Patch operations to a value. The value was read from the policy's memory for this one call, so it
+ * Applying JSON Patch operations to a value. The value was read from the policy's memory for this one call, so it
  * is changed in place; `copy` clones, and everything whose cost grows with the value is charged.
  */
 import { pointerName } from '../../../crds/values.ts';

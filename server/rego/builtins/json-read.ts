@@ -1,4 +1,4 @@
-/** Owns json.unmarshal and json.is_valid: JSON as Go reads it, with its numbers as they are written. */
+/** json.unmarshal and json.is_valid: JSON as Go reads it, with its numbers as they are written. */
 import type { Meter } from '../budget.ts';
 import { NumberText, parseNumber, type Value } from '../value.ts';
 import { type BuiltinTable, refuse, stringOf } from './arguments.ts';

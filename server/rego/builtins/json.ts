@@ -1,4 +1,4 @@
-/** Owns json.patch (RFC 6902 as OPA extends it to sets), json.marshal and json.marshal_with_options. */
+/** json.patch (RFC 6902 as OPA extends it to sets), json.marshal and json.marshal_with_options. */
 import type { Meter } from '../budget.ts';
 import { sortedKeys, sortedValues } from '../compare.ts';
 import { formatValue, type RegoObject, RegoSet, type Value } from '../value.ts';

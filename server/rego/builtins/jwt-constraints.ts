@@ -1,4 +1,4 @@
-/** Owns the constraints of io.jwt.decode_verify: a key, and what the token must say. */
+/** The constraints of io.jwt.decode_verify: a key, and what the token must say. */
 import { numberOf } from '../compare.ts';
 import { NumberText, type RegoObject, type Value } from '../value.ts';
 import { type BuiltinContext, refuse, stringOf } from './arguments.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the keys of io.jwt.*: what a policy gives as text, a PEM certificate, a PEM public key, a JWK or a set of them.
+ * The keys of io.jwt.*: what a policy gives as text, a PEM certificate, a PEM public key, a JWK or a set of them.
  * Nothing is ever fetched.
  */
 import { createPublicKey, createSecretKey, type KeyObject, X509Certificate } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Owns verifying signatures of tokens, synchronously. A key of another type than the algorithm's verifies nothing. */
+/** Verifying signatures of tokens, synchronously. A key of another type than the algorithm's verifies nothing. */
 import { constants, createHmac, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import type { Meter } from '../budget.ts';
 

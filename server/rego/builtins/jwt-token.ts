@@ -1,4 +1,4 @@
-/** Owns the parts of a token in compact form, and what its header says. */
+/** The parts of a token in compact form, and what its header says. */
 import type { RegoObject, Value } from '../value.ts';
 import { type BuiltinContext, refuse } from './arguments.ts';
 import { readJson } from './json-read.ts';

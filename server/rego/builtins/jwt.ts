@@ -1,5 +1,5 @@
 /**
- * Owns io.jwt.decode, io.jwt.decode_verify and io.jwt.verify_*. A token or key that cannot be read makes the call
+ * io.jwt.decode, io.jwt.decode_verify and io.jwt.verify_*. A token or key that cannot be read makes the call
  * undefined; a signature that does not hold makes it false.
  */
 import { numberOf } from '../compare.ts';

@@ -1,4 +1,4 @@
-/** Owns net.cidr_*, on addresses as integers. */
+/** net.cidr_*, on addresses as integers. */
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { distinct, identity } from '../compare.ts';

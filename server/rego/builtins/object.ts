@@ -1,4 +1,3 @@
-/** Owns object.subset and graph.reachable_paths. */
 import type { Meter } from '../budget.ts';
 import { identity } from '../compare.ts';
 import { type RegoObject, RegoSet, type Value } from '../value.ts';

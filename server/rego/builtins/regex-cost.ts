@@ -1,4 +1,4 @@
-/** Owns foretelling what compiling a regular expression takes, from its text: RE2JS does not tell, and cannot be stopped. */
+/** Foretelling what compiling a regular expression takes, from its text: RE2JS does not tell, and cannot be stopped. */
 
 /** A Unicode class such as \pL has up to 700 ranges. */
 export const CLASS_BYTES = 16_384;

@@ -1,4 +1,4 @@
-/** Owns the patterns of regex.template_match: text with regular expressions between delimiters. */
+/** The patterns of regex.template_match: text with regular expressions between delimiters. */
 import { RE2JS } from 're2js';
 import { refuse } from './arguments.ts';
 

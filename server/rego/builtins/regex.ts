@@ -1,5 +1,5 @@
 /**
- * Owns regex.replace, regex.split, regex.find_n and regex.template_match on RE2JS: RE2's syntax, and time linear in the
+ * regex.replace, regex.split, regex.find_n and regex.template_match on RE2JS: RE2's syntax, and time linear in the
  * text for one match. JavaScript's own engine, which a tenant's pattern can make exponential, is never used. Finding
  * all matches can still be quadratic, and a step costs as much as the program is long, so both are charged ahead.
  */

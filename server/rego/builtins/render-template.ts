@@ -1,5 +1,5 @@
 /**
- * Owns strings.render_template: the part of Go's text/template that policies use in messages: text, fields
+ * strings.render_template: the part of Go's text/template that policies use in messages: text, fields
  * ({{.a.b}}, {{$x.y}}), variables, if / else / else if, range / else, with / else, comments and trim markers. Pipelines
  * and functions are refused (undefined), so that nothing renders differently from OPA.
  */

@@ -1,4 +1,4 @@
-/** Owns finding a substring in linear time whatever the tenant's strings are. */
+/** Finding a substring in linear time whatever the tenant's strings are. */
 
 /** Below this, String.indexOf is at most that many times linear, and much faster. */
 const SHORT = 32;

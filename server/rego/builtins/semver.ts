@@ -1,4 +1,4 @@
-/** Owns semver.*: Semantic Versioning 2.0.0, with a leading "v" allowed, as OPA allows it. */
+/** semver.*: Semantic Versioning 2.0.0, with a leading "v" allowed, as OPA allows it. */
 import { parse, type SemVer } from 'semver';
 import type { Value } from '../value.ts';
 import { type BuiltinTable, refuse, stringOf } from './arguments.ts';

@@ -1,4 +1,4 @@
-/** Owns sprintf: Go's fmt.Sprintf over the arguments that OPA passes (integers, floats, and text for all else). */
+/** sprintf: Go's fmt.Sprintf over the arguments that OPA passes (integers, floats, and text for all else). */
 import { isNumber } from '../compare.ts';
 import { NumberText, type Value } from '../value.ts';
 import { arrayOf, type BuiltinContext, type BuiltinTable, boundResult, stringOf } from './arguments.ts';

@@ -1,4 +1,3 @@
-/** Owns strings.*, indexof_n and glob.quote_meta. */
 import type { Meter } from '../budget.ts';
 import type { Value } from '../value.ts';
 import { type BuiltinTable, integerOf, refuse, stringOf, stringsOf } from './arguments.ts';

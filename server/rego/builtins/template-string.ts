@@ -1,4 +1,4 @@
-/** Owns what OPA makes of a template string, `$"…{x}…"`: a call with its parts, each expression as the set of its values. */
+/** What OPA makes of a template string, `$"…{x}…"`: a call with its parts, each expression as the set of its values. */
 import { PolicyError } from '../budget.ts';
 import { RegoSet, type Value } from '../value.ts';
 import { arrayOf, type BuiltinContext, type BuiltinTable, boundResult } from './arguments.ts';

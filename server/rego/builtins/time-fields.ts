@@ -1,4 +1,4 @@
-/** Owns instants: nanoseconds since the Unix epoch to calendar fields and back, in a zone. */
+/** Instants: nanoseconds since the Unix epoch to calendar fields and back, in a zone. */
 import { refuse } from './arguments.ts';
 import type { Zone } from './time-zone.ts';
 

@@ -1,4 +1,4 @@
-/** Owns writing an instant by a Go layout. */
+/** Writing an instant by a Go layout. */
 import type { Fields } from './time-fields.ts';
 import { chunksOf, type Element, MONTHS, WEEKDAYS } from './time-layout.ts';
 

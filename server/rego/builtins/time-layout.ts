@@ -1,4 +1,4 @@
-/** Owns Go's reference-time layouts ("2006-01-02T15:04:05Z07:00"): their names and how one is cut into chunks. */
+/** Go's reference-time layouts ("2006-01-02T15:04:05Z07:00"): their names and how one is cut into chunks. */
 
 /** A chunk of a layout: literal text, or one element of a time by the name of its reference form. */
 export type Chunk = { literal: string } | Element;

@@ -1,4 +1,4 @@
-/** Owns reading an instant by a Go layout, and Go durations. */
+/** Reading an instant by a Go layout, and Go durations. */
 import { refuse } from './arguments.ts';
 import { daysFrom, instantOf } from './time-fields.ts';
 import { type Chunk, chunksOf, MONTHS, WEEKDAYS } from './time-layout.ts';

@@ -1,4 +1,4 @@
-/** Owns time zones: offsets and abbreviations of IANA zones at an instant, from the ICU data inside Node. */
+/** Time zones: offsets and abbreviations of IANA zones at an instant, from the ICU data inside Node. */
 import { LRUCache } from 'lru-cache';
 import { type BuiltinContext, refuse } from './arguments.ts';
 

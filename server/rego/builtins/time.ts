@@ -1,4 +1,4 @@
-/** Owns time.*. Instants are nanoseconds since the Unix epoch; the only clock is the instant of the evaluation. */
+/** time.*. Instants are nanoseconds since the Unix epoch; the only clock is the instant of the evaluation. */
 import type { Value } from '../value.ts';
 import {
   type BuiltinContext,

@@ -1,4 +1,3 @@
-/** Owns trace: notes for a debugger that is not here. */
 import { type BuiltinTable, stringOf } from './arguments.ts';
 
 export const traceBuiltins: BuiltinTable = {

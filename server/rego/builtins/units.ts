@@ -1,4 +1,4 @@
-/** Owns units.parse and units.parse_bytes, in exact decimal arithmetic. */
+/** units.parse and units.parse_bytes, in exact decimal arithmetic. */
 import type { Value } from '../value.ts';
 import { parseNumber } from '../value.ts';
 import { type BuiltinTable, refuse, stringOf } from './arguments.ts';

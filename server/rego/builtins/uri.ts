@@ -1,4 +1,4 @@
-/** Owns uri.parse and uri.is_valid: Go's net/url grammar, which is laxer than RFC 3986 and other than WHATWG's. */
+/** uri.parse and uri.is_valid: Go's net/url grammar, which is laxer than RFC 3986 and other than WHATWG's. */
 import type { RegoObject } from '../value.ts';
 import { attempt, type BuiltinContext, type BuiltinTable, refuse, stringOf } from './arguments.ts';
 import { decodePercent } from './encoding.ts';

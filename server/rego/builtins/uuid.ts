@@ -1,5 +1,3 @@
-/** Owns uuid.parse (RFC 4122). */
-
 import type { RegoObject } from '../value.ts';
 import { type BuiltinTable, objectFrom, refuse, stringOf } from './arguments.ts';
 

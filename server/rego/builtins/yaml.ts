@@ -1,4 +1,4 @@
-/** Owns yaml.marshal, yaml.unmarshal and yaml.is_valid: YAML as the JSON that it stands for. */
+/** yaml.marshal, yaml.unmarshal and yaml.is_valid: YAML as the JSON that it stands for. */
 import { type Document, parseAllDocuments, stringify } from 'yaml';
 import { numberOf, sortedKeys, sortedValues } from '../compare.ts';
 import { NumberText, parseNumber, RegoSet, type Value } from '../value.ts';

@@ -65,7 +65,7 @@ func (a *attempt) compile(q *request) *response {
 		a.errs = errs
 		return nil
 	}
-	made, err := plan.Compile(q.Plan, rego.Compiler(c), rego.ParsedQuery(entryQuery()))
+	made, err := plan.Compile(plan.Wanted{Text: q.Plan, Places: q.Trace}, rego.Compiler(c), rego.ParsedQuery(entryQuery()))
 	if err != nil {
 		a.errs = err
 		return nil
@@ -73,6 +73,9 @@ func (a *attempt) compile(q *request) *response {
 	out := &response{OK: true, Package: packageName(a.module), Syntax: "v1", Plan: string(made.Text), wasm: made.Wasm}
 	if a.version == ast.RegoV0 {
 		out.Syntax = "v0"
+	}
+	if q.Trace {
+		out.Outline = outline(a.module)
 	}
 	out.Reads = inputReads(c.Modules[tenantFile])
 	for _, b := range c.Required.Builtins {

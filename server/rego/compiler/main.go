@@ -15,6 +15,7 @@ type request struct {
 	Builtins []string `json:"builtins"` // builtins that the host supplies, beside those native to OPA's Wasm target
 	Explain  bool     `json:"explain"`
 	Plan     bool     `json:"plan"`     // whether the answer carries the plan beside the Wasm
+	Trace    bool     `json:"trace"`    // whether the plan says where its statements stand, and the answer where the rules do
 	MaxDepth int      `json:"maxDepth"` // of the parser's recursion; a level of nesting costs about eight
 }
 
@@ -28,6 +29,7 @@ type response struct {
 	Builtins []string   `json:"builtins,omitempty"`
 	Source   string     `json:"source,omitempty"`
 	Plan     string     `json:"plan,omitempty"` // text of plan/encode.go; absent when it has what is never run in JavaScript
+	Outline  []outlined `json:"outline,omitempty"`
 	Known    []declared `json:"known,omitempty"`
 	wasm     []byte
 }

@@ -1,4 +1,4 @@
-/** Owns the statements that have blocks inside: nested blocks, iteration, negation, `with`. */
+/** The statements that have blocks inside: nested blocks, iteration, negation, `with`. */
 import { type Code, joined, js } from './code.ts';
 import { exit, fresh, inside, local, type Scope, text, value } from './scope.ts';
 import type { Block, Statement } from './source.ts';
@@ -16,7 +16,15 @@ function charged(statements: Block): Code {
 }
 
 function sequence(statements: Block, scope: Scope): Code {
-  return joined(statements.map((one) => nesting(one, scope) ?? statement(one, scope)));
+  const { notes } = scope.outer;
+  if (notes === undefined) return joined(statements.map((one) => nesting(one, scope) ?? statement(one, scope)));
+  return joined(
+    statements.map((one, i) => {
+      const own = { ...scope, failed: notes.failed(one, scope) };
+      const code = nesting(one, own) ?? statement(one, own);
+      return js`${notes.before(one, statements[i - 1])}${code}${notes.after(one, scope)}`;
+    }),
+  );
 }
 
 function nesting(one: Statement, scope: Scope): Code | undefined {
@@ -52,7 +60,8 @@ function scan([, from, key, item, statements]: Extract<Statement, ['scan', ...un
   const ofObject = js`else{const ${name}=${list}[${i}];if(typeof ${name}==="string"){${keyed}=${name};${at}=${c}[${name}];}`;
   const ofEntries = js`else{${keyed}=${name}.key;${at}=${name}.value;}}`;
   const each = js`${charged(statements)}${ofArray}${ofObject}${ofEntries}${body}:{${inner}}`;
-  const head = js`const ${c}=${container},${list}=listed(m,${c});${keyed}=undefined;`;
+  const noted = scope.failed ?? js``; // it holds for no item, unless something further is noted
+  const head = js`${noted}const ${c}=${container},${list}=listed(m,${c});${keyed}=undefined;`;
   const turns = js`for(let ${i}=0;${i}<${list}.length;${i}++){if(--m.fuel<0)exhausted();${each}}`;
   return js`${loop}:{${head}${turns}${keyed}=undefined;}\n`;
 }

@@ -1,5 +1,5 @@
 /**
- * Owns how a plan's functions are read as bodies of rules, once for whoever asks what they do with relationships. A body is a
+ * How a plan's functions are read as bodies of rules, once for whoever asks what they do with relationships. A body is a
  * block of a function, or a link of an else chain. The bodies of one function have the same numbers for their locals, and are
  * read one by one: a value that passes from one to another is `foreign` there.
  */

@@ -1,4 +1,4 @@
-/** Owns calls: of the plan's own functions, of builtins, and of a rule whose path is computed. */
+/** Calls: of the plan's own functions, of builtins, and of a rule whose path is computed. */
 import { type Code, joined, js } from './code.ts';
 import { type Callee, exit, fresh, local, type Scope, value } from './scope.ts';
 import { type Operand, type Statement, UnsupportedPlan } from './source.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the text of programs made from plans. A piece of it is a template written in this room, integers, and other such
+ * The text of programs made from plans. A piece of it is a template written in this room, integers, and other such
  * pieces: no text of a tenant can get in, whatever the plan says. Its strings, numbers and places go into a table beside
  * the program, which names them by their numbers.
  */

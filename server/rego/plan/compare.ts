@@ -1,4 +1,4 @@
-/** Owns equality and order of values, as OPA's Wasm has them: undefined < null < boolean < number < string < array < object < set. */
+/** Equality and order of values, as OPA's Wasm has them: undefined < null < boolean < number < string < array < object < set. */
 import { chargeEqual, compareStrings } from '../compare.ts';
 import type { Machine } from './machine.ts';
 import { isArray, isNumber, type JsonObject, lookUp, PlanObject, PlanSet, type PlanValue } from './values.ts';
@@ -33,7 +33,7 @@ export function compare(machine: Machine, a: PlanValue | undefined, b: PlanValue
 /** A new array in order. */
 export function sorted(machine: Machine, values: readonly PlanValue[]): PlanValue[] {
   machine.charge(values.length * Math.log2(values.length + 1));
-  machine.hold(values.length * 8);
+  machine.allocate(values.length * 8);
   return values.toSorted((a, b) => compare(machine, a, b));
 }
 

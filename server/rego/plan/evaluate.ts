@@ -1,7 +1,7 @@
-/** Owns evaluations of a plan: the same input, bounds, result and errors as of its Wasm, without text in between. */
+/** Evaluations of a plan: the same input, bounds, result and errors as of its Wasm, without text in between. */
 import { limits } from '../../core/limits.ts';
 import { PolicyError } from '../budget.ts';
-import { acceptInput } from './input.ts';
+import { planInputOf } from './input.ts';
 import { Machine, PlanBailout } from './machine.ts';
 import type { PlanProgram } from './program.ts';
 import { resultOf } from './result.ts';
@@ -25,9 +25,14 @@ const NO_DATA: JsonObject = {};
  */
 export function evaluatePlan(program: PlanProgram, input: unknown, options: PlanOptions): PlanEvaluation {
   const { now, fuel = limits.evaluateFuel, data = NO_DATA } = options;
-  const machine = new Machine(fuel, now, program.memo.slice());
+  return runOn(new Machine(fuel, now, program.memo.slice()), program, input, data);
+}
+
+/** As evaluatePlan, on a machine that nothing ran on. */
+export function runOn(machine: Machine, program: PlanProgram, input: unknown, data: JsonObject): PlanEvaluation {
+  const fuel = machine.fuel;
   try {
-    program.run(machine, acceptInput(input), data);
+    program.run(machine, planInputOf(input), data);
     const resultSet = resultOf(machine);
     return { resultSet, fuelUsed: Math.ceil(fuel - machine.fuel) };
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Owns calls of the host's builtins from a plan: their values are compare.ts's neighbours, Map and RegoSet. */
+/** Calls of the host's builtins from a plan: their values are compare.ts's neighbours, Map and RegoSet. */
 import { type Builtin, boundResult } from '../builtins/arguments.ts';
 import { NumberText, parseNumber, RegoSet, type Value } from '../value.ts';
 import type { PlanBuiltin } from './builtins/table.ts';
@@ -34,7 +34,7 @@ export function toHost(machine: Machine, value: PlanValue): Value {
       return value;
   }
   if (value === null) return null;
-  machine.hold(64);
+  machine.allocate(64);
   if (isArray(value)) return value.map((item) => toHost(machine, item));
   if (value instanceof PlanSet) return new RegoSet(orderedItems(machine, value).map((item) => toHost(machine, item)));
   return new Map(
@@ -51,12 +51,12 @@ function fromHost(machine: Machine, value: Value, spent: { chars: number }): Pla
     spent.chars += chars + 2;
     boundResult(spent.chars);
     machine.charge(chars / CHARS_PER_UNIT);
-    machine.hold(chars * 2);
+    machine.allocate(chars * 2);
     return scalar;
   }
   spent.chars += 2;
   const inner = (item: Value) => fromHost(machine, item, spent);
-  machine.hold(64);
+  machine.allocate(64);
   if (Array.isArray(value)) return value.map(inner);
   if (value instanceof RegoSet) {
     const set = new PlanSet();

@@ -1,4 +1,4 @@
-/** Owns taking an input as it is, without writing it as text first, when it is what JSON.parse gives and within the bounds. */
+/** Taking an input as it is, without writing it as text first, when it is what JSON.parse gives and within the bounds. */
 import { limits } from '../../core/limits.ts';
 import { encodeInput } from '../input.ts';
 import type { PlanValue } from './values.ts';
@@ -8,7 +8,7 @@ import type { PlanValue } from './values.ts';
  * also replaces halves of surrogate pairs.
  * @throws PolicyError (input) for what is not JSON or exceeds its bounds
  */
-export function acceptInput(input: unknown): PlanValue | undefined {
+export function planInputOf(input: unknown): PlanValue | undefined {
   if (input === undefined) return undefined;
   if (weigh(input, limits.inputDepthMax) <= limits.evaluateInputBytesMax) return input as PlanValue;
   return JSON.parse(encodeInput(input)) as PlanValue;

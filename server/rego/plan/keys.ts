@@ -1,4 +1,4 @@
-/** Owns what two equal values share: themselves when they are scalars and short, else a text that no string of Rego is. */
+/** What two equal values share: themselves when they are scalars and short, else a text that no string of Rego is. */
 import { hash } from 'node:crypto';
 import { sortedTexts } from '../compare.ts';
 import type { Machine } from './machine.ts';
@@ -33,7 +33,7 @@ export function keyOf(machine: Machine, value: PlanValue): Key {
   if (typeof value !== 'object' || value === null) return value;
   const text = textOf(machine, value);
   if (text.length > HASHED_CHARS_MAX) return COMPOSITE + digest(text);
-  machine.hold(text.length);
+  machine.allocate(text.length);
   return COMPOSITE + text;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Owns what one evaluation of a plan spends and remembers: fuel for all that takes time, bytes for all that is built,
+ * What one evaluation of a plan spends and remembers: fuel for all that takes time, bytes for all that is built,
  * and the results of rules that were evaluated already.
  */
 import { limits } from '../../core/limits.ts';
@@ -51,7 +51,7 @@ export class Machine implements Meter {
   }
 
   /** Counts what is built; nothing is given back, as in OPA's Wasm. Throws PolicyError (memory) past the bound. */
-  hold(bytes: number): void {
+  allocate(bytes: number): void {
     this.#bytes += bytes;
     if (!(this.#bytes <= MEMORY_BYTES_MAX)) throw new PolicyError('memory', 'the policy ran out of memory');
   }

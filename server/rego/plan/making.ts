@@ -1,4 +1,4 @@
-/** Owns the statements that build values: constants, arrays, objects, sets, and what is put into them. */
+/** The statements that build values: constants, arrays, objects, sets, and what is put into them. */
 import { type Code, js } from './code.ts';
 import { numberOf } from './numbers.ts';
 import { local, place, type Scope, text, value } from './scope.ts';

@@ -1,4 +1,4 @@
-/** Owns merging of objects: by the statement that joins rules' documents, and as object.union does. */
+/** Merging of objects: by the statement that joins rules' documents, and as object.union does. */
 import type { Machine } from './machine.ts';
 import { orderedPairs } from './order.ts';
 import { isObject, type JsonObject, lookUp, PlanObject, type PlanValue } from './values.ts';

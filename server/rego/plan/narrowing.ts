@@ -1,5 +1,5 @@
 /**
- * Owns which relationships can matter to a policy, from its plan, when it is accepted. Every use of input.graph is a scan
+ * Which relationships can matter to a policy, from its plan, when it is accepted. Every use of input.graph is a scan
  * whose body first compares the entry with constants or with the request's subject and resource, before anything that is
  * seen outside of the iteration: then an entry that fails a comparison leaves no trace, and need not be fetched. Whatever
  * is not exactly so counts as a use of all entries.

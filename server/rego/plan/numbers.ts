@@ -1,5 +1,5 @@
 /**
- * Owns arithmetic. OPA computes in decimal, without rounding but in a division: 0.1 + 0.2 is 0.3. Integers within 2^53
+ * Arithmetic. OPA computes in decimal, without rounding but in a division: 0.1 + 0.2 is 0.3. Integers within 2^53
  * take the short way; the rest is computed as digits and a power of ten, and given up (PlanBailout) where the result's text
  * is not one that a value here can stand for, e.g. 3.0 or thirty digits.
  */

@@ -1,5 +1,5 @@
 /**
- * Owns the order in which objects and sets are gone through: by value, as `opa eval` does. Answers can hang on it (the
+ * The order in which objects and sets are gone through: by value, as `opa eval` does. Answers can hang on it (the
  * items of an array comprehension, the text of concat).
  */
 import { compareStrings, sortedTexts } from '../compare.ts';

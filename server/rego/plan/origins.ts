@@ -1,5 +1,5 @@
 /**
- * Owns where the values of a plan's locals come from, as far as it matters for relationships: the input, input.graph and
+ * Where the values of a plan's locals come from, as far as it matters for relationships: the input, input.graph and
  * its sides, an entry of a side, and the id and type of the request's subject and resource. Each local has every origin
  * that it may have anywhere in a block, whichever way the block is run.
  */

@@ -1,4 +1,4 @@
-/** Owns what a statement of a plan reads and writes, and which blocks are in it, for whoever looks at plans without running them. */
+/** What a statement of a plan reads and writes, and which blocks are in it, for whoever looks at plans without running them. */
 import type { Block, Operand, Statement } from './source.ts';
 
 /** `reads` also has the containers that a statement adds to. */

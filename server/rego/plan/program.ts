@@ -1,5 +1,5 @@
 /**
- * Owns a plan as it is run: OPA's IR as one JavaScript function for each of its functions, made of the templates in
+ * A plan as it is run: OPA's IR as one JavaScript function for each of its functions, made of the templates in
  * statements.ts, making.ts, calls.ts and blocks.ts. No text of a tenant becomes code (code.ts): strings of the policy are
  * values in a table, which programs compare and hand on.
  */
@@ -12,7 +12,7 @@ import { type Code, joined, js } from './code.ts';
 import { hostCall } from './exchange.ts';
 import { type Machine, type Memo, UNKNOWN } from './machine.ts';
 import { runtime } from './runtime.ts';
-import { type Callee, Constants, local, type Outer, type Scope } from './scope.ts';
+import { type Callee, Constants, local, type Notes, type Outer, type Scope } from './scope.ts';
 import { type Block, type PlanFunction, type PlanSource, readPlan, UnsupportedPlan } from './source.ts';
 import type { PlanValue } from './values.ts';
 
@@ -28,22 +28,32 @@ export type PlanProgram = {
  */
 export function loadPlan(text: string): PlanProgram {
   try {
-    const plan = readPlan(text);
-    const { code, constants } = programOf(plan);
-    return { run: compiled(code, constants), memo: plan.functions.map(() => UNKNOWN) };
+    return programFor(readPlan(text));
   } catch (error) {
-    if (error instanceof RangeError) throw new UnsupportedPlan('the plan is nested too deeply', { cause: error });
-    // More arguments or locals than V8 takes.
-    if (error instanceof SyntaxError)
-      throw new UnsupportedPlan('the program is not one that V8 takes', { cause: error });
-    if (error instanceof EvalError)
-      throw new UnsupportedPlan('Node was told to make no code from text', { cause: error });
-    throw error;
+    throw unsupported(error);
   }
 }
 
+/** Why a plan has no program. */
+export function unsupported(error: unknown): unknown {
+  if (error instanceof RangeError) return new UnsupportedPlan('the plan is nested too deeply', { cause: error });
+  // More arguments or locals than V8 takes.
+  if (error instanceof SyntaxError)
+    return new UnsupportedPlan('the program is not one that V8 takes', { cause: error });
+  if (error instanceof EvalError)
+    return new UnsupportedPlan('Node was told to make no code from text', { cause: error });
+  return error;
+}
+
+/** @param traced what is noted of its statements, and the functions that note it */
+export function programFor(plan: PlanSource, traced?: { notes: Notes; functions: object }): PlanProgram {
+  const { code, constants } = programOf(plan, traced?.notes);
+  const names = traced === undefined ? runtime : { ...runtime, ...traced.functions };
+  return { run: compiled(code, constants, names), memo: plan.functions.map(() => UNKNOWN) };
+}
+
 /** The program's text, and what it names by number. */
-export function programOf(plan: PlanSource): { code: Code; constants: readonly unknown[] } {
+export function programOf(plan: PlanSource, notes?: Notes): { code: Code; constants: readonly unknown[] } {
   const callees = plan.functions.map(({ name, params }, index): [string, Callee] => [
     name,
     { index, params: params.length },
@@ -51,7 +61,10 @@ export function programOf(plan: PlanSource): { code: Code; constants: readonly u
   const paths = new Map(plan.functions.map(({ path }, index) => [JSON.stringify(path), index]));
   const { strings, files } = plan;
   const constants = new Constants();
-  const outer: Outer = { strings, files, functions: new Map(callees), paths, constants, builtin, names: 0 };
+  const outer: Outer = {
+    ...{ strings, files, functions: new Map(callees), paths, constants, builtin, names: 0 },
+    ...(notes ? { notes } : {}),
+  };
   const functions = plan.functions.map((one, index) => functionOf(one, index, outer));
   const main = mainOf(plan.plans[0] as readonly Block[], outer);
   const all = joined(callees.map((_, index) => js`f${index},`));
@@ -61,9 +74,9 @@ export function programOf(plan: PlanSource): { code: Code; constants: readonly u
   return { code, constants: constants.values };
 }
 
-function compiled(code: Code, constants: readonly unknown[]): PlanProgram['run'] {
-  const make = new Function('constants', ...Object.keys(runtime), code.text);
-  return make(constants, ...Object.values(runtime));
+function compiled(code: Code, constants: readonly unknown[], names: object): PlanProgram['run'] {
+  const make = new Function('constants', ...Object.keys(names), code.text);
+  return make(constants, ...Object.values(names));
 }
 
 function functionOf({ blocks, params }: PlanFunction, index: number, outer: Outer): Code {
@@ -71,13 +84,14 @@ function functionOf({ blocks, params }: PlanFunction, index: number, outer: Oute
   const last = blocks.at(-1);
   if (last?.length !== 1 || last[0]?.[0] !== 'return')
     throw new UnsupportedPlan('a function that does not end in its result');
-  const scope: Scope = { outer, locals: new Set(), exits: [], returning: (value) => js`return ${value};` };
+  const [enter, leave] = [outer.notes?.enter(index) ?? js``, outer.notes?.leave(index) ?? js``];
+  const scope: Scope = { outer, locals: new Set(), exits: [], returning: (value) => js`${leave}return ${value};` };
   const names = joined(params.map((number) => js`,${local(scope, number)}`));
   const given = new Set(scope.locals);
   if (given.size !== params.length) throw new UnsupportedPlan('a parameter twice');
   const result = local(scope, last[0][1]);
   const body = bodyOf(blocks.slice(0, -1), scope, given);
-  return js`var f${index}=(function(m${names}){${body}return ${result};});\n`;
+  return js`var f${index}=(function(m${names}){${enter}${body}${leave}return ${result};});\n`;
 }
 
 function mainOf(blocks: readonly Block[], outer: Outer): Code {

@@ -1,4 +1,4 @@
-/** Owns a plan's result as JSON values, within the bounds that hold for the Wasm's. */
+/** A plan's result as JSON values, within the bounds that hold for the Wasm's. */
 import { limits } from '../../core/limits.ts';
 import { keyText } from '../builtins/json.ts';
 import { boundResultText, tooDeep } from '../result.ts';

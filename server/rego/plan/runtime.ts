@@ -1,4 +1,4 @@
-/** Owns what programs made from plans call besides builtins: look-ups, making values and putting into them, `with`. */
+/** What programs made from plans call besides builtins: look-ups, making values and putting into them, `with`. */
 import { PolicyError } from '../budget.ts';
 import { equal } from './compare.ts';
 import { exhausted, type Machine, PlanBailout, UNKNOWN } from './machine.ts';
@@ -54,28 +54,28 @@ function same(machine: Machine, held: Maybe, value: Maybe, ...place: Place): voi
 }
 
 function result(machine: Machine, value: Maybe): void {
-  machine.hold(ITEM_BYTES);
+  machine.allocate(ITEM_BYTES);
   machine.results.push(defined(value));
 }
 
 function newArray(machine: Machine): PlanValue[] {
-  machine.hold(CONTAINER_BYTES);
+  machine.allocate(CONTAINER_BYTES);
   return [];
 }
 
 function newObject(machine: Machine): PlanObject {
-  machine.hold(CONTAINER_BYTES);
+  machine.allocate(CONTAINER_BYTES);
   return new PlanObject();
 }
 
 function newSet(machine: Machine): PlanSet {
-  machine.hold(CONTAINER_BYTES);
+  machine.allocate(CONTAINER_BYTES);
   return new PlanSet();
 }
 
 function append(machine: Machine, list: Maybe, item: Maybe): void {
   if (!Array.isArray(list)) throw new PlanBailout('an item for what is no array');
-  machine.hold(ITEM_BYTES);
+  machine.allocate(ITEM_BYTES);
   (list as PlanValue[]).push(defined(item));
 }
 

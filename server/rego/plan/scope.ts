@@ -1,8 +1,8 @@
-/** Owns what a statement's code is made with: the table of constants, the functions, the locals of its function, and the ways out of its block. */
+/** What a statement's code is made with: the table of constants, the functions, the locals of its function, and the ways out of its block. */
 import { limits } from '../../core/limits.ts';
 import type { PlanBuiltin } from './builtins/table.ts';
 import { type Code, js } from './code.ts';
-import { type Operand, UnsupportedPlan } from './source.ts';
+import { type Operand, type Statement, UnsupportedPlan } from './source.ts';
 
 /** A function of the plan. */
 export type Callee = {
@@ -39,6 +39,21 @@ export type Outer = {
   builtin(name: string): PlanBuiltin;
   /** Labels and helpers' variables so far: each has a number of its own. */
   names: number;
+  /** Of programs that are traced (../trace): what is noted of each statement. */
+  readonly notes?: Notes;
+};
+
+/** The code that notes, in a traced program, what becomes of its statements. */
+export type Notes = {
+  /** Before the statement; `previous` is the one before it in its block. */
+  before(one: Statement, previous: Statement | undefined): Code;
+  /** Where the statement does not hold. */
+  failed(one: Statement, scope: Scope): Code | undefined;
+  /** After the statement. */
+  after(one: Statement, scope: Scope): Code;
+  /** Before the body of the function of that number, and before it returns. */
+  enter(index: number): Code;
+  leave(index: number): Code;
 };
 
 export type Scope = {
@@ -49,6 +64,8 @@ export type Scope = {
   readonly exits: readonly Code[];
   /** What returns a value from the function; absent where there is no way. */
   readonly returning: ((value: Code) => Code) | undefined;
+  /** What notes that the statement does not hold. */
+  readonly failed?: Code | undefined;
 };
 
 const LOCAL_MAX = 100_000;
@@ -86,7 +103,7 @@ export function place(scope: Scope, file: number, row: number, column: number): 
 export function exit(scope: Scope, levels = 0): Code {
   const code = scope.exits.at(-1 - levels);
   if (!Number.isInteger(levels) || levels < 0 || code === undefined) throw new UnsupportedPlan('a way out of no block');
-  return code;
+  return scope.failed === undefined ? code : js`{${scope.failed}${code}}`;
 }
 
 /** A number that nothing else in the program has. */
@@ -97,5 +114,5 @@ export function fresh({ outer }: Scope): number {
 /** The scope inside of one or more blocks more. Throws UnsupportedPlan past limits.planNestingMax. */
 export function inside(scope: Scope, ...exits: readonly Code[]): Scope {
   if (scope.exits.length + exits.length > limits.planNestingMax) throw new UnsupportedPlan('blocks nested too deeply');
-  return { ...scope, exits: [...scope.exits, ...exits] };
+  return { ...scope, exits: [...scope.exits, ...exits], failed: undefined };
 }

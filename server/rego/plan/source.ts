@@ -1,5 +1,5 @@
 /**
- * Owns the plan's text: JSON of compiler/plan/encode.go. It comes from our compiler, through our database; what has
+ * The plan's text: JSON of compiler/plan/encode.go. It comes from our compiler, through our database; what has
  * another shape than that is refused, so that nothing is run by a guess.
  */
 
@@ -41,6 +41,8 @@ export type PlanSource = {
   readonly builtins: readonly string[];
   readonly functions: readonly PlanFunction[];
   readonly plans: readonly (readonly Block[])[];
+  /** File, row and column of each statement in the order of the text; only of plans that are traced. */
+  readonly places?: readonly number[];
 };
 
 /** Why a plan is not run here: its Wasm is. */
@@ -54,8 +56,8 @@ export function readPlan(text: string): PlanSource {
   } catch {
     throw new UnsupportedPlan('the plan is not JSON');
   }
-  const { strings, files, builtins, functions, plans } = plan;
+  const { strings, files, builtins, functions, plans, places } = plan;
   if (!strings || !files || !builtins || !functions || plans?.length !== 1)
     throw new UnsupportedPlan('this is not a plan');
-  return { strings, files, builtins, functions, plans };
+  return { strings, files, builtins, functions, plans, ...(places === undefined ? {} : { places }) };
 }

@@ -1,4 +1,4 @@
-/** Owns the statements without blocks inside: checks, assignments, look-ups, and what ends a block. */
+/** The statements without blocks inside: checks, assignments, look-ups, and what ends a block. */
 import { callBuiltin, callDynamic, callFunction } from './calls.ts';
 import { type Code, js } from './code.ts';
 import { making } from './making.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the values that a plan works on. What comes as JSON stays as it is: arrays and plain objects, which nothing here
+ * The values that a plan works on. What comes as JSON stays as it is: arrays and plain objects, which nothing here
  * changes. What the policy builds beside arrays are objects with keys of any type and sets.
  *
  * A number stands for its shortest decimal text, so that 0.1 is a tenth. An integer that no double writes back exactly
@@ -52,7 +52,7 @@ abstract class Keyed {
 
   protected put(machine: Machine, key: Key, entry: Entry): void {
     machine.charge(ENTRY_FUEL);
-    machine.hold(ENTRY_BYTES + (typeof key === 'string' ? key.length : 0));
+    machine.allocate(ENTRY_BYTES + (typeof key === 'string' ? key.length : 0));
     if (this.entries === NO_ENTRIES) this.entries = new Map();
     (this.entries as Map<Key, Entry>).set(key, entry);
     this.order = undefined;

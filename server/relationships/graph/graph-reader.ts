@@ -7,7 +7,8 @@ import { BatchLoader } from '../../core/batch-loader.ts';
 import type { Database } from '../../core/db/database.ts';
 import type { FairScheduler } from '../../core/fair-scheduler.ts';
 import { limits } from '../../core/limits.ts';
-import { type Facts, type InheritedPath, noFacts, type RecordsQuestion } from '../../facts/index.ts';
+import { RowsCost } from '../../core/rows-cost.ts';
+import { type Denial, type Facts, type InheritedPath, noFacts, type RecordsQuestion } from '../../facts/index.ts';
 import type { Types } from '../../types/index.ts';
 import { type Found, readGraph } from '../graph-store.ts';
 import { pathPatternOf } from './path-pattern.ts';
@@ -26,27 +27,20 @@ type Place = { n: number; part: Part; asked?: Pointed };
 type Read = { from: Edge[]; to: Edge[]; subject?: Attributes; resource?: Attributes; tooMany: ('from' | 'to')[] };
 type Attributes = Record<string, unknown> | null;
 
-/** What pg takes of the main thread for a row that it parses: an estimate, because it is done where nobody measures. */
-const ROW_MS = 0.0015;
-/** What more than so many rows are made into waits for its turn. */
-const ROWS_PROMPT = 100;
-
 export class GraphReader {
   readonly #database: Pick<Database, 'read'>;
-  readonly #scheduler: FairScheduler | undefined;
   readonly #questions: BatchLoader<Asked, Facts>;
-  /** How many questions of a tenant go together, where the last ones found so much that fewer have to. */
-  readonly #fewer = new Map<string, number>();
+  readonly #cost: RowsCost;
 
-  /** @param scheduler absent: nobody else wants the main thread */
+  /** @param scheduler absent: nothing else uses the main thread */
   constructor(database: Pick<Database, 'read'>, scheduler?: FairScheduler) {
     this.#database = database;
-    this.#scheduler = scheduler;
+    this.#cost = new RowsCost(scheduler);
     this.#questions = new BatchLoader({
       read: (tenant, asked) => this.#readTogether(tenant, asked),
       // A new snapshot's may differ.
       alike: (first, other) => first.question.types === other.question.types,
-      mostOf: (tenant) => this.#fewer.get(tenant) ?? limits.factsQuestionsMax,
+      mostOf: (tenant) => this.#cost.questionsMost(tenant),
     });
   }
 
@@ -63,11 +57,8 @@ export class GraphReader {
   async #readTogether(tenant: string, asked: readonly Asked[]): Promise<Facts[]> {
     const { query, places } = queryOf(tenant, asked);
     const { rows, unfinished } = await this.#readAll(query);
-    this.#weigh(tenant, asked.length, rows.length + unfinished.length * limits.factsEdgesMax);
-    if (rows.length > ROWS_PROMPT && this.#scheduler?.isShared) {
-      this.#scheduler.charge(tenant, rows.length * ROW_MS);
-      await this.#scheduler.turn(tenant);
-    }
+    const turn = this.#cost.read(tenant, asked.length, rows.length, unfinished.length * limits.factsEdgesMax);
+    if (turn) await turn;
     const found = asked.map((): Read => ({ from: [], to: [], tooMany: [] }));
     for (const row of rows) {
       const { n, part, asked: pointed } = places[row.query_id] as Place;
@@ -77,13 +68,6 @@ export class GraphReader {
     }
     for (const { queryId, part } of unfinished) (found[(places[queryId] as Place).n] as Read).tooMany.push(part);
     return asked.map(({ question, parts }, n) => factsOf(question, parts, found[n] as Read));
-  }
-
-  /** What is read at once is parsed at once. */
-  #weigh(tenant: string, questions: number, rows: number): void {
-    const fitting = Math.max(1, Math.floor((limits.factsRowsTogetherMax * questions) / Math.max(rows, 1)));
-    if (fitting < limits.factsQuestionsMax) this.#fewer.set(tenant, fitting);
-    else this.#fewer.delete(tenant);
   }
 
   /**
@@ -211,9 +195,9 @@ function factsOf(question: RecordsQuestion, asked: Parts, read: Read): Facts {
   const side = (which: 'from' | 'to', root: Partial<Named>) =>
     read.tooMany.includes(which) ? undefined : sideOf(which, root, read[which], types, asked[which]);
   const from = side('from', subject);
-  if (from === undefined) return { ...noFacts, tooLarge: 'subject' };
+  if (from === undefined) return { ...noFacts, denial: tooLarge('subject') };
   const to = side('to', resource);
-  if (to === undefined) return { ...noFacts, tooLarge: 'resource' };
+  if (to === undefined) return { ...noFacts, denial: tooLarge('resource') };
   const own = (part: 'subject' | 'resource', entity: Partial<Named>) => {
     const attributes = read[part];
     return attributes ? { [part]: declaredOf(types, entity.type as string, attributes) } : {};
@@ -228,6 +212,11 @@ function factsOf(question: RecordsQuestion, asked: Parts, read: Read): Facts {
     ...own('resource', resource),
     ...(explain ? { inherited: [...from.inherited, ...to.inherited] } : {}),
   };
+}
+
+function tooLarge(side: 'subject' | 'resource'): Denial {
+  const detail = `the ${side} has more than ${limits.factsEntriesMax} relationships, or more than ${limits.factsEdgesMax} on inheritance paths`;
+  return { reason: 'graph_too_large', detail };
 }
 
 type Side = { entries: { name: string; node: Named & Record<string, unknown> }[]; inherited: InheritedPath[] };

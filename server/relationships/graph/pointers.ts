@@ -1,5 +1,5 @@
 /**
- * Owns narrowing, pure: which relationships of a side a policy can tell apart (rego/plan/narrowing.ts), for the subject and
+ * Narrowing, pure: which relationships of a side a policy can tell apart (rego/plan/narrowing.ts), for the subject and
  * resource of one question. Nothing else is fetched then, so that a subject with very many relationships costs a look-up.
  */
 import { limits } from '../../core/limits.ts';

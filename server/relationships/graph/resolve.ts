@@ -1,5 +1,5 @@
 /**
- * Owns what follows from stored relationships by inheritance, pure. A relationship of type R holds from x to y when it is
+ * What follows from stored relationships by inheritance, pure. A relationship of type R holds from x to y when it is
  * stored, or when a way of R holds from x over some z to y and both together pass at most so many stored ones. Shorter
  * ones are found before longer ones, so cycles end by themselves.
  */

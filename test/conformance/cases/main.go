@@ -112,7 +112,7 @@ func compile(tc cases.TestCase, version ast.RegoVersion) (wasm, text []byte, err
 	for i, module := range tc.Modules {
 		options = append(options, rego.Module(fmt.Sprintf("module-%d.rego", i), module))
 	}
-	made, err := plan.Compile(true, options...)
+	made, err := plan.Compile(plan.Wanted{Text: true}, options...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -140,7 +140,7 @@ describe('a bad token is refused', () => {
     expect(await refusal(await idp.sign(claims()), auth({ algorithms: ['RS256'] }))).toContain('algorithm');
     const [, payload, signature] = (await idp.sign(claims())).split('.');
     const header = base64url.encode(JSON.stringify({ alg: 'RS256', kid: 'one' }));
-    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('no key of the issuer verifies it');
+    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('no key of the issuer verifies the signature');
     const pair = await generateKeyPair('ES384');
     expect(
       await refusal(await new SignJWT(claims()).setProtectedHeader({ alg: 'ES384', kid: 'one' }).sign(pair.privateKey)),
@@ -204,14 +204,14 @@ describe('a bad token is refused', () => {
       'https://accord.example/other/oidc',
       'https://accord.example/portal',
     ]) {
-      expect(await refusal(await idp.sign(claims({ iss })))).toBe('the issuer is not trusted here');
+      expect(await refusal(await idp.sign(claims({ iss })))).toBe('the issuer is not trusted');
     }
     expect(idp.reads).toBe(0);
   });
 
   test("in the name of the tenant's own issuer, signed by another", async () => {
     expect(await refusal(await idp.sign(claims({ iss: 'https://accord.example/demo/oidc' })))).toBe(
-      'no key of the issuer verifies it',
+      'no key of the issuer verifies the signature',
     );
   });
 
@@ -220,7 +220,7 @@ describe('a bad token is refused', () => {
     await verifyAccessToken(services, await idp.sign(claims()), tenantAuth);
     for (let i = 0; i < 5; i++) {
       expect(await refusal(await idp.sign(claims(), { kid: `x${i}` }), tenantAuth)).toBe(
-        'no key of the issuer verifies it',
+        'no key of the issuer verifies the signature',
       );
     }
     expect(idp.reads).toBe(2);
@@ -229,13 +229,13 @@ describe('a bad token is refused', () => {
   test('signed with another key under a known kid', async () => {
     const other = await generateKeyPair('ES256');
     const forged = await new SignJWT(claims()).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(other.privateKey);
-    expect(await refusal(forged)).toBe('no key of the issuer verifies it');
+    expect(await refusal(forged)).toBe('no key of the issuer verifies the signature');
   });
 
   test('changed after it was signed', async () => {
     const [header, , signature] = (await idp.sign(claims())).split('.');
     const payload = base64url.encode(JSON.stringify(claims({ sub: 'mallory' })));
-    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('no key of the issuer verifies it');
+    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('no key of the issuer verifies the signature');
   });
 
   test('bound to a key whose proof did not come', async () => {
@@ -245,14 +245,14 @@ describe('a bad token is refused', () => {
   test.each(['accord-portal+jwt', 'accord-invitation+jwt', 'logout+jwt', 'dpop+jwt', 'secevent+jwt', ''])(
     'of type %j',
     async (typ) => {
-      expect(await refusal(await idp.sign(claims(), { typ }))).toBe('this is not an access token');
+      expect(await refusal(await idp.sign(claims(), { typ }))).toBe('not an access token');
     },
   );
 
   test.each([1, null, true, ['at+jwt'], { at: 'jwt' }])('of a type that is no text: %j', async (typ) => {
     const [, payload, signature] = (await idp.sign(claims())).split('.');
     const header = base64url.encode(JSON.stringify({ alg: 'ES256', kid: 'one', typ }));
-    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('this is not an access token');
+    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('not an access token');
   });
 
   test('with critical headers that are not understood', async () => {
@@ -352,7 +352,7 @@ describe("a key of the tenant's own issuer", () => {
   test('verifies until the instant at which it retires', async () => {
     expect((await verifyAccessToken(services, await ownToken(), ownAuth())).caller.kind).toBe('user');
     expect((await verifyAccessToken(services, await ownToken(), ownAuth(clock.now() + 1))).caller.kind).toBe('user');
-    expect(await refusal(await ownToken(), ownAuth(clock.now()))).toBe('no key of the issuer verifies it');
+    expect(await refusal(await ownToken(), ownAuth(clock.now()))).toBe('no key of the issuer verifies the signature');
     expect(idp.requests).toEqual([]);
   });
 
@@ -456,6 +456,24 @@ describe('whose token it is', () => {
     );
     const inherited = { actorIdClaimPath: 'constructor.name', defaultActorType: 'user' };
     expect(await refusal(await idp.sign(claims()), auth({ tokenMapping: inherited }))).toContain('names the actor');
+  });
+
+  test('a verified address is in the claims that the issuer says, in the form in which addresses are compared', async () => {
+    const email = { email: 'Bob@M\u00fcnchen.example', email_verified: true };
+    expect(await callerOf(email)).toMatchObject({ email: 'bob@xn--mnchen-3ya.example' });
+    for (const more of [{}, { email: email.email }, { ...email, email_verified: 'true' }, { ...email, email: 'Bob' }])
+      expect(await callerOf(more)).toMatchObject({ kind: 'user', email: undefined });
+    const contactClaims = { email: 'profile.mail', emailVerified: 'https://demo.example/ok' };
+    const own = { profile: { mail: 'bob@example.org' }, 'https://demo.example/ok': true };
+    expect(await callerOf({ ...email, ...own }, { contactClaims })).toMatchObject({ email: 'bob@example.org' });
+    expect(await callerOf(email, { contactClaims })).toMatchObject({ kind: 'user', email: undefined });
+    // What is not stated has its default.
+    const half = { ...own, email_verified: true };
+    expect(await callerOf(half, { contactClaims: { email: 'profile.mail' } })).toMatchObject({
+      email: 'bob@example.org',
+    });
+    const client = await callerOf({ ...email, gty: 'client-credentials' }, { clients: 'auth0' });
+    expect(client).not.toHaveProperty('email');
   });
 
   test('a prefix keeps issuers apart, also against ids that imitate it', async () => {

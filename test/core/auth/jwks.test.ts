@@ -45,7 +45,7 @@ test('a discovery document about another issuer is refused', async () => {
   idp.statedIssuer = `${idp.issuer}/`;
   const source = cache.source('demo', { issuer: idp.issuer });
   await expect(source.find('ES256', 'one')).rejects.toMatchObject({ code: 'issuer_unavailable', status: 503 });
-  expect(String((observations[0] as { error: Error }).error)).toContain('is about the issuer');
+  expect(String((observations[0] as { error: Error }).error)).toContain('describes the issuer');
   expect(idp.reads).toBe(0);
 });
 
@@ -256,14 +256,14 @@ test('what came of each reading is told, with the URL and the cause; a look read
   };
   const discovery = `${idp.issuer}/.well-known/openid-configuration`;
   expect(await toldOf(failing)).toBe(`${discovery}: answered 500`);
-  expect(await toldOf(() => (idp.statedIssuer = 'https://x.example'))).toContain(`${discovery}: is about the issuer`);
+  expect(await toldOf(() => (idp.statedIssuer = 'https://x.example'))).toContain(`${discovery}: describes the issuer`);
   const json = (value: unknown) => () => {
     idp.answer = (request, response) =>
       response.end(JSON.stringify(request.url === '/keys' ? value : { issuer: idp.issuer, jwks_uri: idp.jwksUri }));
   };
   expect(await toldOf(json({}))).toBe(`${idp.jwksUri}: not a JWK Set: it has no list of keys`);
   expect(await toldOf(json({ keys: [{ kty: 'OKP' }] }))).toBe(
-    `${idp.jwksUri}: holds no key that can verify ES256 or RS256`,
+    `${idp.jwksUri}: contains no key that can verify ES256 or RS256`,
   );
 });
 

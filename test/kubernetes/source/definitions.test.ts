@@ -74,7 +74,7 @@ test.skipIf(!started)(
       expect(object.claims).toEqual({ tenant: 'acme', name: `acme:${object.name}` });
       expect(object.checked).toMatchObject({
         ok: false,
-        message: expect.stringMatching(/^The API server holds it, but it breaks the rules of its kind:\n\/spec/),
+        message: expect.stringMatching(/^The object does not match the schema of its kind:\n\/spec/),
       });
       await source.hold(object);
       await source.writeStatus(targetOf(object), ready('Not valid.'));

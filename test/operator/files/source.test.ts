@@ -83,10 +83,10 @@ describe('the source of files', () => {
     await symlink(join(outside, 'notes.txt'), one.path('notes.txt'));
     await symlink('loop.yaml', one.path('loop.yaml'));
     await symlink('gone.yaml', one.path('dangling.yaml'));
-    const refused = 'The link leads out of the directory of manifests; it is not followed.';
+    const refused = 'The link points outside the directory of manifests; it is not followed.';
     await until(() => one.problems().length === 3);
     expect(one.problems().sort()).toEqual([
-      `${one.directory}: loop.yaml: Symbolic links lead in a circle.`,
+      `${one.directory}: loop.yaml: Symbolic links form a loop.`,
       `c.yaml: ${refused}`,
       `sub/deep: ${refused}`,
     ]);
@@ -213,7 +213,7 @@ describe('the source of files', () => {
   test('the whole directory replaced by another is followed; moved away, nothing is gone', async () => {
     const one = await follow({ 'a.yaml': tenantYaml('aa') }, { rescanMs: 50 });
     await rename(one.directory, `${one.directory}.old`);
-    await until(() => one.problems().includes(`${one.directory}: There is no such directory.`));
+    await until(() => one.problems().includes(`${one.directory}: Directory not found.`));
     expect(one.source.complete('Tenant')).toBe(false);
     expect(one.keys()).toEqual(['Tenant//aa']);
     await save(one.path('b.yaml'), tenantYaml('bb'));

@@ -150,11 +150,18 @@ const time = fc
     };
   });
 
+const consents = fc.array(
+  fc.record({ name: consentNames, sufficient: fc.oneof(fc.boolean(), someOf('true', 1)) }, { requiredKeys: ['name'] }),
+  { maxLength: 3 },
+);
+
 /** Any condition without errors. */
 const conditions: fc.Arbitrary<Condition> = fc.oneof(
   relationship,
   { arbitrary: attribute, weight: 4 },
-  consentNames.map((name): Condition => ({ type: 'consent', name })),
+  fc
+    .tuple(consentNames, someOf(null, 'subject', 'dataSubjects'))
+    .map(([name, whose]): Condition => ({ type: 'consent', name, ...(whose !== null && { whose }) })),
   fc.option(relationshipTypes).map((offered): Condition => {
     return { type: 'invitation', ...(offered !== null && { relationshipType: offered }) };
   }),
@@ -278,13 +285,8 @@ export const inputs = fc.record(
         },
         { requiredKeys: [] },
       ),
-      consents: fc.array(
-        fc.record(
-          { name: consentNames, sufficient: fc.oneof(fc.boolean(), someOf('true', 1)) },
-          { requiredKeys: ['name'] },
-        ),
-        { maxLength: 3 },
-      ),
+      consents,
+      dataSubjects: fc.array(fc.record({ id: ids, consents }, { requiredKeys: ['id'] }), { maxLength: 3 }),
       invitation: fc.record(
         { status: someOf('pending', 'pending', 'revoked'), relationshipType: relationshipTypes, to: entities },
         { requiredKeys: ['relationshipType'] },

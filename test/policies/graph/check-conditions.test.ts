@@ -24,7 +24,7 @@ describe('conditions', () => {
     [
       'a field of another type',
       { ...consent, path: 'subject.a' },
-      ['/path: does not belong to a condition of type consent, which takes name'],
+      ['/path: does not belong to a condition of type consent, which takes name, whose'],
     ],
     ['consent to what', { type: 'consent' }, ['/name: is missing: a condition of type consent needs it']],
     [
@@ -92,7 +92,7 @@ describe('conditions', () => {
     [
       'NUL among values',
       attribute({ operator: 'in', values: ['\0'] }),
-      ['/values/0: holds NUL or half a surrogate pair: remove it'],
+      ['/values/0: contains NUL or an unpaired surrogate: remove it'],
     ],
     ['no time at all', time({}), [': a condition of type time needs after, before, fromTime and toTime, or weekdays']],
     ['an instant without a zone', time({ after: '2027-01-31T09:00:00' }), [`/after: ${notInstant}`]],

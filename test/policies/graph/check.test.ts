@@ -87,12 +87,12 @@ describe('nodes', () => {
     [
       'half a surrogate pair',
       changed('no', { reason: 'a\ud800' }),
-      ['/graph/nodes/3/reason: holds NUL or half a surrogate pair: remove it'],
+      ['/graph/nodes/3/reason: contains NUL or an unpaired surrogate: remove it'],
     ],
     [
       'NUL',
       changed('no', { obligations: ['x', '\0'] }),
-      ['/graph/nodes/3/obligations/1: holds NUL or half a surrogate pair: remove it'],
+      ['/graph/nodes/3/obligations/1: contains NUL or an unpaired surrogate: remove it'],
     ],
   ])('%s', (_, graph, errors) => {
     expect(errorsOf(graph)).toEqual(errors);

@@ -153,6 +153,23 @@ const consents = rows('consent', [
   ['none', { name: 'terms' }, {}, false],
 ]);
 
+const ofAll = { name: 'terms', whose: 'dataSubjects' } as const;
+const terms = { name: 'terms', sufficient: true };
+const persons = (...each: unknown[]) => ({
+  dataSubjects: each.map((one) => ({ type: 'user', id: 'a', consents: one })),
+});
+
+const dataSubjects = rows('consent', [
+  ['all agreed', ofAll, persons([terms], [{ name: 'x', sufficient: true }, terms]), true],
+  ['one of them did not', ofAll, persons([terms], [{ name: 'x', sufficient: true }]), false],
+  ['one of them not sufficiently', ofAll, persons([{ ...terms, sufficient: 'true' }], [terms]), false],
+  ['nobody is there', ofAll, persons(), false],
+  ['nothing is there', ofAll, {}, false],
+  ['no list', ofAll, { dataSubjects: { a: { consents: [terms] } } }, false],
+  ['the subject agreed, and they did not', ofAll, { ...consented(terms), ...persons([]) }, false],
+  ['they agreed, and the subject is asked', { ...ofAll, whose: 'subject' }, persons([terms]), false],
+]);
+
 const invited = (change: object = {}) => ({
   resource: { ...car7, colour: 'red' },
   invitation: { id: 'i', relationshipType: 'drives', to: { ...car7, colour: 'red' }, status: 'pending', ...change },
@@ -253,4 +270,12 @@ const ipRanges = rows('ipRange', [
   ['missing', v4, {}, false],
 ]);
 
-export const conditionCases = [...relationships, ...attributes, ...consents, ...invitations, ...times, ...ipRanges];
+export const conditionCases = [
+  ...relationships,
+  ...attributes,
+  ...consents,
+  ...dataSubjects,
+  ...invitations,
+  ...times,
+  ...ipRanges,
+];

@@ -1,4 +1,4 @@
-/** Owns OPA's own evaluator as an oracle: a Go program (test/conformance/cases/evaluate) that is built when it is first asked. */
+/** OPA's own evaluator as an oracle: a Go program (test/conformance/cases/evaluate) that is built when it is first asked. */
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Owns comparing a policy's plan with its Wasm, which is the oracle: the same result in the same order, or the same kind of error. */
+/** Comparing a policy's plan with its Wasm, which is the oracle: the same result in the same order, or the same kind of error. */
 import { isDeepStrictEqual } from 'node:util';
 import { Instance, loadProgram, PolicyError, type Program } from '../../../server/rego/evaluate.ts';
 import { evaluatePlan } from '../../../server/rego/plan/evaluate.ts';

@@ -1,4 +1,4 @@
-/** Owns policies of random rules: as many as compile, each reached by `input.case`. */
+/** Policies of random rules: as many as compile, each reached by `input.case`. */
 import fc from 'fast-check';
 import { hostBuiltinNames } from '../../../server/rego/builtins/index.ts';
 import type { Compiled, Compiler } from '../../../server/rego/schema.ts';

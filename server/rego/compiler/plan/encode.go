@@ -13,10 +13,14 @@ import (
 type encoder struct {
 	out     []byte
 	unknown bool
+	places  []int // file, row and column of each statement in the order of their text; nil when nobody asks
 }
 
-func encode(policy *ir.Policy) []byte {
+func encode(policy *ir.Policy, places bool) []byte {
 	e := &encoder{}
+	if places {
+		e.places = []int{}
+	}
 	e.out = append(e.out, `{"strings":`...)
 	e.strings(policy.Static.Strings)
 	e.out = append(e.out, `,"files":`...)
@@ -27,6 +31,10 @@ func encode(policy *ir.Policy) []byte {
 	e.list(len(policy.Funcs.Funcs), func(i int) { e.function(policy.Funcs.Funcs[i]) })
 	e.out = append(e.out, `,"plans":`...)
 	e.list(len(policy.Plans.Plans), func(i int) { e.blocks(policy.Plans.Plans[i].Blocks) })
+	if e.places != nil {
+		e.out = append(e.out, `,"places":`...)
+		e.list(len(e.places), func(i int) { e.number(int64(e.places[i])) })
+	}
 	e.out = append(e.out, '}')
 	if e.unknown {
 		return nil

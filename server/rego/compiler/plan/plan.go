@@ -41,8 +41,11 @@ type Compiled struct {
 	Text []byte
 }
 
+// Wanted says what of a query is asked for beside its Wasm. Places adds to the text where each statement stands.
+type Wanted struct{ Text, Places bool }
+
 // Compile plans a query once.
-func Compile(text bool, options ...func(*rego.Rego)) (*Compiled, error) {
+func Compile(wanted Wanted, options ...func(*rego.Rego)) (*Compiled, error) {
 	options = append(options, rego.Target(target))
 	if _, err := rego.New(options...).PrepareForEval(context.Background()); err != nil {
 		return nil, err
@@ -52,8 +55,8 @@ func Compile(text bool, options ...func(*rego.Rego)) (*Compiled, error) {
 		return nil, err
 	}
 	out := &Compiled{Wasm: wasm}
-	if text {
-		out.Text = encode(caught.policy)
+	if wanted.Text {
+		out.Text = encode(caught.policy, wanted.Places)
 	}
 	return out, nil
 }

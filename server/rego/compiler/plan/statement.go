@@ -37,6 +37,10 @@ func (e *encoder) as(kind string, parts ...any) {
 }
 
 func (e *encoder) statement(stmt ir.Stmt) {
+	if e.places != nil {
+		at := stmt.GetLocation()
+		e.places = append(e.places, at.File, at.Row, at.Col)
+	}
 	switch s := stmt.(type) {
 	case *ir.ResultSetAddStmt:
 		e.as("result", s.Value)

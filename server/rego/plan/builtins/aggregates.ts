@@ -1,4 +1,3 @@
-/** Owns count, sum and their kin, and membership. */
 import { compare, equal, sorted } from '../compare.ts';
 import type { Machine } from '../machine.ts';
 import { chargeArithmetic, plus, times } from '../numbers.ts';

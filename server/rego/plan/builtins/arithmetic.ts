@@ -1,4 +1,3 @@
-/** Owns arithmetic and comparison. */
 import { compare, equal } from '../compare.ts';
 import { PlanBailout } from '../machine.ts';
 import { chargeArithmetic, dividedBy, integerOf, isInteger, minus, plus, remainder, times } from '../numbers.ts';

@@ -1,4 +1,3 @@
-/** Owns array.*. */
 import { integerOf } from '../numbers.ts';
 import { isArray, isNumber } from '../values.ts';
 import { type PlanBuiltins, spendItems } from './table.ts';

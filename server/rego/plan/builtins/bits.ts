@@ -1,4 +1,4 @@
-/** Owns bits.*, for integers from 0 to 2^53; OPA's own way with negative ones is left to it. */
+/** bits.*, for integers from 0 to 2^53; OPA's own way with negative ones is left to it. */
 import { PlanBailout } from '../machine.ts';
 import { isNumber, type PlanValue } from '../values.ts';
 import type { PlanBuiltin, PlanBuiltins } from './table.ts';

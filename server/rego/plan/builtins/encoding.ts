@@ -1,4 +1,3 @@
-/** Owns base64*. */
 import { type Machine, PlanBailout } from '../machine.ts';
 import type { PlanValue } from '../values.ts';
 import { type PlanBuiltin, type PlanBuiltins, spendText } from './table.ts';

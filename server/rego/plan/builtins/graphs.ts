@@ -1,4 +1,3 @@
-/** Owns walk and graph.reachable. */
 import type { Machine } from '../machine.ts';
 import { orderedItems, orderedPairs } from '../order.ts';
 import { isArray, isObject, lookUp, PlanSet, type PlanValue } from '../values.ts';
@@ -22,7 +21,7 @@ export const graphBuiltins: PlanBuiltins = {
       if (edges === undefined) continue;
       for (const next of orderedItemsOf(machine, edges) ?? []) {
         machine.charge(1);
-        machine.hold(8);
+        machine.allocate(8);
         if (!reached.has(machine, next)) queue.push(next);
       }
       reached.add(machine, node);
@@ -34,7 +33,7 @@ export const graphBuiltins: PlanBuiltins = {
 /** Each part of a value with its path, itself first. */
 function walk(machine: Machine, path: readonly PlanValue[], value: PlanValue, found: PlanValue[]): void {
   machine.charge(2);
-  machine.hold(96);
+  machine.allocate(96);
   found.push([path, value]);
   if (typeof value !== 'object' || value === null) return;
   for (const [key, item] of members(machine, value)) {

@@ -1,4 +1,4 @@
-/** Owns the list of OPA's native builtins that plans have. A policy that calls another stays with its Wasm. */
+/** The list of OPA's native builtins that plans have. A policy that calls another stays with its Wasm. */
 import { aggregateBuiltins } from './aggregates.ts';
 import { arithmeticBuiltins } from './arithmetic.ts';
 import { arrayBuiltins } from './arrays.ts';

@@ -1,5 +1,3 @@
-/** Owns object.*. */
-
 import { keysOf } from '../compare.ts';
 import { type Machine, PlanBailout } from '../machine.ts';
 import { united } from '../merge.ts';

@@ -1,4 +1,3 @@
-/** Owns union, intersection and difference of sets. */
 import type { Machine } from '../machine.ts';
 import { orderedItems } from '../order.ts';
 import { PlanSet, type PlanValue } from '../values.ts';

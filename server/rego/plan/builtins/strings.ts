@@ -1,4 +1,4 @@
-/** Owns builtins on strings. Positions and lengths count code points. */
+/** Builtins on strings. Positions and lengths count code points. */
 import { type Machine, PlanBailout } from '../machine.ts';
 import { integerOf, isInteger, numberOf } from '../numbers.ts';
 import { isNumber, type PlanValue } from '../values.ts';
@@ -35,10 +35,10 @@ export const stringBuiltins: PlanBuiltins = {
   split: (machine, text, separator) => {
     if (typeof text !== 'string' || typeof separator !== 'string') return undefined;
     chargeSearch(machine, text, separator);
-    if (separator === '') machine.hold(text.length * 32);
+    if (separator === '') machine.allocate(text.length * 32);
     const parts = separator === '' ? Array.from(text) : text.split(separator);
     machine.charge(parts.length / 2);
-    machine.hold(parts.length * 32);
+    machine.allocate(parts.length * 32);
     return parts;
   },
   substring,

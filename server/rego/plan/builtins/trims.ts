@@ -1,4 +1,3 @@
-/** Owns trim*. */
 import type { Machine } from '../machine.ts';
 import type { PlanValue } from '../values.ts';
 import { type PlanBuiltin, type PlanBuiltins, spendText } from './table.ts';

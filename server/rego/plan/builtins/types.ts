@@ -1,4 +1,3 @@
-/** Owns is_* and type_name. */
 import { rankOf } from '../compare.ts';
 import { isArray, isNumber, isObject, PlanSet } from '../values.ts';
 import type { PlanBuiltins } from './table.ts';

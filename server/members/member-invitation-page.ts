@@ -1,11 +1,11 @@
 /**
- * Owns the page that an invitation's link opens: static, from three files, without anything from elsewhere. What it shows
- * is a secret, so nobody stores it, indexes it, frames it or learns its address.
+ * The page that an invitation's link opens: static, from three files, without anything from elsewhere. What it shows
+ * is a secret, so it must not be stored, indexed, framed or sent as a referrer.
  */
 import { readFileSync } from 'node:fs';
 import type { App } from '../http/fastify.ts';
 
-const file = (name: string) => readFileSync(new URL(`invitation-page/${name}`, import.meta.url), 'utf8');
+const file = (name: string) => readFileSync(new URL(`member-invitation-page/${name}`, import.meta.url), 'utf8');
 
 const pages = [
   { url: '/portal/invitations', type: 'text/html; charset=utf-8', body: file('page.html') },
@@ -25,12 +25,12 @@ const headers = {
   'x-robots-tag': 'noindex, nofollow',
 };
 
-export function registerInvitationPage(app: App): void {
+export function registerMemberInvitationPage(app: App): void {
   for (const { url, type, body } of pages) {
     app.route({
       method: 'GET',
       url,
-      config: { access: { door: 'public' } },
+      config: { access: { api: 'public' } },
       schema: { hide: true },
       handler: async (_, reply) => reply.headers(headers).type(type).send(body),
     });

@@ -1,20 +1,19 @@
-/** The SQL of invitations of members. */
 import { type Static, Type } from 'typebox';
 import type { Role } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { Count, Json } from '../core/db/rows.ts';
 import { type Sql, sql } from '../core/db/sql.ts';
-import { InvitationRow } from './schema.ts';
+import { MemberInvitationRow } from './schema.ts';
 import { MemberId } from './store.ts';
 
-const invitationColumns = sql`id, email, role, of_manifest, created_at, created_by, expires_at, reported_at, used_at, withdrawn_at`;
+const memberInvitationColumns = sql`id, email, role, of_manifest, created_at, created_by, expires_at, reported_at, used_at, withdrawn_at`;
 const open = sql`used_at is null and withdrawn_at is null`;
 
 function changing(set: Sql, tenant: string, which: Sql): Sql {
-  return sql`update accord.member_invitation set ${set} where tenant = ${tenant} and ${which} returning ${invitationColumns}`;
+  return sql`update accord.member_invitation set ${set} where tenant = ${tenant} and ${which} returning ${memberInvitationColumns}`;
 }
 
-export type NewInvitation = {
+export type NewMemberInvitation = {
   email: string;
   role: Role;
   tokenHash: Buffer;
@@ -25,22 +24,27 @@ export type NewInvitation = {
 };
 
 /** @returns undefined when the address has an open invitation */
-export function insertInvitation(
+export function insertMemberInvitation(
   tx: Transaction,
   tenant: string,
-  { email, role, tokenHash, ofManifest, by, now, expiresAt }: NewInvitation,
-): Promise<InvitationRow | undefined> {
+  { email, role, tokenHash, ofManifest, by, now, expiresAt }: NewMemberInvitation,
+): Promise<MemberInvitationRow | undefined> {
   return tx.maybe(
-    InvitationRow,
+    MemberInvitationRow,
     sql`insert into accord.member_invitation (tenant, email, role, token_hash, of_manifest, created_at, created_by, expires_at)
       values (${tenant}, ${email}, ${role}, ${tokenHash}, ${ofManifest}, ${now}, ${by}, ${expiresAt})
-      on conflict (tenant, email) where ${open} do nothing returning ${invitationColumns}`,
+      on conflict (tenant, email) where ${open} do nothing returning ${memberInvitationColumns}`,
   );
 }
 
 /** Closes what is open, so that the address does not come in by it. @returns what was closed */
-export function withdrawOpen(tx: Transaction, tenant: string, email: string, now: string): Promise<InvitationRow[]> {
-  return tx.many(InvitationRow, changing(sql`withdrawn_at = ${now}`, tenant, sql`email = ${email} and ${open}`));
+export function withdrawOpenMemberInvitations(
+  tx: Transaction,
+  tenant: string,
+  email: string,
+  now: string,
+): Promise<MemberInvitationRow[]> {
+  return tx.many(MemberInvitationRow, changing(sql`withdrawn_at = ${now}`, tenant, sql`email = ${email} and ${open}`));
 }
 
 /** Closes what is open and has expired, so that the address may be invited again. */
@@ -51,24 +55,24 @@ export async function withdrawExpired(tx: Transaction, tenant: string, email: st
 }
 
 /** Newest first. */
-export function listInvitations(
+export function listMemberInvitations(
   tx: Transaction,
   tenant: string,
   page: { before?: string; limit: number },
-): Promise<InvitationRow[]> {
+): Promise<MemberInvitationRow[]> {
   return tx.many(
-    InvitationRow,
-    sql`select ${invitationColumns} from accord.member_invitation where tenant = ${tenant}
+    MemberInvitationRow,
+    sql`select ${memberInvitationColumns} from accord.member_invitation where tenant = ${tenant}
       ${page.before === undefined ? sql`` : sql`and id < ${page.before}::uuid`}
       order by id desc limit ${page.limit}`,
   );
 }
 
 /** All that the Tenant's manifest ever asked for, oldest first. */
-export function readManifestInvitations(tx: Transaction, tenant: string): Promise<InvitationRow[]> {
+export function readManifestMemberInvitations(tx: Transaction, tenant: string): Promise<MemberInvitationRow[]> {
   return tx.many(
-    InvitationRow,
-    sql`select ${invitationColumns} from accord.member_invitation where tenant = ${tenant} and of_manifest order by id`,
+    MemberInvitationRow,
+    sql`select ${memberInvitationColumns} from accord.member_invitation where tenant = ${tenant} and of_manifest order by id`,
   );
 }
 
@@ -80,14 +84,14 @@ export function deleteUnwanted(
   tx: Transaction,
   tenant: string,
   wanted: readonly { email: string; role: string }[],
-): Promise<InvitationRow[]> {
+): Promise<MemberInvitationRow[]> {
   return tx.many(
-    InvitationRow,
+    MemberInvitationRow,
     sql`delete from accord.member_invitation
       where tenant = ${tenant} and of_manifest and reported_at is not null and used_at is null and withdrawn_at is null
         and (email, role) not in (
           select w.email, w.role from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w (email text, role text))
-      returning ${invitationColumns}`,
+      returning ${memberInvitationColumns}`,
   );
 }
 
@@ -140,7 +144,7 @@ export function readKnownAddresses(tx: Transaction, tenant: string, emails: read
   );
 }
 
-export async function countOpenInvitations(tx: Transaction, tenant: string, now: string): Promise<number> {
+export async function countOpenMemberInvitations(tx: Transaction, tenant: string, now: string): Promise<number> {
   const row = await tx.one(
     Count,
     sql`select count(*)::int as count from accord.member_invitation
@@ -149,15 +153,15 @@ export async function countOpenInvitations(tx: Transaction, tenant: string, now:
   return row.count;
 }
 
-/** Gives an invitation whose link nobody has seen another token. @returns undefined when there is none to give */
-export function renewInvitation(
+/** Replaces the token of an invitation whose link was not delivered. @returns undefined if there is none */
+export function replaceMemberInvitationToken(
   tx: Transaction,
   tenant: string,
   id: string,
   { tokenHash, expiresAt }: { tokenHash: Buffer; expiresAt: string },
-): Promise<InvitationRow | undefined> {
+): Promise<MemberInvitationRow | undefined> {
   return tx.maybe(
-    InvitationRow,
+    MemberInvitationRow,
     changing(
       sql`token_hash = ${tokenHash}, expires_at = ${expiresAt}`,
       tenant,
@@ -171,34 +175,43 @@ export function markReported(
   tenant: string,
   id: string,
   { now, to }: { now: string; to: string },
-): Promise<InvitationRow | undefined> {
+): Promise<MemberInvitationRow | undefined> {
   return tx.maybe(
-    InvitationRow,
+    MemberInvitationRow,
     changing(sql`reported_at = ${now}, reported_to = ${to}`, tenant, sql`id = ${id} and reported_at is null`),
   );
 }
 
 /** Uses an invitation up; of many at once, one gets it. */
-export function spendInvitation(
+export function consumeMemberInvitation(
   tx: Transaction,
   tenant: string,
   tokenHash: Buffer,
   now: string,
-): Promise<InvitationRow | undefined> {
+): Promise<MemberInvitationRow | undefined> {
   return tx.maybe(
-    InvitationRow,
+    MemberInvitationRow,
     changing(sql`used_at = ${now}`, tenant, sql`token_hash = ${tokenHash} and ${open} and expires_at > ${now}`),
   );
 }
 
 /** @returns undefined when there is no such invitation */
-export function lockInvitation(tx: Transaction, tenant: string, id: string): Promise<InvitationRow | undefined> {
+export function lockMemberInvitation(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+): Promise<MemberInvitationRow | undefined> {
   return tx.maybe(
-    InvitationRow,
-    sql`select ${invitationColumns} from accord.member_invitation where tenant = ${tenant} and id = ${id} for update`,
+    MemberInvitationRow,
+    sql`select ${memberInvitationColumns} from accord.member_invitation where tenant = ${tenant} and id = ${id} for update`,
   );
 }
 
-export async function withdrawInvitation(tx: Transaction, tenant: string, id: string, now: string): Promise<void> {
+export async function recordMemberInvitationWithdrawn(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+  now: string,
+): Promise<void> {
   await tx.run(changing(sql`withdrawn_at = ${now}`, tenant, sql`id = ${id}`));
 }

@@ -8,11 +8,11 @@ import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { mintClientToken, mintUserToken } from '../../server/keys/index.ts';
 import {
+  createMemberInvitationLink,
   ensureLocalMember,
-  inviteForManifest,
-  makeInvitationLink,
+  inviteMembersOfManifest,
   mintPortalToken,
-  recordInvitationReported,
+  recordMemberInvitationDelivered,
 } from '../../server/members/index.ts';
 import { baseUrl, createTestApp, send } from '../access/test-app.ts';
 import { createTestDatabase } from '../helpers/database.ts';
@@ -67,7 +67,7 @@ describe('an invitation', () => {
       id: expect.any(String),
       email: 'ada@example.com',
       role: 'config-editor',
-      expiresAt: new Date(clock.now() + limits.invitationTtlMs).toISOString(),
+      expiresAt: new Date(clock.now() + limits.memberInvitationTtlMs).toISOString(),
       url: expect.stringMatching(`^${baseUrl}/portal/invitations#${name}\\.[A-Za-z0-9_-]{43}$`),
     });
     const answer = await redeem(secretOf(made.body.url));
@@ -76,7 +76,10 @@ describe('an invitation', () => {
     expect(Date.parse(answer.body.expiresAt) - clock.seconds() * 1000).toBe(limits.portalTokenTtlMs);
     const token = answer.body.token as string;
     expect((await send(app, 'GET', `/tenants/${name}/portal-tokens`, { token })).status).toBe(200);
-    expect(await redeem(secretOf(made.body.url))).toMatchObject({ status: 410, body: { code: 'invitation_gone' } });
+    expect(await redeem(secretOf(made.body.url))).toMatchObject({
+      status: 410,
+      body: { code: 'member_invitation_gone' },
+    });
     expect((await list()).body.invitations).toMatchObject([{ status: 'used', email: 'ada@example.com' }]);
     const text = JSON.stringify([await list(), await audit(name)]);
     expect(text).not.toContain(secretOf(made.body.url));
@@ -108,7 +111,7 @@ describe('an invitation', () => {
     const name = await tenant();
     const { invite, list } = await admin(name);
     const [one, two] = [await invite('late@example.com'), await invite('just@example.com')];
-    clock.advance(limits.invitationTtlMs - 1);
+    clock.advance(limits.memberInvitationTtlMs - 1);
     expect((await redeem(secretOf(two.body.url))).status).toBe(200);
     clock.advance(1);
     expect((await redeem(secretOf(one.body.url))).status).toBe(410);
@@ -128,7 +131,7 @@ describe('an invitation', () => {
     const first = await invite('one@example.com');
     expect(await invite('ONE@example.com', 'support')).toMatchObject({
       status: 409,
-      body: { code: 'invitation_exists' },
+      body: { code: 'member_invitation_exists' },
     });
     expect((await withdraw(first.body.id)).status).toBe(200);
     expect((await withdraw(first.body.id)).status).toBe(200);
@@ -136,7 +139,7 @@ describe('an invitation', () => {
     expect((await invite('one@example.com')).status).toBe(201);
     expect(await withdraw('0199a0b0-0000-7000-8000-000000000000')).toMatchObject({
       status: 404,
-      body: { code: 'invitation_not_found' },
+      body: { code: 'member_invitation_not_found' },
     });
     expect((await withdraw('x')).status).toBe(400);
     const pages = [await list('?limit=1')];
@@ -181,7 +184,10 @@ describe('an invitation', () => {
     );
     const last = await invite('last@example.com');
     expect(last.status).toBe(201);
-    expect(await invite('more@example.com')).toMatchObject({ status: 409, body: { code: 'invitations_too_many' } });
+    expect(await invite('more@example.com')).toMatchObject({
+      status: 409,
+      body: { code: 'member_invitation_quota_reached' },
+    });
     await withdraw(last.body.id);
     expect((await invite('more@example.com')).status).toBe(201);
     expect((await list('?limit=1')).status).toBe(200);
@@ -297,7 +303,7 @@ describe('invitations that a manifest asks for', () => {
     { email: 'deputy@example.com', role: 'security-admin' as const },
     { email: 'desk@example.com', role: 'support' as const },
   ];
-  const ask = (name: string, list = wanted) => inviteForManifest(services, name, list, 'operator:test');
+  const ask = (name: string, list = wanted) => inviteMembersOfManifest(services, name, list, 'operator:test');
   const writes = (name: string) =>
     database.tenant(name, (tx) =>
       tx.many(
@@ -339,15 +345,15 @@ describe('invitations that a manifest asks for', () => {
   test('that were handed over are over when the manifest does not name their people any more', async () => {
     const name = await tenant();
     const [boss] = await ask(name);
-    const link = await makeInvitationLink(services, name, boss?.id as string);
-    await recordInvitationReported(services, name, boss?.id as string, { actor: 'operator:test', to: 'a file' });
+    const link = await createMemberInvitationLink(services, name, boss?.id as string);
+    await recordMemberInvitationDelivered(services, name, boss?.id as string, { actor: 'operator:test', to: 'a file' });
     await ask(name, wanted.slice(1));
     expect((await redeem(secretOf(link?.url as string))).status).toBe(410);
     expect((await audit(name)).at(-1)).toMatchObject({ action: 'revoke', detail: { email: 'boss@example.com' } });
     // Named again, the person is invited again, by another link.
     const again = (await ask(name)).find(({ email }) => email === 'boss@example.com');
     expect(again?.id).not.toBe(boss?.id);
-    const other = await makeInvitationLink(services, name, again?.id as string);
+    const other = await createMemberInvitationLink(services, name, again?.id as string);
     expect((await redeem(secretOf(other?.url as string))).status).toBe(200);
     // Whoever has used it is a member; the manifest says no more about that.
     await ask(name, wanted.slice(1));
@@ -358,9 +364,12 @@ describe('invitations that a manifest asks for', () => {
     const name = await tenant();
     const [one] = await ask(name);
     const id = one?.id as string;
-    const links = [await makeInvitationLink(services, name, id), await makeInvitationLink(services, name, id)];
-    await recordInvitationReported(services, name, id, { actor: 'operator:test', to: 'a file' });
-    expect(await makeInvitationLink(services, name, id)).toBeUndefined();
+    const links = [
+      await createMemberInvitationLink(services, name, id),
+      await createMemberInvitationLink(services, name, id),
+    ];
+    await recordMemberInvitationDelivered(services, name, id, { actor: 'operator:test', to: 'a file' });
+    expect(await createMemberInvitationLink(services, name, id)).toBeUndefined();
     expect((await ask(name)).map(({ email }) => email)).toEqual(['deputy@example.com', 'desk@example.com']);
     expect((await redeem(secretOf(links[0]?.url as string))).status).toBe(410);
     expect((await redeem(secretOf(links[1]?.url as string))).status).toBe(200);
@@ -370,10 +379,10 @@ describe('invitations that a manifest asks for', () => {
   test('are not made again when they were used, have expired or were withdrawn', async () => {
     const name = await tenant();
     for (const { id } of await ask(name)) {
-      await makeInvitationLink(services, name, id);
-      await recordInvitationReported(services, name, id, { actor: 'operator:test', to: 'a file' });
+      await createMemberInvitationLink(services, name, id);
+      await recordMemberInvitationDelivered(services, name, id, { actor: 'operator:test', to: 'a file' });
     }
-    clock.advance(limits.invitationTtlMs);
+    clock.advance(limits.memberInvitationTtlMs);
     expect(await ask(name)).toEqual([]);
     const token = await tokenOf(name, 'security-admin');
     const { body } = await send(app, 'GET', path(name), { token });
@@ -395,7 +404,7 @@ describe('invitations that a manifest asks for', () => {
   });
 });
 
-test('no more than redeemingsMax are redeemed at once: the door is open to everybody', async () => {
+test('no more than redeemingsMax are redeemed at once: the route is open to everybody', async () => {
   const name = await tenant();
   const { invite } = await admin(name);
   const secret = secretOf((await invite('crowd@example.com')).body.url);

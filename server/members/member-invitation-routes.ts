@@ -1,4 +1,4 @@
-/** Inviting members through the Config API, and the one door that is open to whoever holds a link. */
+/** Inviting members through the Config API, and the public route for the holder of a link. */
 import { Type } from 'typebox';
 import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
@@ -7,26 +7,26 @@ import { UUID } from '../core/uuid.ts';
 import { Empty } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../http/paging.ts';
-import { registerInvitationPage } from './invitation-page.ts';
-import { listInvitations } from './invitation-store.ts';
-import { inviteMember, redeemInvitation, withdraw } from './invitations.ts';
+import { registerMemberInvitationPage } from './member-invitation-page.ts';
+import { listMemberInvitations } from './member-invitation-store.ts';
+import { inviteMember, redeemMemberInvitation, withdrawMemberInvitation } from './member-invitations.ts';
 import type { PortalServices } from './portal-token.ts';
 import {
-  InvitationBody,
-  InvitationCreated,
-  type InvitationRow,
-  InvitationView,
+  MemberInvitationBody,
+  MemberInvitationCreated,
+  type MemberInvitationRow,
+  MemberInvitationView,
   RedeemBody,
   Redeemed,
 } from './schema.ts';
 
-const admins = { access: { door: 'config', roles: ['security-admin'] } } as const;
+const admins = { access: { api: 'config', roles: ['security-admin'] } } as const;
 
-export function registerInvitationRoutes(app: App, services: PortalServices): void {
-  registerInvitationPage(app);
+export function registerMemberInvitationRoutes(app: App, services: PortalServices): void {
+  registerMemberInvitationPage(app);
   registerRedeeming(app, services);
-  registerInviting(app, services);
-  registerInvitationList(app, services);
+  registerMemberInviting(app, services);
+  registerMemberInvitationList(app, services);
 }
 
 function registerRedeeming(app: App, services: PortalServices): void {
@@ -35,18 +35,18 @@ function registerRedeeming(app: App, services: PortalServices): void {
   app.route({
     method: 'POST',
     url: '/portal/invitations/redeem',
-    config: { access: { door: 'public', scarce: true } },
+    config: { access: { api: 'public', scarce: true } },
     bodyLimit: limits.redeemBodyBytesMax,
     schema: {
-      summary: 'Use an invitation: become a member, and get a portal token',
-      description: 'Exactly once. 410 when it was used, has expired or was withdrawn.',
+      summary: 'Accept a member invitation and get a portal token',
+      description: 'Works exactly once. 410 if the invitation was used, has expired or was withdrawn.',
       security: [],
       body: RedeemBody,
       response: { 200: Redeemed },
     },
     handler: async (request, reply) => {
       const { result, revision } = await semaphore.run('', () =>
-        redeemInvitation(services, request.body.token, request.id),
+        redeemMemberInvitation(services, request.body.token, request.id),
       );
       reply.header('accord-revision', revision);
       return result;
@@ -54,7 +54,7 @@ function registerRedeeming(app: App, services: PortalServices): void {
   });
 }
 
-function registerInviting(app: App, services: PortalServices): void {
+function registerMemberInviting(app: App, services: PortalServices): void {
   app.route({
     method: 'POST',
     url: '/tenants/:tenant/members/invitations',
@@ -62,10 +62,10 @@ function registerInviting(app: App, services: PortalServices): void {
     bodyLimit: limits.smallBodyBytesMax,
     schema: {
       summary: 'Invite a member',
-      description: 'The link is shown once, in this answer, and works once, for 7 days.',
+      description: 'The link is returned only in this response, works once, and expires after 7 days.',
       params: TenantParams,
-      body: InvitationBody,
-      response: { 201: InvitationCreated },
+      body: MemberInvitationBody,
+      response: { 201: MemberInvitationCreated },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
@@ -81,7 +81,7 @@ function registerInviting(app: App, services: PortalServices): void {
     url: '/tenants/:tenant/members/invitations/:id',
     config: admins,
     schema: {
-      summary: 'Withdraw an invitation',
+      summary: 'Withdraw a member invitation',
       params: Type.Object({
         tenant: Type.String(),
         id: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
@@ -91,24 +91,24 @@ function registerInviting(app: App, services: PortalServices): void {
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
       const by = { actor: `member:${memberOf(request).email}`, requestId: request.id };
-      const { revision } = await withdraw(services, tenant, id, by);
+      const { revision } = await withdrawMemberInvitation(services, tenant, id, by);
       reply.header('accord-revision', revision);
       return {};
     },
   });
 }
 
-function registerInvitationList(app: App, services: PortalServices): void {
+function registerMemberInvitationList(app: App, services: PortalServices): void {
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/members/invitations',
     config: admins,
     schema: {
-      summary: 'List invitations, newest first',
+      summary: 'List member invitations, newest first',
       params: TenantParams,
       querystring: PageQuery,
       response: {
-        200: Type.Object({ invitations: Type.Array(InvitationView), cursor: Type.Optional(Type.String()) }),
+        200: Type.Object({ invitations: Type.Array(MemberInvitationView), cursor: Type.Optional(Type.String()) }),
       },
     },
     handler: async (request, reply) => {
@@ -116,7 +116,7 @@ function registerInvitationList(app: App, services: PortalServices): void {
       const { limit = PAGE_ITEMS, cursor } = request.query;
       const before = cursor === undefined ? {} : { before: decodeCursor(cursor, 'invitations', UUID) };
       const rows = await services.database.read(tenant, (tx) =>
-        listInvitations(tx, tenant, { ...before, limit: limit + 1 }),
+        listMemberInvitations(tx, tenant, { ...before, limit: limit + 1 }),
       );
       const { page, onward } = pageOfRows({ request, reply }, rows, limit, ({ id }) => encodeCursor(id, 'invitations'));
       return { invitations: page.map((row) => view(row, services.clock.now())), ...onward };
@@ -124,13 +124,13 @@ function registerInvitationList(app: App, services: PortalServices): void {
   });
 }
 
-function view(row: InvitationRow, now: number) {
+function view(row: MemberInvitationRow, now: number) {
   const { id, email, role, expires_at: expiresAt, created_at: createdAt, created_by: createdBy } = row;
   const used = row.used_at === null ? {} : { usedAt: row.used_at };
   return { id, email, role, status: statusOf(row, now), expiresAt, createdAt, createdBy, ...used };
 }
 
-function statusOf(row: InvitationRow, now: number) {
+function statusOf(row: MemberInvitationRow, now: number) {
   if (row.used_at !== null) return 'used' as const;
   // One that had expired when the next was made was closed at the instant of its expiry.
   if (Date.parse(row.expires_at) <= now || row.withdrawn_at === row.expires_at) return 'expired' as const;

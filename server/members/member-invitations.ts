@@ -1,5 +1,5 @@
 /**
- * The verbs on invitations: a link that makes whoever opens it first a member, once, within a week. Security-admins
+ * The verbs on invitations: a link that makes the first person who opens it a member, once, within a week. Security-admins
  * invite through the Config API, the Tenant's manifest through the operator.
  */
 import type { Role } from '../core/auth/schema.ts';
@@ -11,49 +11,54 @@ import { readTenant } from '../tenants/index.ts';
 import { type AuditedUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { keepAnAdmin } from './actions.ts';
 import {
-  countOpenInvitations,
+  consumeMemberInvitation,
+  countOpenMemberInvitations,
   deleteUnwanted,
   deleteUnwantedSupport,
   type Entrance,
-  insertInvitation,
-  lockInvitation,
+  insertMemberInvitation,
+  lockMemberInvitation,
   markReported,
   readEntrance,
   readKnownAddresses,
-  readManifestInvitations,
-  renewInvitation,
-  spendInvitation,
+  readManifestMemberInvitations,
+  recordMemberInvitationWithdrawn,
+  replaceMemberInvitationToken,
   withdrawExpired,
-  withdrawInvitation,
-} from './invitation-store.ts';
-import { hashOfInvitation, makeInvitationToken, tenantOfInvitation, urlOfInvitation } from './invitation-token.ts';
+} from './member-invitation-store.ts';
+import {
+  createMemberInvitationToken,
+  hashOfMemberInvitation,
+  tenantOfMemberInvitation,
+  urlOfMemberInvitation,
+} from './member-invitation-token.ts';
 import { listPortalToken, type PortalServices, signPortalToken } from './portal-token.ts';
 import { memberProblem } from './problems.ts';
-import type { InvitationRow } from './schema.ts';
+import type { MemberInvitationRow } from './schema.ts';
 import { insertMember, upsertMember } from './store.ts';
 
-export type InvitationServices = WriteServices & { baseUrl: string };
-export type Invited = { email: string; role: Role };
+export type MemberInvitationServices = WriteServices & { baseUrl: string };
+export type InvitedMember = { email: string; role: Role };
 /** `url` holds the secret and is shown once. */
-export type InvitationLink = Invited & { id: string; url: string; expiresAt: string };
+export type MemberInvitationLink = InvitedMember & { id: string; url: string; expiresAt: string };
 type Requested = By & { once?: Once };
 
 /**
  * Invites somebody, whose address is compared in small letters.
- * @throws Problem invitation_exists, invitations_too_many
+ * @throws Problem member_invitation_exists, member_invitation_quota_reached
  */
 export async function inviteMember(
-  services: InvitationServices,
+  services: MemberInvitationServices,
   tenant: string,
-  invited: Invited,
+  invited: InvitedMember,
   { once, ...by }: Requested,
-): Promise<RecordWritten<InvitationLink>> {
+): Promise<RecordWritten<MemberInvitationLink>> {
   return write(services, { tenant, by, once }, { locks: 'records' }, async (unit) => {
-    if ((await countOpenInvitations(unit.tx, tenant, unit.nowText)) >= limits.memberInvitationsMax) {
-      throw memberProblem('invitations_too_many');
+    if ((await countOpenMemberInvitations(unit.tx, tenant, unit.nowText)) >= limits.memberInvitationsMax) {
+      throw memberProblem('member_invitation_quota_reached');
     }
     const { row, token } = await invite(unit, invited, false);
-    if (row === undefined) throw memberProblem('invitation_exists');
+    if (row === undefined) throw memberProblem('member_invitation_exists');
     return linkOf(services, row, token);
   });
 }
@@ -61,14 +66,14 @@ export async function inviteMember(
 /**
  * Invites those whom the Tenant's manifest names and who were never invited and are no members; what was used, has
  * expired or was withdrawn is not made again. The account of a support desk is made with it.
- * @returns those whose link nobody has seen yet, with their place among all that the manifest ever asked for in that role
+ * @returns those whose link was not delivered yet, with their place among all that the manifest ever asked for in that role
  */
-export async function inviteForManifest(
-  services: InvitationServices,
+export async function inviteMembersOfManifest(
+  services: MemberInvitationServices,
   tenant: string,
-  wanted: readonly Invited[],
+  wanted: readonly InvitedMember[],
   actor: string,
-): Promise<(Invited & { id: string; place: number })[]> {
+): Promise<(InvitedMember & { id: string; place: number })[]> {
   const all = wanted.map(({ email, role }) => ({ email: email.toLowerCase(), role }));
   const { result } = await write(services, { tenant, by: { actor } }, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
@@ -89,7 +94,7 @@ export async function inviteForManifest(
       if (one.role === 'support') await insertMember(tx, tenant, one.email, one.role);
       await invite(unit, one, true);
     }
-    const rows = await readManifestInvitations(tx, tenant);
+    const rows = await readManifestMemberInvitations(tx, tenant);
     const placed = rows.map((row) => ({
       ...row,
       place: rows.filter((other) => other.role === row.role).indexOf(row),
@@ -106,23 +111,23 @@ export async function inviteForManifest(
 }
 
 /** A new link for an invitation of the manifest, as long as none was reported. @returns undefined when it is over */
-export async function makeInvitationLink(
-  services: InvitationServices,
+export async function createMemberInvitationLink(
+  services: MemberInvitationServices,
   tenant: string,
   id: string,
-): Promise<InvitationLink | undefined> {
-  const token = makeInvitationToken(tenant);
-  const expiresAt = timeOf(services.clock.now() + limits.invitationTtlMs);
-  const renewed = { tokenHash: hashOfInvitation(token), expiresAt };
+): Promise<MemberInvitationLink | undefined> {
+  const token = createMemberInvitationToken(tenant);
+  const expiresAt = timeOf(services.clock.now() + limits.memberInvitationTtlMs);
+  const renewed = { tokenHash: hashOfMemberInvitation(token), expiresAt };
   const { result: row } = await write(services, { tenant }, { locks: 'records' }, ({ tx }) =>
-    renewInvitation(tx, tenant, id, renewed),
+    replaceMemberInvitationToken(tx, tenant, id, renewed),
   );
   return row && linkOf(services, row, token);
 }
 
 /** The link was handed over, and is not made again. @param to where */
-export async function recordInvitationReported(
-  services: InvitationServices,
+export async function recordMemberInvitationDelivered(
+  services: MemberInvitationServices,
   tenant: string,
   id: string,
   { actor, to }: { actor: string; to: string },
@@ -135,26 +140,26 @@ export async function recordInvitationReported(
 }
 
 /** Whether anybody can enter the tenant, and where the links are that the manifest's invitations were handed over in. */
-export function findEntrance(services: InvitationServices, tenant: string): Promise<Entrance> {
+export function findEntrance(services: MemberInvitationServices, tenant: string): Promise<Entrance> {
   return services.database.read(tenant, (tx) => readEntrance(tx, tenant, timeOf(services.clock.now())));
 }
 
 /**
  * Uses an invitation: makes the member, or gives the one of that address the role, and a portal token. Exactly once.
- * @throws Problem invalid_request, tenant_not_found, invitation_gone, last_security_admin
+ * @throws Problem invalid_request, tenant_not_found, member_invitation_gone, last_security_admin
  */
-export async function redeemInvitation(services: PortalServices, token: string, requestId: string) {
-  const tenant = tenantOfInvitation(token);
+export async function redeemMemberInvitation(services: PortalServices, token: string, requestId: string) {
+  const tenant = tenantOfMemberInvitation(token);
   if (tenant === undefined) {
-    const errors = [{ pointer: '/token', detail: 'This is not the token of an invitation.' }];
-    throw problem('invalid_request', { detail: '/token: This is not the token of an invitation.', errors });
+    const errors = [{ pointer: '/token', detail: 'Not an invitation token.' }];
+    throw problem('invalid_request', { detail: '/token: Not an invitation token.', errors });
   }
   const { result, revision } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     const row = await readTenant(tx, tenant);
     if (row?.state !== 'active' || row.revision === 0) throw problem('tenant_not_found');
-    const invitation = await spendInvitation(tx, tenant, hashOfInvitation(token), unit.nowText);
-    if (invitation === undefined) throw memberProblem('invitation_gone');
+    const invitation = await consumeMemberInvitation(tx, tenant, hashOfMemberInvitation(token), unit.nowText);
+    if (invitation === undefined) throw memberProblem('member_invitation_gone');
     const { email, role, id } = invitation;
     if (role !== 'security-admin') await keepAnAdmin(tx, tenant, email);
     const member = await upsertMember(tx, tenant, email, role);
@@ -167,29 +172,29 @@ export async function redeemInvitation(services: PortalServices, token: string, 
   return { result: { tenant, email, role, token: minted.token, expiresAt: minted.expiresAt }, revision };
 }
 
-/** Withdraws an invitation; one that is over already stays as it is. @throws Problem invitation_not_found */
-export async function withdraw(
+/** Withdraws an invitation; one that is over already stays as it is. @throws Problem member_invitation_not_found */
+export async function withdrawMemberInvitation(
   services: WriteServices,
   tenant: string,
   id: string,
   by: By,
 ): Promise<RecordWritten<void>> {
   return write(services, { tenant, by }, { locks: 'records' }, async (unit) => {
-    const row = await lockInvitation(unit.tx, tenant, id);
-    if (row === undefined) throw memberProblem('invitation_not_found');
+    const row = await lockMemberInvitation(unit.tx, tenant, id);
+    if (row === undefined) throw memberProblem('member_invitation_not_found');
     if (row.used_at !== null || row.withdrawn_at !== null) return;
-    await withdrawInvitation(unit.tx, tenant, id, unit.nowText);
+    await recordMemberInvitationWithdrawn(unit.tx, tenant, id, unit.nowText);
     unit.audit({ action: 'revoke', kind: 'member_invitation', name: id, detail: { email: row.email } });
   });
 }
 
-async function invite(unit: AuditedUnit, { email: given, role }: Invited, ofManifest: boolean) {
+async function invite(unit: AuditedUnit, { email: given, role }: InvitedMember, ofManifest: boolean) {
   const { tx, tenant, nowText: now } = unit;
-  const [token, email] = [makeInvitationToken(tenant), given.toLowerCase()];
-  const expiresAt = timeOf(unit.now + limits.invitationTtlMs);
+  const [token, email] = [createMemberInvitationToken(tenant), given.toLowerCase()];
+  const expiresAt = timeOf(unit.now + limits.memberInvitationTtlMs);
   await withdrawExpired(tx, tenant, email, now);
-  const row = await insertInvitation(tx, tenant, {
-    ...{ email, role, tokenHash: hashOfInvitation(token), ofManifest, by: unit.by.actor, now, expiresAt },
+  const row = await insertMemberInvitation(tx, tenant, {
+    ...{ email, role, tokenHash: hashOfMemberInvitation(token), ofManifest, by: unit.by.actor, now, expiresAt },
   });
   if (row !== undefined) {
     unit.audit({ action: 'create', kind: 'member_invitation', name: row.id, detail: { email, role, expiresAt } });
@@ -197,9 +202,9 @@ async function invite(unit: AuditedUnit, { email: given, role }: Invited, ofMani
   return { row, token };
 }
 
-function linkOf({ baseUrl }: InvitationServices, row: InvitationRow, token: string): InvitationLink {
+function linkOf({ baseUrl }: MemberInvitationServices, row: MemberInvitationRow, token: string): MemberInvitationLink {
   const { id, email, role, expires_at: expiresAt } = row;
-  return { id, email, role, url: urlOfInvitation(baseUrl, token), expiresAt };
+  return { id, email, role, url: urlOfMemberInvitation(baseUrl, token), expiresAt };
 }
 
 function timeOf(ms: number): string {

@@ -17,7 +17,7 @@ export type Tells = 'value' | 'type' | 'nothing';
  * @param prefix where the checked value stands in the manifest
  * @param error of an Ajv with `verbose`, so that the value and its schema are there
  */
-export function explain(prefix: string, error: ErrorObject, tells: Tells = 'value'): ManifestError {
+export function describeError(prefix: string, error: ErrorObject, tells: Tells = 'value'): ManifestError {
   const at = (name?: unknown) =>
     `${prefix}${error.instancePath}${name === undefined ? '' : `/${pointerStep(String(name))}`}`;
   const { params } = error;

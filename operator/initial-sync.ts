@@ -1,12 +1,11 @@
-/** When all that was there at the start has been done once. */
 import { limits } from '../server/core/limits.ts';
 import type { Key } from './source.ts';
 
 /**
- * What waited for something else is done when that came and
- * it was looked at again; what fails again and again does not keep the rest waiting.
+ * Whether everything that was there at the start has been reconciled once. A key that waits for something else counts when
+ * that came and the key was reconciled again; a key that fails again and again does not hold up the rest.
  */
-export class FirstRound {
+export class InitialSync {
   readonly #done = Promise.withResolvers<void>();
   readonly done = this.#done.promise;
   readonly #isQueued: (key: Key) => boolean;

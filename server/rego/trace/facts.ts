@@ -1,0 +1,106 @@
+/** Owns a lack as a fact: what it is for people, and the input that has it. */
+import { at, hasItem, type Lack, type Needs } from './lacks.ts';
+import type { MissingEntity, MissingFact } from './schema.ts';
+
+type Json = Record<string, unknown>;
+
+/** The relationship or the consents that are not there. A consent of several people is as many facts. */
+export function factsOf(lack: Lack, input: unknown): MissingFact[] {
+  if (lack.of === 'consents') return [consentOf(lack, entityAt(input, 'subject'), listAt(input, 'consents'))];
+  if (lack.of !== 'dataSubjects') return [relationshipOf(lack, input)];
+  return listAt(input, 'dataSubjects')
+    .filter((one) => !hasItem(listAt(one, 'consents'), lack.needs))
+    .map((one) => consentOf(lack, entityAt(one, ''), listAt(one, 'consents')));
+}
+
+function relationshipOf({ of, needs }: Lack, input: unknown): MissingFact {
+  const names = needs.get('relationshipType') ?? needs.get('type') ?? [];
+  const [relationshipType] = names.filter((name) => typeof name === 'string');
+  const needed = (side: string, near: MissingEntity): MissingEntity => {
+    const id = first(needs, `${side}.id`);
+    return entity(first(needs, `${side}.type`) ?? (id === undefined || id !== near.id ? undefined : near.type), id);
+  };
+  const [subject, resource] = [entityAt(input, 'subject'), entityAt(input, 'resource')];
+  const from = of === 'subject' ? subject : needed('from', subject);
+  const to = of === 'subject' ? needed('to', resource) : resource;
+  const relationship = {
+    ...(relationshipType === undefined ? {} : { relationshipType }),
+    ...(names.length > 1 ? { alternatives: names.map(String) } : {}),
+    ...{ from, to },
+  };
+  const is = names.length === 0 ? 'related to' : names.join(' or ');
+  return { relationship, text: `${entityText(from)} is ${is} ${entityText(to)}` };
+}
+
+function consentOf({ needs }: Lack, subject: MissingEntity, list: readonly unknown[]): MissingFact {
+  const name = textOf(first(needs, 'name'));
+  const now = list.find((one) => at(one, 'name') === name);
+  const status = textOf(at(now, 'status')) ?? 'none';
+  const consent = { ...(name === undefined ? {} : { name }), subject, status };
+  return { consent, text: `${entityText(subject)} agrees to ${name ?? 'something'} (status now: ${status})` };
+}
+
+/** The input as it would be with what is lacking. */
+export function inputWith(input: unknown, lacks: readonly Lack[]): unknown {
+  return lacks.reduce<unknown>((before, lack) => withOne(before, lack), input);
+}
+
+function withOne(input: unknown, { of, needs }: Lack): unknown {
+  const made: Json = {};
+  for (const [path, [value]] of needs) put(made, path.split('.'), value);
+  const all = input as Json;
+  if (of === 'consents') return { ...all, consents: withConsent(listAt(input, 'consents'), made) };
+  if (of === 'dataSubjects') {
+    const subjects = listAt(input, 'dataSubjects').map((one) => {
+      const list = listAt(one, 'consents');
+      return hasItem(list, needs) ? one : { ...(one as Json), consents: withConsent(list, made) };
+    });
+    return { ...all, dataSubjects: subjects };
+  }
+  const [far, other] = of === 'subject' ? (['to', 'resource'] as const) : (['from', 'subject'] as const);
+  const name = made.relationshipType ?? made.type;
+  const entry: Json = { type: name, relationshipType: name, ...made };
+  const near = all[other] as Json | undefined;
+  const end = (entry[far] ?? {}) as Json;
+  // Whatever else is known of the other end is known of it here, too.
+  if (near !== undefined && (end.id ?? near.id) === near.id && (end.type ?? near.type) === near.type)
+    entry[far] = { ...near, ...end };
+  const graph = (all.graph ?? {}) as Json;
+  return { ...all, graph: { ...graph, [of]: [...listAt(graph, of), entry] } };
+}
+
+function withConsent(list: readonly unknown[], made: Json): unknown[] {
+  const others = list.filter((one) => at(one, 'name') !== made.name);
+  return [...others, { status: 'active', sufficient: true, ...made }];
+}
+
+function put(object: Json, [name, ...rest]: readonly string[], value: unknown): void {
+  if (name === undefined) return;
+  if (rest.length === 0) {
+    object[name] = value;
+    return;
+  }
+  const inner = (object[name] ?? {}) as Json;
+  object[name] = inner;
+  put(inner, rest, value);
+}
+
+const first = (needs: Needs, path: string): unknown => needs.get(path)?.[0];
+
+function listAt(value: unknown, path: string): unknown[] {
+  const list = at(value, path);
+  return Array.isArray(list) ? list : [];
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const entityAt = (value: unknown, path: string): MissingEntity =>
+  entity(at(at(value, path), 'type'), at(at(value, path), 'id'));
+
+function entity(type: unknown, id: unknown): MissingEntity {
+  return { ...(typeof type === 'string' ? { type } : {}), ...(typeof id === 'string' ? { id } : {}) };
+}
+
+function entityText({ type, id }: MissingEntity): string {
+  if (id === undefined) return type === undefined ? 'something' : `any ${type}`;
+  return type === undefined ? id : `${type}:${id}`;
+}

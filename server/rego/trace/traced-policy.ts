@@ -1,0 +1,55 @@
+/** Owns policies whose evaluations are explained or counted for coverage: apart from those that decide. */
+import { PlanBailout } from '../plan/machine.ts';
+import { UnsupportedPlan } from '../plan/source.ts';
+import type { OutlinedRule } from '../schema.ts';
+import { reachedSpans, spanNumbers } from './coverage.ts';
+import { evaluateTraced, loadTraced, type TracedProgram } from './program.ts';
+import type { WhyNot } from './schema.ts';
+import { whyNot } from './why-not.ts';
+
+/** What the compiler gives with `trace`, and the source that it was given. */
+export type TracedSource = {
+  readonly plan: string;
+  readonly source: string;
+  readonly outline: readonly OutlinedRule[];
+};
+
+/** What an evaluation tells beside its result; `reached`: numbers of the source's spans (coverage.ts). */
+export type Told = { whyNot: WhyNot } | { reached: number[] } | { unavailable: string };
+export type Wanted = 'whyNot' | 'coverage';
+
+export class TracedPolicy {
+  readonly #source: TracedSource;
+  readonly #program: TracedProgram | undefined;
+  readonly #spans: readonly (number | undefined)[];
+  #unavailable = '';
+
+  constructor(source: TracedSource) {
+    this.#source = source;
+    try {
+      this.#program = loadTraced(source.plan);
+    } catch (error) {
+      if (!(error instanceof UnsupportedPlan)) throw error;
+      this.#unavailable = error.message;
+    }
+    this.#spans = this.#program === undefined ? [] : spanNumbers(this.#program.index, source.outline);
+  }
+
+  /** @throws PolicyError as an evaluation that is not traced does */
+  evaluate(input: unknown, now: bigint, wanted: Wanted): { result: unknown; fuelUsed: number; told: Told } {
+    const program = this.#program;
+    if (program === undefined) return { result: undefined, fuelUsed: 0, told: { unavailable: this.#unavailable } };
+    try {
+      const { result, fuelUsed, recorder } = evaluateTraced(program, input, { now });
+      const { source, outline } = this.#source;
+      const told =
+        wanted === 'coverage'
+          ? { reached: reachedSpans(recorder, this.#spans) }
+          : { whyNot: whyNot(program, recorder, { source, outline, input, now }) };
+      return { result, fuelUsed, told };
+    } catch (error) {
+      if (!(error instanceof PlanBailout)) throw error;
+      return { result: undefined, fuelUsed: 0, told: { unavailable: error.message } };
+    }
+  }
+}
