@@ -48,6 +48,8 @@ export type FaultProxy = {
   asked: Asked[];
   /** How many connections were ever made to it, and are now. */
   connections: { made: number; open: number };
+  /** How many watches wait with a `late` event in hand. */
+  late: number;
   /** Breaks every connection that there is. */
   killAll(): void;
   close(): Promise<void>;
@@ -67,6 +69,7 @@ export async function startFaultProxy(cluster: Cluster): Promise<FaultProxy> {
     decide: undefined,
     asked: [],
     connections: { made: 0, open: 0 },
+    late: 0,
     killAll: () => {
       for (const socket of sockets) socket.destroy();
     },
@@ -94,7 +97,7 @@ export async function startFaultProxy(cluster: Cluster): Promise<FaultProxy> {
         body: body.length > 0 ? body : null,
         signal,
       });
-    serve(request, response, proxy.decide?.(asked), asked.isWatch, pass).catch(() => response.destroy());
+    serve(request, response, proxy.decide?.(asked), asked.isWatch, pass, proxy).catch(() => response.destroy());
   });
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -118,6 +121,7 @@ async function serve(
   fault: Fault | undefined,
   isWatch: boolean,
   pass: Pass,
+  proxy: FaultProxy,
 ): Promise<void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort());
@@ -136,7 +140,7 @@ async function serve(
   response.writeHead(answer.statusCode, { 'content-type': `${type}`, ...(after && { 'retry-after': `${after}` }) });
   response.flushHeaders();
   const isStream = isWatch && answer.statusCode === 200;
-  if (isStream) await forwardFrames(answer.body, response, fault);
+  if (isStream) await forwardFrames(answer.body, response, fault, proxy);
   else await forwardBody(Buffer.from(await answer.body.arrayBuffer()), response, fault);
   response.end();
 }
@@ -162,7 +166,12 @@ async function forwardBody(body: Buffer, response: ServerResponse, fault: Fault 
   }
 }
 
-async function forwardFrames(body: AsyncIterable<Buffer>, response: ServerResponse, fault: Fault | undefined) {
+async function forwardFrames(
+  body: AsyncIterable<Buffer>,
+  response: ServerResponse,
+  fault: Fault | undefined,
+  proxy: FaultProxy,
+): Promise<void> {
   let rest = Buffer.alloc(0);
   let count = 0;
   let first: Buffer | undefined;
@@ -174,7 +183,11 @@ async function forwardFrames(body: AsyncIterable<Buffer>, response: ServerRespon
       const isDue = fault !== undefined && 'frames' in fault && count >= fault.frames;
       count += 1;
       first ??= frame;
-      if (fault?.kind === 'late' && frame.includes('"type":"DELETED"')) await sleep(fault.ms);
+      if (fault?.kind === 'late' && frame.includes('"type":"DELETED"')) {
+        proxy.late += 1;
+        await sleep(fault.ms);
+        proxy.late -= 1;
+      }
       if (fault?.kind === 'half-open' && isDue) continue;
       if (fault?.kind === 'truncate' && isDue) {
         response.write(frame.subarray(0, frame.length >> 1));

@@ -94,13 +94,21 @@ class Life {
     if (!this.#world.isRunning) return;
     this.#reasons = operate(this.#state);
     const deadline = performance.now() + PATIENCE_MS;
-    let found = await this.#world.difference(this.#state, this.#reasons);
+    let found = await this.#difference();
     while (found !== undefined && performance.now() < deadline) {
       if (this.#isUntold && found !== atWork) this.#world.resync();
       await new Promise((resolve) => setTimeout(resolve, 10));
-      found = await this.#world.difference(this.#state, this.#reasons);
+      found = await this.#difference();
     }
     expect(found, this.#story()).toBeUndefined();
+  }
+
+  /**
+   * An operator that has not heard yet that a manifest is gone may still write what the manifest says. Of an object that is
+   * left to the API, that stays. So the next step comes when the operator has heard of this one.
+   */
+  async #difference(): Promise<string | undefined> {
+    return proxy.late > 0 ? atWork : this.#world.difference(this.#state, this.#reasons);
   }
 
   async end(): Promise<void> {
