@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
+import { definitionOf } from '../../crds/index.ts';
 import { leadByLock, startOperator } from '../../operator/index.ts';
 import type { Key, KindName } from '../../operator/source.ts';
 import { authorOf } from '../../server/core/author.ts';
@@ -62,8 +63,7 @@ const findNote = (tx: Transaction, tenant: string, name: string) =>
 
 /** Of manifests whose schema stands in crds/, where the type of all manifests names it. */
 const noteKind: ResourceKind<ConfigWriteServices> = {
-  kind: 'Note' as KindName,
-  plural: 'notes',
+  definition: { ...definitionOf('Policy'), kind: 'Note' as KindName, plural: 'notes' },
   order: 70,
   claims: (manifest) => claimOf(manifest, manifest.metadata.name),
   find: ({ database }, { tenant, name }) => database.read(tenant, (tx) => findNote(tx, tenant, name)),
@@ -76,6 +76,7 @@ const noteKind: ResourceKind<ConfigWriteServices> = {
         on conflict (tenant, name) do update set text = excluded.text, owner = excluded.owner, revision = excluded.revision`);
       unit.changed('note', name, 'put');
     }),
+  exported: async () => [],
   transfer: async () => {
     throw new Error('nobody lets go of a note here');
   },
@@ -273,7 +274,14 @@ test('its kind of custom resource is reconciled from a manifest', async () => {
       spec: { managementPolicy: 'Enforce', tenantRef: { name: 'demo' }, text },
     };
     const object = {
-      ...{ kind: noteKind.kind, namespace: 'demo', name: 'memo', deleting: false, annotations: {}, digest: text },
+      ...{
+        kind: noteKind.definition.kind,
+        namespace: 'demo',
+        name: 'memo',
+        deleting: false,
+        annotations: {},
+        digest: text,
+      },
       ...{ claims: noteKind.claims(document), checked: { ok: true as const, manifest: document as never } },
     };
     return source.applyParsed([object])[0] as Key;
