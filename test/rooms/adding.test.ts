@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
-import { definitionOf } from '../../crds/index.ts';
+import { definitionOf, type Kind, kinds } from '../../crds/index.ts';
 import { leadByLock, startOperator } from '../../operator/index.ts';
 import type { Key, KindName } from '../../operator/source.ts';
 import { authorOf } from '../../server/core/author.ts';
@@ -16,6 +16,7 @@ import { eraseActor } from '../../server/erasure/index.ts';
 import { answerWritten, writerOf } from '../../server/http/config-api.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
+import { policiesRoom } from '../../server/policies/index.ts';
 import { eventType } from '../../server/room/events.ts';
 import { claimOf, type ResourceKind } from '../../server/room/resource-kind.ts';
 import { defineRoom } from '../../server/room/room.ts';
@@ -186,6 +187,7 @@ let server: RunningServer;
 let member: string;
 
 beforeAll(async () => {
+  (kinds as unknown as Kind[]).push(noteKind.definition);
   await asAdmin(
     db.adminUrl,
     `create table accord.note (tenant text, name text, text text, author text, owner jsonb default '{"source": "api"}',
@@ -259,6 +261,9 @@ test('it is created again for a writer that is bound to a term, as the other roo
   expect(fenced.use(notesRoom).database).toBe(fenced.database);
   expect(fenced.use(tenantsRoom).database).toBe(fenced.database);
   expect(fenced.use(snapshotRoom)).toBe(services.use(snapshotRoom));
+  // Nobody decides with what it compiles.
+  expect(services.policies.preload).toBeDefined();
+  expect(fenced.use(policiesRoom).preload).toBeUndefined();
 });
 
 test('its kind of custom resource is reconciled from a manifest', async () => {
@@ -270,6 +275,7 @@ test('its kind of custom resource is reconciled from a manifest', async () => {
   });
   const apply = (text: string) => {
     const document = {
+      kind: noteKind.definition.kind,
       metadata: { name: 'memo' },
       spec: { managementPolicy: 'Enforce', tenantRef: { name: 'demo' }, text },
     };
