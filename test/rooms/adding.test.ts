@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
+import { definitionOf, type Kind, kinds } from '../../crds/index.ts';
 import { leadByLock, startOperator } from '../../operator/index.ts';
 import type { Key, KindName } from '../../operator/source.ts';
 import { authorOf } from '../../server/core/author.ts';
@@ -15,6 +16,7 @@ import { eraseActor } from '../../server/erasure/index.ts';
 import { answerWritten, writerOf } from '../../server/http/config-api.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
+import { policiesRoom } from '../../server/policies/index.ts';
 import { eventType } from '../../server/room/events.ts';
 import { claimOf, type ResourceKind } from '../../server/room/resource-kind.ts';
 import { defineRoom } from '../../server/room/room.ts';
@@ -62,8 +64,7 @@ const findNote = (tx: Transaction, tenant: string, name: string) =>
 
 /** Of manifests whose schema stands in crds/, where the type of all manifests names it. */
 const noteKind: ResourceKind<ConfigWriteServices> = {
-  kind: 'Note' as KindName,
-  plural: 'notes',
+  definition: { ...definitionOf('Policy'), kind: 'Note' as KindName, plural: 'notes' },
   order: 70,
   claims: (manifest) => claimOf(manifest, manifest.metadata.name),
   find: ({ database }, { tenant, name }) => database.read(tenant, (tx) => findNote(tx, tenant, name)),
@@ -76,6 +77,7 @@ const noteKind: ResourceKind<ConfigWriteServices> = {
         on conflict (tenant, name) do update set text = excluded.text, owner = excluded.owner, revision = excluded.revision`);
       unit.changed('note', name, 'put');
     }),
+  exported: async () => [],
   transfer: async () => {
     throw new Error('nobody lets go of a note here');
   },
@@ -185,6 +187,7 @@ let server: RunningServer;
 let member: string;
 
 beforeAll(async () => {
+  (kinds as unknown as Kind[]).push(noteKind.definition);
   await asAdmin(
     db.adminUrl,
     `create table accord.note (tenant text, name text, text text, author text, owner jsonb default '{"source": "api"}',
@@ -258,6 +261,9 @@ test('it is created again for a writer that is bound to a term, as the other roo
   expect(fenced.use(notesRoom).database).toBe(fenced.database);
   expect(fenced.use(tenantsRoom).database).toBe(fenced.database);
   expect(fenced.use(snapshotRoom)).toBe(services.use(snapshotRoom));
+  // Nobody decides with what it compiles.
+  expect(services.policies.preload).toBeDefined();
+  expect(fenced.use(policiesRoom).preload).toBeUndefined();
 });
 
 test('its kind of custom resource is reconciled from a manifest', async () => {
@@ -269,11 +275,19 @@ test('its kind of custom resource is reconciled from a manifest', async () => {
   });
   const apply = (text: string) => {
     const document = {
+      kind: noteKind.definition.kind,
       metadata: { name: 'memo' },
       spec: { managementPolicy: 'Enforce', tenantRef: { name: 'demo' }, text },
     };
     const object = {
-      ...{ kind: noteKind.kind, namespace: 'demo', name: 'memo', deleting: false, annotations: {}, digest: text },
+      ...{
+        kind: noteKind.definition.kind,
+        namespace: 'demo',
+        name: 'memo',
+        deleting: false,
+        annotations: {},
+        digest: text,
+      },
       ...{ claims: noteKind.claims(document), checked: { ok: true as const, manifest: document as never } },
     };
     return source.applyParsed([object])[0] as Key;
