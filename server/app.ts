@@ -15,7 +15,7 @@ import { isLoopback, isWithin, parseCidrs } from './core/outbound/addresses.ts';
 import { problem } from './core/problems.ts';
 import { type AccessServices, declareCaller, registerAccess } from './http/access.ts';
 import { readJsonBodies } from './http/body.ts';
-import { boundConnections, connectionOptions } from './http/connections.ts';
+import { boundConnections, connectionOptions, endConnectionsOnClose } from './http/connections.ts';
 import { addCors, registerPreflights } from './http/cors.ts';
 import { registerDocs } from './http/docs.ts';
 import { registerErrors, send } from './http/errors.ts';
@@ -68,6 +68,7 @@ export async function createApp(
 
   const proxies = parseCidrs(config.ACCORD_TRUST_PROXY);
   boundConnections(app.server, config.ACCORD_MAX_CONNECTIONS, (one) => isLoopback(one) || isWithin(one, proxies));
+  endConnectionsOnClose(app);
   app.setValidatorCompiler(createValidatorCompiler({ AuthorizationRequest }) as never);
   registerErrors(app, observe);
   const rates = config.ACCORD_RATE_LIMIT > 0 ? new RateLimit(config.ACCORD_RATE_LIMIT, services.clock) : undefined;
