@@ -82,6 +82,8 @@ export class Database {
     });
     // An idle client's error would end the process otherwise; the next query opens a new connection.
     pool.on('error', (error) => this.#options.observe({ kind: 'database_lost', error }));
+    // So would that of a connection which Postgres ends as soon as it is open, before anybody has it; what is sent on it fails.
+    pool.on('connect', (client) => client.on('error', () => {}));
     // A statement alone is ended by its own time, several together by theirs; the watchdog ends a connection that is silent.
     return { pool, watchdog: new QueryWatchdog(timeoutMs + 5000), togetherMs: timeoutMs + limits.roundTripExtraMs };
   }
