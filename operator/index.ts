@@ -30,7 +30,7 @@ export { listTree, readManifests } from './files/tree.ts';
 export type { InvitationFiles } from './initial-admins.ts';
 export { kindNames } from './kinds/index.ts';
 export type { Leadership } from './leadership.ts';
-export { leadByLock } from './lock.ts';
+export { LockLeadership } from './lock.ts';
 export { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 export { refusalOf } from './reasons.ts';
 export type { OperatorServices } from './services.ts';
