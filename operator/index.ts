@@ -56,7 +56,7 @@ export type OperatorOptions = {
   onWaiting?: (message: string) => void;
   concurrency?: number;
   /** Between two tries of what failed, growing. */
-  retryMs?: { min: number; max: number };
+  retry?: { minMs: number; maxMs: number };
   resyncMs?: number;
   /** A key was looked at: for how long, and how it went. */
   onWorked?: (result: Worked, ms: number) => void;

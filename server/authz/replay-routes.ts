@@ -1,6 +1,8 @@
 /** The Config API's replaying of logged decisions with a draft of their policy. */
+
 import { Type } from 'typebox';
 import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
+import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type App, memberOf, plainJson, tenantOf } from '../http/fastify.ts';
 import { checkPolicyName, PolicyTestBody } from '../policies/index.ts';
@@ -62,8 +64,7 @@ export function registerReplay(app: App, services: ReplayServices): void {
       reply.raw.once('close', () => gone.abort());
       tenants.add(tenant);
       try {
-        // Postgres knows fewer offsets than RFC 3339.
-        const from = new Date(since ?? services.clock.now() - WEEK_MS).toISOString();
+        const from = utc(since ?? services.clock.now() - WEEK_MS);
         return await semaphore.run(SERVER, async () => {
           if (gone.signal.aborted) throw authzProblem('client_closed_request'); // while it waited
           return replay(services, tenantOf(request).snapshot, { name, draft, since: from, limit }, gone.signal);

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
-import { column, identifier, type Sql, sql } from '../core/db/sql.ts';
+import { column, identifier, none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { erasedActor, erasedUser, STAND_IN } from '../pseudonyms/index.ts';
 import { storable } from './digest.ts';
@@ -238,8 +238,6 @@ export type EventFilter = {
   /** Instead of userId: what an actor did that is no user of consents. */
   actor?: Actor;
 };
-
-const none = sql``;
 
 function matching(tenant: string, { start, end, type, name, userId, actor }: EventFilter) {
   return sql`tenant = ${tenant}

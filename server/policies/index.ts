@@ -5,12 +5,12 @@
 export {
   ALLOW_NOT_TESTED,
   deletePolicy,
+  findPolicy,
   type PolicyBody,
   type PolicyServices,
   type PolicyTest,
   type PutPolicyOptions,
   putPolicy,
-  requirePolicy,
   restorePolicy,
   transferPolicy,
 } from './actions.ts';

@@ -1,4 +1,5 @@
 /** Replacing texts inside JSON values, pure. */
+import { isObject } from '../../crds/values.ts';
 
 /** The replacement of a text. @param type of the actor or resource whose id the text is, where that is said */
 export type StandIn = (text: string, type: string | undefined) => string | undefined;
@@ -6,7 +7,7 @@ export type StandIn = (text: string, type: string | undefined) => string | undef
 /** Texts of a value that may be ids: members' names and values. It ends soon after there are more than `most`. */
 export function textsOf(value: unknown, most: number, into: Set<string> = new Set()): Set<string> {
   if (typeof value === 'string') into.add(value);
-  else if (isObject(value)) {
+  else if (typeof value === 'object' && value !== null) {
     const isList = Array.isArray(value);
     for (const [name, member] of Object.entries(value)) {
       if (into.size > most) return into;
@@ -38,8 +39,4 @@ export function replaceTexts<T>(value: T, standIn: StandIn, type?: string): T {
     return replaced;
   });
   return changed ? (Object.fromEntries(members) as T) : value;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
