@@ -59,7 +59,7 @@ export function registerReplay(app: App, services: ReplayServices): void {
       checkPolicyName(name);
       const { since, limit = limits.replayRecordsMax, ...draft } = request.body;
       if (tenants.has(tenant) || semaphore.waiting(SERVER) >= limits.replaysWaitingMax)
-        throw authzProblem('too_many_replays');
+        throw authzProblem('replays_busy');
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       tenants.add(tenant);

@@ -98,7 +98,7 @@ describe('at once', () => {
     const waiting = Array.from({ length: limits.batchesWaitingPerTenantMax }, () => start());
     await settled();
     expect(begun).toBe(limits.batchesPerTenantMax); // answered, and not taken
-    expect(() => start()).toThrow(expect.objectContaining({ code: 'too_many_batches', status: 429 }));
+    expect(() => start()).toThrow(expect.objectContaining({ code: 'batches_busy', status: 429 }));
     await start('other');
     responses[0]?.destroy();
     await settled();
@@ -142,7 +142,7 @@ describe('at once', () => {
     const requests = Array(limits.batchRequestsMax).fill({ action: 'none' });
     const answers = await Promise.all(Array.from({ length: 60 }, () => post(`/authz/${tenant}/batch`, { requests })));
     const refused = answers.filter(({ statusCode }) => statusCode === 429);
-    expect(refused[0]?.json().code).toBe('too_many_batches');
+    expect(refused[0]?.json().code).toBe('batches_busy');
     expect(refused[0]?.headers['retry-after']).toBe('1');
     expect(answers.filter(({ statusCode }) => statusCode === 200).length).toBe(60 - refused.length);
   });

@@ -214,7 +214,7 @@ describe('refusals', () => {
       [...callers, late],
     ]) {
       const refused = (await all(asking)).filter(({ status }) => status !== 200);
-      expect(refused.map(({ body }) => body.code)).toEqual(['too_many_replays']);
+      expect(refused.map(({ body }) => body.code)).toEqual(['replays_busy']);
       expect(refused[0]?.headers['retry-after']).toBe('10');
       expect(refused[0]?.headers.ratelimit).toBeUndefined();
     }
