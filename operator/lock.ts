@@ -12,10 +12,10 @@ import type { Term } from '../server/core/db/fence.ts';
 import type { Observe } from '../server/core/observe.ts';
 import type { Leadership, LeadershipCallbacks } from './leadership.ts';
 import { tryLock } from './store.ts';
-import { claimTerm, nextEpoch } from './terms.ts';
+import { acquireTerm, nextEpoch } from './terms.ts';
 
 type LockOptions = {
-  /** Where terms are claimed; not the fenced view. */
+  /** Where terms are acquired; not the fenced view. */
   database: Database;
   source: string;
   observe: Observe;
@@ -63,7 +63,7 @@ export class LockLeadership {
       try {
         await connection.connect();
         await this.#acquire(connection, callbacks, signal);
-        this.#term = await connection.whileAlive(this.#claimTerm());
+        this.#term = await connection.whileAlive(this.#acquireTerm());
         await connection.whileAlive(callbacks.held());
         await connection.watch();
       } catch (error) {
@@ -88,10 +88,10 @@ export class LockLeadership {
     }
   }
 
-  async #claimTerm(): Promise<Term> {
+  async #acquireTerm(): Promise<Term> {
     const { database, source } = this.#options;
     const epoch = await nextEpoch(database, source, anyCluster);
-    await claimTerm(database, source, { epoch, holder: this.#holder, ...anyCluster });
+    await acquireTerm(database, source, { epoch, holder: this.#holder, ...anyCluster });
     return { source, epoch };
   }
 }

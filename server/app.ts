@@ -94,7 +94,7 @@ export async function createApp(
   registerAccess(app, { ...accessOf(services), rates });
   registerPreflights(app, services.snapshot.tenantOf);
   // Nothing here has a NUL in its name, and Postgres holds none: refused once, for every parameter of every route; and behind
-  // the door, because of a known caller the ledger has the attempt.
+  // access control, because of a known caller the ledger has the attempt.
   app.addHook('onRequest', (request, _reply, done) => {
     done(request.raw.url?.includes('%00') ? problem('invalid_request', { detail: NUL_IN_ADDRESS }) : undefined);
   });

@@ -10,8 +10,8 @@ import { Throttle } from '../../server/core/token-bucket.ts';
 import type { ResourceStatus, SourceObject, StatusTarget } from '../source.ts';
 import { ApiError, type KubernetesApi } from './api.ts';
 import { pathOf, statusDigest } from './convert.ts';
+import { FINALIZER, type ObjectCache } from './object-cache.ts';
 import type { RawObject } from './reflector.ts';
-import { FINALIZER, type Store } from './store.ts';
 
 type Target = Pick<StatusTarget, 'key' | 'kind' | 'namespace' | 'name' | 'uid'>;
 
@@ -22,7 +22,7 @@ const CONFLICTS_MAX = 8;
 
 type WritesOptions = {
   api: KubernetesApi;
-  store: Store;
+  store: ObjectCache;
   /** Whether what is not stored of the kind is not there. */
   complete: (kind: Target['kind']) => boolean;
   clock: Clock;

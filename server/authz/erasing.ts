@@ -7,9 +7,9 @@ import type { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
 import {
   lockLogErasingShared,
+  type Replacement,
   readErased,
   STAND_IN,
-  type StandIn,
   type Tagger,
   tagOf,
   tenantsWithErased,
@@ -64,9 +64,9 @@ export function erasingDecisions(scheduler: FairScheduler): RoomErasing {
   };
 }
 
-function standInsFor({ id, type, contacts, standIn }: Erasing): StandIn {
+function standInsFor({ id, type, contacts, replacementOf }: Erasing): Replacement {
   return (text, of) => {
-    if (text === id && (of === undefined || of === type)) return standIn;
+    if (text === id && (of === undefined || of === type)) return replacementOf;
     return contacts.includes(text) ? STAND_IN : undefined;
   };
 }
@@ -97,7 +97,7 @@ export async function withoutErased(
   return bounded.map((record) => {
     const of = tags.get(record.tenant);
     if (of === undefined) return record;
-    const standIn: StandIn = (text, type) => {
+    const replacementOf: Replacement = (text, type) => {
       const tagged = of.get(text);
       if (tagged === undefined) return undefined;
       const found = erased.get(keyOf(tagged)) ?? [];
@@ -107,11 +107,11 @@ export async function withoutErased(
     };
     const { caller } = record;
     const [, type, id] = CALLER.exec(caller) ?? [];
-    const name = id === undefined ? undefined : standIn(id, type);
+    const name = id === undefined ? undefined : replacementOf(id, type);
     return {
       ...record,
       caller: name === undefined ? caller : `user:${type}:${name}`,
-      ...withStandIns(record, standIn),
+      ...withStandIns(record, replacementOf),
     };
   });
 }

@@ -1,8 +1,8 @@
 /** The Config API's replaying of logged decisions with a draft of their policy. */
 
 import { Type } from 'typebox';
-import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
 import { utc } from '../core/instants.ts';
+import { KeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
 import { type App, memberOf, plainJson, tenantOf } from '../http/fastify.ts';
 import { checkPolicyName, PolicyTestBody } from '../policies/index.ts';

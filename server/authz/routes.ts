@@ -15,7 +15,7 @@ import {
 } from '../policies/index.ts';
 import { type Asked, authorize, authorizeExplained } from './actions.ts';
 import { authorizeAll } from './batch.ts';
-import type { Batches } from './batches.ts';
+import type { BatchLimiter } from './batch-limiter.ts';
 import { coverageOfTests, TestCoverage } from './coverage.ts';
 import { type DecisionRouteServices, registerDecisions } from './decision-routes.ts';
 import type { Explainer } from './explain.ts';
@@ -26,7 +26,7 @@ import { AuthorizationRequest, AuthorizationResponse, answerText, BatchRequest }
 export type AuthzRouteServices = ReplayServices &
   DecisionRouteServices & {
     explainer: Explainer;
-    batches: Batches;
+    batches: BatchLimiter;
   };
 
 const evaluators = { access: { api: 'management', scope: 'authz:evaluate', users: true } } as const;

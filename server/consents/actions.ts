@@ -1,7 +1,14 @@
 /** The other verbs that write: refusing, inviting, revoking, erasing. */
 import { callerName } from '../core/auth/name.ts';
 import { problem } from '../core/problems.ts';
-import { definitionProblem, graceEnd, hasEnded, type JudgedVersion, judge, newestGiven } from '../definitions/index.ts';
+import {
+  definitionProblem,
+  type EvaluatedVersion,
+  evaluateConsent,
+  graceEnd,
+  hasEnded,
+  newestGiven,
+} from '../definitions/index.ts';
 import { eraseIn } from '../ledger/index.ts';
 import { type RecordUnit, type RecordWritten, write } from '../writes/index.ts';
 import { consentInvited, consentRefused, consentRevoked } from './events.ts';
@@ -50,11 +57,11 @@ export function inviteUser(
     if (definition === undefined) throw definitionProblem('consent_definition_not_found');
     const language = lastGiven(rows)?.language;
     const past = pastOf(rows);
-    const judged = language === undefined ? undefined : judge(definition, language, past, now);
+    const evaluated = language === undefined ? undefined : evaluateConsent(definition, language, past, now);
     const old = language === undefined ? undefined : newestGiven(definition, language, past.consents, now);
     const before = old && past.invitations.get(old.version);
-    const again = before !== undefined && (judged?.status === 'grace' || judged?.status === 'expired');
-    const due = judged?.invites !== undefined || (again && !hasEnded(old as JudgedVersion, now));
+    const again = before !== undefined && (evaluated?.status === 'grace' || evaluated?.status === 'expired');
+    const due = evaluated?.invites !== undefined || (again && !hasEnded(old as EvaluatedVersion, now));
     if (old?.endOfLife === undefined || !due) throw consentProblem('consent_invitation_not_due');
     const at = before ?? now;
     const invitedAt = new Date(at).toISOString();

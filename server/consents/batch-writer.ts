@@ -1,7 +1,7 @@
 /**
  * Writing consents: what is sent for one tenant while others are being written goes together in the next transaction,
  * with one commit for all. A user's consents are written in turn (lockUsers), and the clock is read when it is their turn, so
- * that what is judged is what is written to.
+ * that what is evaluated is what is written to.
  */
 import { callerName } from '../core/auth/name.ts';
 import type { Transaction } from '../core/db/database.ts';
@@ -61,7 +61,7 @@ function registerAll(services: Services, tenant: string, registrations: readonly
       unit.register(refusals);
       return wanted.map((one): Outcome => {
         try {
-          const outcome = judgeItem(definitions, given, one, unit.now);
+          const outcome = evaluateItem(definitions, given, one, unit.now);
           if (outcome.created) added.push(outcome.row);
           record(unit, one, outcome);
           return outcome;
@@ -108,7 +108,7 @@ async function lockAndRead(
 const keyOf = (userId: string, name: string) => `${userId}\0${name}`;
 
 /** @throws Problem why it cannot be registered */
-function judgeItem(
+function evaluateItem(
   definitions: Definitions,
   given: Map<string, ConsentRow[]>,
   { item, userId }: Wanted,

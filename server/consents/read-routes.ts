@@ -15,7 +15,7 @@ import {
   ActiveQuery,
   ConsentsView,
   consentFilter,
-  JudgementView,
+  EvaluationView,
   type ListedConsent,
   OutstandingQuery,
   OutstandingView,
@@ -54,7 +54,7 @@ function registerAsking(app: App, services: Services): void {
         "Users ask for themselves. A back end names a user; if it names none, the answer is for a new user. A user's GET counts as the first invitation if one is due; HEAD does not.",
       params: TenantParams,
       querystring: ActiveQuery,
-      response: { 200: JudgementView },
+      response: { 200: EvaluationView },
     },
     handler: (request) => readActive(services, askingOf(request), request.query, request.method === 'GET'),
   });

@@ -2,11 +2,11 @@
 import { callerName } from '../core/auth/name.ts';
 import { problem } from '../core/problems.ts';
 import {
+  type ConsentEvaluation,
   type Definition,
   definitionProblem,
-  type Judgement,
-  judge,
-  judgeActive,
+  evaluateActive,
+  evaluateConsent,
   languageFor,
   notActiveIn,
 } from '../definitions/index.ts';
@@ -14,8 +14,8 @@ import { write } from '../writes/index.ts';
 import { consentInvited } from './events.ts';
 import { type Asking, type ConsentServices, concerned, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
-import { isOutstanding, judgementView, listedView, pastOf } from './rules.ts';
-import type { ConsentRow, JudgementView, ListedConsent } from './schema.ts';
+import { evaluationView, isOutstanding, listedView, pastOf } from './rules.ts';
+import type { ConsentRow, EvaluationView, ListedConsent } from './schema.ts';
 import { type ConsentFilter, insertInvitation, listConsents, lockUsers, readPasts } from './store.ts';
 
 /**
@@ -29,7 +29,7 @@ export async function readActive(
   asking: Asking,
   query: { name: string; language: string; userId?: string | undefined },
   invites: boolean,
-): Promise<JudgementView> {
+): Promise<EvaluationView> {
   const { name } = query;
   const { tenant } = asking;
   const userId = concerned(asking, query.userId, '/query/userId');
@@ -37,25 +37,25 @@ export async function readActive(
   if (definition === undefined) throw definitionProblem('consent_definition_not_found');
   if (userId === undefined) {
     const now = services.clock.now();
-    const active = judgeActive(definition, languageFor(definition, query.language, now), now);
+    const active = evaluateActive(definition, languageFor(definition, query.language, now), now);
     if (active === undefined) throw notActive(definition, query.language, now);
     await services.ledger.append(tenant, [entryOf(asking, { ...aboutOf(name, active), type: 'read', time: now })]);
-    return judgementView(definition, active, { baseUrl: services.baseUrl, tenant });
+    return evaluationView(definition, active, { baseUrl: services.baseUrl, tenant });
   }
   const rows = await services.history.of(tenant, userId, name);
   const now = services.clock.now();
-  const judged = judge(definition, languageFor(definition, query.language, now), pastOf(rows), now);
-  if (judged === undefined) throw notActive(definition, query.language, now);
+  const evaluated = evaluateConsent(definition, languageFor(definition, query.language, now), pastOf(rows), now);
+  if (evaluated === undefined) throw notActive(definition, query.language, now);
   const isOwn = asking.caller.kind === 'user' && invites;
-  if (judged.invites !== undefined && isOwn) {
+  if (evaluated.invites !== undefined && isOwn) {
     const [invited] = await invite(services, asking, userId, [definition], query.language, 'read');
     if (invited === undefined) throw notActive(definition, query.language, now);
-    return judgementView(definition, invited.judged, { baseUrl: services.baseUrl, tenant });
+    return evaluationView(definition, invited.evaluated, { baseUrl: services.baseUrl, tenant });
   }
   await services.ledger.append(tenant, [
-    entryOf(asking, { ...aboutOf(name, judged), userId, type: 'read', time: now }),
+    entryOf(asking, { ...aboutOf(name, evaluated), userId, type: 'read', time: now }),
   ]);
-  return judgementView(definition, judged, { baseUrl: services.baseUrl, tenant });
+  return evaluationView(definition, evaluated, { baseUrl: services.baseUrl, tenant });
 }
 
 function notActive(definition: Definition, language: string, now: number) {
@@ -63,7 +63,7 @@ function notActive(definition: Definition, language: string, now: number) {
   return consentProblem('consent_not_active', { detail, errors: [{ pointer: '/query/language', detail }] });
 }
 
-function aboutOf(name: string, { version, document, status }: Judgement<string>) {
+function aboutOf(name: string, { version, document, status }: ConsentEvaluation<string>) {
   return { name, version, document, outcome: status };
 }
 
@@ -76,34 +76,34 @@ export async function readOutstanding(
   asking: Asking,
   query: { names?: string | undefined; language: string; userId?: string | undefined },
   invites: boolean,
-): Promise<JudgementView[]> {
+): Promise<EvaluationView[]> {
   const userId = concernedUser(asking, query.userId, '/query/userId');
   const definitions = named(asking.served.snapshot.definitions, query.names);
   const rows = Map.groupBy(await services.history.of(asking.tenant, userId), (row) => row.definition);
   const now = services.clock.now();
-  const judged = definitions.flatMap((definition) => {
+  const evaluated = definitions.flatMap((definition) => {
     const language = languageFor(definition, query.language, now);
-    const found = judge(definition, language, pastOf(rows.get(definition.name) ?? []), now);
-    return found && isOutstanding(found) ? [{ definition, judged: found }] : [];
+    const found = evaluateConsent(definition, language, pastOf(rows.get(definition.name) ?? []), now);
+    return found && isOutstanding(found) ? [{ definition, evaluated: found }] : [];
   });
-  const due = judged.filter((one) => one.judged.invites !== undefined).map((one) => one.definition);
+  const due = evaluated.filter((one) => one.evaluated.invites !== undefined).map((one) => one.definition);
   if (due.length > 0 && invites && asking.caller.kind === 'user') {
     const invited = await invite(services, asking, userId, due, query.language, 'outstanding');
-    const others = judged.filter((one) => one.judged.invites === undefined);
-    const all = [...others, ...invited.filter((one) => isOutstanding(one.judged))];
+    const others = evaluated.filter((one) => one.evaluated.invites === undefined);
+    const all = [...others, ...invited.filter((one) => isOutstanding(one.evaluated))];
     return views(services, asking, all);
   }
   await services.ledger.append(asking.tenant, [
     entryOf(asking, { userId, type: 'read', time: now, outcome: 'outstanding' }),
   ]);
-  return views(services, asking, judged);
+  return views(services, asking, evaluated);
 }
 
-type Judged = { definition: Definition; judged: Judgement };
+type Evaluated = { definition: Definition; evaluated: ConsentEvaluation };
 
-function views({ baseUrl }: ConsentServices, { tenant }: Asking, judged: readonly Judged[]): JudgementView[] {
-  return judged
-    .map((one) => judgementView(one.definition, one.judged, { baseUrl, tenant }))
+function views({ baseUrl }: ConsentServices, { tenant }: Asking, evaluated: readonly Evaluated[]): EvaluationView[] {
+  return evaluated
+    .map((one) => evaluationView(one.definition, one.evaluated, { baseUrl, tenant }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -119,7 +119,7 @@ function named(definitions: ReadonlyMap<string, Definition>, names: string | und
 }
 
 /**
- * Writes a user's first invitations where they are due, with the entries of the ledger, and judges anew.
+ * Writes a user's first invitations where they are due, with the entries of the ledger, and evaluates again.
  * @param asked the language that the user asks for
  * @param reading the read that this comes with
  */
@@ -130,37 +130,37 @@ async function invite(
   definitions: readonly Definition[],
   asked: string,
   reading: 'read' | 'outstanding',
-): Promise<Judged[]> {
+): Promise<Evaluated[]> {
   const { tenant } = asking;
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     if (!(await lockUsers(tx, tenant, [userId]))) throw problem('tenant_not_found');
     const { now } = unit;
     const all = Map.groupBy(await readPasts(tx, tenant, [{ n: 0, userId, name: null }]), (row) => row.definition);
-    const judged: Judged[] = [];
+    const evaluated: Evaluated[] = [];
     for (const definition of definitions) {
       const { name } = definition;
       const past = pastOf(all.get(name) ?? []);
       const language = languageFor(definition, asked, now);
-      let found = judge(definition, language, past, now);
+      let found = evaluateConsent(definition, language, past, now);
       if (found?.invites !== undefined) {
         const version = found.invites;
         await insertInvitation(tx, tenant, { userId, name, version }, unit.nowText);
         unit.emit(consentInvited, { requestor: callerName(asking.caller), userId, name, version });
         const invitations = new Map([...past.invitations, [version, now]]);
-        found = judge(definition, language, { ...past, invitations }, now);
+        found = evaluateConsent(definition, language, { ...past, invitations }, now);
         const outcome = found?.status ?? '';
         unit.register([entryOf(asking, { type: 'invited', time: now, userId, name, version, outcome })]);
       }
       if (found === undefined) continue;
-      judged.push({ definition, judged: found });
+      evaluated.push({ definition, evaluated: found });
       if (reading === 'read')
         unit.register([entryOf(asking, { ...aboutOf(name, found), userId, type: 'read', time: now })]);
     }
     if (reading === 'outstanding') {
       unit.register([entryOf(asking, { userId, type: 'read', time: now, outcome: 'outstanding' })]);
     }
-    return judged;
+    return evaluated;
   });
   return result;
 }

@@ -8,8 +8,8 @@ import { instantMs, utc } from '../core/instants.ts';
 import type { ProblemPlace } from '../core/problems.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { changedContent, contentPlan, wrongContent } from './content.ts';
+import { evaluateActive } from './evaluate.ts';
 import { removedFrom } from './html.ts';
-import { judgeActive } from './judge.ts';
 import {
   attributesOf,
   checkNotPast,
@@ -218,7 +218,7 @@ export function stateOf(stored: StoredDefinition, now: number): DefinitionState 
   const languages = new Set(stored.versions.flatMap((one) => one.documents.map((document) => document.language)));
   const definition = definitionOf(stored);
   const active = [...languages].sort().flatMap((language) => {
-    const found = judgeActive(definition, language, now);
+    const found = evaluateActive(definition, language, now);
     return found ? [{ language, version: found.version, document: found.document.version }] : [];
   });
   const locked = stored.versions

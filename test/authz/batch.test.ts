@@ -2,7 +2,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { Batches } from '../../server/authz/index.ts';
+import { BatchLimiter } from '../../server/authz/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { configClient } from '../policies/config-client.ts';
@@ -85,7 +85,7 @@ describe('at once', () => {
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
   test('batchesPerTenantMax of a tenant run and batchesWaitingPerTenantMax wait; one more is refused, another tenant is not', async () => {
-    const batches = new Batches();
+    const batches = new BatchLimiter();
     const responses: ServerResponse[] = [];
     let begun = 0;
     const start = (code = 't') => {
@@ -108,7 +108,7 @@ describe('at once', () => {
   });
 
   test('one whose client is gone before its turn is not worked on', async () => {
-    const batches = new Batches();
+    const batches = new BatchLimiter();
     const holding = Array.from({ length: limits.batchesPerTenantMax }, response);
     for (const one of holding) await batches.run('t', one, async () => 1);
     const gone = response();
@@ -123,13 +123,13 @@ describe('at once', () => {
     expect(limits.batchAnswerTakenMsMax).toBeGreaterThan(limits.isolatedTimeoutMs);
     const slow = response();
     const closed = new Promise((resolve) => slow.once('close', resolve));
-    await new Batches(1).run('t', slow, async () => 1);
+    await new BatchLimiter(1).run('t', slow, async () => 1);
     await closed;
     expect(slow.destroyed).toBe(true);
   });
 
   test('what fails gives up its place', async () => {
-    const batches = new Batches();
+    const batches = new BatchLimiter();
     for (let n = 0; n < limits.batchesPerTenantMax + limits.batchesWaitingPerTenantMax + 1; n++) {
       const one = response();
       await expect(batches.run('t', one, () => Promise.reject(new Error('no')))).rejects.toThrow('no');

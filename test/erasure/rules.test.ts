@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { withoutPerson } from '../../server/audit/rules.ts';
 import { withStandIns } from '../../server/authz/erased-texts.ts';
-import { replaceTexts, type StandIn, textsOf } from '../../server/pseudonyms/index.ts';
+import { type Replacement, replaceTexts, textsOf } from '../../server/pseudonyms/index.ts';
 
 describe('texts of a decision', () => {
-  const standIn = (text: string, type: string | undefined) =>
+  const replacementOf = (text: string, type: string | undefined) =>
     text === 'alice' && (type === undefined || type === 'user') ? 'erased:x' : undefined;
 
   test.each([
@@ -21,7 +21,7 @@ describe('texts of a decision', () => {
       { a: { b: [{ c: 'erased:x' }] }, type: 'car' },
     ],
   ])('%j is replaced', (value, expected) => {
-    expect(replaceTexts(value, standIn)).toEqual(expected);
+    expect(replaceTexts(value, replacementOf)).toEqual(expected);
   });
 
   test.each([
@@ -30,7 +30,7 @@ describe('texts of a decision', () => {
     ['alice '],
     [null],
   ])('%j is the same object', (value) => {
-    expect(replaceTexts(value, standIn)).toBe(value);
+    expect(replaceTexts(value, replacementOf)).toBe(value);
   });
 
   test('are names and values, and no more than asked for', () => {
@@ -41,7 +41,7 @@ describe('texts of a decision', () => {
 });
 
 describe('an audit entry', () => {
-  const person = { type: 'user', id: 'alice', standIn: 'erased:x' };
+  const person = { type: 'user', id: 'alice', replacementOf: 'erased:x' };
   const entry = (object_name: string, actor: unknown = 'cli', detail: unknown = null) => ({
     actor,
     object_name,
@@ -74,7 +74,7 @@ describe('an audit entry', () => {
 
 describe('ids that are words of the service', () => {
   const erased =
-    (...ids: string[]): StandIn =>
+    (...ids: string[]): Replacement =>
     (text) =>
       ids.includes(text) ? `erased:${text}` : undefined;
   const record = {
@@ -101,7 +101,7 @@ describe('ids that are words of the service', () => {
 
   test('leave the role in an audit entry', () => {
     const entry = { actor: 'member:a@b.c', object_name: 'x', detail: { role: 'security-admin', id: 'security-admin' } };
-    const person = { type: 'user', id: 'security-admin', standIn: 'erased:x' };
+    const person = { type: 'user', id: 'security-admin', replacementOf: 'erased:x' };
     expect(withoutPerson(entry, person).detail).toEqual({ role: 'security-admin', id: 'erased:x' });
   });
 });

@@ -3,11 +3,11 @@
  * client has read them.
  */
 import type { ServerResponse } from 'node:http';
-import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
+import { KeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
 import { authzProblem } from './problems.ts';
 
-export class Batches {
+export class BatchLimiter {
   readonly #semaphore = new KeyedSemaphore(limits.batchesPerTenantMax);
   readonly #takenMsMax: number;
 
