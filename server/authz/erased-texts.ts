@@ -5,7 +5,7 @@ import type { DecisionRecord } from './store.ts';
 type Texts = Pick<DecisionRecord, 'request' | 'answer'>;
 
 /** The texts with what stands for ids in them; the same object when none is replaced. Action, outcome, types and names of members stay. */
-export function withStandIns(texts: Texts, replacementOf: Replacement): Texts {
+export function withReplacements(texts: Texts, replacementOf: Replacement): Texts {
   const plain = <T>(value: T) => replaceTexts(value, replacementOf);
   const request = changed(texts.request, (name, value) => {
     if (name === 'subject' || name === 'resource') return entity(value as Record<string, unknown>, replacementOf);

@@ -10,7 +10,7 @@ import {
   endErasing,
   lockProgress,
   type Progress,
-  STAND_IN,
+  REPLACEMENT_PREFIX,
   tagOf,
   writeProgress,
 } from '../pseudonyms/index.ts';
@@ -58,11 +58,11 @@ export async function eraseActor(
   const until = services.clock.monotonic() + forMs;
   const { type, id } = wanted;
   const tag = tagOf(services.encrypter, tenant, id);
-  const replacementOf = STAND_IN + tag;
-  const beginning = { tenant, by, key: { tag, type }, contacts, replacementOf };
+  const replacement = REPLACEMENT_PREFIX + tag;
+  const beginning = { tenant, by, key: { tag, type }, contacts, replacement };
   const isUser = (await goOn(services, beginning)).result ?? (await begin(services, beginning)).result;
-  const erasure = { person: { tenant, type, id, isUser, replacementOf }, key: { tag, type }, by };
-  const kept = [...services.rooms.flatMap((room) => room.keeps), ...keptBeside(replacementOf)];
+  const erasure = { person: { tenant, type, id, isUser, replacement }, key: { tag, type }, by };
+  const kept = [...services.rooms.flatMap((room) => room.keeps), ...keptBeside(replacement)];
   let removed: Removed = {};
   for (;;) {
     const { result, revision } = await eraseSome(services, erasure);
@@ -77,7 +77,7 @@ type Beginning = {
   by: Eraser;
   key: { tag: string; type: string };
   contacts: readonly string[];
-  replacementOf: string;
+  replacement: string;
 };
 
 /** @returns whether the actor is a user, when its erasing is under way with these addresses; others write meanwhile */
@@ -97,7 +97,7 @@ function goOn(
 /** After it, nothing is written about the person, and questions about it are recorded with the digest. */
 function begin(
   services: ErasureServices,
-  { tenant, by, key, contacts, replacementOf }: Beginning,
+  { tenant, by, key, contacts, replacement }: Beginning,
 ): Promise<RecordWritten<boolean>> {
   return write(services, { tenant }, { locks: 'erasing' }, async (unit) => {
     const { tx } = unit;
@@ -117,7 +117,7 @@ function begin(
     const progress = { step: 0, removed: before?.removed ?? {}, contacts: encrypted };
     const contactTags = all.map((contact) => tagOf(services.encrypter, tenant, contact));
     await beginErasing(tx, tenant, { ...key, isUser, now: unit.nowText, progress, contactTags });
-    unit.register([entryOf(by, replacementOf, 'begun', unit.now)]);
+    unit.register([entryOf(by, replacement, 'begun', unit.now)]);
     return isUser;
   });
 }
@@ -150,12 +150,12 @@ async function checkActorType(tx: Transaction, tenant: string, type: string): Pr
 
 function entryOf(
   { actor, clientId, requestId }: Eraser,
-  replacementOf: string,
+  replacement: string,
   outcome: 'begun' | 'erased',
   time: number,
 ) {
   const client = clientId === undefined ? {} : { clientId };
-  return { type: 'erased' as const, actor, ...client, userId: replacementOf, outcome, requestId, time };
+  return { type: 'erased' as const, actor, ...client, userId: replacement, outcome, requestId, time };
 }
 
 /** One portion, counted in the transaction that erases it. @returns no `removed` where another call has ended the erasure */
@@ -194,11 +194,11 @@ function eraseSome(
 
 function recordEnd(
   unit: AuditedUnit,
-  { person: { type, replacementOf }, by }: Pick<Erasure, 'person' | 'by'>,
+  { person: { type, replacement }, by }: Pick<Erasure, 'person' | 'by'>,
   removed: Removed,
 ): void {
-  unit.register([entryOf(by, replacementOf, 'erased', unit.now)]);
-  unit.audit({ action: 'erase', kind: 'actor', name: `${type}/${replacementOf}`, detail: removed });
+  unit.register([entryOf(by, replacement, 'erased', unit.now)]);
+  unit.audit({ action: 'erase', kind: 'actor', name: `${type}/${replacement}`, detail: removed });
 }
 
 function added(one: Removed, other: Removed): Removed {

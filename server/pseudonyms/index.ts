@@ -17,8 +17,8 @@ export {
   lockErasingShared,
   lockLogErasingShared,
   lockProgress,
+  REPLACEMENT_PREFIX,
   readErased,
-  STAND_IN,
   tenantsWithErased,
   writeProgress,
 } from './store.ts';

@@ -378,7 +378,7 @@ describe('a key', () => {
   });
 
   const erika = (tenant: string) => ({
-    ...{ tenant, type: 'user', id: 'erika', isUser: true, contacts: [], replacementOf: 'erased:x' },
+    ...{ tenant, type: 'user', id: 'erika', isUser: true, contacts: [], replacement: 'erased:x' },
   });
 
   test.each([
