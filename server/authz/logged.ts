@@ -15,7 +15,7 @@ import { type DecisionRow, readDecision } from './store.ts';
 export type LoggedServices = ReplayServices & { explainer: Explainer };
 
 /** Members of the two answers that are not the same. */
-export type Difference = { member: 'outcome' | 'reason' | 'obligations'; recorded?: unknown; now?: unknown };
+type Difference = { member: 'outcome' | 'reason' | 'obligations'; recorded?: unknown; now?: unknown };
 
 export type ExplainedDecision = {
   row: DecisionRow;

@@ -23,7 +23,7 @@ import type { ReplayServices } from './replay.ts';
 import { registerReplay } from './replay-routes.ts';
 import { AuthorizationRequest, AuthorizationResponse, answerText, BatchRequest } from './schema.ts';
 
-export type AuthzRouteServices = ReplayServices &
+type AuthzRouteServices = ReplayServices &
   DecisionRouteServices & {
     explainer: Explainer;
     batches: BatchLimiter;

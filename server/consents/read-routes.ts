@@ -1,4 +1,4 @@
-/** M/consents, reading: what a user is asked, what was given, and receipts. */
+/** /{tenant}/consents, reading: what a user is asked, what was given, and receipts. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';

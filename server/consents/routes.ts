@@ -1,4 +1,4 @@
-/** M/consents: giving and revoking, and what tenants do for their users. */
+/** /{tenant}/consents: giving and revoking, and what tenants do for their users. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { type App, type CountMore, TenantParams } from '../http/fastify.ts';
@@ -19,7 +19,7 @@ import {
   UserConsentView,
 } from './schema.ts';
 
-export type ConsentRouteServices = ConsentServices & ReceiptServices & { batchWriter: ConsentBatchWriter };
+type ConsentRouteServices = ConsentServices & ReceiptServices & { batchWriter: ConsentBatchWriter };
 
 /** @param countMore counts the further items of a batch as requests of their own */
 export function registerConsentRoutes(app: App, services: ConsentRouteServices, countMore: CountMore): void {

@@ -1,6 +1,6 @@
 /**
  * Which document of a consent definition concerns a user at an instant, and whether what the user gave suffices
- * ("Consents" in the API's design). Pure: decisions, answers and the tests' table all come here.
+ * (docs/consents.md). Pure: decisions, answers and the tests' table all come here.
  */
 import { addPeriod, type Period } from '../core/periods.ts';
 

@@ -14,7 +14,7 @@ export function languageFor(definition: Definition, asked: string, now: number):
 }
 
 /** The languages in which something is active, in byte order. */
-export function activeLanguages({ versions }: Definition, now: number): string[] {
+function activeLanguages({ versions }: Definition, now: number): string[] {
   const languages = new Set<string>();
   for (const version of versions) {
     if (hasEnded(version, now)) continue;

@@ -35,7 +35,7 @@ import type {
 
 type ManifestVersion = ConsentDefinitionSpec['versions'][number];
 type ManifestDocument = ManifestVersion['documents'][number];
-export type Context = { tenant: TenantSpec; now: number };
+type Context = { tenant: TenantSpec; now: number };
 
 /**
  * The definition as it is to be.

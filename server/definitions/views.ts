@@ -32,6 +32,6 @@ export function shownDocument(
 }
 
 /** A content as it is sent, and taken. */
-export function writtenContent({ title, mediaType, url, digest }: Content, body: string | undefined) {
+function writtenContent({ title, mediaType, url, digest }: Content, body: string | undefined) {
   return { title, mediaType, ...(body && { body }), ...(url && { url }), ...(digest && { digest }) };
 }

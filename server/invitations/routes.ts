@@ -1,4 +1,4 @@
-/** M/sharing/invitations for the inviting side. Users are authorized by the tenant's own policies. */
+/** /{tenant}/sharing/invitations for the inviting side. Users are authorized by the tenant's own policies. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { UUID } from '../core/uuid.ts';

@@ -14,7 +14,7 @@ import { chained, genesis, leafOf } from './digest.ts';
 import { insertCheckpoint, moveEntries, readHead, readUnsealed, tenantsToSeal, tryLock } from './store.ts';
 import { removeStray } from './tenant-store.ts';
 
-export type SealServices = { database: Database; encrypter: Encrypter; clock: Clock; observe: Observe };
+type SealServices = { database: Database; encrypter: Encrypter; clock: Clock; observe: Observe };
 
 const PAUSE_MS = 500;
 /**

@@ -1,4 +1,4 @@
-/** The Config API of policies, as the specification shows it and api.md completes it. */
+/** The Config API of policies. */
 import { Type } from 'typebox';
 import { DataSubjects } from '../../crds/data-subjects.ts';
 import { shownName } from '../core/auth/mask.ts';

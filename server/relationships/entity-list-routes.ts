@@ -1,4 +1,4 @@
-/** M/actors/{type} and M/resources/{type}: the registered actors and resources of a type, page by page. */
+/** /{tenant}/actors/{type} and /{tenant}/resources/{type}: the registered actors and resources of a type, page by page. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { type App, plainJson } from '../http/fastify.ts';

@@ -1,4 +1,4 @@
-/** M/actors/{type}/{id} and M/resources/{type}/{id}: written by back ends only, so that users cannot change their own attributes. */
+/** /{tenant}/actors/{type}/{id} and /{tenant}/resources/{type}/{id}: written by back ends only, so that users cannot change their own attributes. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';

@@ -1,4 +1,4 @@
-/** M/actors, M/resources and their relationships. Users are authorized by the tenant's own policies. */
+/** /{tenant}/actors, /{tenant}/resources and their relationships. Users are authorized by the tenant's own policies. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import type { App } from '../http/fastify.ts';

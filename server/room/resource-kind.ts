@@ -16,7 +16,7 @@ export type FoundResource = { owner: Owner; revision: number };
 export type KindCondition = { type: string; status: 'True' | 'False'; reason: string; message: string };
 
 /** A manifest of the same kind and tenant that may be written together with one that names it. */
-export type PeerManifest<Of> = { writer: Writer; manifest: Of };
+type PeerManifest<Of> = { writer: Writer; manifest: Of };
 
 export type PutOptions<Of> = {
   /** Whether this generation has not been accepted yet, so that its tests run. */

@@ -28,7 +28,7 @@ type SnapshotOptions = {
 };
 
 /** A channel of Postgres that a room listens to, on the connection that the snapshots listen on. */
-export type Subscription = {
+type Subscription = {
   channel: string;
   received: (payload: string) => void;
   /** Notifications may have been missed. */

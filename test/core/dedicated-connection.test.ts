@@ -15,15 +15,21 @@ const upstream = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : {
 async function proxied(pass: (chunk: Buffer, from: 'client' | 'server', connection: number) => Buffer | undefined) {
   const sockets: Socket[] = [];
   let connections = 0;
-  const proxy = createServer((client) => {
+  const proxy = createServer({ allowHalfOpen: true }, (client) => {
     const connection = connections++;
-    const server = connect(upstream as { path: string });
+    const server = connect({ ...(upstream as { path: string }), allowHalfOpen: true });
     sockets.push(client, server);
     const forward = (from: Socket, to: Socket, name: 'client' | 'server') =>
       from.on('data', (chunk) => {
         const passed = pass(chunk, name, connection);
         if (passed !== undefined) to.write(passed);
       });
+    const forwardEnd = (from: Socket, to: Socket, name: 'client' | 'server') =>
+      from.on('end', () => {
+        if (pass(nothing, name, connection) !== undefined) to.end();
+      });
+    forwardEnd(client, server, 'client');
+    forwardEnd(server, client, 'server');
     forward(client, server, 'client');
     forward(server, client, 'server');
     for (const one of [client, server]) one.on('error', () => {});
@@ -37,6 +43,7 @@ async function proxied(pass: (chunk: Buffer, from: 'client' | 'server', connecti
   return `postgres://${user}:${encodeURIComponent(password as string)}@127.0.0.1:${at}/${database}`;
 }
 
+const nothing = Buffer.alloc(0);
 const QUERY = 'Q'.charCodeAt(0);
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 

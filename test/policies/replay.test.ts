@@ -1,4 +1,4 @@
-/** POST C/policies/{p}/replay: a draft answers the logged decisions of its policy, and what would change is counted and shown. */
+/** POST /tenants/{tenant}/policies/{p}/replay: a draft answers the logged decisions of its policy, and what would change is counted and shown. */
 import { describe, expect, test } from 'vitest';
 import { replay as replayed } from '../../server/authz/replay.ts';
 import { Tally } from '../../server/authz/tally.ts';

@@ -121,7 +121,7 @@ test('Postgres goes and comes back under load', async () => {
   await vi.waitFor(async () => expect(said(await ask('steady'))).toBe('503 stale'), { timeout: 15_000 });
   expect(said(await put('w0', -1))).toBe('503 stale');
   expect(services.snapshots.isFresh()).toBe(false);
-  expect([...working.decisions].sort()).toEqual(['200', '503 stale']);
+  await vi.waitFor(() => expect([...working.decisions].sort()).toEqual(['200', '503 stale']), { timeout: 10_000 });
   expect([...working.writes].every((one) => one.startsWith('503 '))).toBe(true);
 
   postgres = await startPostgres(directory);

@@ -29,13 +29,13 @@ export type OutboundOptions = {
 /** @param tenant on whose behalf: names are looked up for tenants in turn */
 type RequestBounds = { tenant: string; maxBytes: number; timeoutMs: number };
 
-export type OutboundRequest = {
+type OutboundRequest = {
   /** @default GET */
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS';
   headers?: Readonly<Record<string, string>>;
   body?: string | Buffer;
 };
-export type OutboundAnswer = {
+type OutboundAnswer = {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Buffer;
