@@ -1,7 +1,7 @@
 /**
- * One process at a time has a data directory. A process claims it with a file whose name is its own and never
- * used again, and has it when it then sees nobody else's claim: of two that claim at once, at least the later look sees the
- * other. The claim of a process that is gone is removed by its name, which can hit no other; one lock file for all cannot
+ * One process at a time has a data directory. A process writes a lock file whose name is its own and never
+ * used again, and has it when it then sees nobody else's: of two that write at once, at least the later look sees the
+ * other. The lock file of a process that is gone is removed by its name, which can hit no other; one lock file for all cannot
  * be taken from the dead that safely (two processes both held it in 17 of 60 rounds).
  */
 import { randomInt, randomUUID } from 'node:crypto';
@@ -12,16 +12,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Two processes want one data directory; the message says which one has it. */
 export class InUse extends Error {}
 
-const CLAIM = /^accord\.(\d+)\.[0-9a-f-]{36}\.lock$/;
+const LOCK_FILE = /^accord\.(\d+)\.[0-9a-f-]{36}\.lock$/;
 // Two that start at once may both step back: they try again, each after another while.
 const ATTEMPTS = 10;
 const PAUSE_MS_MAX = 40;
 
-/** What this process claims: a claim with its number that is not among them is of an earlier process with that number. */
+/** Lock files of this process: one with its number that is not among them is of an earlier process with that number. */
 const own = new Set<string>();
 
 /**
- * Takes the directory for this process; the claim of a process that is gone does not count.
+ * Takes the directory for this process; the lock file of a process that is gone does not count.
  * @returns gives it back
  * @throws InUse
  */
@@ -29,16 +29,16 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
   const at = resolve(directory);
   await mkdir(at, { recursive: true, mode: 0o755 });
   for (let attempt = 1; ; attempt++) {
-    const claim = join(at, `accord.${process.pid}.${randomUUID()}.lock`);
+    const file = join(at, `accord.${process.pid}.${randomUUID()}.lock`);
     const release = async () => {
-      await rm(claim, { force: true });
-      own.delete(claim);
+      await rm(file, { force: true });
+      own.delete(file);
     };
-    own.add(claim);
+    own.add(file);
     let holder: number | undefined;
     try {
-      await writeFile(claim, '', { flag: 'wx' });
-      holder = await holderBeside(at, claim);
+      await writeFile(file, '', { flag: 'wx' });
+      holder = await holderBeside(at, file);
     } catch (error) {
       await release();
       throw error;
@@ -66,12 +66,12 @@ async function told(directory: string, release: () => Promise<void>): Promise<()
   };
 }
 
-/** The process behind another claim that counts; those that do not are removed. */
-async function holderBeside(directory: string, claim: string): Promise<number | undefined> {
+/** The process behind another lock file that counts; those that do not are removed. */
+async function holderBeside(directory: string, file: string): Promise<number | undefined> {
   for (const name of await readdir(directory)) {
-    const pid = Number(CLAIM.exec(name)?.[1]);
+    const pid = Number(LOCK_FILE.exec(name)?.[1]);
     const other = join(directory, name);
-    if (Number.isNaN(pid) || other === claim) continue;
+    if (Number.isNaN(pid) || other === file) continue;
     if (pid === process.pid ? own.has(other) : await isAccord(pid)) return pid;
     await rm(other, { force: true });
   }

@@ -12,7 +12,7 @@ import {
   type InvitationFiles,
   kindNames,
   type Leadership,
-  leadByLock,
+  LockLeadership,
   type Operator,
   type OperatorMetrics,
   type OperatorOptions,
@@ -97,7 +97,7 @@ type Parts = {
 /** @throws UsageError when the kubeconfig cannot be used */
 export async function startOperation(choice: Choice, options: OperationOptions): Promise<Operation> {
   const { services, metrics, onStatus, onProblems, onWaiting, onInvitation: written } = options;
-  const parts = choice.kind === 'files' ? filesParts(choice, services) : await kubernetesParts(choice, options);
+  const parts = choice.kind === 'files' ? await filesParts(choice, services) : await kubernetesParts(choice, options);
   const { source, lead, writing } = parts;
   const operator = startOperator({
     ...{ source, lead, services: writing, database: writing.database },
@@ -131,13 +131,18 @@ export async function startOperation(choice: Choice, options: OperationOptions):
   };
 }
 
-function filesParts({ manifests, statusDirectory }: Extract<Choice, { kind: 'files' }>, services: Services): Parts {
+async function filesParts(
+  { manifests, statusDirectory }: Extract<Choice, { kind: 'files' }>,
+  services: Services,
+): Promise<Parts> {
   const { database, clock, observe } = services;
+  const lock = new LockLeadership({ database, source: 'files', observe });
   return {
     source: new FileSource({ directory: manifests, statusDirectory, clock, observe }),
     place: relative(process.cwd(), manifests) || '.',
-    lead: leadByLock({ database, source: 'files', observe }),
-    writing: services,
+    lead: lock.lead,
+    // A refusal needs no answer: the lock's own connection tells that it is lost.
+    writing: await services.fenced({ term: () => lock.term(), refused: () => {} }),
     trouble: () => undefined,
     isLive: () => true,
     close: async () => {},

@@ -36,8 +36,8 @@ const EndOfLife = strictObject(
 );
 
 /** What a body may be, and what a url may name besides. */
-export const bodyMediaTypes = ['text/plain', 'text/html'] as const;
-export const contentMediaTypes = [...bodyMediaTypes, 'application/pdf'] as const;
+const bodyMediaTypes = ['text/plain', 'text/html'] as const;
+const contentMediaTypes = [...bodyMediaTypes, 'application/pdf'] as const;
 
 /** The Config API takes the same. */
 export const ConsentContent = strictObject(

@@ -11,7 +11,7 @@ export interface ManifestError {
 }
 
 /** What a refusal says of the refused value. A manifest has no secrets; a request may, so only the type is told, or nothing. */
-export type Tells = 'value' | 'type' | 'nothing';
+type Tells = 'value' | 'type' | 'nothing';
 
 /**
  * @param prefix where the checked value stands in the manifest

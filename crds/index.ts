@@ -1,5 +1,5 @@
 /**
- * The custom resources of the group accord.dev: one schema a kind, from which the CustomResourceDefinitions in generated/,
+ * The custom resources of the group accord.dev: one schema a kind, from which the CustomResourceDefinitions beside this file,
  * the reference and the checks of manifests without a cluster all come. Imports nothing of ours.
  */
 export type { ActorTypeSpec, Attribute } from './actor-type.ts';

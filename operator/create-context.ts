@@ -43,7 +43,7 @@ export function createContext(options: OperatorOptions, { work, failed, woken }:
   const queue = new Queue({
     ...{ work, failed, timers, random: Math.random, concurrency: options.concurrency ?? CONCURRENCY },
     groupOf: (key) => turnOf({ source, records }, key),
-    backoffMs: options.retryMs ?? { min: limits.reconcileRetryMsMin, max: limits.reconcileRetryMsMax },
+    backoff: options.retry ?? { minMs: limits.reconcileRetryMsMin, maxMs: limits.reconcileRetryMsMax },
     agedAfterMs: limits.reconcileAgedAfterMs,
   });
   const requeue = (keys: readonly Key[]) => {

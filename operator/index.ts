@@ -30,7 +30,7 @@ export { listTree, readManifests } from './files/tree.ts';
 export type { InvitationFiles } from './initial-admins.ts';
 export { kindNames } from './kinds/index.ts';
 export type { Leadership } from './leadership.ts';
-export { leadByLock } from './lock.ts';
+export { LockLeadership } from './lock.ts';
 export { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 export { refusalOf } from './reasons.ts';
 export type { OperatorServices } from './services.ts';
@@ -56,7 +56,7 @@ export type OperatorOptions = {
   onWaiting?: (message: string) => void;
   concurrency?: number;
   /** Between two tries of what failed, growing. */
-  retryMs?: { min: number; max: number };
+  retry?: { minMs: number; maxMs: number };
   resyncMs?: number;
   /** A key was looked at: for how long, and how it went. */
   onWorked?: (result: Worked, ms: number) => void;

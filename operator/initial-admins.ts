@@ -6,6 +6,7 @@
 
 import { createHash } from 'node:crypto';
 import type { TenantSpec } from '../crds/index.ts';
+import { delayMsAfter } from '../server/core/backoff.ts';
 import { limits } from '../server/core/limits.ts';
 import {
   createMemberInvitationLink,
@@ -36,6 +37,8 @@ const SUPPORT_ADDRESS = 'support-desk@localhost';
 const labels = { 'app.kubernetes.io/managed-by': 'accord' };
 
 const DELIVERED = 'InvitationsDelivered';
+
+const RETRY = { minMs: limits.reconcileRetryMsMax, maxMs: 32 * limits.reconcileRetryMsMax };
 
 type InitialAdminsOptions = {
   source: Source;
@@ -102,7 +105,7 @@ export class InitialAdmins {
     if (failure === undefined) return undefined;
     const { source, retryIn } = this.#options;
     // Ever more seldom: where the operator has no right to Secrets, every Tenant comes here, and a resync looks again too.
-    retryIn(object.key, limits.reconcileRetryMsMax * 2 ** Math.min(tries, 5));
+    retryIn(object.key, delayMsAfter(tries + 1, RETRY));
     if (failure !== before?.failure) {
       const target = { ...object, generation: object.generation ?? 1 };
       source.event(target, 'Warning', 'InvitationsWriteFailed', failure);

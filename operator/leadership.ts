@@ -1,6 +1,7 @@
 /**
  * What leading is to the operator: at most one of those who follow a source writes what it says. How one comes to lead
- * differs: a lock in the database for files (lock.ts), a Lease and a fenced term for Kubernetes (kubernetes/lease.ts).
+ * differs: a lock in the database for files (lock.ts), a Lease for Kubernetes (kubernetes/lease.ts). With either, writes are
+ * bound to a term in Postgres (terms.ts).
  */
 
 export type LeadershipCallbacks = {

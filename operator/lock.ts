@@ -1,16 +1,22 @@
 /**
  * One operator of a source works on a database: it holds a session-level advisory lock on a connection of its own. When
- * the connection is lost so is the lock, and with it the right to write, until it is held again.
+ * the connection is lost so is the lock, and another operator may have it before this one notices. So each time that the lock
+ * is held is one term in Postgres (terms.ts), and what is written under an earlier term is refused there.
  */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Database } from '../server/core/db/database.ts';
+import { DedicatedConnection } from '../server/core/db/dedicated-connection.ts';
+import type { Term } from '../server/core/db/fence.ts';
 import type { Observe } from '../server/core/observe.ts';
 import type { Leadership, LeadershipCallbacks } from './leadership.ts';
-import { askAlive, tryLock } from './store.ts';
+import { tryLock } from './store.ts';
+import { acquireTerm, nextEpoch } from './terms.ts';
 
 type LockOptions = {
-  database: Pick<Database, 'client'>;
+  /** Where terms are acquired; not the fenced view. */
+  database: Database;
   source: string;
   observe: Observe;
   /** Between two tries. */
@@ -20,14 +26,22 @@ type LockOptions = {
 
 const RETRY_MS = 1000;
 const HEARTBEAT_MS = 5000;
+/** Whoever has the lock may write: nothing else tells apart those who follow a directory. */
+const anyCluster = { cluster: '', adopt: true };
 
-type Holding = Required<LockOptions> & LeadershipCallbacks;
+export class LockLeadership {
+  readonly #options: Required<LockOptions>;
+  readonly #holder = `${hostname()}_${randomUUID()}`;
+  #term: Term | undefined;
 
-/** Leads while it holds the lock. */
-export function leadByLock(options: LockOptions): Leadership {
-  return (callbacks) => {
+  constructor(options: LockOptions) {
+    this.#options = { retryMs: RETRY_MS, heartbeatMs: HEARTBEAT_MS, ...options };
+  }
+
+  /** Leads while it holds the lock. */
+  readonly lead: Leadership = (callbacks) => {
     const abort = new AbortController();
-    const running = run({ retryMs: RETRY_MS, heartbeatMs: HEARTBEAT_MS, ...options, ...callbacks }, abort.signal);
+    const running = this.#run(callbacks, abort.signal);
     return {
       async close() {
         abort.abort();
@@ -35,50 +49,49 @@ export function leadByLock(options: LockOptions): Leadership {
       },
     };
   };
-}
 
-async function run(options: Holding, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const client = options.database.client();
-    const lost = Promise.withResolvers<never>();
-    lost.promise.catch(() => {});
-    client.on('error', lost.reject);
-    client.on('end', () => lost.reject(new Error('the connection that holds the operator lock ended')));
-    try {
-      await Promise.race([client.connect(), lost.promise]);
-      await acquire(client, options, signal, lost.promise);
-      await Promise.race([options.held(), lost.promise]);
-      await keep(client, options, signal, lost.promise);
-    } catch (error) {
-      if (!signal.aborted) options.observe({ kind: 'background_failed', task: 'operator lock', error });
-    } finally {
-      options.lost();
-      await client.end().catch(() => {});
+  /** The term to write under. */
+  term(): Term | undefined {
+    return this.#term;
+  }
+
+  async #run(callbacks: LeadershipCallbacks, signal: AbortSignal): Promise<void> {
+    const { database, heartbeatMs, retryMs, observe } = this.#options;
+    while (!signal.aborted) {
+      const name = 'the connection that holds the operator lock';
+      const connection = new DedicatedConnection({ name, client: database.client(), heartbeatMs, signal });
+      try {
+        await connection.connect();
+        await this.#acquire(connection, callbacks, signal);
+        this.#term = await connection.whileAlive(this.#acquireTerm());
+        await connection.whileAlive(callbacks.held());
+        await connection.watch();
+      } catch (error) {
+        if (!signal.aborted) observe({ kind: 'background_failed', task: 'operator lock', error });
+      } finally {
+        this.#term = undefined;
+        callbacks.lost();
+        await connection.end();
+      }
+      await sleep(retryMs, undefined, { signal }).catch(() => {});
     }
-    await sleep(options.retryMs, undefined, { signal }).catch(() => {});
   }
-}
 
-async function acquire(client: pg.Client, options: Holding, signal: AbortSignal, lost: Promise<never>): Promise<void> {
-  let told = false;
-  for (;;) {
-    if (await Promise.race([tryLock(client, options.source), lost])) return;
-    if (!told)
-      options.waiting(`Another operator reconciles ${options.source} into this database; waiting until it stops.`);
-    told = true;
-    await sleep(options.retryMs, undefined, { signal });
+  async #acquire(connection: DedicatedConnection, callbacks: LeadershipCallbacks, signal: AbortSignal): Promise<void> {
+    const { source, retryMs } = this.#options;
+    let told = false;
+    for (;;) {
+      if (await connection.ask((client) => tryLock(client, source))) return;
+      if (!told) callbacks.waiting(`Another operator reconciles ${source} into this database; waiting until it stops.`);
+      told = true;
+      await connection.whileAlive(sleep(retryMs, undefined, { signal }));
+    }
   }
-}
 
-/** A half-open connection never errors by itself: ask, and give up when no answer comes. */
-async function keep(client: pg.Client, options: Holding, signal: AbortSignal, lost: Promise<never>): Promise<void> {
-  for (;;) {
-    await Promise.race([sleep(options.heartbeatMs, undefined, { signal }), lost]);
-    const silence = new AbortController();
-    const silent = sleep(options.heartbeatMs, undefined, { signal: silence.signal }).then(() => {
-      throw new Error('the connection that holds the operator lock is silent');
-    });
-    silent.catch(() => {});
-    await Promise.race([askAlive(client), silent, lost]).finally(() => silence.abort());
+  async #acquireTerm(): Promise<Term> {
+    const { database, source } = this.#options;
+    const epoch = await nextEpoch(database, source, anyCluster);
+    await acquireTerm(database, source, { epoch, holder: this.#holder, ...anyCluster });
+    return { source, epoch };
   }
 }

@@ -1,11 +1,9 @@
 /** What every source reads from a manifest in the same way: what it claims, its annotations, the digest of its spec. */
+
 import { createHash } from 'node:crypto';
+import { isObject } from '../crds/values.ts';
 
 export type Loose = Record<string, unknown>;
-
-export function isObject(value: unknown): value is Loose {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 // What stands in keys, in columns of text and in names of files.
 const LEGIBLE = /^[^/\p{C}]{1,253}$/u;

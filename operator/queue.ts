@@ -4,6 +4,7 @@
  * but what waits too long goes between.
  */
 
+import { delayMsAfter, jittered } from '../server/core/backoff.ts';
 import type { Clock } from '../server/core/clock.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -27,7 +28,7 @@ export type QueueOptions = {
   /** 0 to 1, for the jitter of retries. */
   random: () => number;
   concurrency: number;
-  backoffMs: { min: number; max: number };
+  backoff: { minMs: number; maxMs: number };
   /** A key of another priority that has waited this long may go before high ones, every fourth time each. */
   agedAfterMs: number;
 };
@@ -204,10 +205,10 @@ export class Queue {
   }
 
   #retryLater(key: string, error: unknown): void {
-    const { backoffMs, random, timers, failed } = this.#options;
+    const { backoff, random, timers, failed } = this.#options;
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
-    const delay = Math.min(backoffMs.max, backoffMs.min * 2 ** Math.min(failures - 1, 30)) * (0.5 + random() / 2);
+    const delay = jittered(delayMsAfter(failures, backoff), random());
     this.#cancelRetry(key);
     if (!this.#closed) {
       const cancel = timers.after(delay, () => {

@@ -79,8 +79,3 @@ export async function tryLock(client: pg.Client, source: string): Promise<boolea
   const { rows } = await client.query(text, [`accord.operator.${source}`]);
   return rows[0].locked === true;
 }
-
-/** Resolves when the connection of a session still answers. */
-export async function askAlive(client: pg.Client): Promise<void> {
-  await client.query('select 1');
-}

@@ -1,12 +1,12 @@
 /**
- * Claims a term: from the moment a claim is committed, nothing that began under an earlier term is written any
+ * Acquires a term: from the moment that this is committed, nothing that began under an earlier term is written any
  * more. An epoch only grows, also when the Lease it comes from is deleted, and a term belongs to one cluster.
  */
 import type { Database } from '../server/core/db/database.ts';
 import { limits } from '../server/core/limits.ts';
 import { endTransactions, lockTerms, readTerm, type TermRow, writeTerm } from './term-store.ts';
 
-type Claim = TermRow & {
+type TermRequest = TermRow & {
   /** Take over what another cluster's manifests own (--adopt-cluster). */
   adopt: boolean;
 };
@@ -22,17 +22,17 @@ export class OtherCluster extends Error {
   }
 }
 
-/** Somebody claimed this epoch or a later one. */
-export class LostClaim extends Error {}
+/** Somebody acquired this epoch or a later one. */
+export class TermTaken extends Error {}
 
 /**
- * The lowest epoch that may be claimed now.
+ * The lowest epoch that may be acquired now.
  * @throws OtherCluster
  */
 export async function nextEpoch(
   database: Database,
   source: string,
-  of: Pick<Claim, 'cluster' | 'adopt'>,
+  of: Pick<TermRequest, 'cluster' | 'adopt'>,
 ): Promise<number> {
   const stored = await database.system((tx) => readTerm(tx, source));
   if (stored !== undefined) assertCluster(stored, of);
@@ -41,34 +41,34 @@ export async function nextEpoch(
 
 /**
  * Makes the epoch the term of a source. Transactions of the term before end first: those that do not within
- * `limits.termClaimWaitMs` lose their connections.
- * @throws LostClaim, OtherCluster
+ * `limits.termAcquireWaitMs` lose their connections.
+ * @throws TermTaken, OtherCluster
  */
-export async function claimTerm(database: Database, source: string, claim: Claim): Promise<void> {
+export async function acquireTerm(database: Database, source: string, request: TermRequest): Promise<void> {
   try {
-    await claimOnce(database, source, claim);
+    await acquireOnce(database, source, request);
   } catch (error) {
     if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
     await database.system((tx) => endTransactions(tx, source));
-    await claimOnce(database, source, claim);
+    await acquireOnce(database, source, request);
   }
 }
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
-function claimOnce(database: Database, source: string, claim: Claim): Promise<void> {
-  const { epoch, holder, cluster } = claim;
+function acquireOnce(database: Database, source: string, request: TermRequest): Promise<void> {
+  const { epoch, holder, cluster } = request;
   return database.system(async (tx) => {
-    await lockTerms(tx, source, limits.termClaimWaitMs);
+    await lockTerms(tx, source, limits.termAcquireWaitMs);
     const stored = await readTerm(tx, source);
-    if (stored !== undefined) assertCluster(stored, claim);
+    if (stored !== undefined) assertCluster(stored, request);
     if (stored !== undefined && stored.epoch >= epoch) {
-      throw new LostClaim(`term ${epoch} over ${source} comes too late: ${stored.holder} has claimed ${stored.epoch}`);
+      throw new TermTaken(`term ${epoch} over ${source} comes too late: ${stored.holder} has acquired ${stored.epoch}`);
     }
     await writeTerm(tx, source, { epoch, holder, cluster });
   });
 }
 
-function assertCluster(stored: TermRow, { cluster, adopt }: Pick<Claim, 'cluster' | 'adopt'>): void {
+function assertCluster(stored: TermRow, { cluster, adopt }: Pick<TermRequest, 'cluster' | 'adopt'>): void {
   if (stored.cluster !== cluster && !adopt) throw new OtherCluster(stored.cluster, cluster);
 }

@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { limits } from './core/limits.ts';
 import type { Metrics } from './core/metrics.ts';
-import { boundConnections, connectionOptions } from './http/connections.ts';
+import { boundConnections, connectionOptions, endConnectionsOnClose } from './http/connections.ts';
 import { repeatedHeader } from './http/fastify.ts';
 import type { AnySnapshotPart, SnapshotFields, TenantSnapshot } from './room/tenant-snapshot.ts';
 import type { Snapshots } from './snapshot/index.ts';
@@ -31,6 +31,7 @@ type AdminOptions = {
 export function createAdmin(options: AdminOptions): FastifyInstance {
   const app = Fastify({ logger: false, ...connectionOptions() });
   boundConnections(app.server, limits.adminConnectionsMax, () => true);
+  endConnectionsOnClose(app);
   app.addHook('onRequest', (request, reply, done) => {
     if (repeatedHeader(request.raw.rawHeaders) === undefined) return done();
     void reply.status(400).send({ status: 'a header that must be unique was sent twice' });

@@ -15,7 +15,7 @@ import { isLoopback, isWithin, parseCidrs } from './core/outbound/addresses.ts';
 import { problem } from './core/problems.ts';
 import { type AccessServices, declareCaller, registerAccess } from './http/access.ts';
 import { readJsonBodies } from './http/body.ts';
-import { boundConnections, connectionOptions } from './http/connections.ts';
+import { boundConnections, connectionOptions, endConnectionsOnClose } from './http/connections.ts';
 import { addCors, registerPreflights } from './http/cors.ts';
 import { registerDocs } from './http/docs.ts';
 import { registerErrors, send } from './http/errors.ts';
@@ -68,6 +68,7 @@ export async function createApp(
 
   const proxies = parseCidrs(config.ACCORD_TRUST_PROXY);
   boundConnections(app.server, config.ACCORD_MAX_CONNECTIONS, (one) => isLoopback(one) || isWithin(one, proxies));
+  endConnectionsOnClose(app);
   app.setValidatorCompiler(createValidatorCompiler({ AuthorizationRequest }) as never);
   registerErrors(app, observe);
   const rates = config.ACCORD_RATE_LIMIT > 0 ? new RateLimit(config.ACCORD_RATE_LIMIT, services.clock) : undefined;
@@ -93,7 +94,7 @@ export async function createApp(
   registerAccess(app, { ...accessOf(services), rates });
   registerPreflights(app, services.snapshot.tenantOf);
   // Nothing here has a NUL in its name, and Postgres holds none: refused once, for every parameter of every route; and behind
-  // the door, because of a known caller the ledger has the attempt.
+  // access control, because of a known caller the ledger has the attempt.
   app.addHook('onRequest', (request, _reply, done) => {
     done(request.raw.url?.includes('%00') ? problem('invalid_request', { detail: NUL_IN_ADDRESS }) : undefined);
   });

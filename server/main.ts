@@ -10,7 +10,7 @@ import { ensurePartitions } from './core/db/partitions.ts';
 import { runTasks, type Task } from './room/tasks.ts';
 import type { Services } from './services.ts';
 
-export type ServerOptions = {
+type ServerOptions = {
   /** What keeps it from being ready besides, in sentences. */
   obstacles?: () => Promise<readonly string[]>;
   /** What the operator in this process waits for. */

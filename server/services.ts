@@ -33,7 +33,7 @@ export type Services = Ground &
 
 export type FencedServices = Pick<Services, 'database' | 'rooms' | 'use'>;
 
-export type ServiceOptions = {
+type ServiceOptions = {
   observe?: Observe;
   clock?: Clock;
   applicationName: string;

@@ -2,12 +2,14 @@
  * Reads the text of one file of manifests: several YAML or JSON documents, each identified, checked against crds/, and
  * every refusal with its line and column. Runs in a thread too, so it imports nothing of the rooms.
  */
+
 import { createHash } from 'node:crypto';
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
 import { apiVersion, checkManifest, definitionOf, group, kinds, wordsReadDifferently } from '../../crds/index.ts';
+import { isObject } from '../../crds/values.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { LooseManifest } from '../../server/room/resource-kind.ts';
-import { annotationsOf, digestOf, isLegible, isObject, type Loose } from '../manifest.ts';
+import { annotationsOf, digestOf, isLegible, type Loose } from '../manifest.ts';
 import { type KindName, keyOf, type SourceObject, type SourceProblem } from '../source.ts';
 import { locator, place, type Spots } from './places.ts';
 

@@ -1,5 +1,6 @@
+import { isObject } from '../../crds/values.ts';
 import type { LooseManifest, ResourceClaim } from '../../server/room/resource-kind.ts';
-import { isLegible, isObject, type Loose } from '../manifest.ts';
+import { isLegible, type Loose } from '../manifest.ts';
 import type { KindName } from '../source.ts';
 import { kindOf } from './index.ts';
 

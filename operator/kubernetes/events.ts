@@ -10,9 +10,9 @@ import { apiVersion } from '../../crds/index.ts';
 import type { Clock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observe } from '../../server/core/observe.ts';
+import { Throttle } from '../../server/core/token-bucket.ts';
 import type { StatusTarget } from '../source.ts';
 import type { KubernetesApi } from './api.ts';
-import { Bucket } from './throttle.ts';
 
 const PER_SECOND = 5;
 /** As the events of one object are, by the recorder of client-go. */
@@ -23,7 +23,7 @@ const TOLD_EVERY_MS = 60_000;
 /** The API server's bound is 1,024 bytes, and a character has at most four. */
 const MESSAGE_CHARS_MAX = 250;
 
-type Known = { bucket: Bucket; said: string; saidAt: number };
+type Known = { bucket: Throttle; said: string; saidAt: number };
 
 export class Events {
   /** How many were left out since the start. */
@@ -33,7 +33,7 @@ export class Events {
   readonly #api: KubernetesApi;
   readonly #clock: Clock;
   readonly #observe: Observe;
-  readonly #all: Bucket;
+  readonly #all: Throttle;
   readonly #objects = new LRUCache<string, Known>({ max: limits.kubernetesEventObjectsMax });
   #unreported = 0;
   #toldAt: number;
@@ -44,7 +44,7 @@ export class Events {
     this.#clock = clock;
     this.#observe = observe;
     const monotonic = () => clock.monotonic();
-    this.#all = new Bucket({ perSecond: PER_SECOND, burst: limits.kubernetesEventsBurstMax, monotonic });
+    this.#all = new Throttle({ perSecond: PER_SECOND, burst: limits.kubernetesEventsBurstMax, monotonic });
     this.#toldAt = clock.monotonic();
   }
 
@@ -74,7 +74,7 @@ export class Events {
   #isWorth({ uid }: StatusTarget, said: string): boolean {
     const now = this.#clock.monotonic();
     const monotonic = () => this.#clock.monotonic();
-    const bucket = () => new Bucket({ perSecond: OBJECT_PER_SECOND, burst: OBJECT_BURST, monotonic });
+    const bucket = () => new Throttle({ perSecond: OBJECT_PER_SECOND, burst: OBJECT_BURST, monotonic });
     const known = this.#objects.get(uid) ?? { bucket: bucket(), said: '', saidAt: 0 };
     if (known.said === said && now - known.saidAt < REPEATED_MS) return false;
     this.#objects.set(uid, { ...known, said, saidAt: now });

@@ -16,8 +16,8 @@ import {
   readLease,
   writeLease,
 } from './lease-object.ts';
+import { FINALIZER } from './object-cache.ts';
 import { durationMsOf } from './seen-lease.ts';
-import { FINALIZER } from './store.ts';
 
 type RemoveFinalizersOptions = LeasePlace & {
   api: Pick<KubernetesApi, 'request'>;

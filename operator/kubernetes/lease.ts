@@ -10,7 +10,7 @@ import type { StaleTerm, Term } from '../../server/core/db/fence.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observe } from '../../server/core/observe.ts';
 import type { Leadership, LeadershipCallbacks } from '../leadership.ts';
-import { claimTerm, LostClaim, nextEpoch, OtherCluster } from '../terms.ts';
+import { acquireTerm, nextEpoch, OtherCluster, TermTaken } from '../terms.ts';
 import { readClusterUid } from './cluster.ts';
 import { ApiError } from './errors.ts';
 import { Holding, LEASE_REQUEST_MS } from './lease-holding.ts';
@@ -28,7 +28,7 @@ import { SeenLease } from './seen-lease.ts';
 type LeaseOptions = LeasePlace & {
   /** Never used by another process, nor by a later life of this one. */
   identity: string;
-  /** Where terms are claimed; not the fenced view. */
+  /** Where terms are acquired; not the fenced view. */
   database: Database;
   source: string;
   /** Lead although the rows are of another cluster's manifests. */
@@ -126,14 +126,14 @@ export class LeaseLeadership {
     return new Holding({ place: this.#options, identity, clock, observe, lease, takenAt, lost });
   }
 
-  /** Claims the term of a holding and works until closed, or until the work cannot begin. */
+  /** Acquires the term of a holding and works until closed, or until the work cannot begin. */
   async #serve(holding: Holding, closing: AbortSignal): Promise<void> {
     const { database, source, identity, adopt } = this.#options;
     const { epoch } = holding;
     this.#holding = holding;
     try {
       const cluster = this.#cluster as string;
-      await claimTerm(database, source, { epoch, holder: identity, cluster, adopt });
+      await acquireTerm(database, source, { epoch, holder: identity, cluster, adopt });
       this.#term = { source, epoch };
       await untilAborted(this.#callbacks?.held(), closing);
       this.#trouble = undefined;
@@ -187,6 +187,6 @@ function describe(error: unknown): string {
   const { message } = error as Error;
   if (error instanceof ApiError) return `Waiting for the Kubernetes API server. ${message}`;
   if (error instanceof OtherCluster) return message;
-  if (error instanceof LostClaim) return `Another operator became the leader: ${message}`;
+  if (error instanceof TermTaken) return `Another operator became the leader: ${message}`;
   return `Waiting for the database: ${message}`;
 }

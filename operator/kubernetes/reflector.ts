@@ -3,11 +3,11 @@
  * begins where the last one got to; where that is not possible, a new list is compared with what is known.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { delayMsAfter, jittered } from '../../server/core/backoff.ts';
 import type { Clock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observe } from '../../server/core/observe.ts';
 import { ApiError, type KubernetesApi } from './api.ts';
-import { backoffMs } from './backoff.ts';
 import { LineDecoder } from './line-decoder.ts';
 import { isLater } from './versions.ts';
 
@@ -282,4 +282,10 @@ function pageOf({ kind, metadata, items }: List): { objects: RawObject[]; versio
 
 function between({ min, max }: { min: number; max: number }, random: number): number {
   return min + random * (max - min);
+}
+
+/** @param failures in a row, at least 1 @param random in [0, 1) */
+export function backoffMs(failures: number, random: number): number {
+  const { kubernetesRetryMsMin, kubernetesRetryMsMax: maxMs } = limits;
+  return Math.round(jittered(delayMsAfter(failures, { minMs: 2 * kubernetesRetryMsMin, maxMs }), random));
 }

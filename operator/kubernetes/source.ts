@@ -20,9 +20,9 @@ import type { KubernetesApi } from './api.ts';
 import { listPathOf, pluralOf } from './convert.ts';
 import { Events } from './events.ts';
 import { Namespaces } from './namespaces.ts';
+import { ObjectCache } from './object-cache.ts';
 import { Reflector, type ReflectorOptions } from './reflector.ts';
 import { Secrets } from './secrets.ts';
-import { Store } from './store.ts';
 import { Writes } from './writes.ts';
 
 export type KubernetesSourceOptions = {
@@ -41,7 +41,7 @@ export class KubernetesSource implements Source {
   readonly name = 'kubernetes';
   readonly secrets: SecretAccess;
   readonly #options: KubernetesSourceOptions;
-  readonly #store: Store;
+  readonly #store: ObjectCache;
   readonly #namespaces: Namespaces;
   readonly #reflectors = new Map<KindName | 'Namespace', Reflector>();
   readonly #writes: Writes;
@@ -56,7 +56,7 @@ export class KubernetesSource implements Source {
     const { api, clock, observe, random = Math.random, secretPollMs } = options;
     this.#options = options;
     const changed = (keys: readonly Key[]) => this.#handlers?.changed(keys);
-    this.#store = new Store(changed, observe);
+    this.#store = new ObjectCache(changed, observe);
     this.#namespaces = new Namespaces((names) => {
       // Before that nobody has looked at the objects with the labels in mind.
       if (!this.#started) return;

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observe } from '../../server/core/observe.ts';
+import { Throttle } from '../../server/core/token-bucket.ts';
 import type { ResourceStatus, SourceObject, StatusTarget } from '../source.ts';
 import { ApiError, type KubernetesApi } from './api.ts';
 import { pathOf, statusDigest } from './convert.ts';
+import { FINALIZER, type ObjectCache } from './object-cache.ts';
 import type { RawObject } from './reflector.ts';
-import { FINALIZER, type Store } from './store.ts';
-import { Bucket } from './throttle.ts';
 
 type Target = Pick<StatusTarget, 'key' | 'kind' | 'namespace' | 'name' | 'uid'>;
 
@@ -22,7 +22,7 @@ const CONFLICTS_MAX = 8;
 
 type WritesOptions = {
   api: KubernetesApi;
-  store: Store;
+  store: ObjectCache;
   /** Whether what is not stored of the kind is not there. */
   complete: (kind: Target['kind']) => boolean;
   clock: Clock;
@@ -31,12 +31,12 @@ type WritesOptions = {
 
 export class Writes {
   readonly #options: WritesOptions;
-  readonly #rate: Bucket;
+  readonly #rate: Throttle;
 
   constructor(options: WritesOptions) {
     this.#options = options;
     const perSecond = limits.kubernetesWritesPerSecondMax;
-    this.#rate = new Bucket({ perSecond, burst: perSecond, monotonic: () => options.clock.monotonic() });
+    this.#rate = new Throttle({ perSecond, burst: perSecond, monotonic: () => options.clock.monotonic() });
   }
 
   /** @throws {ApiError} when it cannot be written now; an object that is gone needs none */

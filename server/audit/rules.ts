@@ -1,9 +1,9 @@
 /** Taking a person's id out of an audit entry, pure. Entries name actors and resources as `type/id`, callers as `user:type:id`. */
 
-type Person = { type: string; id: string; standIn: string };
+type Person = { type: string; id: string; replacement: string };
 type Names = { actor: unknown; object_name: string; detail: unknown };
 
-/** The entry with the stand-in for the person's id; the same object when it does not name the person. */
+/** The entry with the replacement of the person's id; the same object when it does not name the person. */
 export function withoutPerson<T extends Names>(entry: T, person: Person): T {
   const actor = replaced(entry.actor, person);
   const object_name = nameWithout(entry.object_name, person);
@@ -13,8 +13,8 @@ export function withoutPerson<T extends Names>(entry: T, person: Person): T {
 }
 
 /** `user/alice`, or a relationship: `user/alice is_owner_of car/1`. */
-function nameWithout(name: string, { type, id, standIn }: Person): string {
-  const [named, instead] = [`${type}/${id}`, `${type}/${standIn}`];
+function nameWithout(name: string, { type, id, replacement }: Person): string {
+  const [named, instead] = [`${type}/${id}`, `${type}/${replacement}`];
   if (name === named) return instead;
   let other = name;
   if (other.startsWith(`${named} `)) other = instead + other.slice(named.length);
@@ -26,10 +26,10 @@ function nameWithout(name: string, { type, id, standIn }: Person): string {
 const words = new Set(['role', 'type', 'kind', 'action', 'source', 'outcome']);
 
 function replaced(value: unknown, person: Person): unknown {
-  const { type, id, standIn } = person;
+  const { type, id, replacement } = person;
   if (typeof value === 'string') {
-    if (value === id) return standIn;
-    return value === `user:${type}:${id}` ? `user:${type}:${standIn}` : nameWithout(value, person);
+    if (value === id) return replacement;
+    return value === `user:${type}:${id}` ? `user:${type}:${replacement}` : nameWithout(value, person);
   }
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, member]): [string, unknown] => [

@@ -6,7 +6,6 @@ import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { FairScheduler } from '../core/fair-scheduler.ts';
 import type { Observe } from '../core/observe.ts';
-import { Problem } from '../core/problems.ts';
 import {
   type Facts,
   type FactsSource,
@@ -142,10 +141,7 @@ export async function authorizeExplained(
   const { tenant, now } = question;
   const known = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
   if (known === undefined) return { answer: (await authorize(services, asked, request)).answer };
-  const source = await services.explainer.source(tenant, known.name).catch((error) => {
-    if (error instanceof Problem && error.code === 'policy_not_found') return undefined;
-    throw error;
-  });
+  const source = await services.explainer.source(tenant, known.name);
   if (source === undefined) {
     const gone = { answer: failed('policy_not_found') };
     return { answer: recordDecision(services, asked, question, undefined, gone, started).answer };

@@ -1,6 +1,8 @@
 /** The Config API's reading of the decision log: searching it, and explaining a decision of it. */
+
 import { Type } from 'typebox';
 import type { Encrypter } from '../core/encrypter.ts';
+import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { type App, memberOf, plainJson, TenantParams, tenantOf } from '../http/fastify.ts';
@@ -119,11 +121,6 @@ function filterOf(asked: Asked, masked: boolean): DecisionFilter {
     ...(subjectId === undefined ? {} : { subject: entity(subjectId, subjectType) }),
     ...(resourceId === undefined ? {} : { resource: entity(resourceId, resourceType) }),
   };
-}
-
-/** Postgres knows fewer offsets than RFC 3339. */
-function utc(text: string): string {
-  return new Date(text).toISOString();
 }
 
 type Reading = Parameters<typeof readErased>[0];

@@ -1,14 +1,14 @@
 /** Which texts of a decision's record may be a person's id, pure: the words of a request and of an answer never are. */
-import { replaceTexts, type StandIn } from '../pseudonyms/index.ts';
+import { type Replacement, replaceTexts } from '../pseudonyms/index.ts';
 import type { DecisionRecord } from './store.ts';
 
 type Texts = Pick<DecisionRecord, 'request' | 'answer'>;
 
 /** The texts with what stands for ids in them; the same object when none is replaced. Action, outcome, types and names of members stay. */
-export function withStandIns(texts: Texts, standIn: StandIn): Texts {
-  const plain = <T>(value: T) => replaceTexts(value, standIn);
+export function withReplacements(texts: Texts, replacementOf: Replacement): Texts {
+  const plain = <T>(value: T) => replaceTexts(value, replacementOf);
   const request = changed(texts.request, (name, value) => {
-    if (name === 'subject' || name === 'resource') return entity(value as Record<string, unknown>, standIn);
+    if (name === 'subject' || name === 'resource') return entity(value as Record<string, unknown>, replacementOf);
     return name === 'context' ? plain(value) : value;
   });
   const answer = changed(texts.answer, (name, value) => {
@@ -18,11 +18,11 @@ export function withStandIns(texts: Texts, standIn: StandIn): Texts {
   return request === texts.request && answer === texts.answer ? texts : { request, answer };
 }
 
-function entity(value: Record<string, unknown>, standIn: StandIn): Record<string, unknown> {
+function entity(value: Record<string, unknown>, replacementOf: Replacement): Record<string, unknown> {
   const type = typeof value.type === 'string' ? value.type : undefined;
   return changed(value, (name, member) => {
     if (name === 'type') return member;
-    return name === 'id' ? replaceTexts(member, standIn, type) : replaceTexts(member, standIn);
+    return name === 'id' ? replaceTexts(member, replacementOf, type) : replaceTexts(member, replacementOf);
   });
 }
 

@@ -7,16 +7,16 @@ import type { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
 import {
   lockLogErasingShared,
+  REPLACEMENT_PREFIX,
+  type Replacement,
   readErased,
-  STAND_IN,
-  type StandIn,
   type Tagger,
   tagOf,
   tenantsWithErased,
   textsOf,
 } from '../pseudonyms/index.ts';
 import { type Erasing, type RoomErasing, scanning } from '../room/erasing.ts';
-import { withStandIns } from './erased-texts.ts';
+import { withReplacements } from './erased-texts.ts';
 import { type DecisionRecord, deleteDecisions, type NamingRow, rewriteDecisions, scanDecisions } from './store.ts';
 
 /** @param scheduler others have theirs between the records of a portion */
@@ -38,7 +38,7 @@ export function erasingDecisions(scheduler: FairScheduler): RoomErasing {
         for (const { at, id, request, answer } of rows) {
           if (request === null || answer === null) continue;
           const texts = { request, answer };
-          const without = withStandIns(texts, standInsFor(person));
+          const without = withReplacements(texts, replacementsFor(person));
           if (without !== texts) others.push({ at, id, ...without });
           await pace();
         }
@@ -64,10 +64,10 @@ export function erasingDecisions(scheduler: FairScheduler): RoomErasing {
   };
 }
 
-function standInsFor({ id, type, contacts, standIn }: Erasing): StandIn {
+function replacementsFor({ id, type, contacts, replacement }: Erasing): Replacement {
   return (text, of) => {
-    if (text === id && (of === undefined || of === type)) return standIn;
-    return contacts.includes(text) ? STAND_IN : undefined;
+    if (text === id && (of === undefined || of === type)) return replacement;
+    return contacts.includes(text) ? REPLACEMENT_PREFIX : undefined;
   };
 }
 
@@ -97,21 +97,21 @@ export async function withoutErased(
   return bounded.map((record) => {
     const of = tags.get(record.tenant);
     if (of === undefined) return record;
-    const standIn: StandIn = (text, type) => {
+    const replacementOf: Replacement = (text, type) => {
       const tagged = of.get(text);
       if (tagged === undefined) return undefined;
       const found = erased.get(keyOf(tagged)) ?? [];
       const isId = found.some((one) => one.type !== null && (type === undefined || one.type === type));
-      if (isId) return STAND_IN + tagged.tag;
-      return found.some((one) => one.type === null) ? STAND_IN : undefined;
+      if (isId) return REPLACEMENT_PREFIX + tagged.tag;
+      return found.some((one) => one.type === null) ? REPLACEMENT_PREFIX : undefined;
     };
     const { caller } = record;
     const [, type, id] = CALLER.exec(caller) ?? [];
-    const name = id === undefined ? undefined : standIn(id, type);
+    const name = id === undefined ? undefined : replacementOf(id, type);
     return {
       ...record,
       caller: name === undefined ? caller : `user:${type}:${name}`,
-      ...withStandIns(record, standIn),
+      ...withReplacements(record, replacementOf),
     };
   });
 }

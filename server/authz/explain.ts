@@ -13,10 +13,10 @@ import { type Denial, type Facts, noFacts, type PolicyInput } from '../facts/ind
 import {
   type Artifacts,
   type Engine,
+  findPolicy,
   type PolicyGraph,
   type PolicyTest,
   type Run,
-  requirePolicy,
 } from '../policies/index.ts';
 import { type RelationshipsRead, relationshipsRead, type TracedSource, type WhyNot } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
@@ -69,9 +69,10 @@ export class Explainer {
     this.#services = services;
   }
 
-  /** The stored source of a policy. @throws Problem policy_not_found */
-  async source(tenant: string, name: string): Promise<StoredSource> {
-    const row = await this.#services.database.read(tenant, (tx) => requirePolicy(tx, tenant, name));
+  /** The stored source of a policy; undefined when there is none. */
+  async source(tenant: string, name: string): Promise<StoredSource | undefined> {
+    const row = await findPolicy(this.#services.database, tenant, name);
+    if (row === undefined) return undefined;
     const { number, effective_rego: effectiveRego, reads, graph, tests, data_subjects: dataSubjects } = row;
     return {
       ...{ name, number, effectiveRego, reads, tests: tests ?? [] },

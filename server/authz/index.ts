@@ -5,7 +5,7 @@
 export { type Asked, type AuthzServices, authorize, questionOf } from './actions.ts';
 export { type Ask, askingPolicies, type Govern, governedByPolicies } from './asking.ts';
 export { allowAll, authorizeAll } from './batch.ts';
-export { Batches } from './batches.ts';
+export { BatchLimiter } from './batch-limiter.ts';
 export { erasingDecisions } from './erasing.ts';
 export { Explainer } from './explain.ts';
 export { DecisionLog } from './log.ts';

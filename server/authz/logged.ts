@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { kindOfCaller } from '../core/auth/name.ts';
 import { inputFor, needsOfExplained } from '../facts/index.ts';
 import { type Answer, policyProblem, readRevision } from '../policies/index.ts';
-import { STAND_IN, textsOf } from '../pseudonyms/index.ts';
+import { REPLACEMENT_PREFIX, textsOf } from '../pseudonyms/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { denied } from './decide.ts';
 import { type Explainer, type Explanation, unevaluated } from './explain.ts';
@@ -15,7 +15,7 @@ import { type DecisionRow, readDecision } from './store.ts';
 export type LoggedServices = ReplayServices & { explainer: Explainer };
 
 /** Members of the two answers that are not the same. */
-export type Difference = { member: 'outcome' | 'reason' | 'obligations'; recorded?: unknown; now?: unknown };
+type Difference = { member: 'outcome' | 'reason' | 'obligations'; recorded?: unknown; now?: unknown };
 
 export type ExplainedDecision = {
   row: DecisionRow;
@@ -45,7 +45,7 @@ export async function explainLogged(
   if (row === undefined) throw authzProblem('decision_not_found');
   const { action, policy_number: number, request } = row;
   if (action === null || number === null) throw authzProblem('decision_without_policy');
-  if ([...textsOf([request], TEXTS_MAX)].some((text) => text.startsWith(STAND_IN)))
+  if ([...textsOf([request], TEXTS_MAX)].some((text) => text.startsWith(REPLACEMENT_PREFIX)))
     throw authzProblem('decision_of_erased');
   const revision = await services.database.read(tenant, (tx) => readRevision(tx, tenant, action, number));
   if (revision === undefined || revision.effective_rego === null) {

@@ -21,13 +21,13 @@ export const authzProblem = defineProblems({
     title: 'Decision names an erased person',
     when: 'The record names a person who was erased, and no longer says whom. What the policy looked at is not known any more.',
   },
-  too_many_batches: {
+  batches_busy: {
     status: 429,
     title: 'Too many batches',
     when: 'Too many batches of this tenant are waiting on this server.',
     retryAfterSeconds: 1,
   },
-  too_many_replays: {
+  replays_busy: {
     status: 429,
     title: 'Too many replays',
     when: 'A replay for this tenant is already running or queued on this server, or replays of too many other tenants are queued.',

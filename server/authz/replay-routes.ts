@@ -1,6 +1,8 @@
 /** The Config API's replaying of logged decisions with a draft of their policy. */
+
 import { Type } from 'typebox';
-import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
+import { utc } from '../core/instants.ts';
+import { KeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
 import { type App, memberOf, plainJson, tenantOf } from '../http/fastify.ts';
 import { checkPolicyName, PolicyTestBody } from '../policies/index.ts';
@@ -57,13 +59,12 @@ export function registerReplay(app: App, services: ReplayServices): void {
       checkPolicyName(name);
       const { since, limit = limits.replayRecordsMax, ...draft } = request.body;
       if (tenants.has(tenant) || semaphore.waiting(SERVER) >= limits.replaysWaitingMax)
-        throw authzProblem('too_many_replays');
+        throw authzProblem('replays_busy');
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       tenants.add(tenant);
       try {
-        // Postgres knows fewer offsets than RFC 3339.
-        const from = new Date(since ?? services.clock.now() - WEEK_MS).toISOString();
+        const from = utc(since ?? services.clock.now() - WEEK_MS);
         return await semaphore.run(SERVER, async () => {
           if (gone.signal.aborted) throw authzProblem('client_closed_request'); // while it waited
           return replay(services, tenantOf(request).snapshot, { name, draft, since: from, limit }, gone.signal);

@@ -3,6 +3,7 @@
  * holds the request and its instant; relationships, attributes and consents are those of now. The evaluations run apart
  * from the main thread, one after another.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { DataSubjects } from '../../crds/data-subjects.ts';
 import { kindOfCaller } from '../core/auth/name.ts';
@@ -15,8 +16,8 @@ import {
   type Artifacts,
   checkStated,
   effectiveRego,
+  findPolicy,
   type PolicyBody,
-  requirePolicy,
 } from '../policies/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
@@ -122,12 +123,7 @@ async function runnableStored(
   name: string,
   draft: Pick<Runnable, 'digest' | 'dataSubjects'>,
 ): Promise<Runnable | undefined> {
-  const row = await services.database
-    .read(tenant, (tx) => requirePolicy(tx, tenant, name))
-    .catch((error) => {
-      if (error instanceof Problem && error.code === 'policy_not_found') return undefined;
-      throw error;
-    });
+  const row = await findPolicy(services.database, tenant, name);
   if (
     row === undefined ||
     (row.artifact === draft.digest && isDeepStrictEqual(row.data_subjects ?? undefined, draft.dataSubjects))

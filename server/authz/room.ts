@@ -4,7 +4,7 @@ import { policiesRoom } from '../policies/index.ts';
 import { relationshipsRoom } from '../relationships/index.ts';
 import { defineRoom, fromAbove } from '../room/room.ts';
 import { governedByPolicies } from './asking.ts';
-import { Batches } from './batches.ts';
+import { BatchLimiter } from './batch-limiter.ts';
 import { erasingDecisions } from './erasing.ts';
 import { Explainer } from './explain.ts';
 import { DecisionLog } from './log.ts';
@@ -30,7 +30,7 @@ export const authzRoom = defineRoom({
       ...{ engine, scheduler, clock, observe, database, artifacts, facts },
       log: new DecisionLog(database, observe, encrypter),
       explainer: new Explainer({ artifacts, engine, database }),
-      batches: new Batches(),
+      batches: new BatchLimiter(),
       tagger: encrypter,
       provideInvitation: invitation.provide,
     };

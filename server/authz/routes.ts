@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
-import { Problem, problem } from '../core/problems.ts';
+import { problem } from '../core/problems.ts';
 import { noFacts } from '../facts/index.ts';
 import { type App, type CountMore, memberOf, plainJson, TenantParams, tenantOf } from '../http/fastify.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../policies/index.ts';
 import { type Asked, authorize, authorizeExplained } from './actions.ts';
 import { authorizeAll } from './batch.ts';
-import type { Batches } from './batches.ts';
+import type { BatchLimiter } from './batch-limiter.ts';
 import { coverageOfTests, TestCoverage } from './coverage.ts';
 import { type DecisionRouteServices, registerDecisions } from './decision-routes.ts';
 import type { Explainer } from './explain.ts';
@@ -23,10 +23,10 @@ import type { ReplayServices } from './replay.ts';
 import { registerReplay } from './replay-routes.ts';
 import { AuthorizationRequest, AuthorizationResponse, answerText, BatchRequest } from './schema.ts';
 
-export type AuthzRouteServices = ReplayServices &
+type AuthzRouteServices = ReplayServices &
   DecisionRouteServices & {
     explainer: Explainer;
-    batches: Batches;
+    batches: BatchLimiter;
   };
 
 const evaluators = { access: { api: 'management', scope: 'authz:evaluate', users: true } } as const;
@@ -133,12 +133,7 @@ async function storedTests(
   tenant: string,
   name: string,
 ): Promise<readonly PolicyTest[]> {
-  try {
-    return (await explainer.source(tenant, name)).tests;
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'policy_not_found') return [];
-    throw error;
-  }
+  return (await explainer.source(tenant, name))?.tests ?? [];
 }
 
 function registerTesting(app: App, services: AuthzRouteServices): void {
@@ -168,6 +163,7 @@ function registerTesting(app: App, services: AuthzRouteServices): void {
       const source = isDraft
         ? { name: policyName, effectiveRego: effectiveRego(draft), ...(draft.graph ? { graph: draft.graph } : {}) }
         : await services.explainer.source(tenant, policyName);
+      if (source === undefined) throw policyProblem('policy_not_found');
       const now = services.clock.now();
       const at = instantOf(input, now);
       const { decision, explain: explanation } = await services.explainer.explain(tenant, source, input, noFacts, at);

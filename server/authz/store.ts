@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
-import { column, type Sql, sql } from '../core/db/sql.ts';
+import { column, none, type Sql, sql } from '../core/db/sql.ts';
 import { storableJson } from '../core/text.ts';
 import type { Answer } from '../policies/index.ts';
 import type { Place } from '../room/erasing.ts';
@@ -55,8 +55,6 @@ export const DecisionRow = Type.Object({
   request_id: Nullable(Type.String()),
 });
 export type DecisionRow = Static<typeof DecisionRow>;
-
-const none = sql``;
 
 const columns = sql`id, at, caller, action, request, answer, policy_number, revision, duration_us, request_id`;
 

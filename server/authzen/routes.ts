@@ -1,6 +1,6 @@
 /** AuthZEN's endpoints of each tenant, for the callers of POST /authz/{tenant}, counted and recorded as it is. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { authorize, authorizeAll, type Batches } from '../authz/index.ts';
+import { authorize, authorizeAll, type BatchLimiter } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { type App, type CountMore, TenantParams, tenantOf } from '../http/fastify.ts';
@@ -10,7 +10,7 @@ import { EvaluationRequest, EvaluationResponse, EvaluationsRequest, EvaluationsR
 import { type AuthzenSearchServices, registerSearch } from './search-routes.ts';
 
 export type AuthzenServices = AuthzenSearchServices & {
-  batches: Batches;
+  batches: BatchLimiter;
   /** {base_url} */
   baseUrl: string;
 };

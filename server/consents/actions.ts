@@ -1,12 +1,26 @@
 /** The other verbs that write: refusing, inviting, revoking, erasing. */
 import { callerName } from '../core/auth/name.ts';
 import { problem } from '../core/problems.ts';
-import { definitionProblem, graceEnd, hasEnded, type JudgedVersion, judge, newestGiven } from '../definitions/index.ts';
+import {
+  definitionProblem,
+  type EvaluatedVersion,
+  evaluateConsent,
+  graceEnd,
+  hasEnded,
+  newestGiven,
+} from '../definitions/index.ts';
 import { eraseIn } from '../ledger/index.ts';
 import { type RecordUnit, type RecordWritten, write } from '../writes/index.ts';
 import { consentInvited, consentRefused, consentRevoked } from './events.ts';
-import { type Asking, authorOf, type ConsentServices, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
+import {
+  authorOf,
+  type ConsentServices,
+  concernedUser,
+  entryOf,
+  type RequestContext,
+  userOf,
+} from './request-context.ts';
 import { digestOf, documentOf, lastGiven, pastOf, revokedWith } from './rules.ts';
 import type { GivenRow, RefusalBody } from './schema.ts';
 import { insertInvitation, lockUsers, readConsent, readPasts, removeConsents, removeUser } from './store.ts';
@@ -15,17 +29,17 @@ import { insertInvitation, lockUsers, readConsent, readPasts, removeConsents, re
  * A user does not agree to a document: that is recorded, and nothing else changes.
  * @throws Problem 404, forbidden, consent_not_effective
  */
-export function refuseConsent(services: ConsentServices, asking: Asking, body: RefusalBody) {
-  const userId = concernedUser(asking, body.userId, '/userId');
+export function refuseConsent(services: ConsentServices, context: RequestContext, body: RefusalBody) {
+  const userId = concernedUser(context, body.userId, '/userId');
   const { name, version, document } = body;
   const now = services.clock.now();
-  const found = documentOf(asking.served.snapshot.definitions.get(name), body);
+  const found = documentOf(context.served.snapshot.definitions.get(name), body);
   if (now < found.document.effectiveDate) throw consentProblem('consent_not_effective');
   const refusal = { userId, name, version, document };
   const digest = digestOf(found.document);
-  return write(services, authorOf(asking), { locks: 'records' }, async (unit) => {
-    unit.register([entryOf(asking, { ...refusal, ...digest, type: 'refused', time: now, outcome: 'refused' })]);
-    unit.emit(consentRefused, { requestor: callerName(asking.caller), ...refusal });
+  return write(services, authorOf(context), { locks: 'records' }, async (unit) => {
+    unit.register([entryOf(context, { ...refusal, ...digest, type: 'refused', time: now, outcome: 'refused' })]);
+    unit.emit(consentRefused, { requestor: callerName(context.caller), ...refusal });
     return { ...refusal, refusedAt: new Date(now).toISOString() };
   });
 }
@@ -38,32 +52,32 @@ type Invited = { userId: string; name: string; version: string; invitedAt: strin
  */
 export function inviteUser(
   services: ConsentServices,
-  asking: Asking,
+  context: RequestContext,
   { userId: said, name }: { userId: string; name: string },
 ): Promise<RecordWritten<{ created: boolean; invited: Invited }>> {
-  const { tenant } = asking;
-  const userId = concernedUser(asking, said, '/userId');
-  return writeUser(services, asking, userId, async (unit) => {
+  const { tenant } = context;
+  const userId = concernedUser(context, said, '/userId');
+  return writeUser(services, context, userId, async (unit) => {
     const { tx, now } = unit;
     const rows = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
-    const definition = asking.served.snapshot.definitions.get(name);
+    const definition = context.served.snapshot.definitions.get(name);
     if (definition === undefined) throw definitionProblem('consent_definition_not_found');
     const language = lastGiven(rows)?.language;
     const past = pastOf(rows);
-    const judged = language === undefined ? undefined : judge(definition, language, past, now);
+    const evaluated = language === undefined ? undefined : evaluateConsent(definition, language, past, now);
     const old = language === undefined ? undefined : newestGiven(definition, language, past.consents, now);
     const before = old && past.invitations.get(old.version);
-    const again = before !== undefined && (judged?.status === 'grace' || judged?.status === 'expired');
-    const due = judged?.invites !== undefined || (again && !hasEnded(old as JudgedVersion, now));
+    const again = before !== undefined && (evaluated?.status === 'grace' || evaluated?.status === 'expired');
+    const due = evaluated?.invites !== undefined || (again && !hasEnded(old as EvaluatedVersion, now));
     if (old?.endOfLife === undefined || !due) throw consentProblem('consent_invitation_not_due');
     const at = before ?? now;
     const invitedAt = new Date(at).toISOString();
     const { version } = old;
     const outcome = before === undefined ? 'invited' : 'already_invited';
-    unit.register([entryOf(asking, { userId, name, version, type: 'invited', time: now, outcome })]);
+    unit.register([entryOf(context, { userId, name, version, type: 'invited', time: now, outcome })]);
     if (before === undefined) {
       await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
-      unit.emit(consentInvited, { requestor: callerName(asking.caller), userId, name, version });
+      unit.emit(consentInvited, { requestor: callerName(context.caller), userId, name, version });
     }
     const gracePeriodEnds = new Date(graceEnd(old.endOfLife, at)).toISOString();
     return { created: before === undefined, invited: { userId, name, version, invitedAt, gracePeriodEnds } };
@@ -76,23 +90,23 @@ export function inviteUser(
  */
 export async function revokeConsent(
   services: ConsentServices,
-  asking: Asking,
+  context: RequestContext,
   id: string,
 ): Promise<RecordWritten<void>> {
-  const { tenant } = asking;
-  const own = userOf(asking);
+  const { tenant } = context;
+  const own = userOf(context);
   const found = await services.database.tenantSnapshot(tenant, (tx) => readConsent(tx, tenant, id));
   if (found === undefined) throw consentProblem('consent_not_found');
   if (own !== undefined && found.user_id !== own) {
     throw problem('forbidden', { detail: 'Users can revoke only their own consents.' });
   }
   const { user_id: userId, definition: name } = found;
-  return writeUser(services, asking, userId, async (unit) => {
+  return writeUser(services, context, userId, async (unit) => {
     const { tx } = unit;
     const given: GivenRow[] = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
     const row = given.find((one) => one.id === id);
     if (row === undefined) throw consentProblem('consent_not_found');
-    const gone = revokedWith(asking.served.snapshot.definitions.get(name), row, given);
+    const gone = revokedWith(context.served.snapshot.definitions.get(name), row, given);
     await removeConsents(
       tx,
       tenant,
@@ -100,33 +114,37 @@ export async function revokeConsent(
     );
     for (const { version, document, language } of gone) {
       const about = { userId, name, version, document: { version: document, language } };
-      unit.register([entryOf(asking, { ...about, type: 'revoked', time: unit.now, outcome: 'revoked' })]);
-      unit.emit(consentRevoked, { requestor: callerName(asking.caller), ...about });
+      unit.register([entryOf(context, { ...about, type: 'revoked', time: unit.now, outcome: 'revoked' })]);
+      unit.emit(consentRevoked, { requestor: callerName(context.caller), ...about });
     }
   });
 }
 
 /** Erases a user: consents and invitations are deleted, the ledger keeps its chain without the person. */
-export function eraseUser(services: ConsentServices, asking: Asking, said: string): Promise<RecordWritten<void>> {
-  const { tenant } = asking;
-  const userId = concernedUser(asking, said, '/params/userId');
-  return writeUser(services, asking, userId, async (unit) => {
+export function eraseUser(
+  services: ConsentServices,
+  context: RequestContext,
+  said: string,
+): Promise<RecordWritten<void>> {
+  const { tenant } = context;
+  const userId = concernedUser(context, said, '/params/userId');
+  return writeUser(services, context, userId, async (unit) => {
     const { tx } = unit;
     await removeUser(tx, tenant, userId);
-    const { defaultActorType: type } = asking.served.snapshot.spec.tokenMapping;
+    const { defaultActorType: type } = context.served.snapshot.spec.tokenMapping;
     await eraseIn(tx, tenant, { type, id: userId });
-    unit.register([entryOf(asking, { type: 'erased', time: unit.now, outcome: 'erased' })]);
+    unit.register([entryOf(context, { type: 'erased', time: unit.now, outcome: 'erased' })]);
   });
 }
 
 function writeUser<T>(
   services: ConsentServices,
-  asking: Asking,
+  context: RequestContext,
   userId: string,
   work: (unit: RecordUnit) => Promise<T>,
 ): Promise<RecordWritten<T>> {
-  return write(services, authorOf(asking), { locks: 'records' }, async (unit) => {
-    if (!(await lockUsers(unit.tx, asking.tenant, [userId]))) throw problem('tenant_not_found');
+  return write(services, authorOf(context), { locks: 'records' }, async (unit) => {
+    if (!(await lockUsers(unit.tx, context.tenant, [userId]))) throw problem('tenant_not_found');
     return work(unit);
   });
 }

@@ -1,7 +1,7 @@
 /**
  * Writing consents: what is sent for one tenant while others are being written goes together in the next transaction,
  * with one commit for all. A user's consents are written in turn (lockUsers), and the clock is read when it is their turn, so
- * that what is judged is what is written to.
+ * that what is evaluated is what is written to.
  */
 import { callerName } from '../core/auth/name.ts';
 import type { Transaction } from '../core/db/database.ts';
@@ -13,12 +13,12 @@ import type { RegisterEntry } from '../ledger/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { GroupCommit, type RecordUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { consentRegistered } from './events.ts';
-import { type Asking, entryOf } from './governing.ts';
+import { entryOf, type RequestContext } from './request-context.ts';
 import { checkRegistrable, documentOf } from './rules.ts';
 import type { ConsentItem, ConsentRow } from './schema.ts';
 import { insertConsents, lockUsers, type NewConsent, readPastConsents } from './store.ts';
 
-export type Wanted = { asking: Asking; item: ConsentItem; userId: string };
+export type Wanted = { context: RequestContext; item: ConsentItem; userId: string };
 export type Outcome = { row: ConsentRow; created: boolean } | { refused: Problem };
 /** What one request asks for. `refusals` are entries on what was refused before; in a batch, what is refused here has one too. */
 type Registration = {
@@ -61,7 +61,7 @@ function registerAll(services: Services, tenant: string, registrations: readonly
       unit.register(refusals);
       return wanted.map((one): Outcome => {
         try {
-          const outcome = judgeItem(definitions, given, one, unit.now);
+          const outcome = evaluateItem(definitions, given, one, unit.now);
           if (outcome.created) added.push(outcome.row);
           record(unit, one, outcome);
           return outcome;
@@ -82,13 +82,13 @@ function registerAll(services: Services, tenant: string, registrations: readonly
 }
 
 function record(unit: RecordUnit, wanted: Wanted, { row, created }: { row: ConsentRow; created: boolean }): void {
-  const { asking, item, userId } = wanted;
+  const { context, item, userId } = wanted;
   const { content_digest: contentDigest } = row;
   const digest = contentDigest === null ? {} : { contentDigest };
   unit.register([{ ...entryFor(wanted, created ? 'registered' : 'already_given', unit.now), ...digest }]);
   if (!created) return;
   const { name, version, document } = item;
-  unit.emit(consentRegistered, { requestor: callerName(asking.caller), userId, name, version, document });
+  unit.emit(consentRegistered, { requestor: callerName(context.caller), userId, name, version, document });
 }
 
 /** Locks the users. @returns what they consented to before, by keyOf */
@@ -108,7 +108,7 @@ async function lockAndRead(
 const keyOf = (userId: string, name: string) => `${userId}\0${name}`;
 
 /** @throws Problem why it cannot be registered */
-function judgeItem(
+function evaluateItem(
   definitions: Definitions,
   given: Map<string, ConsentRow[]>,
   { item, userId }: Wanted,
@@ -133,7 +133,7 @@ function judgeItem(
   return { row, created: true };
 }
 
-function entryFor({ asking, item, userId }: Wanted, outcome: string, now: number): RegisterEntry {
+function entryFor({ context, item, userId }: Wanted, outcome: string, now: number): RegisterEntry {
   const { name, version, document } = item;
-  return entryOf(asking, { userId, name, version, document, type: 'registered', time: now, outcome });
+  return entryOf(context, { userId, name, version, document, type: 'registered', time: now, outcome });
 }

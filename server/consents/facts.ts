@@ -2,13 +2,13 @@
  * The consents of a decision: one entry for each definition that the subject consented to, in the language of the consent that
  * it gave last. The query that answers questions about consents reads them; a decision invites nobody.
  */
-import { type Definitions, isSufficient, judge } from '../definitions/index.ts';
+import { type Definitions, evaluateConsent, isSufficient } from '../definitions/index.ts';
 import type { ConsentFact } from '../facts/index.ts';
 import type { ConsentHistory } from './consent-history.ts';
 import { lastGiven, pastOf } from './rules.ts';
 import type { GivenRow } from './schema.ts';
 
-/** What a user consented to, as it is judged at an instant (ms). */
+/** What a user consented to, as it is evaluated at an instant (ms). */
 export async function readConsentFacts(
   history: ConsentHistory,
   { tenant, userId, definitions }: { tenant: string; userId: string; definitions: Definitions },
@@ -24,12 +24,12 @@ export function consentFactsOf(rows: readonly GivenRow[], definitions: Definitio
     const definition = definitions.get(name);
     const last = lastGiven(given);
     if (definition === undefined || last === undefined) continue;
-    const judged = judge(definition, last.language, pastOf(given), now) ?? {
+    const evaluated = evaluateConsent(definition, last.language, pastOf(given), now) ?? {
       version: last.version,
       document: { version: last.document, language: last.language },
       status: 'expired' as const,
     };
-    const { version, document, status } = judged;
+    const { version, document, status } = evaluated;
     facts.push({ name, version, document, status, sufficient: isSufficient(status) });
   }
   return facts.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -38,7 +38,7 @@ export class HolderReader {
     });
   }
 
-  /** @param now ms: expiry and consents are judged at it */
+  /** @param now ms: expiry and consents are evaluated at it */
   async read({ tenant, definitions, holding, persons }: HoldersQuestion, now: number): Promise<HoldersFound> {
     const asked = { persons, now: new Date(now).toISOString(), ...(holding ? { holding } : {}) };
     const rows = Map.groupBy(await this.#questions.ask(tenant, asked), (row) => row.user_id);

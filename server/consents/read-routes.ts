@@ -1,4 +1,4 @@
-/** M/consents, reading: what a user is asked, what was given, and receipts. */
+/** /{tenant}/consents, reading: what a user is asked, what was given, and receipts. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -7,15 +7,15 @@ import { UUID } from '../core/uuid.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery, WholeQuery } from '../http/paging.ts';
 import { sendList } from '../http/streamed-list.ts';
-import { askingOf, type ConsentServices } from './governing.ts';
 import { type ConsentPage, readActive, readAll, readMine, readMoreOfMine, readOutstanding } from './reading.ts';
 import { type ReceiptServices, readReceipt } from './receipts.ts';
+import { type ConsentServices, contextOf } from './request-context.ts';
 import { OneParams, readers, tenantReaders } from './route-parts.ts';
 import {
   ActiveQuery,
   ConsentsView,
   consentFilter,
-  JudgementView,
+  EvaluationView,
   type ListedConsent,
   OutstandingQuery,
   OutstandingView,
@@ -38,7 +38,7 @@ export function registerReadRoutes(app: App, services: Services): void {
       params: OneParams,
       response: { 200: Type.Object({ receipt: Type.String() }) },
     },
-    handler: async (request) => ({ receipt: await readReceipt(services, askingOf(request), request.params.id) }),
+    handler: async (request) => ({ receipt: await readReceipt(services, contextOf(request), request.params.id) }),
   });
 }
 
@@ -54,9 +54,9 @@ function registerAsking(app: App, services: Services): void {
         "Users ask for themselves. A back end names a user; if it names none, the answer is for a new user. A user's GET counts as the first invitation if one is due; HEAD does not.",
       params: TenantParams,
       querystring: ActiveQuery,
-      response: { 200: JudgementView },
+      response: { 200: EvaluationView },
     },
-    handler: (request) => readActive(services, askingOf(request), request.query, request.method === 'GET'),
+    handler: (request) => readActive(services, contextOf(request), request.query, request.method === 'GET'),
   });
   app.route({
     method: 'GET',
@@ -70,7 +70,7 @@ function registerAsking(app: App, services: Services): void {
       response: { 200: OutstandingView },
     },
     handler: async (request) => ({
-      consents: await readOutstanding(services, askingOf(request), request.query, request.method === 'GET'),
+      consents: await readOutstanding(services, contextOf(request), request.query, request.method === 'GET'),
     }),
   });
 }
@@ -88,12 +88,12 @@ function registerLists(app: App, services: Services): void {
       response: { 200: ConsentsView },
     },
     handler: async (request, reply) => {
-      const asking = askingOf(request);
+      const context = contextOf(request);
       const { limit, cursor } = request.query;
       const most = limit ?? limits.pageItemsMax;
-      const first = await readMine(services, asking, { limit: most, before: positionOf(cursor) });
+      const first = await readMine(services, context, { limit: most, before: positionOf(cursor) });
       if (limit !== undefined || !first.more) return answered({ request, reply }, first, most);
-      const next = (last: ListedConsent) => readMoreOfMine(services, asking, { limit: most, before: last.id });
+      const next = (last: ListedConsent) => readMoreOfMine(services, context, { limit: most, before: last.id });
       const view = (consent: ListedConsent) => consent;
       return sendList(reply, ['{"consents":[', ']}'], { rows: first.rows, next, view }) as never;
     },
@@ -112,7 +112,7 @@ function registerLists(app: App, services: Services): void {
     },
     handler: async (request, reply) => {
       const { limit = PAGE_ITEMS, cursor, status, ...filter } = request.query;
-      const page = await readAll(services, askingOf(request), filter, { limit, before: positionOf(cursor) });
+      const page = await readAll(services, contextOf(request), filter, { limit, before: positionOf(cursor) });
       const answer = answered({ request, reply }, page, limit);
       if (status !== undefined) answer.consents = answer.consents.filter((one) => one.status === status);
       return answer;

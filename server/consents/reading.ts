@@ -2,20 +2,27 @@
 import { callerName } from '../core/auth/name.ts';
 import { problem } from '../core/problems.ts';
 import {
+  type ConsentEvaluation,
   type Definition,
   definitionProblem,
-  type Judgement,
-  judge,
-  judgeActive,
+  evaluateActive,
+  evaluateConsent,
   languageFor,
   notActiveIn,
 } from '../definitions/index.ts';
 import { write } from '../writes/index.ts';
 import { consentInvited } from './events.ts';
-import { type Asking, type ConsentServices, concerned, concernedUser, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
-import { isOutstanding, judgementView, listedView, pastOf } from './rules.ts';
-import type { ConsentRow, JudgementView, ListedConsent } from './schema.ts';
+import {
+  type ConsentServices,
+  concerned,
+  concernedUser,
+  entryOf,
+  type RequestContext,
+  userOf,
+} from './request-context.ts';
+import { evaluationView, isOutstanding, listedView, pastOf } from './rules.ts';
+import type { ConsentRow, EvaluationView, ListedConsent } from './schema.ts';
 import { type ConsentFilter, insertInvitation, listConsents, lockUsers, readPasts } from './store.ts';
 
 /**
@@ -26,36 +33,36 @@ import { type ConsentFilter, insertInvitation, listConsents, lockUsers, readPast
  */
 export async function readActive(
   services: ConsentServices,
-  asking: Asking,
+  context: RequestContext,
   query: { name: string; language: string; userId?: string | undefined },
   invites: boolean,
-): Promise<JudgementView> {
+): Promise<EvaluationView> {
   const { name } = query;
-  const { tenant } = asking;
-  const userId = concerned(asking, query.userId, '/query/userId');
-  const definition = asking.served.snapshot.definitions.get(name);
+  const { tenant } = context;
+  const userId = concerned(context, query.userId, '/query/userId');
+  const definition = context.served.snapshot.definitions.get(name);
   if (definition === undefined) throw definitionProblem('consent_definition_not_found');
   if (userId === undefined) {
     const now = services.clock.now();
-    const active = judgeActive(definition, languageFor(definition, query.language, now), now);
+    const active = evaluateActive(definition, languageFor(definition, query.language, now), now);
     if (active === undefined) throw notActive(definition, query.language, now);
-    await services.ledger.append(tenant, [entryOf(asking, { ...aboutOf(name, active), type: 'read', time: now })]);
-    return judgementView(definition, active, { baseUrl: services.baseUrl, tenant });
+    await services.ledger.append(tenant, [entryOf(context, { ...aboutOf(name, active), type: 'read', time: now })]);
+    return evaluationView(definition, active, { baseUrl: services.baseUrl, tenant });
   }
   const rows = await services.history.of(tenant, userId, name);
   const now = services.clock.now();
-  const judged = judge(definition, languageFor(definition, query.language, now), pastOf(rows), now);
-  if (judged === undefined) throw notActive(definition, query.language, now);
-  const isOwn = asking.caller.kind === 'user' && invites;
-  if (judged.invites !== undefined && isOwn) {
-    const [invited] = await invite(services, asking, userId, [definition], query.language, 'read');
+  const evaluated = evaluateConsent(definition, languageFor(definition, query.language, now), pastOf(rows), now);
+  if (evaluated === undefined) throw notActive(definition, query.language, now);
+  const isOwn = context.caller.kind === 'user' && invites;
+  if (evaluated.invites !== undefined && isOwn) {
+    const [invited] = await invite(services, context, userId, [definition], query.language, 'read');
     if (invited === undefined) throw notActive(definition, query.language, now);
-    return judgementView(definition, invited.judged, { baseUrl: services.baseUrl, tenant });
+    return evaluationView(definition, invited.evaluated, { baseUrl: services.baseUrl, tenant });
   }
   await services.ledger.append(tenant, [
-    entryOf(asking, { ...aboutOf(name, judged), userId, type: 'read', time: now }),
+    entryOf(context, { ...aboutOf(name, evaluated), userId, type: 'read', time: now }),
   ]);
-  return judgementView(definition, judged, { baseUrl: services.baseUrl, tenant });
+  return evaluationView(definition, evaluated, { baseUrl: services.baseUrl, tenant });
 }
 
 function notActive(definition: Definition, language: string, now: number) {
@@ -63,7 +70,7 @@ function notActive(definition: Definition, language: string, now: number) {
   return consentProblem('consent_not_active', { detail, errors: [{ pointer: '/query/language', detail }] });
 }
 
-function aboutOf(name: string, { version, document, status }: Judgement<string>) {
+function aboutOf(name: string, { version, document, status }: ConsentEvaluation<string>) {
   return { name, version, document, outcome: status };
 }
 
@@ -73,37 +80,41 @@ function aboutOf(name: string, { version, document, status }: Judgement<string>)
  */
 export async function readOutstanding(
   services: ConsentServices,
-  asking: Asking,
+  context: RequestContext,
   query: { names?: string | undefined; language: string; userId?: string | undefined },
   invites: boolean,
-): Promise<JudgementView[]> {
-  const userId = concernedUser(asking, query.userId, '/query/userId');
-  const definitions = named(asking.served.snapshot.definitions, query.names);
-  const rows = Map.groupBy(await services.history.of(asking.tenant, userId), (row) => row.definition);
+): Promise<EvaluationView[]> {
+  const userId = concernedUser(context, query.userId, '/query/userId');
+  const definitions = named(context.served.snapshot.definitions, query.names);
+  const rows = Map.groupBy(await services.history.of(context.tenant, userId), (row) => row.definition);
   const now = services.clock.now();
-  const judged = definitions.flatMap((definition) => {
+  const evaluated = definitions.flatMap((definition) => {
     const language = languageFor(definition, query.language, now);
-    const found = judge(definition, language, pastOf(rows.get(definition.name) ?? []), now);
-    return found && isOutstanding(found) ? [{ definition, judged: found }] : [];
+    const found = evaluateConsent(definition, language, pastOf(rows.get(definition.name) ?? []), now);
+    return found && isOutstanding(found) ? [{ definition, evaluated: found }] : [];
   });
-  const due = judged.filter((one) => one.judged.invites !== undefined).map((one) => one.definition);
-  if (due.length > 0 && invites && asking.caller.kind === 'user') {
-    const invited = await invite(services, asking, userId, due, query.language, 'outstanding');
-    const others = judged.filter((one) => one.judged.invites === undefined);
-    const all = [...others, ...invited.filter((one) => isOutstanding(one.judged))];
-    return views(services, asking, all);
+  const due = evaluated.filter((one) => one.evaluated.invites !== undefined).map((one) => one.definition);
+  if (due.length > 0 && invites && context.caller.kind === 'user') {
+    const invited = await invite(services, context, userId, due, query.language, 'outstanding');
+    const others = evaluated.filter((one) => one.evaluated.invites === undefined);
+    const all = [...others, ...invited.filter((one) => isOutstanding(one.evaluated))];
+    return views(services, context, all);
   }
-  await services.ledger.append(asking.tenant, [
-    entryOf(asking, { userId, type: 'read', time: now, outcome: 'outstanding' }),
+  await services.ledger.append(context.tenant, [
+    entryOf(context, { userId, type: 'read', time: now, outcome: 'outstanding' }),
   ]);
-  return views(services, asking, judged);
+  return views(services, context, evaluated);
 }
 
-type Judged = { definition: Definition; judged: Judgement };
+type Evaluated = { definition: Definition; evaluated: ConsentEvaluation };
 
-function views({ baseUrl }: ConsentServices, { tenant }: Asking, judged: readonly Judged[]): JudgementView[] {
-  return judged
-    .map((one) => judgementView(one.definition, one.judged, { baseUrl, tenant }))
+function views(
+  { baseUrl }: ConsentServices,
+  { tenant }: RequestContext,
+  evaluated: readonly Evaluated[],
+): EvaluationView[] {
+  return evaluated
+    .map((one) => evaluationView(one.definition, one.evaluated, { baseUrl, tenant }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -119,48 +130,48 @@ function named(definitions: ReadonlyMap<string, Definition>, names: string | und
 }
 
 /**
- * Writes a user's first invitations where they are due, with the entries of the ledger, and judges anew.
+ * Writes a user's first invitations where they are due, with the entries of the ledger, and evaluates again.
  * @param asked the language that the user asks for
  * @param reading the read that this comes with
  */
 async function invite(
   services: ConsentServices,
-  asking: Asking,
+  context: RequestContext,
   userId: string,
   definitions: readonly Definition[],
   asked: string,
   reading: 'read' | 'outstanding',
-): Promise<Judged[]> {
-  const { tenant } = asking;
+): Promise<Evaluated[]> {
+  const { tenant } = context;
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     if (!(await lockUsers(tx, tenant, [userId]))) throw problem('tenant_not_found');
     const { now } = unit;
     const all = Map.groupBy(await readPasts(tx, tenant, [{ n: 0, userId, name: null }]), (row) => row.definition);
-    const judged: Judged[] = [];
+    const evaluated: Evaluated[] = [];
     for (const definition of definitions) {
       const { name } = definition;
       const past = pastOf(all.get(name) ?? []);
       const language = languageFor(definition, asked, now);
-      let found = judge(definition, language, past, now);
+      let found = evaluateConsent(definition, language, past, now);
       if (found?.invites !== undefined) {
         const version = found.invites;
         await insertInvitation(tx, tenant, { userId, name, version }, unit.nowText);
-        unit.emit(consentInvited, { requestor: callerName(asking.caller), userId, name, version });
+        unit.emit(consentInvited, { requestor: callerName(context.caller), userId, name, version });
         const invitations = new Map([...past.invitations, [version, now]]);
-        found = judge(definition, language, { ...past, invitations }, now);
+        found = evaluateConsent(definition, language, { ...past, invitations }, now);
         const outcome = found?.status ?? '';
-        unit.register([entryOf(asking, { type: 'invited', time: now, userId, name, version, outcome })]);
+        unit.register([entryOf(context, { type: 'invited', time: now, userId, name, version, outcome })]);
       }
       if (found === undefined) continue;
-      judged.push({ definition, judged: found });
+      evaluated.push({ definition, evaluated: found });
       if (reading === 'read')
-        unit.register([entryOf(asking, { ...aboutOf(name, found), userId, type: 'read', time: now })]);
+        unit.register([entryOf(context, { ...aboutOf(name, found), userId, type: 'read', time: now })]);
     }
     if (reading === 'outstanding') {
-      unit.register([entryOf(asking, { userId, type: 'read', time: now, outcome: 'outstanding' })]);
+      unit.register([entryOf(context, { userId, type: 'read', time: now, outcome: 'outstanding' })]);
     }
-    return judged;
+    return evaluated;
   });
   return result;
 }
@@ -170,17 +181,17 @@ type Page = { limit: number; before?: string | undefined };
 export type ConsentPage = { rows: ListedConsent[]; more: boolean };
 
 /** A page of the caller's own consents, newest first. @throws Problem forbidden */
-export function readMine(services: ConsentServices, asking: Asking, page: Page): Promise<ConsentPage> {
-  return list(services, asking, { userId: ownId(asking) }, page);
+export function readMine(services: ConsentServices, context: RequestContext, page: Page): Promise<ConsentPage> {
+  return list(services, context, { userId: ownId(context) }, page);
 }
 
 /** A further page of one request, which is in the ledger with its first. @throws Problem forbidden */
-export function readMoreOfMine(services: ConsentServices, asking: Asking, page: Page): Promise<ConsentPage> {
-  return pageOf(services, asking, { userId: ownId(asking) }, page);
+export function readMoreOfMine(services: ConsentServices, context: RequestContext, page: Page): Promise<ConsentPage> {
+  return pageOf(services, context, { userId: ownId(context) }, page);
 }
 
-function ownId(asking: Asking): string {
-  const userId = userOf(asking);
+function ownId(context: RequestContext): string {
+  const userId = userOf(context);
   if (userId === undefined)
     throw problem('forbidden', { detail: 'Only users can call this endpoint. Back ends read consents.' });
   return userId;
@@ -189,25 +200,25 @@ function ownId(asking: Asking): string {
 /** A page of the tenant's consents, newest first. */
 export function readAll(
   services: ConsentServices,
-  asking: Asking,
+  context: RequestContext,
   filter: ConsentFilter,
   page: Page,
 ): Promise<ConsentPage> {
-  concerned(asking, filter.userId, '/query/userId');
-  return list(services, asking, filter, page);
+  concerned(context, filter.userId, '/query/userId');
+  return list(services, context, filter, page);
 }
 
-async function list(services: ConsentServices, asking: Asking, filter: ConsentFilter, page: Page) {
-  const { tenant } = asking;
-  const found = await pageOf(services, asking, filter, page);
+async function list(services: ConsentServices, context: RequestContext, filter: ConsentFilter, page: Page) {
+  const { tenant } = context;
+  const found = await pageOf(services, context, filter, page);
   const time = services.clock.now();
-  await services.ledger.append(tenant, [entryOf(asking, { ...filter, type: 'read', time, outcome: 'listed' })]);
+  await services.ledger.append(tenant, [entryOf(context, { ...filter, type: 'read', time, outcome: 'listed' })]);
   return found;
 }
 
 async function pageOf(
   services: ConsentServices,
-  { tenant, served }: Asking,
+  { tenant, served }: RequestContext,
   filter: ConsentFilter,
   { limit, before }: Page,
 ): Promise<ConsentPage> {

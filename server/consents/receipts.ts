@@ -2,8 +2,8 @@
 import { problem } from '../core/problems.ts';
 import { documentUrl } from '../definitions/index.ts';
 import { issueReceipt } from '../ledger/index.ts';
-import { type Asking, type ConsentServices, entryOf, userOf } from './governing.ts';
 import { consentProblem } from './problems.ts';
+import { type ConsentServices, entryOf, type RequestContext, userOf } from './request-context.ts';
 import { consentView } from './rules.ts';
 import type { ConsentRow } from './schema.ts';
 import { readConsent } from './store.ts';
@@ -13,11 +13,11 @@ export type ReceiptServices = Omit<Parameters<typeof issueReceipt>[0], 'clock'>;
 /** A compact JWS. @throws Problem consent_not_found, forbidden for another user's */
 export async function readReceipt(
   services: ConsentServices & ReceiptServices,
-  asking: Asking,
+  context: RequestContext,
   id: string,
 ): Promise<string> {
-  const { tenant } = asking;
-  const own = userOf(asking);
+  const { tenant } = context;
+  const own = userOf(context);
   const { row, receipt } = await services.database.tenant(tenant, async (tx) => {
     const found = await readConsent(tx, tenant, id);
     if (found === undefined) throw consentProblem('consent_not_found');
@@ -29,7 +29,7 @@ export async function readReceipt(
   const { user_id: userId, definition: name, version, document, language } = row;
   const about = { userId, name, version, document: { version: document, language } };
   await services.ledger.append(tenant, [
-    entryOf(asking, { ...about, type: 'read', time: services.clock.now(), outcome: 'receipt' }),
+    entryOf(context, { ...about, type: 'read', time: services.clock.now(), outcome: 'receipt' }),
   ]);
   return receipt;
 }

@@ -6,7 +6,7 @@ import { Problem } from '../core/problems.ts';
 import { denied, type RegisterEntry } from '../ledger/index.ts';
 import type { RecordWritten } from '../writes/index.ts';
 import type { ConsentBatchWriter, Outcome, Wanted } from './batch-writer.ts';
-import { type Asking, type ConsentServices, concernedUser } from './governing.ts';
+import { type ConsentServices, concernedUser, type RequestContext } from './request-context.ts';
 import { checkProof, consentView } from './rules.ts';
 import type { ConsentItem, ItemResult } from './schema.ts';
 
@@ -19,7 +19,7 @@ import type { ConsentItem, ItemResult } from './schema.ts';
  */
 export async function registerConsents(
   services: ConsentServices & { batchWriter: ConsentBatchWriter },
-  asking: Asking,
+  context: RequestContext,
   items: readonly ConsentItem[],
   batch: boolean,
 ): Promise<RecordWritten<ItemResult[]>> {
@@ -30,7 +30,7 @@ export async function registerConsents(
     const place = batch ? `/${index}` : '';
     try {
       checkProof(item, place);
-      wanted.push({ asking, item, userId: concernedUser(asking, item.userId, `${place}/userId`) });
+      wanted.push({ context, item, userId: concernedUser(context, item.userId, `${place}/userId`) });
       places.push(index);
     } catch (error) {
       if (!batch || !(error instanceof Problem)) throw error;
@@ -38,23 +38,28 @@ export async function registerConsents(
     }
   }
   const refusals = outcomes.flatMap((outcome, index) =>
-    refusalOf(services, asking, items[index] as ConsentItem, outcome),
+    refusalOf(services, context, items[index] as ConsentItem, outcome),
   );
-  const { result, revision } = await services.batchWriter.register(asking.tenant, {
+  const { result, revision } = await services.batchWriter.register(context.tenant, {
     wanted,
     refusals,
     batch,
-    once: asking.once,
+    once: context.once,
   });
   for (const [i, outcome] of result.entries()) outcomes[places[i] as number] = outcome;
   return { result: outcomes.map((outcome) => resultOf(outcome, batch)), revision };
 }
 
-function refusalOf({ clock }: ConsentServices, asking: Asking, item: ConsentItem, outcome: Outcome): RegisterEntry[] {
+function refusalOf(
+  { clock }: ConsentServices,
+  context: RequestContext,
+  item: ConsentItem,
+  outcome: Outcome,
+): RegisterEntry[] {
   if (!('refused' in outcome)) return [];
   const { name, version, document, userId } = item;
   const about = { name, version, document, ...(userId === undefined ? {} : { userId }) };
-  return [denied({ ...asking, tenant: asking.served }, about, outcome.refused.code, clock.now())];
+  return [denied({ ...context, tenant: context.served }, about, outcome.refused.code, clock.now())];
 }
 
 function resultOf(outcome: Outcome, batch: boolean): ItemResult {

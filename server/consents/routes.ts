@@ -1,13 +1,13 @@
-/** M/consents: giving and revoking, and what tenants do for their users. */
+/** /{tenant}/consents: giving and revoking, and what tenants do for their users. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { type App, type CountMore, TenantParams } from '../http/fastify.ts';
 import { eraseUser, inviteUser, refuseConsent, revokeConsent } from './actions.ts';
 import type { ConsentBatchWriter } from './batch-writer.ts';
-import { type Asking, askingOf, type ConsentServices } from './governing.ts';
 import { registerReadRoutes } from './read-routes.ts';
 import type { ReceiptServices } from './receipts.ts';
 import { registerConsents } from './registering.ts';
+import { type ConsentServices, contextOf, type RequestContext } from './request-context.ts';
 import { OneParams, tenantWriters, writers } from './route-parts.ts';
 import {
   BatchView,
@@ -19,7 +19,7 @@ import {
   UserConsentView,
 } from './schema.ts';
 
-export type ConsentRouteServices = ConsentServices & ReceiptServices & { batchWriter: ConsentBatchWriter };
+type ConsentRouteServices = ConsentServices & ReceiptServices & { batchWriter: ConsentBatchWriter };
 
 /** @param countMore counts the further items of a batch as requests of their own */
 export function registerConsentRoutes(app: App, services: ConsentRouteServices, countMore: CountMore): void {
@@ -44,16 +44,16 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
       response: { 200: Type.Union([UserConsentView, BatchView]), 201: UserConsentView },
     },
     handler: async (request, reply) => {
-      const asking = askingOf(request);
+      const context = contextOf(request);
       const { body } = request;
       const batch = Array.isArray(body);
       if (batch) countMore(request as never, body.length - 1);
-      const { result, revision } = await registerConsents(services, asking, batch ? body : [body], batch);
+      const { result, revision } = await registerConsents(services, context, batch ? body : [body], batch);
       reply.header('accord-revision', revision);
       if (batch) return { results: result };
       const [only] = result;
       if (only?.consent === undefined) throw new Error('a consent was neither registered nor refused');
-      if (only.status === 201) reply.status(201).header('location', `/${asking.tenant}/consents/${only.consent.id}`);
+      if (only.status === 201) reply.status(201).header('location', `/${context.tenant}/consents/${only.consent.id}`);
       return only.consent;
     },
   });
@@ -70,12 +70,12 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
       response: { 201: RefusalView },
     },
     handler: async (request, reply) => {
-      const asking = askingOf(request);
-      const { result, revision } = await refuseConsent(services, asking, request.body);
+      const context = contextOf(request);
+      const { result, revision } = await refuseConsent(services, context, request.body);
       reply
         .status(201)
         .header('accord-revision', revision)
-        .header('location', recordOf(asking, 'refused', result));
+        .header('location', recordOf(context, 'refused', result));
       return result;
     },
   });
@@ -93,10 +93,10 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
       response: { 200: InvitedView, 201: InvitedView },
     },
     handler: async (request, reply) => {
-      const asking = askingOf(request);
-      const { result, revision } = await inviteUser(services, asking, request.body);
+      const context = contextOf(request);
+      const { result, revision } = await inviteUser(services, context, request.body);
       reply.header('accord-revision', revision);
-      if (result.created) reply.status(201).header('location', recordOf(asking, 'invited', result.invited));
+      if (result.created) reply.status(201).header('location', recordOf(context, 'invited', result.invited));
       return result.invited;
     },
   });
@@ -104,7 +104,7 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
 
 /** Where the ledger has what was made, and nothing else has. */
 function recordOf(
-  { tenant, caller }: Asking,
+  { tenant, caller }: RequestContext,
   type: string,
   { name, userId }: { name: string; userId: string },
 ): string {
@@ -124,7 +124,7 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
       response: { 204: Type.Null() },
     },
     handler: async (request, reply) => {
-      const { revision } = await revokeConsent(services, askingOf(request), request.params.id);
+      const { revision } = await revokeConsent(services, contextOf(request), request.params.id);
       return reply.status(204).header('accord-revision', revision).send(null);
     },
   });
@@ -139,7 +139,7 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
       response: { 204: Type.Null() },
     },
     handler: async (request, reply) => {
-      const { revision } = await eraseUser(services, askingOf(request), request.params.userId);
+      const { revision } = await eraseUser(services, contextOf(request), request.params.userId);
       return reply.status(204).header('accord-revision', revision).send(null);
     },
   });

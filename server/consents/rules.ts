@@ -2,22 +2,22 @@
 import { limits } from '../core/limits.ts';
 import { type Problem, problem } from '../core/problems.ts';
 import {
+  type ConsentEvaluation,
   type Definition,
   definitionProblem,
   documentUrl,
+  evaluateActive,
+  evaluateConsent,
   hasEnded,
   isOlder,
-  type Judgement,
-  judge,
-  judgeActive,
   newestGiven,
   type UserPast,
   type UserStatus,
 } from '../definitions/index.ts';
 import { consentProblem } from './problems.ts';
-import type { ConsentItem, ConsentRow, GivenRow, JudgementView, ListedConsent, UserConsentView } from './schema.ts';
+import type { ConsentItem, ConsentRow, EvaluationView, GivenRow, ListedConsent, UserConsentView } from './schema.ts';
 
-/** What a user gave of one definition, as it is judged. */
+/** What a user gave of one definition, as it is evaluated. */
 export function pastOf(rows: readonly GivenRow[]): UserPast {
   return {
     consents: rows.map(({ version, document, language }) => ({ version, document: { version: document, language } })),
@@ -27,7 +27,7 @@ export function pastOf(rows: readonly GivenRow[]): UserPast {
   };
 }
 
-/** What was given last: decisions judge a definition in its language. */
+/** What was given last: decisions evaluate a definition in its language. */
 export function lastGiven(rows: readonly GivenRow[]): GivenRow | undefined {
   const isLater = (a: GivenRow, b: GivenRow) => a.given_at > b.given_at || (a.given_at === b.given_at && a.id > b.id);
   return rows.reduce<GivenRow | undefined>((last, row) => (last && isLater(last, row) ? last : row), undefined);
@@ -68,7 +68,7 @@ export function checkRegistrable(
     const detail = `It ended at ${new Date(version.endOfLife.endDate).toISOString()} (endDate).`;
     throw refused('consent_version_ended', '/version', detail);
   }
-  const active = judgeActive(definition as Definition, document.language, now);
+  const active = evaluateActive(definition as Definition, document.language, now);
   if (active?.version === version.version) return;
   const old = newestGiven(definition as Definition, document.language, pastOf(given).consents, now);
   const untouched = version.endOfLife === undefined || now < version.endOfLife.startDate;
@@ -89,14 +89,14 @@ export function checkProof({ proof }: ConsentItem, pointer: string): void {
 }
 
 /** Whether the user still has something to answer, or will have when it is invited. */
-export function isOutstanding({ status, invites }: Judgement): boolean {
+export function isOutstanding({ status, invites }: ConsentEvaluation): boolean {
   return status === 'required' || status === 'expired' || status === 'grace' || invites !== undefined;
 }
 
 /** A consent by itself: what it is worth now. Where nothing is active, nothing is. */
 export function statusOf(definition: Definition | undefined, row: GivenRow, now: number): UserStatus {
-  const judged = definition && judge(definition, row.language, pastOf([row]), now);
-  return judged === undefined || judged.status === 'required' ? 'expired' : judged.status;
+  const evaluated = definition && evaluateConsent(definition, row.language, pastOf([row]), now);
+  return evaluated === undefined || evaluated.status === 'required' ? 'expired' : evaluated.status;
 }
 
 /**
@@ -119,20 +119,20 @@ export function digestOf({ content }: ReturnType<typeof documentOf>['document'])
 }
 
 /** @param at whose addresses are told */
-export function judgementView(
+export function evaluationView(
   definition: Definition,
-  judgement: Judgement<string>,
+  evaluation: ConsentEvaluation<string>,
   at: { baseUrl: string; tenant: string },
-): JudgementView {
+): EvaluationView {
   const { name } = definition;
-  const { version, document, status, gracePeriodEnds } = judgement;
-  const { content } = documentOf(definition, judgement).document;
+  const { version, document, status, gracePeriodEnds } = evaluation;
+  const { content } = documentOf(definition, evaluation).document;
   const address = () => documentUrl(at.baseUrl, at.tenant, { name, version, document });
   return {
     name,
     version,
     document,
-    status: status as JudgementView['status'],
+    status: status as EvaluationView['status'],
     ...(gracePeriodEnds === undefined ? {} : { gracePeriodEnds: new Date(gracePeriodEnds).toISOString() }),
     ...(content && { content: { ...content, url: address() } }),
   };

@@ -93,7 +93,7 @@ const DocumentView = Type.Object({ version: Type.String(), language: Type.String
 const contentDigest = Type.Optional(
   Type.String({ description: 'SHA-256 of the text that was agreed to, where the document has one.' }),
 );
-export const JudgementView = Type.Object({
+export const EvaluationView = Type.Object({
   name: Type.String(),
   version: Type.String(),
   document: DocumentView,
@@ -121,8 +121,8 @@ export const JudgementView = Type.Object({
     ),
   ),
 });
-export type JudgementView = Static<typeof JudgementView>;
-export const OutstandingView = Type.Object({ consents: Type.Array(JudgementView) });
+export type EvaluationView = Static<typeof EvaluationView>;
+export const OutstandingView = Type.Object({ consents: Type.Array(EvaluationView) });
 
 export const UserConsentView = Type.Object({
   id: Type.String(),
@@ -166,7 +166,7 @@ export const InvitedView = Type.Object({
   gracePeriodEnds: Type.String({ format: 'date-time' }),
 });
 
-/** What is judged of a consent: its proof, up to 4 KiB, and the digest of its text are read only to be shown. */
+/** What is evaluated of a consent: its proof, up to 4 KiB, and the digest of its text are read only to be shown. */
 export const GivenRow = Type.Object({
   id: Type.String(),
   user_id: Type.String(),

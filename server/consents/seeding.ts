@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import { instantMs } from '../core/instants.ts';
 import { Problem, problem } from '../core/problems.ts';
 import { type WriteServices, write } from '../writes/index.ts';
-import type { ConsentServices } from './governing.ts';
+import type { ConsentServices } from './request-context.ts';
 import { documentOf } from './rules.ts';
 import { SeedLine } from './schema.ts';
 import { insertConsents, insertInvitation, isUntouched, lockUsers } from './store.ts';

@@ -1,15 +1,14 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { column, type Sql, sql } from '../core/db/sql.ts';
+import { column, none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import type { Holding } from '../facts/schema.ts';
 import { isLedgerEmpty } from '../ledger/index.ts';
 import { holders } from '../relationships/index.ts';
 import { ConsentRow, HolderRow, PastRow } from './schema.ts';
 
-const none = sql``;
-const judged = sql`c.id, c.user_id, c.definition, c.version, c.document, c.language, c.given_at, i.invited_at`;
-const columns = sql`${judged}, c.proof, c.content_digest`;
+const evaluated = sql`c.id, c.user_id, c.definition, c.version, c.document, c.language, c.given_at, i.invited_at`;
+const columns = sql`${evaluated}, c.proof, c.content_digest`;
 const invited = sql`left join accord.consent_invitation i on i.tenant = c.tenant and i.user_id = c.user_id
   and i.definition = c.definition and i.version = c.version`;
 
@@ -30,7 +29,7 @@ export function readPasts(
   tenant: string,
   questions: readonly PastQuestion[],
 ): Promise<Static<typeof PastRow>[]> {
-  return tx.many(PastRow, sql`select q.n, ${judged} ${pasts(tenant, questions)}`);
+  return tx.many(PastRow, sql`select q.n, ${evaluated} ${pasts(tenant, questions)}`);
 }
 
 /** The same with proofs and digests, for who shows what is already given. */

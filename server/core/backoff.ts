@@ -7,7 +7,15 @@ export function nextDelayMs(previousMs: number, { minMs, maxMs }: Bounds): numbe
   return Math.max(minMs, Math.min(previousMs * 2, maxMs));
 }
 
-/** Between half of a delay and all of it, so that those who failed together do not come back together. */
-export function jittered(ms: number): number {
-  return ms * (0.5 + Math.random() / 2);
+/** The delay after so many failures in a row (at least 1): the smallest one after the first, twice as long after each. */
+export function delayMsAfter(failures: number, { minMs, maxMs }: Bounds): number {
+  return Math.min(minMs * 2 ** Math.min(failures - 1, 30), maxMs);
+}
+
+/**
+ * Between half of a delay and all of it, so that those who failed together do not come back together.
+ * @param random in [0, 1)
+ */
+export function jittered(ms: number, random: number = Math.random()): number {
+  return ms * (0.5 + random / 2);
 }

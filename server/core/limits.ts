@@ -294,5 +294,5 @@ export const limits = {
   leaseRenewDeadlineMs: 10_000, // without a renewal for this long a leader ends
   leaseRetryMs: 2000,
   finalizerRemovalLeaseMs: 60_000, // as long as nobody leads after `accord finalizers remove`, for its operator to be uninstalled in
-  termClaimWaitMs: 500, // transactions of the term before end by themselves, or are ended
+  termAcquireWaitMs: 500, // transactions of the term before end by themselves, or are ended
 } as const;

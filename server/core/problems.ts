@@ -1,6 +1,6 @@
 /**
  * Errors that callers see: RFC 9457 problems. A room lists its own in its problems.ts with
- * `defineProblems` and throws `problem('code', {...})`; app.ts encodes them in one place. The cause stays in the log.
+ * `defineProblems` and throws them by their code; http/errors.ts encodes them. The cause stays in the log.
  */
 
 /**

@@ -6,7 +6,7 @@
 import { type Problem, problem } from './problems.ts';
 
 /** `name` is shown to callers. `count` requests in `windowMs`. */
-export type Quota = { name: string; count: number; windowMs: number };
+type Quota = { name: string; count: number; windowMs: number };
 
 /** @param waitMs until there is more @returns Problem rate_limited */
 export function quotaExceeded({ name, count, windowMs }: Quota, waitMs: number, detail?: string): Problem {

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { instantMs } from '../core/instants.ts';
+import { instantMs, utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { checkOwnership, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
@@ -28,7 +28,6 @@ import {
   isSameDocument,
   isVersionLocked,
   lockedDocument,
-  textOf,
 } from './rules.ts';
 import type {
   DefinitionBody,
@@ -135,7 +134,7 @@ export async function putEndOfLife(
     checkIfMatch(options.ifMatch, row.endOfLife && row.revision);
     const { now } = unit;
     if (row.endOfLife && isEndOfLifeLocked(row.endOfLife, now)) {
-      const detail = `The startDate, ${textOf(row.endOfLife.startDate)}, has been reached.`;
+      const detail = `The startDate, ${utc(row.endOfLife.startDate)}, has been reached.`;
       throw definitionProblem('end_of_life_locked', { detail });
     }
     const endOfLife = endOfLifeOf(body, '');

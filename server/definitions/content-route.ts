@@ -1,5 +1,5 @@
 /**
- * M/consents/documents: the text of a document in effect, for everybody: receipts name the address, and links have no token. It
+ * /{tenant}/consents/documents: the text of a document in effect, for everybody: receipts name the address, and links have no token. It
  * is shown and never acts: HTML is sanitized when it is stored, and the policy of the answer runs nothing.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -17,7 +17,7 @@ import { definitionProblem } from './problems.ts';
 import type { Content } from './schema.ts';
 import { readContent } from './store.ts';
 
-export type ContentServices = { database: Database; clock: Clock };
+type ContentServices = { database: Database; clock: Clock };
 
 const headers = {
   'cache-control': 'no-cache', // kept, and asked for again

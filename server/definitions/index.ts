@@ -1,25 +1,25 @@
 /**
  * The definitions room: what users are asked to consent to. Definitions with versions and documents are configuration,
- * served from the snapshot; `judge` says which document concerns a user at an instant.
+ * served from the snapshot; `evaluateConsent` says which document concerns a user at an instant.
  */
 export type { DefinitionServices } from './actions.ts';
 export { documentUrl } from './address.ts';
 export { applyDefinition, archiveManifestDefinition, findDefinition, transferDefinition } from './apply.ts';
 export {
+  type ConsentEvaluation,
+  type EvaluatedVersion,
+  evaluateActive,
+  evaluateConsent,
   type GivenConsent,
   graceEnd,
   hasEnded,
   isOlder,
   isSufficient,
-  type JudgedVersion,
-  type Judgement,
-  judge,
-  judgeActive,
   newestGiven,
   type UserPast,
   type UserStatus,
   userStatuses,
-} from './judge.ts';
+} from './evaluate.ts';
 export { languageFor, notActiveIn } from './languages.ts';
 export type { DefinitionState } from './manifest.ts';
 export { definitionProblem } from './problems.ts';

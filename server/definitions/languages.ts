@@ -1,20 +1,20 @@
 /** In which language a question is answered, pure. */
 import { lookup } from 'bcp-47-match';
 import { limits } from '../core/limits.ts';
-import { hasEnded, judgeActive } from './judge.ts';
+import { evaluateActive, hasEnded } from './evaluate.ts';
 import type { Definition } from './schema.ts';
 
 /**
- * The language to judge in: the one that is asked for, unless nothing is active in it, the definition says
+ * The language to evaluate in: the one that is asked for, unless nothing is active in it, the definition says
  * `languageFallback: lookup` and there is a less specific one (RFC 4647 section 3.4).
  */
 export function languageFor(definition: Definition, asked: string, now: number): string {
-  if (definition.languageFallback !== 'lookup' || judgeActive(definition, asked, now) !== undefined) return asked;
+  if (definition.languageFallback !== 'lookup' || evaluateActive(definition, asked, now) !== undefined) return asked;
   return lookup(activeLanguages(definition, now), asked) ?? asked;
 }
 
 /** The languages in which something is active, in byte order. */
-export function activeLanguages({ versions }: Definition, now: number): string[] {
+function activeLanguages({ versions }: Definition, now: number): string[] {
   const languages = new Set<string>();
   for (const version of versions) {
     if (hasEnded(version, now)) continue;

@@ -4,12 +4,12 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ConsentDefinitionSpec } from '../../crds/index.ts';
-import { instantMs } from '../core/instants.ts';
+import { instantMs, utc } from '../core/instants.ts';
 import type { ProblemPlace } from '../core/problems.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { changedContent, contentPlan, wrongContent } from './content.ts';
+import { evaluateActive } from './evaluate.ts';
 import { removedFrom } from './html.ts';
-import { judgeActive } from './judge.ts';
 import {
   attributesOf,
   checkNotPast,
@@ -23,7 +23,6 @@ import {
   isVersionLocked,
   lockedDocument,
   refused,
-  textOf,
 } from './rules.ts';
 import type {
   DefinitionPlan,
@@ -36,7 +35,7 @@ import type {
 
 type ManifestVersion = ConsentDefinitionSpec['versions'][number];
 type ManifestDocument = ManifestVersion['documents'][number];
-export type Context = { tenant: TenantSpec; now: number };
+type Context = { tenant: TenantSpec; now: number };
 
 /**
  * The definition as it is to be.
@@ -94,7 +93,7 @@ function endOfLifePlan(
   const wanted = spec && endOfLifeOf(spec, pointer);
   if (isDeepStrictEqual(stored, wanted)) return wanted;
   if (stored && isEndOfLifeLocked(stored, now)) {
-    const detail = `The startDate, ${textOf(stored.startDate)}, has been reached: endDate stays ${textOf(stored.endDate)} and gracePeriod stays ${stored.gracePeriod}.`;
+    const detail = `The startDate, ${utc(stored.startDate)}, has been reached: endDate stays ${utc(stored.endDate)} and gracePeriod stays ${stored.gracePeriod}.`;
     throw refused('end_of_life_locked', pointer, detail);
   }
   if (wanted && !mayRestore(tenant)) checkStartsLater(wanted, now, pointer);
@@ -187,7 +186,7 @@ function checkDatesDiffer(versions: readonly VersionPlan[]): void {
       const key = `${effectiveDate} ${language}`;
       const other = taken.get(key);
       if (other !== undefined) {
-        const detail = `${other} takes effect in ${language} at ${textOf(effectiveDate)} too.`;
+        const detail = `${other} takes effect in ${language} at ${utc(effectiveDate)} too.`;
         throw refused('effective_date_taken', `/versions/${v}/documents/${d}/effectiveDate`, detail);
       }
       taken.set(key, `The document ${name} of version ${version}`);
@@ -203,7 +202,7 @@ function checkNothingLost(stored: StoredDefinition | undefined, versions: readon
     for (const document of old.documents) {
       if (!isDocumentLocked(document, now)) continue;
       if (kept.some((one) => one.language === document.language && one.version === document.version)) continue;
-      const detail = `The document ${document.version} in ${document.language} of version ${old.version} has been in effect since ${textOf(document.effectiveDate)} and cannot be removed.`;
+      const detail = `The document ${document.version} in ${document.language} of version ${old.version} has been in effect since ${utc(document.effectiveDate)} and cannot be removed.`;
       throw refused('document_locked', index < 0 ? '/versions' : `/versions/${index}/documents`, detail);
     }
   }
@@ -219,7 +218,7 @@ export function stateOf(stored: StoredDefinition, now: number): DefinitionState 
   const languages = new Set(stored.versions.flatMap((one) => one.documents.map((document) => document.language)));
   const definition = definitionOf(stored);
   const active = [...languages].sort().flatMap((language) => {
-    const found = judgeActive(definition, language, now);
+    const found = evaluateActive(definition, language, now);
     return found ? [{ language, version: found.version, document: found.document.version }] : [];
   });
   const locked = stored.versions

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ConsentDefinitionSpec, patterns } from '../../crds/index.ts';
 import { pointerStep } from '../../crds/values.ts';
-import { instantMs } from '../core/instants.ts';
+import { instantMs, utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type Period, parsePeriod } from '../core/periods.ts';
 import type { Problem, ProblemPlace } from '../core/problems.ts';
@@ -108,7 +108,7 @@ export function lockedDocument(
 ): Problem {
   const what = `The document ${document.version} in ${document.language} of version ${version} of ${name}`;
   const which = field === undefined ? '' : ` (${field.replace('/', '.')})`;
-  const detail = `${what} has been in effect since ${textOf(document.effectiveDate)} and cannot change${which}; create a new document.`;
+  const detail = `${what} has been in effect since ${utc(document.effectiveDate)} and cannot change${which}; create a new document.`;
   return refused('document_locked', field === undefined ? pointer : `${pointer}/${field}`, detail);
 }
 
@@ -142,7 +142,7 @@ export function endOfLifeOf(
 /** @throws Problem date_in_past */
 export function checkStartsLater({ startDate }: EndOfLifePlan, now: number, pointer: string): void {
   if (startDate > now) return;
-  throw refused('date_in_past', `${pointer}/startDate`, `Must be in the future; the current time is ${textOf(now)}.`);
+  throw refused('date_in_past', `${pointer}/startDate`, `Must be in the future; the current time is ${utc(now)}.`);
 }
 
 /** @throws Problem date_in_past */
@@ -151,7 +151,7 @@ export function checkNotPast(effectiveDate: number, now: number, pointer: string
   throw refused(
     'date_in_past',
     `${pointer}/effectiveDate`,
-    `Must not be in the past; the current time is ${textOf(now)}.`,
+    `Must not be in the past; the current time is ${utc(now)}.`,
   );
 }
 
@@ -169,14 +169,10 @@ export function checkDateIsFree(
     for (const one of other.documents) {
       if (one.language !== document.language || one.effectiveDate !== document.effectiveDate) continue;
       if (other.version === version && one.version === document.version) continue;
-      const detail = `The document ${one.version} of version ${other.version} takes effect in ${one.language} at ${textOf(one.effectiveDate)} too.`;
+      const detail = `The document ${one.version} of version ${other.version} takes effect in ${one.language} at ${utc(one.effectiveDate)} too.`;
       throw refused('effective_date_taken', `${pointer}/effectiveDate`, detail);
     }
   }
-}
-
-export function textOf(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 /** What is served of a definition. */

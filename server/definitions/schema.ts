@@ -4,7 +4,7 @@ import { ConsentContent, languageFallbacks, languageFallbackWords } from '../../
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
-import type { JudgedVersion } from './judge.ts';
+import type { EvaluatedVersion } from './evaluate.ts';
 
 /** Values of custom attributes by name; a date is an RFC 3339 instant. */
 export type Attributes = Record<string, string | number | boolean>;
@@ -204,9 +204,11 @@ export type StoredDefinition = {
 export type Definition = {
   readonly name: string;
   readonly languageFallback?: LanguageFallback;
-  readonly versions: readonly (Omit<JudgedVersion, 'documents'> & { readonly documents: readonly ServedDocument[] })[];
+  readonly versions: readonly (Omit<EvaluatedVersion, 'documents'> & {
+    readonly documents: readonly ServedDocument[];
+  })[];
 };
-type ServedDocument = JudgedVersion['documents'][number] & {
+type ServedDocument = EvaluatedVersion['documents'][number] & {
   readonly content?: Readonly<Pick<Content, 'title' | 'mediaType' | 'digest'>>;
 };
 export type Definitions = ReadonlyMap<string, Definition>;

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { none, sql } from '../core/db/sql.ts';
+import { utc } from '../core/instants.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
 import type { DocumentName } from './address.ts';
 import {
@@ -15,9 +16,6 @@ import {
   type VersionPlan,
   VersionRow,
 } from './schema.ts';
-
-const none = sql``;
-const at = (ms: number) => new Date(ms).toISOString();
 
 export async function readDefinition(
   tx: Transaction,
@@ -185,7 +183,7 @@ export async function updateEndOfLife(
   { name, version }: VersionKey,
   { endOfLife, revision }: { endOfLife: EndOfLifePlan | undefined; revision: number },
 ): Promise<void> {
-  const [start, end] = endOfLife ? [at(endOfLife.startDate), at(endOfLife.endDate)] : [null, null];
+  const [start, end] = endOfLife ? [utc(endOfLife.startDate), utc(endOfLife.endDate)] : [null, null];
   await tx.run(sql`
     update accord.consent_version set start_date = ${start}, end_date = ${end},
       grace_period = ${endOfLife?.gracePeriod ?? null}, revision = ${revision}
@@ -207,7 +205,7 @@ export async function upsertDocument(
   await tx.run(sql`
     insert into accord.consent_document (tenant, definition, version, language, document, effective_date, attributes, content,
       body, revision)
-    values (${tenant}, ${name}, ${version}, ${document.language}, ${document.version}, ${at(document.effectiveDate)},
+    values (${tenant}, ${name}, ${version}, ${document.language}, ${document.version}, ${utc(document.effectiveDate)},
       ${JSON.stringify(document.attributes)}, ${content === undefined ? null : JSON.stringify(content)}, ${body ?? null},
       ${revision})
     on conflict (tenant, definition, version, language, document) do update set effective_date = excluded.effective_date,

@@ -1,4 +1,4 @@
-import { textOf } from './rules.ts';
+import { utc } from '../core/instants.ts';
 import type { Content, EndOfLifePlan, StoredDefinition, StoredDocument, StoredVersion } from './schema.ts';
 
 export function shownDefinition({ name, attributes, archived, languageFallback }: StoredDefinition) {
@@ -19,7 +19,7 @@ export function shownVersion({ version, attributes, endOfLife }: StoredVersion) 
 }
 
 export function shownEndOfLife({ startDate, endDate, gracePeriod }: EndOfLifePlan) {
-  return { startDate: textOf(startDate), endDate: textOf(endDate), gracePeriod };
+  return { startDate: utc(startDate), endDate: utc(endDate), gracePeriod };
 }
 
 /** @param body of a content that has one */
@@ -27,11 +27,11 @@ export function shownDocument(
   { version, language, effectiveDate, attributes, content }: StoredDocument,
   body: string | undefined,
 ) {
-  const shown = { ...attributes, version, language, effectiveDate: textOf(effectiveDate) };
+  const shown = { ...attributes, version, language, effectiveDate: utc(effectiveDate) };
   return { config: content === undefined ? shown : { ...shown, content: writtenContent(content, body) } };
 }
 
 /** A content as it is sent, and taken. */
-export function writtenContent({ title, mediaType, url, digest }: Content, body: string | undefined) {
+function writtenContent({ title, mediaType, url, digest }: Content, body: string | undefined) {
   return { title, mediaType, ...(body && { body }), ...(url && { url }), ...(digest && { digest }) };
 }

@@ -10,7 +10,7 @@ import {
   endErasing,
   lockProgress,
   type Progress,
-  STAND_IN,
+  REPLACEMENT_PREFIX,
   tagOf,
   writeProgress,
 } from '../pseudonyms/index.ts';
@@ -58,11 +58,11 @@ export async function eraseActor(
   const until = services.clock.monotonic() + forMs;
   const { type, id } = wanted;
   const tag = tagOf(services.encrypter, tenant, id);
-  const standIn = STAND_IN + tag;
-  const beginning = { tenant, by, key: { tag, type }, contacts, standIn };
+  const replacement = REPLACEMENT_PREFIX + tag;
+  const beginning = { tenant, by, key: { tag, type }, contacts, replacement };
   const isUser = (await goOn(services, beginning)).result ?? (await begin(services, beginning)).result;
-  const erasure = { person: { tenant, type, id, isUser, standIn }, key: { tag, type }, by };
-  const kept = [...services.rooms.flatMap((room) => room.keeps), ...keptBeside(standIn)];
+  const erasure = { person: { tenant, type, id, isUser, replacement }, key: { tag, type }, by };
+  const kept = [...services.rooms.flatMap((room) => room.keeps), ...keptBeside(replacement)];
   let removed: Removed = {};
   for (;;) {
     const { result, revision } = await eraseSome(services, erasure);
@@ -77,7 +77,7 @@ type Beginning = {
   by: Eraser;
   key: { tag: string; type: string };
   contacts: readonly string[];
-  standIn: string;
+  replacement: string;
 };
 
 /** @returns whether the actor is a user, when its erasing is under way with these addresses; others write meanwhile */
@@ -97,7 +97,7 @@ function goOn(
 /** After it, nothing is written about the person, and questions about it are recorded with the digest. */
 function begin(
   services: ErasureServices,
-  { tenant, by, key, contacts, standIn }: Beginning,
+  { tenant, by, key, contacts, replacement }: Beginning,
 ): Promise<RecordWritten<boolean>> {
   return write(services, { tenant }, { locks: 'erasing' }, async (unit) => {
     const { tx } = unit;
@@ -117,7 +117,7 @@ function begin(
     const progress = { step: 0, removed: before?.removed ?? {}, contacts: encrypted };
     const contactTags = all.map((contact) => tagOf(services.encrypter, tenant, contact));
     await beginErasing(tx, tenant, { ...key, isUser, now: unit.nowText, progress, contactTags });
-    unit.register([entryOf(by, standIn, 'begun', unit.now)]);
+    unit.register([entryOf(by, replacement, 'begun', unit.now)]);
     return isUser;
   });
 }
@@ -148,9 +148,14 @@ async function checkActorType(tx: Transaction, tenant: string, type: string): Pr
   throw problem('invalid_request', { detail, errors: [{ pointer: '/params/type', detail }] });
 }
 
-function entryOf({ actor, clientId, requestId }: Eraser, standIn: string, outcome: 'begun' | 'erased', time: number) {
+function entryOf(
+  { actor, clientId, requestId }: Eraser,
+  replacement: string,
+  outcome: 'begun' | 'erased',
+  time: number,
+) {
   const client = clientId === undefined ? {} : { clientId };
-  return { type: 'erased' as const, actor, ...client, userId: standIn, outcome, requestId, time };
+  return { type: 'erased' as const, actor, ...client, userId: replacement, outcome, requestId, time };
 }
 
 /** One portion, counted in the transaction that erases it. @returns no `removed` where another call has ended the erasure */
@@ -189,11 +194,11 @@ function eraseSome(
 
 function recordEnd(
   unit: AuditedUnit,
-  { person: { type, standIn }, by }: Pick<Erasure, 'person' | 'by'>,
+  { person: { type, replacement }, by }: Pick<Erasure, 'person' | 'by'>,
   removed: Removed,
 ): void {
-  unit.register([entryOf(by, standIn, 'erased', unit.now)]);
-  unit.audit({ action: 'erase', kind: 'actor', name: `${type}/${standIn}`, detail: removed });
+  unit.register([entryOf(by, replacement, 'erased', unit.now)]);
+  unit.audit({ action: 'erase', kind: 'actor', name: `${type}/${replacement}`, detail: removed });
 }
 
 function added(one: Removed, other: Removed): Removed {

@@ -1,11 +1,11 @@
 /** What an erasure keeps that no room of its own can say. */
 import type { Kept } from '../room/erasing.ts';
 
-/** @param standIn what replaces the id from now on */
-export function keptBeside(standIn: string): Kept[] {
+/** @param replacement what replaces the id from now on */
+export function keptBeside(replacement: string): Kept[] {
   return [
     {
-      what: `keyed digests of the id (${standIn}) and of the addresses that the erasure named`,
+      what: `keyed digests of the id (${replacement}) and of the addresses that the erasure named`,
       why: 'What is recorded later is compared with them, so that asking about the id or an address does not write it back.',
       until: 'records about the actor are written again, or the tenant is erased',
     },

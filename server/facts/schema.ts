@@ -17,7 +17,7 @@ type ResourceRelationship = {
   relationshipType: string;
   from: { type: string; id: string } & Record<string, unknown>;
 };
-/** A definition that the subject consented to, judged at the instant of the request. */
+/** A definition that the subject consented to, evaluated at the instant of the request. */
 export type ConsentFact = {
   name: string;
   version: string;
@@ -81,7 +81,7 @@ export type RecordsNeeded = {
   readonly uses?: Pick<Narrowing, 'subject' | 'resource'>;
 };
 
-/** The question of one decision: what was asked, at which instant (ms: expiry and consents are judged at it). */
+/** The question of one decision: what was asked, at which instant (ms: expiry and consents are evaluated at it). */
 export type Question = {
   readonly tenant: string;
   readonly request: {

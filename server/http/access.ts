@@ -24,7 +24,7 @@ export type AccessServices = {
 };
 
 /** @param rates absent: no limit */
-type Door = AccessServices & { rates?: RateLimit | undefined };
+type RouteAccess = AccessServices & { rates?: RateLimit | undefined };
 
 type Member = Extract<Caller, { kind: 'member' }>;
 
@@ -38,18 +38,18 @@ export function declareCaller(app: App): void {
  * Guards all routes that are registered afterwards. To be called after declareCaller.
  * @throws Error (at registration) for a route without `config.access`, or one that needs a tenant and has none in its path
  */
-export function registerAccess(app: App, services: Door): void {
+export function registerAccess(app: App, services: RouteAccess): void {
   app.addHook('onRoute', checkRoute);
   app.addHook('onRequest', (request, _reply, done: HookHandlerDoneFunction) => {
-    let entering: Promise<void> | undefined;
+    let checking: Promise<void> | undefined;
     try {
-      entering = enter(services, request);
+      checking = checkAccess(services, request);
     } catch (error) {
       done(error as Error);
       return;
     }
-    if (entering === undefined) done();
-    else entering.then(() => done(), done);
+    if (checking === undefined) done();
+    else checking.then(() => done(), done);
   });
 }
 
@@ -63,7 +63,7 @@ function checkRoute(route: RouteOptions): void {
 }
 
 /** Sets request.tenant and request.caller, or throws; a promise only when a token has to be verified. */
-function enter(services: Door, request: FastifyRequest): Promise<void> | undefined {
+function checkAccess(services: RouteAccess, request: FastifyRequest): Promise<void> | undefined {
   const access = request.routeOptions.config.access;
   if (access === undefined) {
     // Only Fastify's own answer to an address without a route gets here; checkRoute refused everything else.
@@ -79,7 +79,7 @@ function enter(services: Door, request: FastifyRequest): Promise<void> | undefin
   const repeated = repeatedHeader(request.raw.rawHeaders);
   if (access.api === 'management' && tenant?.active && token !== undefined && repeated === undefined) {
     const known = services.tokens.cached(token, tenant.auth);
-    if (known !== undefined) return letIn(services, access, known, request);
+    if (known !== undefined) return admitCaller(services, access, known, request);
   }
   // A stranger so far. Nothing below costs more than a look-up before its address was counted.
   services.rates?.countAddress(request.ip, access.api === 'public' && access.scarce);
@@ -96,7 +96,7 @@ function enter(services: Door, request: FastifyRequest): Promise<void> | undefin
 }
 
 async function verified(
-  services: Door,
+  services: RouteAccess,
   access: Access,
   verifying: Promise<Caller>,
   request: FastifyRequest,
@@ -105,7 +105,7 @@ async function verified(
     const caller = await verifying;
     // Members are looked up at each request, so theirs is no first verification.
     if (caller.kind === 'member') services.rates?.giveBackAddress(request.ip);
-    letIn(services, access, caller, request);
+    admitCaller(services, access, caller, request);
     if (caller.kind === 'member' && caller.role === 'support') {
       const route = `${request.method} ${request.routeOptions.url}`;
       await services.recordSupportUse(caller, { route, requestId: request.id });
@@ -120,7 +120,7 @@ async function verified(
 }
 
 /** Known and counted before it is admitted: what is too much, or what a caller may not do, may be recorded. */
-function letIn(services: Door, access: Access, caller: Caller, request: FastifyRequest): undefined {
+function admitCaller(services: RouteAccess, access: Access, caller: Caller, request: FastifyRequest): undefined {
   request.caller = caller;
   services.rates?.countCaller(caller);
   admit(access, caller);

@@ -3,11 +3,10 @@
  * by. Of more keys than are kept, the one that was idle longest is forgotten: it had the most time to fill up again.
  */
 import { LRUCache } from 'lru-cache';
-
-type Bucket = { left: number; at: number };
+import { refill, type TokenBucket, waitMs } from '../core/token-bucket.ts';
 
 export class Buckets {
-  readonly #buckets: LRUCache<string, Bucket>;
+  readonly #buckets: LRUCache<string, TokenBucket>;
 
   /** @param keysMax how many are remembered */
   constructor(keysMax: number) {
@@ -21,8 +20,8 @@ export class Buckets {
    */
   take(key: string, perSecond: number, now: number): number {
     const bucket = this.#filled(key, perSecond, now);
-    if (bucket.left < 1) return -Math.max(1, Math.ceil(((1 - bucket.left) / perSecond) * 1000));
-    return --bucket.left;
+    if (bucket.tokens < 1) return -waitMs(bucket, perSecond, 1);
+    return --bucket.tokens;
   }
 
   /**
@@ -32,26 +31,25 @@ export class Buckets {
    */
   takeMore(key: string, count: number, perSecond: number, now: number): number {
     const bucket = this.#filled(key, perSecond, now);
-    if (bucket.left < 0) return -Math.max(1, Math.ceil((-bucket.left / perSecond) * 1000));
-    bucket.left -= count;
-    return Math.max(0, bucket.left);
+    if (bucket.tokens < 0) return -waitMs(bucket, perSecond, 0);
+    bucket.tokens -= count;
+    return Math.max(0, bucket.tokens);
   }
 
   /** Gives back what was taken for a request. */
   giveBack(key: string): void {
     const bucket = this.#buckets.get(key);
-    if (bucket !== undefined) bucket.left++; // filling up cuts it to a second's worth
+    if (bucket !== undefined) bucket.tokens++; // filling up cuts it to a second's worth
   }
 
-  #filled(key: string, perSecond: number, now: number): Bucket {
+  #filled(key: string, perSecond: number, now: number): TokenBucket {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
-      bucket = { left: perSecond, at: now };
+      bucket = { tokens: perSecond, at: now };
       this.#buckets.set(key, bucket);
       return bucket;
     }
-    bucket.left = Math.min(perSecond, bucket.left + ((now - bucket.at) / 1000) * perSecond);
-    bucket.at = now;
+    refill(bucket, perSecond, perSecond, now);
     return bucket;
   }
 }

@@ -2,7 +2,9 @@
  * How long a connection may take and how many there may be. Node closes what is late only when it was told all of
  * this before the server was made, and Fastify does not tell it: connections that sent half a request stayed.
  */
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { limits } from '../core/limits.ts';
 import { isLoopback, networkOf } from '../core/outbound/addresses.ts';
 
@@ -65,4 +67,34 @@ export function boundConnections(
       else open.set(network, left);
     });
   });
+}
+
+/** A connection of Node's HTTP server, with the answer that is under way on it. */
+type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
+
+/**
+ * Ends connections when the server closes: at once where no request is being answered, otherwise behind the answer. Node takes
+ * a connection on which nothing or half a request came for one at work, and looks for late ones no more when it closes: each
+ * kept the process from ending.
+ */
+export function endConnectionsOnClose(app: Pick<FastifyInstance, 'server' | 'addHook'>): void {
+  const open = new Set<HttpSocket>();
+  let closing = false;
+  app.server.on('connection', (socket: HttpSocket) => {
+    if (closing) return void socket.destroy();
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  app.addHook('preClose', (done) => {
+    closing = true;
+    for (const socket of open) endBehindAnswer(socket);
+    done();
+  });
+}
+
+function endBehindAnswer(socket: HttpSocket): void {
+  const answer = socket._httpMessage;
+  if (!answer) return void socket.destroySoon();
+  socket.setTimeout(limits.requestTimeoutMs); // of a body that does not come, of an answer that nobody takes
+  answer.once('close', () => endBehindAnswer(socket));
 }

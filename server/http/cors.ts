@@ -10,7 +10,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions }
 import type { TenantSpec } from '../../crds/index.ts';
 import type { App, RequestTenant } from './fastify.ts';
 
-export type TenantOf = (tenant: string) => RequestTenant | undefined;
+type TenantOf = (tenant: string) => RequestTenant | undefined;
 type Headers = Readonly<Record<string, string>>;
 
 const requestHeaders = [
@@ -41,12 +41,12 @@ const PREFLIGHT_VARY = 'Origin, Access-Control-Request-Method, Access-Control-Re
 const PREFLIGHT_SECONDS = '600';
 
 /** Whether pages of the origin may call the tenant. */
-export function allowsOrigin({ allowedOrigins }: Pick<TenantSpec, 'allowedOrigins'>, origin: string): boolean {
+function allowsOrigin({ allowedOrigins }: Pick<TenantSpec, 'allowedOrigins'>, origin: string): boolean {
   return allowedOrigins?.includes(origin) ?? false;
 }
 
 /** The headers of an answer to a page of the origin; undefined: its browser keeps the answer from it. */
-export function corsHeaders(tenant: RequestTenant | undefined, origin: string): Headers | undefined {
+function corsHeaders(tenant: RequestTenant | undefined, origin: string): Headers | undefined {
   const newest = tenant?.newest;
   if (!newest?.active || !allowsOrigin(newest.spec, origin)) return undefined;
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders };

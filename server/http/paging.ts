@@ -3,6 +3,7 @@
  * one list's cursor is refused by another.
  */
 import { type Static, Type } from 'typebox';
+import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type Problem, problem } from '../core/problems.ts';
 
@@ -122,14 +123,9 @@ export function encodeRecordCursor({ at, id }: { at: string; id: string }, list:
 /** @throws Problem invalid_request when it is no cursor of this list */
 export function decodeRecordCursor(cursor: string, list: string): { at: string; id: string } {
   const [at = '', id = ''] = decodeCursor(cursor, list, RECORD).split(' ');
-  if (!isInstant(at)) throw notACursor();
+  // Digits in the right places may still be no instant, such as February 30.
+  if (instantMs(at) === undefined) throw notACursor();
   return { at, id };
-}
-
-/** Digits in the right places may still be no instant (February 30), or, before the year 1, none to Postgres. */
-function isInstant(text: string): boolean {
-  const ms = Date.parse(text);
-  return !Number.isNaN(ms) && new Date(ms).toISOString() === text && !text.startsWith('0000');
 }
 
 /** What a cursor is answered that no page of the list ended with. */

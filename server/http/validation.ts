@@ -6,23 +6,13 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { asSentence, describeError } from '../../crds/describe-error.ts';
+import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import type { ProblemPlace } from '../core/problems.ts';
 
-const RFC3339 = /^(\d{4}-\d\d-(\d\d))[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
-const formats = { 'date-time': isInstant };
+const formats = { 'date-time': (text: string) => instantMs(text) !== undefined };
 // TypeBox 1.x and x-kubernetes-* keywords are annotations here.
 const common = { strict: false, formats, removeAdditional: false, useDefaults: false } as const;
-
-/** RFC 3339 section 5.6, of a day that its month has (Date.parse takes 30 February for 2 March), in UTC from year 1 to 9999. */
-function isInstant(text: string): boolean {
-  const [, date, day] = RFC3339.exec(text) ?? [];
-  const instant = Date.parse(text);
-  if (date === undefined || Number.isNaN(instant)) return false;
-  if (new Date(`${date}T00:00:00Z`).getUTCDate() !== Number(day)) return false;
-  const year = new Date(instant).getUTCFullYear();
-  return year >= 1 && year <= 9999;
-}
 
 /** For Fastify: bodies strictly, and what arrives as text. */
 export function createValidatorCompiler(shared: Record<string, object>): FastifySchemaCompiler<TSchema> {

@@ -1,4 +1,4 @@
-/** The verbs on keys: looking one up, reserving it, adding its answer, sweeping, and forgetting an actor. */
+/** The verbs on keys: looking one up, reserving it, adding its answer, removing those that expired, and forgetting an actor. */
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
@@ -21,17 +21,17 @@ export type IdempotencyServices = { database: Database; encrypter: Encrypter; cl
 type KeyedRequest = { caller: Caller; route: string; key: string; target: string };
 
 const ROOM = 'idempotency';
-const SWEEP_MS = 3_600_000;
-const SWEEP_ROWS = 10_000;
+const REMOVE_EVERY_MS = 3_600_000;
+const REMOVE_ROWS = 10_000;
 const noKeys = { count: 0, oldest: null };
 
 /** What was answered before, or the right to act. @throws Problem of this room; rate_limited (the quota idempotency-keys) */
 export async function begin(
   services: IdempotencyServices,
   keyed: KeyedRequest,
-): Promise<{ before: StoredAnswer & { body: string } } | { once: Claim }> {
+): Promise<{ before: StoredAnswer & { body: string } } | { once: Reservation }> {
   const { database, clock } = services;
-  const once = new Claim(services, keyed);
+  const once = new Reservation(services, keyed);
   const { place } = once;
   const since = sinceOf(clock.now());
   const isUser = keyed.caller.kind === 'user';
@@ -47,7 +47,7 @@ export async function begin(
   throw quotaExceeded(quota, freeMs - clock.now(), detail);
 }
 
-function answerBefore({ encrypter, clock }: IdempotencyServices, once: Claim, row: KeyRow) {
+function answerBefore({ encrypter, clock }: IdempotencyServices, once: Reservation, row: KeyRow) {
   if (row.request !== once.request) throw idempotencyProblem('idempotency_key_reused');
   if (row.answer === null) {
     // Its answer comes soon, unless the process that acted has ended.
@@ -77,7 +77,7 @@ function keyHolder(caller: Caller): string {
 }
 
 /** One request's key. */
-export class Claim implements Once {
+export class Reservation implements Once {
   readonly place: KeyPlace;
   readonly request: string;
   readonly #services: IdempotencyServices;
@@ -151,23 +151,26 @@ export function forgettingActor({ encrypter }: Pick<IdempotencyServices, 'encryp
 }
 
 /** Removes what is older than it is kept. */
-export async function sweep({ database, clock }: Pick<IdempotencyServices, 'database' | 'clock'>): Promise<number> {
+export async function removeExpired({
+  database,
+  clock,
+}: Pick<IdempotencyServices, 'database' | 'clock'>): Promise<number> {
   const since = sinceOf(clock.now());
   for (let removed = 0; ; ) {
-    const some = await database.system((tx) => removeOld(tx, since, SWEEP_ROWS));
+    const some = await database.system((tx) => removeOld(tx, since, REMOVE_ROWS));
     removed += some;
-    if (some < SWEEP_ROWS) return removed;
+    if (some < REMOVE_ROWS) return removed;
   }
 }
 
-/** Sweeps every hour. */
-export function sweeping(services: IdempotencyServices): Task {
+/** Removes them every hour. */
+export function removingExpired(services: IdempotencyServices): Task {
   return {
-    name: 'sweeping idempotency keys',
-    everyMs: SWEEP_MS,
-    firstMs: SWEEP_MS,
+    name: 'removing expired idempotency keys',
+    everyMs: REMOVE_EVERY_MS,
+    firstMs: REMOVE_EVERY_MS,
     async run() {
-      await sweep(services);
+      await removeExpired(services);
       return undefined;
     },
   };

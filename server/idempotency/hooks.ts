@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Type } from 'typebox';
 import { IdempotencyKey, type OnceRoute } from '../core/once.ts';
 import type { App } from '../http/fastify.ts';
-import { begin, Claim, type IdempotencyServices } from './actions.ts';
+import { begin, type IdempotencyServices, Reservation } from './actions.ts';
 
 /** Headers of an answer that are part of it. */
 const KEPT_HEADERS = ['content-type', 'location', 'accord-revision', 'etag', 'cache-control'] as const;
@@ -31,7 +31,7 @@ function addHooks(services: IdempotencyServices, route: RouteOptions, stated: On
   route.onSend = [
     ...sending,
     async (request, reply, payload) => {
-      if (request.once instanceof Claim) await keep(services, request.once, reply, payload, stated);
+      if (request.once instanceof Reservation) await keep(services, request.once, reply, payload, stated);
       return payload;
     },
   ];
@@ -59,7 +59,7 @@ async function look(services: IdempotencyServices, request: FastifyRequest, repl
 /** What was refused changed nothing, and may be sent again. */
 async function keep(
   { observe }: IdempotencyServices,
-  once: Claim,
+  once: Reservation,
   reply: FastifyReply,
   payload: unknown,
   { secrets = [] }: OnceRoute,

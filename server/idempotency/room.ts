@@ -1,5 +1,5 @@
 import { defineRoom } from '../room/room.ts';
-import { type IdempotencyServices, sweeping } from './actions.ts';
+import { type IdempotencyServices, removingExpired } from './actions.ts';
 import { erasingIdempotency } from './erasing.ts';
 import { idempotencyProblem } from './problems.ts';
 
@@ -8,6 +8,6 @@ export const idempotencyRoom = defineRoom({
   tables: ['idempotency_key'],
   create: ({ database, encrypter, clock, observe }): IdempotencyServices => ({ database, encrypter, clock, observe }),
   erasing: ({ encrypter }) => erasingIdempotency(encrypter),
-  tasks: (services) => [sweeping(services)],
+  tasks: (services) => [removingExpired(services)],
   problems: idempotencyProblem,
 });

@@ -15,10 +15,16 @@ import {
 import { lockRelationshipTypes, readRelationshipType } from '../types/index.ts';
 import { type RecordWritten, write } from '../writes/index.ts';
 import { eventOf } from './actions.ts';
+import {
+  doing,
+  type InvitationServices,
+  mayStillInvite,
+  type RequestContext,
+  recordAuthorOf,
+} from './authorization.ts';
 import { requireContact } from './contact.ts';
 import { invitationAccepted, invitationDeclined, invitationRevoked } from './events.ts';
 import { checkActive, findInvitation, lockActiveTenant, lockInvitation } from './found.ts';
-import { type Asking, doing, type InvitationServices, mayStillInvite, recordAuthorOf } from './governing.ts';
 import { invitationProblem } from './problems.ts';
 import { bindingOf, ended, invitorOf, isOffered, relationshipFor, statusOf, targetOf } from './rules.ts';
 import type { Accepted, InvitationRow, Preview } from './schema.ts';
@@ -32,11 +38,11 @@ type Token = { tenant: string; requestToken: string };
  */
 export async function acceptInvitation(
   services: InvitationServices,
-  asking: Asking,
+  context: RequestContext,
   { acceptor, requestToken }: { acceptor: Entity; requestToken: string },
 ): Promise<RecordWritten<Accepted>> {
-  checkAcceptor(asking.caller, acceptor);
-  const { tenant } = asking;
+  checkAcceptor(context.caller, acceptor);
+  const { tenant } = context;
   const { row, tokenId, isBefore } = await services.database.tenantSnapshot(tenant, async (tx) => {
     await checkActive(tx, tenant);
     const found = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
@@ -45,8 +51,8 @@ export async function acceptInvitation(
   const relationship = relationshipFor(row, acceptor);
   if (isBefore) return write(services, { tenant }, { locks: 'records' }, async () => accepted(row, relationship));
   checkPending(row, tokenId, services.clock.now());
-  await askPolicies(services, asking, row, relationship);
-  return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
+  await askPolicies(services, context, row, relationship);
+  return write(services, recordAuthorOf(context), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     await lockActiveTenant(tx, tenant);
     const locked = await lockInvitation(tx, tenant, row.id);
@@ -55,7 +61,7 @@ export async function acceptInvitation(
     // After whatever was waited for: an invitation is not used after it has expired.
     checkPending(locked, tokenId, unit.now);
     const type = await typeOf(tx, tenant, locked);
-    if (bindingOf(locked, type) === 'contact') requireContact(services.encrypter, asking.caller, locked);
+    if (bindingOf(locked, type) === 'contact') requireContact(services.encrypter, context.caller, locked);
     await makeRelationship(unit, type, relationship, 'later');
     await recordUse(tx, tenant, locked.id, { acceptor, by: unit.by.actor, now: unit.nowText });
     const detail = { acceptor: `${acceptor.type}/${acceptor.id}`, use: locked.uses + 1, of: locked.max_uses };
@@ -92,19 +98,19 @@ function checkPending(row: InvitationRow, tokenId: string, ms: number): void {
  */
 async function askPolicies(
   services: InvitationServices,
-  asking: Asking,
+  context: RequestContext,
   row: InvitationRow,
   { from, relationshipType, to }: Relationship,
 ): Promise<void> {
-  const { caller, tenant, served } = asking;
-  const question = { ...doing(services, asking, 'accept', row), relationship: { from, relationshipType, to } };
-  if (caller.kind === 'user' && served.snapshot.policies.has(question.action)) await services.govern(asking, question);
-  const still = await mayStillInvite(services, asking, row);
+  const { caller, tenant, served } = context;
+  const question = { ...doing(services, context, 'accept', row), relationship: { from, relationshipType, to } };
+  if (caller.kind === 'user' && served.snapshot.policies.has(question.action)) await services.govern(context, question);
+  const still = await mayStillInvite(services, context, row);
   if (still === 'yes') return;
   if (still === 'unknown')
     throw problem('forbidden', { detail: 'The policy that let the invitor invite could not be evaluated now.' });
   // Not the requested action, so no Idempotency-Key is reserved.
-  const { once: _, ...author } = recordAuthorOf(asking);
+  const { once: _, ...author } = recordAuthorOf(context);
   await write(services, author, { locks: 'records' }, async (unit) => {
     const locked = await lockInvitation(unit.tx, tenant, row.id);
     if (statusOf(locked, unit.now) !== 'pending') return;
@@ -137,11 +143,11 @@ async function typeOf(tx: Transaction, tenant: string, row: InvitationRow) {
  */
 export function declineInvitation(
   services: InvitationServices,
-  asking: Asking,
+  context: RequestContext,
   requestToken: string,
 ): Promise<RecordWritten<{ invitationId: string; status: 'declined' }>> {
-  const { tenant } = asking;
-  return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
+  const { tenant } = context;
+  return write(services, recordAuthorOf(context), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     await lockActiveTenant(tx, tenant);
     const { row, tokenId } = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
@@ -153,7 +159,7 @@ export function declineInvitation(
     checkPending(locked, tokenId, ms);
     if (locked.max_uses > 1) throw invitationProblem('invitation_shared');
     const isBound = bindingOf(locked, await lockType(tx, tenant, locked)) === 'contact';
-    if (isBound && asking.caller.kind === 'user') requireContact(services.encrypter, asking.caller, locked);
+    if (isBound && context.caller.kind === 'user') requireContact(services.encrypter, context.caller, locked);
     await endInvitation(tx, tenant, locked.id, { status: 'declined', by: unit.by.actor, now });
     unit.audit({ action: 'decline', kind: 'invitation', name: locked.id });
     unit.emit(invitationDeclined, eventOf(unit, locked));

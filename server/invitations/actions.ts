@@ -10,10 +10,17 @@ import { invitationKey } from '../keys/index.ts';
 import { checkEntity, type Entity } from '../relationships/index.ts';
 import { loadTypesTouching, lockRelationshipTypes } from '../types/index.ts';
 import { type AuditedUnit, type RecordWritten, write } from '../writes/index.ts';
+import {
+  creating,
+  doing,
+  type InvitationServices,
+  type RequestContext,
+  recordAuthorOf,
+  requireAllowed,
+} from './authorization.ts';
 import { contactDigest, contactPlace } from './contact.ts';
 import { invitationCreated, invitationResent, invitationRevoked } from './events.ts';
 import { findById, lockActiveTenant, lockInvitation } from './found.ts';
-import { type Asking, creating, doing, governed, type InvitationServices, recordAuthorOf } from './governing.ts';
 import {
   bindingOf,
   contactOf,
@@ -45,24 +52,24 @@ import { partiesOf, signToken } from './token.ts';
  */
 export async function createInvitation(
   services: InvitationServices,
-  asking: Asking,
+  context: RequestContext,
   body: InvitationBody,
 ): Promise<RecordWritten<InvitationView>> {
-  const { tenant } = asking;
+  const { tenant } = context;
   checkEntity(body.to, '/to');
-  const invitor = invitorFor(asking.caller, body.invitor);
+  const invitor = invitorFor(context.caller, body.invitor);
   checkEntity(invitor, '/invitor');
   const types = await services.database.tenantSnapshot(tenant, (tx) => offers(tx, tenant, body));
   const offer = offerOf(types, body);
-  const mayTell = await governed(services, asking, creating({ ...offer.type, ...placeOf(offer, body) }));
+  const mayTell = await requireAllowed(services, context, creating({ ...offer.type, ...placeOf(offer, body) }));
   const delivery = deliveryFor(body.delivery, mayTell);
-  return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
+  return write(services, recordAuthorOf(context), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     await lockActiveTenant(tx, tenant);
     await unit.unmarkErased([invitor, body.to]);
     const locked = offerOf(await offers(tx, tenant, body, offer), body);
     const one = await newInvitation(services, unit, { offer: locked, body, invitor, delivery });
-    const row = await insertInvitation(tx, tenant, { ...one, by_tenant: asking.caller.kind === 'backend' });
+    const row = await insertInvitation(tx, tenant, { ...one, by_tenant: context.caller.kind === 'backend' });
     await wipeExpired(tx, tenant, row.created_at, limits.invitationsWipedMax);
     const { relationshipType, invitee } = body;
     unit.emit(invitationCreated, { ...eventOf(unit, row), relationshipType, invitor, invitee });
@@ -160,12 +167,12 @@ async function deliver(
 /** @throws Problem invitation_not_found, forbidden */
 async function requireInvitation(
   services: InvitationServices,
-  asking: Asking,
+  context: RequestContext,
   id: string,
   verb: 'resend' | 'revoke',
 ): Promise<{ row: InvitationRow; mayTell: boolean }> {
-  const row = await findById(services, asking.tenant, id);
-  return { row, mayTell: await governed(services, asking, doing(services, asking, verb, row)) };
+  const row = await findById(services, context.tenant, id);
+  return { row, mayTell: await requireAllowed(services, context, doing(services, context, verb, row)) };
 }
 
 /**
@@ -174,13 +181,13 @@ async function requireInvitation(
  */
 export async function resendInvitation(
   services: InvitationServices,
-  asking: Asking,
+  context: RequestContext,
   id: string,
 ): Promise<RecordWritten<InvitationView>> {
-  const { mayTell, row: known } = await requireInvitation(services, asking, id, 'resend');
+  const { mayTell, row: known } = await requireInvitation(services, context, id, 'resend');
   deliveryFor(known.delivery, mayTell);
-  const { tenant } = asking;
-  return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
+  const { tenant } = context;
+  return write(services, recordAuthorOf(context), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     await lockActiveTenant(tx, tenant);
     const row = await lockInvitation(tx, tenant, id);
@@ -205,12 +212,12 @@ export async function resendInvitation(
  */
 export async function revokeInvitation(
   services: InvitationServices,
-  asking: Asking,
+  context: RequestContext,
   id: string,
 ): Promise<RecordWritten<void>> {
-  await requireInvitation(services, asking, id, 'revoke');
-  const { tenant } = asking;
-  return write(services, recordAuthorOf(asking), { locks: 'records' }, async (unit) => {
+  await requireInvitation(services, context, id, 'revoke');
+  const { tenant } = context;
+  return write(services, recordAuthorOf(context), { locks: 'records' }, async (unit) => {
     const row = await lockInvitation(unit.tx, tenant, id);
     const status = statusOf(row, unit.now);
     if (status === 'revoked') return;

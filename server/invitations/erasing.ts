@@ -10,9 +10,9 @@ import { removeAcceptances, removeEndedBy, removeSent, removeToContacts, renameE
 
 export function erasingInvitations(encrypter: Pick<Encrypter, 'digest'>): RoomErasing {
   return {
-    async eraseSome(tx, { tenant, type, id, contacts, standIn }) {
+    async eraseSome(tx, { tenant, type, id, contacts, replacement }) {
       const person = { type, id };
-      const [name, replaced] = [`user:${type}:${id}`, `user:${type}:${standIn}`];
+      const [name, replaced] = [`user:${type}:${id}`, `user:${type}:${replacement}`];
       const digests = contacts.map((contact) => contactDigest(encrypter, tenant, contact));
       const sent = await removeSent(tx, tenant, person);
       const accepted = await removeAcceptances(tx, tenant, person);

@@ -4,7 +4,7 @@ import type { Transaction } from '../core/db/database.ts';
 import { problem } from '../core/problems.ts';
 import { readInvitationKeys } from '../keys/index.ts';
 import { lockForShare, readTenant } from '../tenants/index.ts';
-import type { InvitationServices } from './governing.ts';
+import type { InvitationServices } from './authorization.ts';
 import { invitationProblem } from './problems.ts';
 import type { InvitationRow } from './schema.ts';
 import { readInvitation } from './store.ts';

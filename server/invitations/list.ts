@@ -1,9 +1,9 @@
 /** Reading invitations: back ends see all; users see those that they made, and those of others that the read policies allow. */
 import type { Caller } from '../core/auth/schema.ts';
 import { problem } from '../core/problems.ts';
+import { doing, type InvitationServices, type RequestContext, requireAllowed } from './authorization.ts';
 import { contactDigest, emailOf } from './contact.ts';
 import { findById } from './found.ts';
-import { type Asking, doing, governed, type InvitationServices } from './governing.ts';
 import { invitationProblem } from './problems.ts';
 import type { InvitationRow, Status } from './schema.ts';
 import { type InvitationFilter, listInvitations } from './store.ts';
@@ -21,11 +21,11 @@ type Page = { rows: InvitationRow[]; withheld: string[]; next?: string };
  */
 export async function pageOfInvitations(
   services: InvitationServices,
-  asking: Asking,
+  context: RequestContext,
   query: ListQuery,
   page: { before?: string; limit: number },
 ): Promise<Page> {
-  const { tenant, caller } = asking;
+  const { tenant, caller } = context;
   const now = services.clock.now();
   const filter = filterOf(services, tenant, caller, query);
   const window = { ...page, limit: page.limit + 1, now: new Date(now).toISOString() };
@@ -37,7 +37,7 @@ export async function pageOfInvitations(
   const seen: InvitationRow[] = [];
   const withheld = new Set<string>();
   for (const row of rows) {
-    const refusal = isOpenTo(caller, row) ? undefined : await refusalOf(services, asking, row);
+    const refusal = isOpenTo(caller, row) ? undefined : await refusalOf(services, context, row);
     if (refusal === undefined) seen.push(row);
     else withheld.add(refusal);
   }
@@ -45,9 +45,13 @@ export async function pageOfInvitations(
 }
 
 /** One invitation. @throws Problem invitation_not_found; forbidden, which names the policy */
-export async function viewInvitation(services: InvitationServices, asking: Asking, id: string): Promise<InvitationRow> {
-  const row = await findById(services, asking.tenant, id);
-  if (!isOpenTo(asking.caller, row)) await governed(services, asking, doing(services, asking, 'read', row));
+export async function viewInvitation(
+  services: InvitationServices,
+  context: RequestContext,
+  id: string,
+): Promise<InvitationRow> {
+  const row = await findById(services, context.tenant, id);
+  if (!isOpenTo(context.caller, row)) await requireAllowed(services, context, doing(services, context, 'read', row));
   return row;
 }
 
@@ -58,9 +62,9 @@ function isOpenTo(caller: Caller, row: InvitationRow): boolean {
 }
 
 /** The policy that does not allow the caller to see it. */
-async function refusalOf(services: InvitationServices, asking: Asking, row: InvitationRow) {
-  const question = doing(services, asking, 'read', row);
-  const { answer } = await services.ask(asking, question);
+async function refusalOf(services: InvitationServices, context: RequestContext, row: InvitationRow) {
+  const question = doing(services, context, 'read', row);
+  const { answer } = await services.ask(context, question);
   return answer.outcome === 'allow' ? undefined : question.action;
 }
 

@@ -1,11 +1,11 @@
-/** M/sharing/invitations for the inviting side. Users are authorized by the tenant's own policies. */
+/** /{tenant}/sharing/invitations for the inviting side. Users are authorized by the tenant's own policies. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { UUID } from '../core/uuid.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
 import { createInvitation, resendInvitation, revokeInvitation } from './actions.ts';
-import { askingOf, type InvitationServices, readers, writers } from './governing.ts';
+import { contextOf, type InvitationServices, readers, writers } from './authorization.ts';
 import { type ListQuery, pageOfInvitations, viewInvitation } from './list.ts';
 import { viewOf } from './rules.ts';
 import { InvitationBody, InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';
@@ -39,7 +39,7 @@ function registerCreating(app: App, services: InvitationRouteServices): void {
       response: { 200: InvitationView },
     },
     handler: async (request, reply) => {
-      const { result, revision } = await createInvitation(services, askingOf(request), request.body);
+      const { result, revision } = await createInvitation(services, contextOf(request), request.body);
       reply.header('accord-revision', revision);
       reply.header('location', `/${request.params.tenant}/sharing/invitations/${result.invitationId}`);
       return result;
@@ -84,7 +84,7 @@ function registerReading(app: App, services: InvitationRouteServices): void {
       const { limit = PAGE_ITEMS, cursor, received, ...filter } = request.query;
       const query: ListQuery = { ...filter, received: received === 'true' };
       const before = cursor === undefined ? {} : { before: decodeCursor(cursor, 'sharing invitations', UUID) };
-      const { rows, withheld, next } = await pageOfInvitations(services, askingOf(request), query, {
+      const { rows, withheld, next } = await pageOfInvitations(services, contextOf(request), query, {
         ...before,
         limit,
       });
@@ -109,7 +109,7 @@ function registerReading(app: App, services: InvitationRouteServices): void {
     },
     handler: async (request) => {
       const { tenant, id } = request.params;
-      const row = await viewInvitation(services, askingOf(request), id);
+      const row = await viewInvitation(services, contextOf(request), id);
       const deliveries = await services.database.read(tenant, (tx) => listDeliveries(tx, tenant, id));
       return {
         ...viewOf(row, services.clock.now()),
@@ -132,7 +132,7 @@ function registerChanging(app: App, services: InvitationRouteServices): void {
       response: { 200: InvitationView },
     },
     handler: async (request, reply) => {
-      const { result, revision } = await resendInvitation(services, askingOf(request), request.params.id);
+      const { result, revision } = await resendInvitation(services, contextOf(request), request.params.id);
       reply.header('accord-revision', revision);
       return result;
     },
@@ -149,7 +149,7 @@ function registerChanging(app: App, services: InvitationRouteServices): void {
       response: { 204: Type.Null() },
     },
     handler: async (request, reply) => {
-      const { revision } = await revokeInvitation(services, askingOf(request), request.params.id);
+      const { revision } = await revokeInvitation(services, contextOf(request), request.params.id);
       return reply.status(204).header('accord-revision', revision).send(null);
     },
   });

@@ -1,12 +1,11 @@
 /** All SQL of the invitations room. `now` is RFC 3339: a pending one whose expires_at is not after it has expired. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { type Sql, sql } from '../core/db/sql.ts';
+import { none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import type { Entity } from '../relationships/index.ts';
 import { DeliveryRow, InvitationRow, type NewInvitation, type Status } from './schema.ts';
 
-const none = sql``;
 const columns = sql`id, status, from_type, name, to_type, direction, target_type, target_id, invitor_type, invitor_id,
   by_tenant, contact_type, contact_digest, contact_mask, contact_encrypted, binding, language, redirect_uri, delivery,
   deliveries, delivered_at, token_id, max_uses, uses, expires_at, relationship_expires_at, created_at, ended_by`;

@@ -3,7 +3,7 @@
 import { limits } from '../core/limits.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
 import { acceptInvitation, declineInvitation, previewInvitation } from './accept.ts';
-import { askingOf, type InvitationServices, writers } from './governing.ts';
+import { contextOf, type InvitationServices, writers } from './authorization.ts';
 import { AcceptBody, Accepted, Declined, Preview, TokenBody } from './schema.ts';
 
 export function registerTokenRoutes(app: App, services: InvitationServices): void {
@@ -21,7 +21,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
       response: { 200: Accepted },
     },
     handler: async (request, reply) => {
-      const { result, revision } = await acceptInvitation(services, askingOf(request), request.body);
+      const { result, revision } = await acceptInvitation(services, contextOf(request), request.body);
       reply.header('accord-revision', revision);
       return result;
     },
@@ -39,7 +39,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
       response: { 200: Declined },
     },
     handler: async (request, reply) => {
-      const { result, revision } = await declineInvitation(services, askingOf(request), request.body.requestToken);
+      const { result, revision } = await declineInvitation(services, contextOf(request), request.body.requestToken);
       reply.header('accord-revision', revision);
       return result;
     },

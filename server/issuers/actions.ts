@@ -21,7 +21,7 @@ export type IssuerServices = ConfigWriteServices & {
 /**
  * Trusts an issuer, or changes how; unchanged, it does nothing.
  * @param given of a checked manifest or body (checkIssuerBody); what only a manifest has is left out
- * @throws Problem issuer_is_ours, issuer_audience_unknown, issuer_duplicate, issuer_mixes_actors, issuer_too_many,
+ * @throws Problem issuer_is_ours, issuer_audience_unknown, duplicate_issuer, issuer_mixes_actors, issuer_quota_reached,
  *   precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
  */
 export async function putIssuer(

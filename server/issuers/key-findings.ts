@@ -11,7 +11,7 @@ import { asText } from '../core/text.ts';
 import type { Task } from '../room/tasks.ts';
 import { readUnchecked, recordFindings } from './store.ts';
 
-export type KeyFindingsOptions = {
+type KeyFindingsOptions = {
   database: Database;
   /** As accord.server knows this process. */
   server: string;

@@ -22,13 +22,13 @@ export const issuerProblem = defineProblems({
     title: 'Ambiguous actors',
     when: "The same id of two issuers' users can mean two people. At most one issuer may omit actorIdPrefix; each further issuer needs its own actorIdPrefix or sharesActors: true.",
   },
-  issuer_duplicate: {
+  duplicate_issuer: {
     status: 409,
     title: 'Issuer already trusted',
     when: 'The tenant already trusts this issuer under another name.',
     refusal: { reason: 'DuplicateName', dependsOnOthers: true },
   },
-  issuer_too_many: {
+  issuer_quota_reached: {
     status: 409,
     title: 'Too many issuers',
     when: 'The tenant has the maximum number of trusted issuers.',

@@ -31,7 +31,7 @@ const IssuerParams = Type.Object({ tenant: Type.String(), name: Type.String() })
 const readers = { access: { api: 'config', roles } } as const;
 const writers = { access: { api: 'config', roles: ['security-admin'] } } as const;
 
-export type IssuerRouteServices = IssuerServices & ConfigServing;
+type IssuerRouteServices = IssuerServices & ConfigServing;
 
 export function registerIssuerRoutes(app: App, services: IssuerRouteServices): void {
   registerReading(app, services);

@@ -57,7 +57,7 @@ export function issuerSpecOf(spec: IssuerSpec): IssuerSpec {
 /**
  * Whether the issuer may be trusted beside the tenant's other ones.
  * @param tenant its audiences: an issuer's may narrow them, never widen them
- * @throws Problem issuer_is_ours, issuer_audience_unknown, issuer_duplicate, issuer_mixes_actors, issuer_too_many
+ * @throws Problem issuer_is_ours, issuer_audience_unknown, duplicate_issuer, issuer_mixes_actors, issuer_quota_reached
  */
 export function checkIssuer(
   spec: IssuerSpec,
@@ -79,13 +79,13 @@ export function checkIssuer(
   );
   if (foreign.length > 0) throw issuerProblem('issuer_audience_unknown', { errors: foreign });
   if (others.length >= limits.trustedIssuersMax) {
-    throw issuerProblem('issuer_too_many', {
+    throw issuerProblem('issuer_quota_reached', {
       detail: `A tenant can have at most ${limits.trustedIssuersMax} trusted issuers.`,
     });
   }
   const same = others.find((other) => other.spec.issuer === spec.issuer);
   if (same)
-    throw issuerProblem('issuer_duplicate', {
+    throw issuerProblem('duplicate_issuer', {
       detail: `${spec.issuer} is already trusted under the name ${same.name}.`,
     });
   if (spec.sharesActors) return;

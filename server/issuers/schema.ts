@@ -14,12 +14,12 @@ const mapping = definitionOf('Tenant').specSchema.properties.tokenMapping;
 const contactClaims = issuerFields.contactClaims;
 const { issuer, ...optional } = fields;
 
-/** The body of PUT C/token-mapping; what is absent has its default. */
+/** The body of PUT /tenants/{tenant}/token-mapping; what is absent has its default. */
 export const TokenMappingBody = Type.Partial(Type.Object(mapping.properties), { additionalProperties: false });
 
 const ContactClaimsBody = Type.Partial(Type.Object(contactClaims.properties), { additionalProperties: false });
 
-/** The body of PUT C/trusted-issuers/{name}; what is absent has its default. */
+/** The body of PUT /tenants/{tenant}/trusted-issuers/{name}; what is absent has its default. */
 export const IssuerBody = Type.Object(
   {
     issuer,

@@ -1,5 +1,5 @@
 /**
- * The public keys of a tenant: M/oidc/jwks, which verify its own access tokens, and M/.well-known/jwks.json, which verify
+ * The public keys of a tenant: /{tenant}/oidc/jwks, which verify its own access tokens, and /{tenant}/.well-known/jwks.json, which verify
  * its invitations, receipts and checkpoints. The rest of the authorization server comes later.
  */
 import { type Static, Type } from 'typebox';
@@ -7,7 +7,7 @@ import type { Clock } from '../core/clock.ts';
 import { type App, TenantParams, tenantOf } from '../http/fastify.ts';
 import type { PublishedKeys } from './published.ts';
 
-export type KeyRouteServices = {
+type KeyRouteServices = {
   clock: Clock;
   published: PublishedKeys;
 };

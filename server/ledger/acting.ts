@@ -2,7 +2,7 @@
 import type { Caller } from '../core/auth/schema.ts';
 import type { RegisterEntry } from './schema.ts';
 
-export type About = Partial<Pick<RegisterEntry, 'userId' | 'name' | 'version' | 'document' | 'contentDigest'>>;
+type About = Partial<Pick<RegisterEntry, 'userId' | 'name' | 'version' | 'document' | 'contentDigest'>>;
 
 /** A back end is an actor of the type `client`; a user's client is the one that its token names (RFC 9068 section 2.2). */
 export function actedBy(caller: Caller): Pick<RegisterEntry, 'actor' | 'clientId'> {

@@ -89,7 +89,7 @@ function checksumOf(digest: string) {
   };
 }
 
-/** A compact JWS that the keys of M/.well-known/jwks.json verify. It is no access token: its type and key are others. */
+/** A compact JWS that the keys of /{tenant}/.well-known/jwks.json verify. It is no access token: its type and key are others. */
 export function signReceipt(key: SigningKey, receipt: ReturnType<typeof receiptOf>): Promise<string> {
   return new CompactSign(Buffer.from(JSON.stringify(receipt)))
     .setProtectedHeader({ alg: 'ES256', typ: RECEIPT_TYPE, cty: 'application/ld+json', kid: key.kid })

@@ -21,7 +21,7 @@ import { type EventFilter, type Position, readEventLines } from './store.ts';
 import { verifyLedger } from './verify.ts';
 import { eventsIn } from './view.ts';
 
-export type LedgerRouteServices = {
+type LedgerRouteServices = {
   database: Database;
   clock: Clock;
   ledger: Ledger;

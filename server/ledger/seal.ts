@@ -14,7 +14,7 @@ import { chained, genesis, leafOf } from './digest.ts';
 import { insertCheckpoint, moveEntries, readHead, readUnsealed, tenantsToSeal, tryLock } from './store.ts';
 import { removeStray } from './tenant-store.ts';
 
-export type SealServices = { database: Database; encrypter: Encrypter; clock: Clock; observe: Observe };
+type SealServices = { database: Database; encrypter: Encrypter; clock: Clock; observe: Observe };
 
 const PAUSE_MS = 500;
 /**
@@ -63,15 +63,16 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
 }
 
 /**
- * Seals until nothing waits. A tenant whose seal fails keeps its entries for the next time, and the others go on.
+ * Seals until nothing waits, or until it is to stop: what waits then is sealed by the next one. A tenant whose seal fails keeps its entries for the next time, and the others go on.
  * @returns whether no seal failed
  */
-export async function sealWaiting(services: SealServices): Promise<boolean> {
+export async function sealWaiting(services: SealServices, stopping?: AbortSignal): Promise<boolean> {
   let ok = true;
   for (const { tenant, erased } of await services.database.system(tenantsToSeal)) {
+    if (stopping?.aborted) break;
     try {
       if (erased) await services.database.system((tx) => removeStray(tx, tenant));
-      else while ((await sealTenant(services, tenant)) === limits.ledgerSealEntriesMax);
+      else while ((await sealTenant(services, tenant)) === limits.ledgerSealEntriesMax && !stopping?.aborted);
     } catch (error) {
       ok = false;
       services.observe({ kind: 'background_failed', task: `sealing the ledger of ${tenant}`, error });
@@ -86,6 +87,6 @@ export function sealing(services: SealServices): Task {
     name: 'sealing ledgers',
     everyMs: PAUSE_MS,
     retryMs: RETRY_MS,
-    run: async () => ((await sealWaiting(services)) ? PAUSE_MS : RETRY_MS),
+    run: async (stopping) => ((await sealWaiting(services, stopping)) ? PAUSE_MS : RETRY_MS),
   };
 }

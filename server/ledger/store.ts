@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json, Nullable } from '../core/db/rows.ts';
-import { column, identifier, type Sql, sql } from '../core/db/sql.ts';
+import { column, identifier, none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
-import { erasedActor, erasedUser, STAND_IN } from '../pseudonyms/index.ts';
+import { erasedActor, erasedUser, REPLACEMENT_PREFIX } from '../pseudonyms/index.ts';
 import { storable } from './digest.ts';
 import type { SealedLine } from './line.ts';
 import { HashedRow, type InboxRow, type RegisterEventType } from './schema.ts';
@@ -24,8 +24,8 @@ export async function insertEntries(tx: Transaction, rows: readonly InboxRow[]):
         then sha256(convert_to(encode(salt, 'hex') || array_to_json(array[actor_type, actor, "user"])::text, 'UTF8'))
         else personal_digest end, salt, actor_type, actor, "user"
     from (select r.*, actor_erased, user_erased,
-        case when actor_erased then ${STAND_IN} || actor_tag else actor_id end as actor,
-        case when user_erased then ${STAND_IN} || user_tag else user_id end as "user"
+        case when actor_erased then ${REPLACEMENT_PREFIX} || actor_tag else actor_id end as actor,
+        case when user_erased then ${REPLACEMENT_PREFIX} || user_tag else user_id end as "user"
       from json_to_recordset(${JSON.stringify(rows)}::json) as r (tenant text, time timestamptz, type text,
         name text, version text, document_version text, document_language text, content_digest text, outcome text, request_id text,
         client_id text, personal_digest bytea, salt bytea, actor_type text, actor_id text, user_id text, actor_tag text, user_tag text),
@@ -238,8 +238,6 @@ export type EventFilter = {
   /** Instead of userId: what an actor did that is no user of consents. */
   actor?: Actor;
 };
-
-const none = sql``;
 
 function matching(tenant: string, { start, end, type, name, userId, actor }: EventFilter) {
   return sql`tenant = ${tenant}

@@ -1,6 +1,6 @@
 /** Inviting members through the Config API, and the public route for the holder of a link. */
 import { Type } from 'typebox';
-import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
+import { KeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
 import { onceOf } from '../core/once.ts';
 import { UUID } from '../core/uuid.ts';

@@ -13,7 +13,7 @@ function changing(set: Sql, tenant: string, which: Sql): Sql {
   return sql`update accord.member_invitation set ${set} where tenant = ${tenant} and ${which} returning ${memberInvitationColumns}`;
 }
 
-export type NewMemberInvitation = {
+type NewMemberInvitation = {
   email: string;
   role: Role;
   tokenHash: Buffer;

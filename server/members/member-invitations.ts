@@ -2,8 +2,10 @@
  * The verbs on invitations: a link that makes the first person who opens it a member, once, within a week. Security-admins
  * invite through the Config API, the Tenant's manifest through the operator.
  */
+
 import type { Role } from '../core/auth/schema.ts';
 import type { By } from '../core/author.ts';
+import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import type { Once } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
@@ -117,7 +119,7 @@ export async function createMemberInvitationLink(
   id: string,
 ): Promise<MemberInvitationLink | undefined> {
   const token = createMemberInvitationToken(tenant);
-  const expiresAt = timeOf(services.clock.now() + limits.memberInvitationTtlMs);
+  const expiresAt = utc(services.clock.now() + limits.memberInvitationTtlMs);
   const renewed = { tokenHash: hashOfMemberInvitation(token), expiresAt };
   const { result: row } = await write(services, { tenant }, { locks: 'records' }, ({ tx }) =>
     replaceMemberInvitationToken(tx, tenant, id, renewed),
@@ -141,7 +143,7 @@ export async function recordMemberInvitationDelivered(
 
 /** Whether anybody can enter the tenant, and where the links are that the manifest's invitations were handed over in. */
 export function findEntrance(services: MemberInvitationServices, tenant: string): Promise<Entrance> {
-  return services.database.read(tenant, (tx) => readEntrance(tx, tenant, timeOf(services.clock.now())));
+  return services.database.read(tenant, (tx) => readEntrance(tx, tenant, utc(services.clock.now())));
 }
 
 /**
@@ -191,7 +193,7 @@ export async function withdrawMemberInvitation(
 async function invite(unit: AuditedUnit, { email: given, role }: InvitedMember, ofManifest: boolean) {
   const { tx, tenant, nowText: now } = unit;
   const [token, email] = [createMemberInvitationToken(tenant), given.toLowerCase()];
-  const expiresAt = timeOf(unit.now + limits.memberInvitationTtlMs);
+  const expiresAt = utc(unit.now + limits.memberInvitationTtlMs);
   await withdrawExpired(tx, tenant, email, now);
   const row = await insertMemberInvitation(tx, tenant, {
     ...{ email, role, tokenHash: hashOfMemberInvitation(token), ofManifest, by: unit.by.actor, now, expiresAt },
@@ -205,8 +207,4 @@ async function invite(unit: AuditedUnit, { email: given, role }: InvitedMember, 
 function linkOf({ baseUrl }: MemberInvitationServices, row: MemberInvitationRow, token: string): MemberInvitationLink {
   const { id, email, role, expires_at: expiresAt } = row;
   return { id, email, role, url: urlOfMemberInvitation(baseUrl, token), expiresAt };
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

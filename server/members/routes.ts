@@ -18,7 +18,7 @@ const Cursor = Type.Optional(Type.String());
 const everyMember = { access: { api: 'config', roles } } as const;
 const admins = { access: { api: 'config', roles: ['security-admin'] } } as const;
 
-export type MemberRouteServices = PortalServices;
+type MemberRouteServices = PortalServices;
 
 export function registerMemberRoutes(app: App, services: MemberRouteServices): void {
   registerMembers(app, services);

@@ -1,10 +1,9 @@
 import { Type } from 'typebox';
 import type { Role } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { sql } from '../core/db/sql.ts';
+import { none, sql } from '../core/db/sql.ts';
 import { MemberRow, PortalTokenRow } from './schema.ts';
 
-const none = sql``;
 const members = sql`select id, email, role, created_at from accord.member`;
 
 /** Members by e-mail address in byte order. */

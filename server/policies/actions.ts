@@ -1,7 +1,7 @@
 /** The verbs on policies. The Config API and the operator call the same ones. */
 import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
-import type { Transaction } from '../core/db/database.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
@@ -224,9 +224,7 @@ function bodyOf({ rego, graph, data_subjects }: Pick<PolicyRow, 'rego' | 'graph'
 export const ALLOW_NOT_TESTED =
   'The tests of the policy pass, and none of them is answered allow: what the policy allows is not tested.';
 
-/** @throws Problem policy_not_found */
-export async function requirePolicy(tx: Transaction, tenant: string, name: string): Promise<PolicyRow> {
-  const row = await readPolicy(tx, tenant, name);
-  if (row === undefined) throw policyProblem('policy_not_found');
-  return row;
+/** The stored policy; undefined when there is none. */
+export function findPolicy(database: Database, tenant: string, name: string): Promise<PolicyRow | undefined> {
+  return database.read(tenant, (tx) => readPolicy(tx, tenant, name));
 }

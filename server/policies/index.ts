@@ -4,12 +4,12 @@
  */
 export {
   deletePolicy,
+  findPolicy,
   type PolicyBody,
   type PolicyServices,
   type PolicyTest,
   type PutPolicyOptions,
   putPolicy,
-  requirePolicy,
   restorePolicy,
   transferPolicy,
 } from './actions.ts';

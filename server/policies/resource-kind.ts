@@ -1,13 +1,12 @@
 /** The kind Policy: compiled and tested before it replaces what serves. */
 import { definitionOf, type PolicyManifest } from '../../crds/index.ts';
-import { Problem } from '../core/problems.ts';
 import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import {
   ALLOW_NOT_TESTED,
   deletePolicy,
+  findPolicy,
   type PolicyServices,
   putPolicy,
-  requirePolicy,
   transferPolicy,
 } from './actions.ts';
 import { policyChecks } from './manifest-checks.ts';
@@ -18,13 +17,7 @@ const policyKind: ResourceKind<PolicyServices, PolicyManifest> = {
   definition: definitionOf('Policy'),
   order: 60,
   claims: (manifest) => claimOf(manifest, manifest.spec.name),
-  find: (policies, { tenant, name }) =>
-    policies.database
-      .read(tenant, (tx) => requirePolicy(tx, tenant, name))
-      .catch((error) => {
-        if (error instanceof Problem && error.code === 'policy_not_found') return undefined;
-        throw error;
-      }),
+  find: ({ database }, { tenant, name }) => findPolicy(database, tenant, name),
   put: (policies, writer, { tenant }, manifest, { fresh }) => {
     const { name, tests } = manifest.spec;
     const body = statedBody(manifest.spec);

@@ -1,4 +1,4 @@
-/** The Config API of policies, as the specification shows it and api.md completes it. */
+/** The Config API of policies. */
 import { Type } from 'typebox';
 import { DataSubjects } from '../../crds/data-subjects.ts';
 import { shownName } from '../core/auth/mask.ts';
@@ -21,9 +21,9 @@ import { RelationshipsRead, relationshipsRead } from '../rego/index.ts';
 import {
   ALLOW_NOT_TESTED,
   deletePolicy,
+  findPolicy,
   type PolicyServices,
   putPolicy,
-  requirePolicy,
   restorePolicy,
 } from './actions.ts';
 import { consentNotes } from './data-subjects.ts';
@@ -93,7 +93,8 @@ function registerReading(app: App, services: PolicyRouteServices): void {
     schema: { summary: 'Read a policy', params: PolicyParams, response: { 200: PolicyView } },
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
-      const row = await services.database.read(tenant, (tx) => requirePolicy(tx, tenant, policyName));
+      const row = await findPolicy(services.database, tenant, policyName);
+      if (row === undefined) throw policyProblem('policy_not_found');
       reply.header('etag', etagOf(row.number));
       return view(row, memberOf(request).role);
     },

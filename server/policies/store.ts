@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { DataSubjects } from '../../crds/data-subjects.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { none, sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import type { PackedCode } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
@@ -11,7 +11,6 @@ import type { PolicyTest } from './rules.ts';
 import { type ArtifactAbout, ArtifactRow, EntryRow, PolicyRow, RevisionRow, SourceRow } from './schema.ts';
 
 const columns = sql`name, number, rego, graph, data_subjects, effective_rego, artifact, reads, tests, allow_tested, revision, owner, updated_at, updated_by`;
-const none = sql``;
 const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
 
 export function readPolicy(tx: Transaction, tenant: string, name: string): Promise<PolicyRow | undefined> {

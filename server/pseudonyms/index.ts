@@ -4,7 +4,7 @@
  */
 export { type Tagger, tagOf, unmarkErased } from './actions.ts';
 export { pseudonymsRoom } from './room.ts';
-export { replaceTexts, type StandIn, textsOf } from './rules.ts';
+export { type Replacement, replaceTexts, textsOf } from './rules.ts';
 export type { Progress } from './schema.ts';
 export {
   beginErasing,
@@ -17,8 +17,8 @@ export {
   lockErasingShared,
   lockLogErasingShared,
   lockProgress,
+  REPLACEMENT_PREFIX,
   readErased,
-  STAND_IN,
   tenantsWithErased,
   writeProgress,
 } from './store.ts';

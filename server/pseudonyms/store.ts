@@ -5,7 +5,7 @@ import { column, type Sql, sql } from '../core/db/sql.ts';
 import { Progress } from './schema.ts';
 
 /** The prefix of a tag that replaces an id. */
-export const STAND_IN = 'erased:';
+export const REPLACEMENT_PREFIX = 'erased:';
 
 /** Until the end of the transaction no erasure starts in the tenant. Taken by writers of records, before every other lock, also before an Idempotency-Key is reserved. */
 export async function lockErasingShared(tx: Transaction, tenant: string): Promise<void> {

@@ -9,7 +9,7 @@ import { IdempotencyKey } from '../core/once.ts';
 import { Problem, problem } from '../core/problems.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
 import { deleteMatching } from './actions.ts';
-import { backendReaders, backendWriters, type RelationshipRouteServices, recordAuthorOf } from './governing.ts';
+import { backendReaders, backendWriters, type RelationshipRouteServices, recordAuthorOf } from './authorization.ts';
 import { importRelationships } from './import.ts';
 import { allowLongBodies } from './long-body.ts';
 import { relationshipProblem } from './problems.ts';

@@ -1,10 +1,10 @@
-/** M/actors/{type} and M/resources/{type}: the registered actors and resources of a type, page by page. */
+/** /{tenant}/actors/{type} and /{tenant}/resources/{type}: the registered actors and resources of a type, page by page. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { type App, plainJson } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
+import { backendReaders, type RelationshipRouteServices } from './authorization.ts';
 import { listEntities } from './entities.ts';
-import { backendReaders, type RelationshipRouteServices } from './governing.ts';
 import { EntityView } from './schema.ts';
 
 const TypeParams = Type.Object({ tenant: Type.String(), type: Type.String() });

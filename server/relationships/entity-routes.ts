@@ -1,9 +1,8 @@
-/** M/actors/{type}/{id} and M/resources/{type}/{id}: written by back ends only, so that users cannot change their own attributes. */
+/** /{tenant}/actors/{type}/{id} and /{tenant}/resources/{type}/{id}: written by back ends only, so that users cannot change their own attributes. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { type App, plainJson, TenantParams } from '../http/fastify.ts';
-import { attributesOfEntity, deleteEntity, putEntity } from './entities.ts';
 import {
   backendReaders,
   backendWriters,
@@ -11,7 +10,8 @@ import {
   type RelationshipRouteServices,
   readers,
   recordAuthorOf,
-} from './governing.ts';
+} from './authorization.ts';
+import { attributesOfEntity, deleteEntity, putEntity } from './entities.ts';
 import { relationshipProblem } from './problems.ts';
 import { EntityView } from './schema.ts';
 

@@ -31,7 +31,7 @@ export function removeEntity(tx: Transaction, tenant: string, { type, id }: Enti
   return tx.run(sql`delete from accord.entity where tenant = ${tenant} and type = ${type} and id = ${id}`);
 }
 
-export type EntityList = {
+type EntityList = {
   type: string;
   after: string;
   /** Ids from `from` and, where it is there, before `until`. */

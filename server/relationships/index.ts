@@ -3,9 +3,9 @@
  * for each decision (graph/) and search, never cached.
  */
 export { createRelationship, deleteRelationship, makeRelationship } from './actions.ts';
+export type { RelationshipRouteServices } from './authorization.ts';
 export { attributesOfEntity } from './entities.ts';
 export { erasingRelationships } from './erasing.ts';
-export type { RelationshipRouteServices } from './governing.ts';
 export { GraphReader } from './graph/graph-reader.ts';
 export { type PathPattern, pathPatternOf, stepsOf } from './graph/path-pattern.ts';
 export { holders } from './graph-store.ts';

@@ -10,7 +10,7 @@ import type { App } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, linkNext, notACursor, PageQuery, WholeQuery } from '../http/paging.ts';
 import { sendList } from '../http/streamed-list.ts';
 import { pageOf } from './actions.ts';
-import { EntityParams, governed, type RelationshipRouteServices, readers } from './governing.ts';
+import { EntityParams, type RelationshipRouteServices, readers, requireAllowed } from './authorization.ts';
 import { relationshipProblem } from './problems.ts';
 import { type Entity, FromEntry, type RelationshipRow, ToEntry } from './schema.ts';
 
@@ -37,7 +37,7 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
       const { tenant, type, id } = request.params;
       const { limit, cursor } = request.query;
       const actor = { type, id };
-      await governed(services, request, { action: `${type}:relationships:list`, resource: actor });
+      await requireAllowed(services, request, { action: `${type}:relationships:list`, resource: actor });
       const after = cursor === undefined ? {} : { after: rowOf(cursor, actor, 'from') };
       const page = { ...after, limit: limit ?? limits.exportPageItemsMax };
       const { rows, more } = await pageOf(services, tenant, 'from', actor, page);
@@ -66,7 +66,7 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
       const { tenant, type, id } = request.params;
       const { limit = limits.pageItemsMax, cursor } = request.query;
       const resource = { type, id };
-      await governed(services, request, { action: `${type}:relationships:list`, resource });
+      await requireAllowed(services, request, { action: `${type}:relationships:list`, resource });
       const after = cursor === undefined ? {} : { after: rowOf(cursor, resource, 'to') };
       const { rows, more } = await pageOf(services, tenant, 'to', resource, { ...after, limit });
       if (more) linkNext(reply, request.url, { limit, cursor: cursorOf(rows.at(-1), 'to') });

@@ -1,8 +1,8 @@
 import { defineRoom, fromAbove } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';
+import type { RelationshipRouteServices } from './authorization.ts';
 import { erasingRelationships } from './erasing.ts';
 import { relationshipEvents } from './events.ts';
-import type { RelationshipRouteServices } from './governing.ts';
 import { GraphReader } from './graph/graph-reader.ts';
 import { relationshipProblem } from './problems.ts';
 import { registerRelationshipRoutes } from './routes.ts';

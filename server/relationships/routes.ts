@@ -1,12 +1,18 @@
-/** M/actors, M/resources and their relationships. Users are authorized by the tenant's own policies. */
+/** /{tenant}/actors, /{tenant}/resources and their relationships. Users are authorized by the tenant's own policies. */
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import type { App } from '../http/fastify.ts';
 import { createRelationship, deleteRelationship, relationshipOf } from './actions.ts';
+import {
+  EntityParams,
+  type RelationshipRouteServices,
+  recordAuthorOf,
+  requireAllowed,
+  writers,
+} from './authorization.ts';
 import { registerBulkRoutes } from './bulk-routes.ts';
 import { registerEntityLists } from './entity-list-routes.ts';
 import { registerEntityRoutes } from './entity-routes.ts';
-import { EntityParams, governed, type RelationshipRouteServices, recordAuthorOf, writers } from './governing.ts';
 import { registerListRoutes } from './list-routes.ts';
 import { RelationshipBody } from './schema.ts';
 
@@ -37,7 +43,7 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
       const relationship = relationshipOf(from, request.body, services.clock.now());
       const { relationshipType, to, expiresAt } = relationship;
       const action = `${type}:${relationshipType}:${to.type}:create`;
-      await governed(services, request, { action, resource: to, relationship: { from, relationshipType, to } });
+      await requireAllowed(services, request, { action, resource: to, relationship: { from, relationshipType, to } });
       const written = await createRelationship(services, recordAuthorOf(request), relationship);
       const place = [tenant, 'actors', type, id, 'relationships', relationshipType, to.type, to.id];
       reply.header('accord-revision', written.revision);
@@ -65,7 +71,7 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
       const { type, id, relationshipType, toType, toId } = request.params;
       const relationship = { from: { type, id }, relationshipType, to: { type: toType, id: toId } };
       const action = `${type}:${relationshipType}:${toType}:delete`;
-      await governed(services, request, { action, resource: relationship.to, relationship });
+      await requireAllowed(services, request, { action, resource: relationship.to, relationship });
       const { revision } = await deleteRelationship(services, recordAuthorOf(request), relationship);
       return reply.status(204).header('accord-revision', revision).send(null);
     },

@@ -70,7 +70,7 @@ function isOfType(type: AttributeType, value: unknown): value is Attributes[stri
   return typeof value === type;
 }
 
-export type ReadLine = { ok: true; relationship: Relationship } | { ok: false; pointer?: string; detail: string };
+type ReadLine = { ok: true; relationship: Relationship } | { ok: false; pointer?: string; detail: string };
 const lineFields = ['from', 'relationshipType', 'to', 'expiresAt'];
 const entityFields = ['id', 'type'];
 

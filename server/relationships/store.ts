@@ -2,13 +2,12 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count, Nullable } from '../core/db/rows.ts';
-import { column, type Sql, sql } from '../core/db/sql.ts';
+import { column, none, type Sql, sql } from '../core/db/sql.ts';
 import type { Entity, Filter, Line, LineError, Relationship } from './schema.ts';
 import * as shapes from './schema.ts';
 
 export type { Filter, Line } from './schema.ts';
 
-const none = sql``;
 const columns = sql`from_type, from_id, name, to_type, to_id, expires_at`;
 const unexpired = (now: string) => sql`(expires_at is null or expires_at > ${now})`;
 

@@ -1,4 +1,4 @@
-/** GET C/resources: the manifests of a tenant and their status, as `kubectl get` shows them. */
+/** GET /tenants/{tenant}/resources: the manifests of a tenant and their status, as `kubectl get` shows them. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';

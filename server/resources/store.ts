@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant, Json } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { none, sql } from '../core/db/sql.ts';
 
 export const ResourceRow = Type.Object({
   source: Type.String(),
@@ -15,7 +15,6 @@ export const ResourceRow = Type.Object({
 export type ResourceRow = Static<typeof ResourceRow>;
 export type Position = { kind: string; namespace: string; name: string };
 
-const none = sql``;
 /** A manifest of a namespace that may not name the tenant is not the tenant's: anybody can make thousands of those. */
 const strange = JSON.stringify({ conditions: [{ type: 'Accepted', reason: 'NamespaceNotAllowed' }] });
 

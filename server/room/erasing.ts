@@ -14,7 +14,7 @@ export type Erasing = {
   /** Addresses of the person: as they were written, and in small letters. */
   contacts: readonly string[];
   /** What replaces the id in records that stay. */
-  standIn: string;
+  replacement: string;
 };
 
 /** What was removed or rewritten, by kind. */

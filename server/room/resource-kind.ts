@@ -31,7 +31,7 @@ export type KindCondition = {
 export type ConditionOptions = { maxStalenessMs: number };
 
 /** A manifest of the same kind and tenant that may be written together with one that names it. */
-export type PeerManifest<Of> = { writer: Writer; manifest: Of };
+type PeerManifest<Of> = { writer: Writer; manifest: Of };
 
 export type PutOptions<Of> = {
   /** Whether this generation has not been accepted yet, so that its tests run. */

@@ -112,7 +112,7 @@ export function tenantRowsOf(rooms: readonly Room[]): TenantRows[] {
 }
 
 /** A function that a room needs of one above it, which provides it when it is created. */
-export type FromAbove<F> = { readonly call: F; provide(by: F): void };
+type FromAbove<F> = { readonly call: F; provide(by: F): void };
 
 /** @param what for the error of a call before it is provided */
 export function fromAbove<F extends (...args: never[]) => unknown>(what: string): FromAbove<F> {

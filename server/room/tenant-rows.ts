@@ -5,7 +5,7 @@ import type { Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 
 /** What a write of a tenant's configuration changed. */
-export type RowChange = { kind: string; name: string; action: string };
+type RowChange = { kind: string; name: string; action: string };
 
 /**
  * Rows with a foreign key to accord.tenant that cascades go with the tenant's row; a room whose rows all do states nothing.

@@ -26,7 +26,7 @@ export type TenantSnapshot = TenantHead & Readonly<SnapshotFields>;
 export type SnapshotContext = { readonly baseUrl: string };
 
 /** One field of the snapshot: how it is read from the database. All of it is compiled and checked already. */
-export type SnapshotPart<Field, Key extends string = string> = {
+type SnapshotPart<Field, Key extends string = string> = {
   readonly key: Key;
   /** Kinds of accord.config_change after which it is read again; otherwise the object of the snapshot before stays. */
   readonly kinds: readonly string[];

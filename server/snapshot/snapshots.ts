@@ -28,7 +28,7 @@ type SnapshotOptions = {
 };
 
 /** A channel of Postgres that a room listens to, on the connection that the snapshots listen on. */
-export type Subscription = {
+type Subscription = {
   channel: string;
   received: (payload: string) => void;
   /** Notifications may have been missed. */
@@ -40,8 +40,8 @@ export class Snapshots {
   readonly #subscriptions: Subscription[] = [];
   readonly #served = new Map<string, ServedTenant>();
   readonly #isFresh = (tenant: string) => this.isFresh(tenant);
-  /** Tenants being read, and whether another reading must follow. */
-  readonly #reading = new Map<string, { done: Promise<void>; again: boolean }>();
+  /** Tenants being read, and the reading that follows for those who asked meanwhile. */
+  readonly #reading = new Map<string, { done: Promise<void>; next?: PromiseWithResolvers<void> }>();
   /** Tenants whose last reading failed, since when. */
   readonly #behind = new Map<string, number>();
   readonly #unacknowledged = new Map<string, number>();
@@ -128,26 +128,16 @@ export class Snapshots {
     return this.#confirmedAt >= oldest && (behindSince === undefined || behindSince >= oldest);
   }
 
-  /** Reads a tenant again; when it resolves, everything committed before the call is served. @throws when reading fails */
-  async refresh(tenant: string): Promise<void> {
+  /**
+   * Reads a tenant again; when it resolves, everything committed before the call is served. It waits for two readings at
+   * most: a tenant that is written all the time must not keep its readers waiting.
+   * @throws when reading fails
+   */
+  refresh(tenant: string): Promise<void> {
     const reading = this.#reading.get(tenant);
-    if (reading) {
-      reading.again = true;
-      return reading.done;
-    }
-    const entry = { done: Promise.resolve(), again: false };
-    this.#reading.set(tenant, entry);
-    entry.done = (async () => {
-      try {
-        do {
-          entry.again = false;
-          await this.#read(tenant);
-        } while (entry.again);
-      } finally {
-        this.#reading.delete(tenant);
-      }
-    })();
-    return entry.done;
+    if (reading === undefined) return this.#beginReading(tenant);
+    reading.next ??= Promise.withResolvers<void>();
+    return reading.next.promise;
   }
 
   /**
@@ -163,7 +153,7 @@ export class Snapshots {
     clearInterval(this.#poll);
     await this.#listener?.close();
     await this.#polling;
-    await Promise.allSettled([...this.#reading.values()].map((reading) => reading.done));
+    await Promise.allSettled([...this.#reading.values()].map(({ done, next }) => next?.promise ?? done));
     await this.#acknowledging.running?.catch(() => {});
     await this.#options.database.system((tx) => forgetServer(tx, this.#options.server)).catch(() => {});
   }
@@ -174,6 +164,17 @@ export class Snapshots {
     const current = this.get(tenant);
     if (current !== undefined && current.revision >= Number(payload.slice(at + 1)) && current.active) return;
     this.refresh(tenant).catch(() => {}); // observed in #read; the poll tries again
+  }
+
+  #beginReading(tenant: string): Promise<void> {
+    const reading: { done: Promise<void>; next?: PromiseWithResolvers<void> } = { done: this.#read(tenant) };
+    this.#reading.set(tenant, reading);
+    const ended = () => {
+      this.#reading.delete(tenant);
+      reading.next?.resolve(this.#beginReading(tenant));
+    };
+    reading.done.then(ended, ended);
+    return reading.done;
   }
 
   async #read(tenant: string): Promise<void> {
@@ -189,9 +190,7 @@ export class Snapshots {
       this.#serve(snapshot);
       const ms = performance.now() - started;
       this.#options.observe({ kind: 'snapshot_swapped', tenant, revision: snapshot.revision, ms, full });
-      this.#acknowledging
-        .run()
-        .catch((error) => this.#options.observe({ kind: 'background_failed', task: 'acknowledge', error }));
+      this.#acknowledge();
     } catch (error) {
       if (!this.#behind.has(tenant)) this.#behind.set(tenant, this.#options.clock.monotonic());
       this.#options.observe({ kind: 'snapshot_failed', tenant, error });
@@ -243,13 +242,22 @@ export class Snapshots {
         return current.revision !== row.revision || current.tenantCreatedAt !== row.created_at;
       });
       const gone = [...this.#served.keys()].filter((tenant) => !known.has(tenant));
-      await Promise.allSettled([...differing.map((row) => row.tenant), ...gone].map((tenant) => this.refresh(tenant)));
+      // One whose last reading failed may be at the right revision, and is stale until it is read.
+      const again = new Set([...differing.map((row) => row.tenant), ...gone, ...this.#behind.keys()]);
+      await Promise.allSettled([...again].map((tenant) => this.refresh(tenant)));
       this.#confirmedAt = askedAt;
-      if (this.#unacknowledged.size > 0) await this.#acknowledging.run();
+      // Not waited for: under constant writes it goes on and on, and the next confirmation would come too late.
+      if (this.#unacknowledged.size > 0) this.#acknowledge();
     } catch (error) {
       if (!this.#closed) observe({ kind: 'snapshot_failed', error });
       if (!this.isFresh()) observe({ kind: 'snapshot_stale', sinceMs: clock.monotonic() - this.#confirmedAt });
     }
+  }
+
+  #acknowledge(): void {
+    this.#acknowledging
+      .run()
+      .catch((error) => this.#options.observe({ kind: 'background_failed', task: 'acknowledge', error }));
   }
 
   async #acknowledgeWaiting(): Promise<void> {

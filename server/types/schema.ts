@@ -15,7 +15,7 @@ const AttributeBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** The body of PUT C/actor-types/{type} and C/resource-types/{type}. */
+/** The body of PUT /tenants/{tenant}/actor-types/{type} and /tenants/{tenant}/resource-types/{type}. */
 export const EntityTypeBody = Type.Object(
   {
     attributes: Type.Optional(
@@ -50,7 +50,7 @@ export type RelationshipTypeSpec = Omit<
   'tenantRef' | 'managementPolicy' | 'adoptionPolicy' | 'from' | 'name' | 'to'
 >;
 
-/** The body of PUT C/relationship-types/{From}:{rel}:{To}; what is absent has its default. */
+/** The body of PUT /tenants/{tenant}/relationship-types/{From}:{rel}:{To}; what is absent has its default. */
 export const RelationshipTypeBody = Type.Object(
   {
     inverse: fields.inverse,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
-import { column, sql } from '../core/db/sql.ts';
+import { column, none, sql } from '../core/db/sql.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
 import {
   type EntityKind,
@@ -12,7 +12,6 @@ import {
   type TypeKey,
 } from './schema.ts';
 
-const none = sql``;
 const entityColumns = sql`tenant, name, kind, spec, revision, owner, updated_at, updated_by`;
 const relationshipColumns = sql`tenant, from_type, name, to_type, spec, retired, revision, owner, updated_at, updated_by`;
 const Found = Type.Object({ found: Type.Boolean() });

@@ -7,7 +7,7 @@ import type { ConfigWriteServices } from './unit.ts';
 import { write } from './write.ts';
 
 /** A row that has an owner, as its room reads and writes it. */
-export type OwnedRow = {
+type OwnedRow = {
   /** What changed, as `ConfigUnit.changed` takes it. */
   kind: string;
   name: string;

@@ -24,7 +24,7 @@ import {
 /** `revision`: of the transaction's records, `r…`. */
 export type RecordWritten<T> = { result: T; revision: string };
 
-export type ConfigOptions<R> = {
+type ConfigOptions<R> = {
   /** The tenant's row: writes of configuration go one after the other, and commit order is revision order. */
   locks: 'configuration';
   /** Makes the tenant's row where there is none. */
@@ -33,7 +33,7 @@ export type ConfigOptions<R> = {
   read?: (tx: Transaction) => Promise<R>;
 };
 
-export type RecordOptions = {
+type RecordOptions = {
   /** `records`: no erasure of a person starts meanwhile. `erasing`: starts one; all writers of records wait. */
   locks: 'records' | 'erasing';
 };

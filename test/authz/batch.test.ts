@@ -2,7 +2,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { Batches } from '../../server/authz/index.ts';
+import { BatchLimiter } from '../../server/authz/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { configClient } from '../policies/config-client.ts';
@@ -85,7 +85,7 @@ describe('at once', () => {
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
   test('batchesPerTenantMax of a tenant run and batchesWaitingPerTenantMax wait; one more is refused, another tenant is not', async () => {
-    const batches = new Batches();
+    const batches = new BatchLimiter();
     const responses: ServerResponse[] = [];
     let begun = 0;
     const start = (code = 't') => {
@@ -98,7 +98,7 @@ describe('at once', () => {
     const waiting = Array.from({ length: limits.batchesWaitingPerTenantMax }, () => start());
     await settled();
     expect(begun).toBe(limits.batchesPerTenantMax); // answered, and not taken
-    expect(() => start()).toThrow(expect.objectContaining({ code: 'too_many_batches', status: 429 }));
+    expect(() => start()).toThrow(expect.objectContaining({ code: 'batches_busy', status: 429 }));
     await start('other');
     responses[0]?.destroy();
     await settled();
@@ -108,7 +108,7 @@ describe('at once', () => {
   });
 
   test('one whose client is gone before its turn is not worked on', async () => {
-    const batches = new Batches();
+    const batches = new BatchLimiter();
     const holding = Array.from({ length: limits.batchesPerTenantMax }, response);
     for (const one of holding) await batches.run('t', one, async () => 1);
     const gone = response();
@@ -123,13 +123,13 @@ describe('at once', () => {
     expect(limits.batchAnswerTakenMsMax).toBeGreaterThan(limits.isolatedTimeoutMs);
     const slow = response();
     const closed = new Promise((resolve) => slow.once('close', resolve));
-    await new Batches(1).run('t', slow, async () => 1);
+    await new BatchLimiter(1).run('t', slow, async () => 1);
     await closed;
     expect(slow.destroyed).toBe(true);
   });
 
   test('what fails gives up its place', async () => {
-    const batches = new Batches();
+    const batches = new BatchLimiter();
     for (let n = 0; n < limits.batchesPerTenantMax + limits.batchesWaitingPerTenantMax + 1; n++) {
       const one = response();
       await expect(batches.run('t', one, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -142,7 +142,7 @@ describe('at once', () => {
     const requests = Array(limits.batchRequestsMax).fill({ action: 'none' });
     const answers = await Promise.all(Array.from({ length: 60 }, () => post(`/authz/${tenant}/batch`, { requests })));
     const refused = answers.filter(({ statusCode }) => statusCode === 429);
-    expect(refused[0]?.json().code).toBe('too_many_batches');
+    expect(refused[0]?.json().code).toBe('batches_busy');
     expect(refused[0]?.headers['retry-after']).toBe('1');
     expect(answers.filter(({ statusCode }) => statusCode === 200).length).toBe(60 - refused.length);
   });

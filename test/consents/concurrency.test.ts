@@ -131,7 +131,7 @@ test('what Postgres refuses of one request does not take the others with it', as
   const served = server.services.snapshots.served(tenant) as ServedTenant;
   const caller = { kind: 'backend', tenant, clientId: 'c', scopes: new Set<string>(), issuer: 'i' } as const;
   const wanted = (userId: string) => ({
-    asking: { tenant, served, caller, requestId: 'r' },
+    context: { tenant, served, caller, requestId: 'r' },
     item: item('news', '1 a en') as never,
     userId,
   });

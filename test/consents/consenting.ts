@@ -1,4 +1,4 @@
-/** Users and back ends of a tenant with consent definitions, for tests: short calls to M/consents. */
+/** Users and back ends of a tenant with consent definitions, for tests: short calls to /{tenant}/consents. */
 
 import { Type } from 'typebox';
 import type { Scope } from '../../server/core/auth/schema.ts';

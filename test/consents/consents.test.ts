@@ -1,6 +1,6 @@
 /** Registering, reading, inviting and revoking, at the instants that decide; and what the ledger has of it. */
 import { describe, expect, test } from 'vitest';
-import { type Asking, userOf } from '../../server/consents/governing.ts';
+import { type RequestContext, userOf } from '../../server/consents/request-context.ts';
 import { limits } from '../../server/core/limits.ts';
 import { ServedTenant, type TenantSnapshot } from '../../server/snapshot/index.ts';
 import { eraseTenant, putTenant } from '../../server/tenants/index.ts';
@@ -99,7 +99,7 @@ describe('reading what is active', () => {
 
   test('an actor of another type than the default has no consents', () => {
     const served = new ServedTenant({ tenant: 't', spec: tenantSpec() } as TenantSnapshot, () => true);
-    const asking = (type: string): Asking => {
+    const contextOf = (type: string): RequestContext => {
       const actor = { type, id: 'a' };
       return {
         tenant: 't',
@@ -108,8 +108,8 @@ describe('reading what is active', () => {
         caller: { kind: 'user', tenant: 't', actor, issuer: 'i', claims: {} },
       };
     };
-    expect(userOf(asking('user'))).toBe('a');
-    expect(() => userOf(asking('car'))).toThrow('Only actors of the type user have consents.');
+    expect(userOf(contextOf('user'))).toBe('a');
+    expect(() => userOf(contextOf('car'))).toThrow('Only actors of the type user have consents.');
   });
 
   test('a list of names past consentNamesCharsMax is refused', async () => {

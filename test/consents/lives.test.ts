@@ -1,10 +1,10 @@
 /**
  * Random lives of a few users on a real server: giving, revoking, asking, being invited, and time going on, compared after
- * each step with a model that knows only the pure judgement. A first invitation never moves; what was revoked never counts.
+ * each step with a model that knows only the pure evaluation. A first invitation never moves; what was revoked never counts.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type GivenConsent, isSufficient, judge } from '../../server/definitions/index.ts';
+import { evaluateConsent, type GivenConsent, isSufficient } from '../../server/definitions/index.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { configClient } from '../policies/config-client.ts';
@@ -67,7 +67,7 @@ async function live(steps: readonly Step[]): Promise<void> {
     }
     const [id, person] = [`u${one.user}`, people[one.user] as Person];
     const call = it.user(id);
-    const judged = (language: string) => judge(definition, language, person, clock.now());
+    const evaluated = (language: string) => evaluateConsent(definition, language, person, clock.now());
     if (one.do === 'give') {
       const { status, body } = await call('POST', '', item('news', one.document));
       const [version = '', document = '', language = ''] = one.document.split(' ');
@@ -87,7 +87,7 @@ async function live(steps: readonly Step[]): Promise<void> {
       person.consents = person.consents.filter((consent) => left.has(consent.id));
     } else if (one.do === 'invite') {
       const last = person.consents.at(-1);
-      const expected = last && judged(last.document.language);
+      const expected = last && evaluated(last.document.language);
       const { status, body } = await it.admin('POST', '/invitations', { userId: id, name: 'news' });
       if (expected?.invites !== undefined) {
         expect(status).toBe(201);
@@ -95,23 +95,23 @@ async function live(steps: readonly Step[]): Promise<void> {
       } else if (status === 200) expect(Date.parse(body.invitedAt)).toBe(person.invitations.get(body.version));
       else expect(status).toBe(409);
     } else {
-      const due = judged(one.language)?.invites;
+      const due = evaluated(one.language)?.invites;
       const { status, body } = await call('GET', `/active?name=news&language=${one.language}`);
       if (due !== undefined) person.invitations.set(due, clock.now());
-      const expected = judged(one.language);
+      const expected = evaluated(one.language);
       const { gracePeriodEnds, ...rest } = { name: 'news', ...expected };
       const ends = gracePeriodEnds === undefined ? {} : { gracePeriodEnds: new Date(gracePeriodEnds).toISOString() };
       if (expected === undefined) expect(status).toBe(404);
       else expect(body).toEqual({ ...rest, ...ends });
     }
     const last = person.consents.at(-1);
-    const now = last && judged(last.document.language);
+    const now = last && evaluated(last.document.language);
     const [entry] = await decided(id);
     expect(entry?.sufficient ?? false).toBe(now === undefined ? false : isSufficient(now.status));
   }
 }
 
-test('whatever happens, the server says what the judgement says', async () => {
+test('whatever happens, the server says what the evaluation says', async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), live), {
     numRuns: 25,
     endOnFailure: true,

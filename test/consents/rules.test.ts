@@ -5,8 +5,8 @@ import {
   checkProof,
   checkRegistrable,
   documentOf,
+  evaluationView,
   isOutstanding,
-  judgementView,
   lastGiven,
   listedView,
   pastOf,
@@ -101,7 +101,7 @@ describe('registering', () => {
 });
 
 describe('what was given', () => {
-  test('is judged by version, document, language and invitation', () => {
+  test('is evaluated by version, document, language and invitation', () => {
     const past = pastOf([row('1', '1', 1, { invited_at: text(5) }), row('2', '2', 12)]);
     expect(past.consents[0]).toEqual({ version: '1', document: { version: 'a', language: 'de' } });
     expect([...past.invitations]).toEqual([['1', at(5)]]);
@@ -154,8 +154,8 @@ test('a revocation takes what was given before it and what is of older versions,
   expect(revokedWith(terms, one, [one, other])).toEqual([one, other]); // given at one instant
 });
 
-describe('a judgement', () => {
-  const judgement = { version: '2', document: { version: 'b', language: 'de' } };
+describe('a evaluation', () => {
+  const evaluation = { version: '2', document: { version: 'b', language: 'de' } };
 
   test.each([
     ['required', true],
@@ -164,15 +164,15 @@ describe('a judgement', () => {
     ['given', false],
     ['valid', false],
   ] as const)('%s is outstanding: %s', (status, isIt) => {
-    expect(isOutstanding({ ...judgement, status })).toBe(isIt);
-    expect(isOutstanding({ ...judgement, status, invites: '1' })).toBe(true);
+    expect(isOutstanding({ ...evaluation, status })).toBe(isIt);
+    expect(isOutstanding({ ...evaluation, status, invites: '1' })).toBe(true);
   });
 
   test('is shown with the end of its grace period, where it has one', () => {
-    const view = { name: 'terms', ...judgement, status: 'grace' };
+    const view = { name: 'terms', ...evaluation, status: 'grace' };
     const home = { baseUrl: 'https://accord.example', tenant: 'cars' };
-    expect(judgementView(terms, { ...judgement, status: 'grace' }, home)).toEqual(view);
-    expect(judgementView(terms, { ...judgement, status: 'grace', gracePeriodEnds: at(3) }, home)).toEqual({
+    expect(evaluationView(terms, { ...evaluation, status: 'grace' }, home)).toEqual(view);
+    expect(evaluationView(terms, { ...evaluation, status: 'grace', gracePeriodEnds: at(3) }, home)).toEqual({
       ...{ ...view, gracePeriodEnds: text(3) },
     });
   });

@@ -6,7 +6,7 @@ import Fastify from 'fastify';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../server/admin.ts';
 import { limits } from '../../server/core/limits.ts';
-import { boundConnections, connectionOptions } from '../../server/http/connections.ts';
+import { boundConnections, connectionOptions, endConnectionsOnClose } from '../../server/http/connections.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 type Client = { socket: Socket; text: () => string; closed: Promise<void> };
@@ -119,4 +119,45 @@ test('one address has its share of the connections, and another one has room', a
     .toBe(true);
   for (const { socket } of [...greedy, ...others]) socket.destroy();
   await new Promise((done) => server.close(done));
+});
+
+describe('a server that closes ends', async () => {
+  const head = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+  test.each([
+    ['a connection that sent nothing', ''],
+    ['a connection that sent half its headers', 'GET / HTTP/1.1\r\nHost'],
+    ['an idle connection', head],
+    ['a connection that began again', `${head}GET /`],
+  ])('%s, at once', async (_, send) => {
+    const { app, port } = await closable();
+    const client = open(port, send);
+    await once(app.server, 'connection');
+    if (send.startsWith(head)) await once(client.socket, 'data');
+    await app.close();
+    await client.closed;
+  });
+
+  test('a connection that waits for answers when it has them, the pipelined ones too', async () => {
+    const { app, port, begun, answer } = await closable();
+    const client = open(port, 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2));
+    await begun;
+    const closing = app.close();
+    answer.resolve({});
+    await Promise.all([closing, client.closed]);
+    expect(client.text().match(/HTTP\/1.1 200/g)).toHaveLength(2);
+  });
+
+  async function closable() {
+    const app = Fastify({ ...connectionOptions(), forceCloseConnections: 'idle' });
+    const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<object>()];
+    let asked = 0;
+    endConnectionsOnClose(app);
+    app.get('/', async () => ({}));
+    app.get('/slow', () => {
+      if (++asked === 2) begun.resolve();
+      return answer.promise;
+    });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    return { app, port: (app.server.address() as AddressInfo).port, begun: begun.promise, answer };
+  }
 });

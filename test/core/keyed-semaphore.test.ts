@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { Database } from '../../server/core/db/database.ts';
-import { KeyedSemaphore } from '../../server/core/db/keyed-semaphore.ts';
 import { sql } from '../../server/core/db/sql.ts';
+import { KeyedSemaphore } from '../../server/core/keyed-semaphore.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const { url } = await createTestDatabase();

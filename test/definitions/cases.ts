@@ -1,9 +1,9 @@
-/** Reads the table of judge.yaml: definitions, pasts and answers in the words of the table. */
+/** Reads the table of evaluate.yaml: definitions, pasts and answers in the words of the table. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { instantMs } from '../../server/core/instants.ts';
 import { type Period, parsePeriod } from '../../server/core/periods.ts';
-import type { JudgedDefinition, Judgement, UserPast } from '../../server/definitions/judge.ts';
+import type { ConsentEvaluation, EvaluatedDefinition, UserPast } from '../../server/definitions/evaluate.ts';
 
 type TableVersion = {
   documents: Record<string, string>;
@@ -20,7 +20,7 @@ type TableCase = {
 };
 export type Case = {
   name: string;
-  definition: JudgedDefinition;
+  definition: EvaluatedDefinition;
   language: string;
   past: UserPast | undefined;
   answers: [at: string, answer: string][];
@@ -33,7 +33,7 @@ export const ms = (text: string): number => {
 };
 
 export function readCases(): Case[] {
-  const text = readFileSync(`${import.meta.dirname}/judge.yaml`, 'utf8');
+  const text = readFileSync(`${import.meta.dirname}/evaluate.yaml`, 'utf8');
   return (parse(text) as TableCase[]).map((one) => ({
     name: one.case,
     definition: { versions: Object.entries(one.definition).map(versionOf) },
@@ -70,10 +70,10 @@ function pastOf({ gave = [], invited = {} }: TableCase): UserPast {
   };
 }
 
-/** A judgement in the words of the table. */
-export function inWords(judgement: Judgement<string> | undefined): string {
-  if (judgement === undefined) return 'nothing';
-  const { version, document, status, gracePeriodEnds, invites } = judgement;
+/** A evaluation in the words of the table. */
+export function inWords(evaluation: ConsentEvaluation<string> | undefined): string {
+  if (evaluation === undefined) return 'nothing';
+  const { version, document, status, gracePeriodEnds, invites } = evaluation;
   const until = gracePeriodEnds === undefined ? '' : ` until ${new Date(gracePeriodEnds).toISOString()}`;
   return `${version} ${document.version} ${document.language} ${status}${until}${invites === undefined ? '' : ', to be invited'}`;
 }

@@ -3,7 +3,7 @@ import type { TestServer } from '../helpers/server.ts';
 import type { WallClock } from '../invitations/inviting.ts';
 import { configClient, type Role } from '../policies/config-client.ts';
 
-/** Short calls to C/consent-definitions; each signs in anew, because months may lie between two of them. */
+/** Short calls to /tenants/{tenant}/consent-definitions; each signs in anew, because months may lie between two of them. */
 export async function defining(
   server: TestServer,
   clock: WallClock,

@@ -153,7 +153,7 @@ describe('accord start', () => {
     await vi.waitFor(() => expect(running?.output).toMatch(/car-unlock\s+Ready/), patient);
   });
 
-  test('GET C/resources shows the same', async () => {
+  test('GET /tenants/{tenant}/resources shows the same', async () => {
     const response = await fetch(`${base()}/tenants/carshare/resources`, {
       headers: { authorization: `Bearer ${await token('--role', 'config-viewer')}` },
     });

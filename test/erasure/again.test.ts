@@ -37,7 +37,7 @@ const largeDecisions = (tenant: string, count: number, id: string, bytes: number
   );
 const decisionPortions = async (tenant: string, id: string) => {
   const { eraseSome } = erasingDecisions(authz.scheduler);
-  const person = { tenant, type: 'user', id, isUser: true, contacts: [], standIn: 'erased:x' };
+  const person = { tenant, type: 'user', id, isUser: true, contacts: [], replacement: 'erased:x' };
   const sum = { decisions: 0, decisionsRewritten: 0 };
   let portions = 0;
   for (let position: string | undefined, left = true; left; portions++) {
@@ -330,7 +330,7 @@ describe('bounds', () => {
         from generate_series(1, $2::int) n, (select 'user:user:' || $4::text as named) as person`,
       [tenant, count, bytes, named],
     );
-    const person = { tenant, type: 'user', id: 'zoe', isUser: true, contacts: [], standIn: 'erased:x' };
+    const person = { tenant, type: 'user', id: 'zoe', isUser: true, contacts: [], replacement: 'erased:x' };
     let [calls, auditEntries] = [0, 0];
     for (let position: string | undefined, left = true; left; calls++) {
       const made = await server.services.database.tenant(tenant, (tx) => erasingAudit.eraseSome(tx, person, position));

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../server/core/db/database.ts';
 import { type Sql, sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
-import { erasingIdempotency, sweep } from '../../server/idempotency/index.ts';
+import { erasingIdempotency, removeExpired } from '../../server/idempotency/index.ts';
 import { removeOld } from '../../server/idempotency/store.ts';
 import { consenting, day, item } from '../consents/consenting.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -280,13 +280,13 @@ describe('a key', () => {
     expect((await send()).status).toBe(201);
     clock.advance(limits.idempotencyKeptMs - 1);
     expect((await send()).headers['idempotency-replayed']).toBe('true');
-    await sweep(server.services.idempotency);
+    await removeExpired(server.services.idempotency);
     expect(await count('idempotency_key', tenant.tenant)).toBe(1);
     clock.advance(1);
     const anew = await send();
     expect([anew.status, anew.headers['idempotency-replayed']]).toEqual([200, undefined]);
     clock.advance(limits.idempotencyKeptMs);
-    expect(await sweep(server.services.idempotency)).toBeGreaterThan(0);
+    expect(await removeExpired(server.services.idempotency)).toBeGreaterThan(0);
     expect(await count('idempotency_key', tenant.tenant)).toBe(0);
   });
 
@@ -378,7 +378,7 @@ describe('a key', () => {
   });
 
   const erika = (tenant: string) => ({
-    ...{ tenant, type: 'user', id: 'erika', isUser: true, contacts: [], standIn: 'erased:x' },
+    ...{ tenant, type: 'user', id: 'erika', isUser: true, contacts: [], replacement: 'erased:x' },
   });
 
   test.each([

@@ -1,4 +1,4 @@
-/** M/sharing/invitations on a whole server with a real Postgres: every verb, in every state. */
+/** /{tenant}/sharing/invitations on a whole server with a real Postgres: every verb, in every state. */
 import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';

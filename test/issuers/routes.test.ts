@@ -138,7 +138,7 @@ describe('trusted issuers', () => {
     expect((await call('PUT', 'trusted-issuers/two', issuer('b', { actorIdPrefix: 'b-' }))).status).toBe(200);
     expect(await call('PUT', 'trusted-issuers/three', issuer('a', { sharesActors: true }))).toMatchObject({
       status: 409,
-      body: { code: 'issuer_duplicate' },
+      body: { code: 'duplicate_issuer' },
     });
     expect((await call('PUT', 'trusted-issuers/one', issuer('c'))).status).toBe(200); // itself is not another
   });

@@ -80,14 +80,14 @@ test('an audience that the tenant has no longer is accepted from no issuer', () 
 
 test('an issuer is trusted once', () => {
   expect(() => checkIssuer(spec({ sharesActors: true }), [{ name: 'x', spec: spec() }], tenantSpec(), base)).toThrow(
-    code('issuer_duplicate'),
+    code('duplicate_issuer'),
   );
 });
 
 test('a tenant trusts a bounded number of issuers', () => {
   const others = Array.from({ length: limits.trustedIssuersMax }, (_, i) => named(`i${i}`, { actorIdPrefix: `${i}-` }));
   expect(() => checkIssuer(spec(), others.slice(1), tenantSpec(), base)).not.toThrow();
-  expect(() => checkIssuer(spec(), others, tenantSpec(), base)).toThrow(code('issuer_too_many'));
+  expect(() => checkIssuer(spec(), others, tenantSpec(), base)).toThrow(code('issuer_quota_reached'));
 });
 
 test('a body has the rules of manifests, with places in the body', () => {

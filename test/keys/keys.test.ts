@@ -22,7 +22,7 @@ const behind = <Row extends object>(text: string, values: unknown[] = []) => asA
 const keysOf = async (tenant: string) =>
   (await send(app, 'GET', `/${tenant}/oidc/jwks`)).body.keys as { kid: string; alg: string }[];
 
-test('a tenant has a key from its first day, public at M/oidc/jwks', async () => {
+test('a tenant has a key from its first day, public at /{tenant}/oidc/jwks', async () => {
   await test1.tenant('first');
   const { status, body, headers } = await send(app, 'GET', '/first/oidc/jwks');
   expect(status).toBe(200);

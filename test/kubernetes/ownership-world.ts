@@ -1,5 +1,5 @@
 /** What the model of ownership.test.ts is compared with: resources on an API server, an operator, a server and its rows. */
-import { leadByLock, type Operator, startOperator } from '../../operator/index.ts';
+import { LockLeadership, type Operator, startOperator } from '../../operator/index.ts';
 import { KubernetesSource } from '../../operator/kubernetes/source.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import type { Owner } from '../../server/core/ownership.ts';
@@ -79,7 +79,7 @@ export class World {
     const source = new KubernetesSource({ api, clock: systemClock, observe });
     const operator = startOperator({
       ...{ source, services, database, clock: systemClock, observe, maxStalenessMs: 15_000 },
-      lead: leadByLock({ database, source: source.name, observe, retryMs: 20 }),
+      lead: new LockLeadership({ database, source: source.name, observe, retryMs: 20 }).lead,
     });
     const close = async () => {
       await operator.close();

@@ -112,6 +112,16 @@ describe('sealing', () => {
     expect((await verify(tenant)).firstBad).toMatchObject({ sequence: limits.ledgerVerifyPageItemsMax });
   });
 
+  test('ends when the server stops, and goes on when it is started again', async () => {
+    const tenant = await server.tenant();
+    await ledger.append(tenant, [entry({ time: T0 })]);
+    await sealWaiting(sealing, AbortSignal.abort());
+    const waiting = () => admin('select from accord.ledger_inbox where tenant = $1', [tenant]);
+    expect(await waiting()).toHaveLength(1);
+    await sealWaiting(sealing);
+    expect(await waiting()).toEqual([]);
+  });
+
   test('goes by slices of ledgerSealSliceEntriesMax, of which the last may fail: then nothing of the seal is there', async () => {
     const tenant = await server.tenant();
     const count = 2 * limits.ledgerSealSliceEntriesMax + 1;

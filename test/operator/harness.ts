@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach } from 'vitest';
 import {
   FileSource,
-  leadByLock,
+  LockLeadership,
   type Operator,
   type OperatorOptions,
   type OperatorServices,
@@ -90,7 +90,7 @@ export async function createWorld(dates: Clock = systemClock) {
     const operator = startOperator({
       ...{ source, database, clock: systemClock, observe, maxStalenessMs: 5000 },
       services: operatorServices(services),
-      lead: leadByLock({ database, source: source.name, observe, retryMs: 20 }),
+      lead: new LockLeadership({ database, source: source.name, observe, retryMs: 20 }).lead,
       onStatus: (change) => changes.push(change),
       ...options,
     });

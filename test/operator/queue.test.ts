@@ -31,7 +31,7 @@ function bench(options: Partial<QueueOptions> = {}) {
     },
     random: () => 1,
     concurrency: 1,
-    backoffMs: { min: 100, max: 1000 },
+    backoff: { minMs: 100, maxMs: 1000 },
     agedAfterMs: 1000,
     ...options,
   });

@@ -81,7 +81,7 @@ async function live(seed: number): Promise<void> {
   const pick: Pick = (...of) => of[Math.floor(random() * of.length)] as never;
   await world.empty();
   const source = new UnreliableSource(random, 0.4);
-  const { operator, close } = world.operateOn(source, { retryMs: { min: 4, max: 40 } });
+  const { operator, close } = world.operateOn(source, { retry: { minMs: 4, maxMs: 40 } });
   const before = world.observations.length;
   for (let step = 0; step < 30; step++) {
     act(source, pick);

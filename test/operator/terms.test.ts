@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { afterAll, expect, test } from 'vitest';
-import { claimTerm, LostClaim, nextEpoch, OtherCluster } from '../../operator/terms.ts';
+import { acquireTerm, nextEpoch, OtherCluster, TermTaken } from '../../operator/terms.ts';
 import { Database } from '../../server/core/db/database.ts';
 import { StaleTerm } from '../../server/core/db/fence.ts';
 import { sql } from '../../server/core/db/sql.ts';
@@ -16,7 +16,7 @@ const elsewhere = new Database({ url, poolMax: 2, applicationName: 'test', obser
 afterAll(() => elsewhere.close());
 const cluster = 'c1';
 const claim = (source: string, epoch: number, more: { cluster?: string; adopt?: boolean; holder?: string } = {}) =>
-  claimTerm(elsewhere, source, { epoch, holder: 'h', cluster, adopt: false, ...more });
+  acquireTerm(elsewhere, source, { epoch, holder: 'h', cluster, adopt: false, ...more });
 
 /** An operator's view of the database in a term. */
 function operatorIn(source: string, epoch: number | undefined): { db: Database; refusals: StaleTerm[] } {
@@ -91,7 +91,7 @@ test('a transaction that began before commits before the next term begins', asyn
   expect(await written('before')).toBeDefined();
 });
 
-test(`a transaction that is frozen for longer than termClaimWaitMs (${limits.termClaimWaitMs}) is ended and writes nothing`, async () => {
+test(`a transaction that is frozen for longer than termAcquireWaitMs (${limits.termAcquireWaitMs}) is ended and writes nothing`, async () => {
   const source = randomUUID();
   await claim(source, 1);
   const thawed = Promise.withResolvers<void>();
@@ -140,15 +140,15 @@ test('of many that claim one epoch at once, one gets it', async () => {
   const claims = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => claim(source, 1, { holder: `h${i}` })));
   const lost = claims.filter((one) => one.status === 'rejected');
   expect(lost).toHaveLength(7);
-  for (const one of lost) expect(one.reason).toBeInstanceOf(LostClaim);
+  for (const one of lost) expect(one.reason).toBeInstanceOf(TermTaken);
 });
 
 test('a lower epoch is refused, and the next one is told also when the Lease counts from the beginning again', async () => {
   const source = randomUUID();
   expect(await nextEpoch(database, source, { cluster, adopt: false })).toBe(1);
   await claim(source, 7);
-  await expect(claim(source, 6)).rejects.toThrow(LostClaim);
-  await expect(claim(source, 7)).rejects.toThrow(LostClaim);
+  await expect(claim(source, 6)).rejects.toThrow(TermTaken);
+  await expect(claim(source, 7)).rejects.toThrow(TermTaken);
   expect(await nextEpoch(database, source, { cluster, adopt: false })).toBe(8);
 });
 

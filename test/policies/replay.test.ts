@@ -1,4 +1,4 @@
-/** POST C/policies/{p}/replay: a draft answers the logged decisions of its policy, and what would change is counted and shown. */
+/** POST /tenants/{tenant}/policies/{p}/replay: a draft answers the logged decisions of its policy, and what would change is counted and shown. */
 import { describe, expect, test } from 'vitest';
 import { replay as replayed } from '../../server/authz/replay.ts';
 import { Tally } from '../../server/authz/tally.ts';
@@ -214,7 +214,7 @@ describe('refusals', () => {
       [...callers, late],
     ]) {
       const refused = (await all(asking)).filter(({ status }) => status !== 200);
-      expect(refused.map(({ body }) => body.code)).toEqual(['too_many_replays']);
+      expect(refused.map(({ body }) => body.code)).toEqual(['replays_busy']);
       expect(refused[0]?.headers['retry-after']).toBe('10');
       expect(refused[0]?.headers.ratelimit).toBeUndefined();
     }

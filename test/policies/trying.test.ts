@@ -1,4 +1,4 @@
-/** POST C/policies/{p}/test: a stored policy or a draft answers an input, explained, and nothing is stored. */
+/** POST /tenants/{tenant}/policies/{p}/test: a stored policy or a draft answers an input, explained, and nothing is stored. */
 import { describe, expect, test } from 'vitest';
 import { createTestServer } from '../helpers/server.ts';
 import { configClient, graphSaying } from './config-client.ts';

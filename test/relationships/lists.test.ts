@@ -1,4 +1,4 @@
-/** GET M/actors/{type} and M/resources/{type} on a whole server with a real Postgres. */
+/** GET /{tenant}/actors/{type} and /{tenant}/resources/{type} on a whole server with a real Postgres. */
 import fc from 'fast-check';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** M/actors, M/resources and relationships on a whole server with a real Postgres. */
+/** /{tenant}/actors, /{tenant}/resources and relationships on a whole server with a real Postgres. */
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { identifier, sql } from '../../server/core/db/sql.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
 import { definitionOf, type Kind, kinds } from '../../crds/index.ts';
-import { leadByLock, startOperator } from '../../operator/index.ts';
+import { LockLeadership, startOperator } from '../../operator/index.ts';
 import type { Key, KindName } from '../../operator/source.ts';
 import { authorOf } from '../../server/core/author.ts';
 import { readConfig } from '../../server/core/config.ts';
@@ -271,7 +271,7 @@ test('its kind of custom resource is reconciled from a manifest', async () => {
   const { database, clock, observe } = services;
   const operator = startOperator({
     ...{ source, services, database, clock, observe, maxStalenessMs: 5000 },
-    lead: leadByLock({ database, source: source.name, observe }),
+    lead: new LockLeadership({ database, source: source.name, observe }).lead,
   });
   const apply = (text: string) => {
     const document = {

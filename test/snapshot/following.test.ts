@@ -105,6 +105,19 @@ describe('a change', async () => {
   });
 });
 
+test('a tenant that is read again and again keeps nobody waiting', async () => {
+  const tenant = await server.tenant();
+  const { snapshots } = await follower();
+  let done = false;
+  const constantly = (async () => {
+    for (; !done; await new Promise(setImmediate)) snapshots.refresh(tenant).catch(() => {});
+  })();
+  await Promise.all([snapshots.refresh(tenant), snapshots.refresh(tenant)]);
+  expect(snapshots.get(tenant)?.active).toBe(true);
+  done = true;
+  await constantly;
+});
+
 describe('a tenant', async () => {
   const { snapshots, id } = await follower({ maxStalenessMs: 2500 });
 

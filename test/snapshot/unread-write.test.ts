@@ -1,5 +1,8 @@
-/** A write of configuration that is committed is answered as such, also when this server then cannot read it. */
-import { expect, test, vi } from 'vitest';
+/** What a server cannot read: a write that is committed is answered as such, and a reading that failed is made up for. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, expect, test, vi } from 'vitest';
+import { systemClock } from '../../server/core/clock.ts';
+import { Snapshots } from '../../server/snapshot/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 
@@ -26,4 +29,22 @@ test('a committed write is a success although reading it fails, and is served wh
   const revision = Number((response.headers['accord-revision'] as string).slice(1));
   expect(server.observations).toContainEqual(expect.objectContaining({ kind: 'snapshot_failed', tenant }));
   await vi.waitFor(() => expect(served()).toBe(revision), { timeout: 20_000 });
+});
+
+test('a tenant whose reading failed while nothing changed is not stale for ever', async () => {
+  const tenant = await server.tenant();
+  const { database, snapshots: own, baseUrl } = server.services;
+  const maxStalenessMs = 2500;
+  let ahead = 0;
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
+  const snapshots = new Snapshots({
+    ...{ database, parts: own.parts, baseUrl, server: randomUUID(), maxStalenessMs, clock, observe: () => {} },
+  });
+  await snapshots.start();
+  afterAll(() => snapshots.close());
+  await asAdmin(server.db.adminUrl, 'revoke select on accord.config_change from accord_system');
+  await expect(snapshots.refresh(tenant)).rejects.toThrow();
+  await asAdmin(server.db.adminUrl, 'grant select on accord.config_change to accord_system');
+  ahead = maxStalenessMs + 1;
+  await vi.waitFor(() => expect(snapshots.isFresh(tenant)).toBe(true), { timeout: 20_000 });
 });

@@ -12,7 +12,7 @@ import { importKeySet, type KeySet, type KeySource } from './key-set.ts';
 import { authProblem } from './problems.ts';
 import type { Algorithm, IssuerConfig } from './schema.ts';
 
-export type JwksOptions = {
+type JwksOptions = {
   outbound: Pick<Outbound, 'fetchJson'>;
   clock: Clock;
   observe: Observe;

@@ -4,10 +4,10 @@
  */
 import pg from 'pg';
 import { Type } from 'typebox';
+import { KeyedSemaphore } from '../keyed-semaphore.ts';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
 import { Fence, type FenceOptions } from './fence.ts';
-import { KeyedSemaphore } from './keyed-semaphore.ts';
 import { QueryWatchdog } from './query-watchdog.ts';
 import { Nullable } from './rows.ts';
 import { sql } from './sql.ts';
@@ -61,7 +61,7 @@ export class Database {
 
   /**
    * The same connections, each writing transaction bound to a term: Postgres refuses it when the term is over, and a term
-   * that is claimed meanwhile begins after it. Closing either closes both.
+   * that is acquired meanwhile begins after it. Closing either closes both.
    */
   fenced(options: FenceOptions): Database {
     return new Database(this.#options, { pools: this.#pools, fence: new Fence(options) });
@@ -82,6 +82,8 @@ export class Database {
     });
     // An idle client's error would end the process otherwise; the next query opens a new connection.
     pool.on('error', (error) => this.#options.observe({ kind: 'database_lost', error }));
+    // So would that of a connection which Postgres ends as soon as it is open, before anybody has it; what is sent on it fails.
+    pool.on('connect', (client) => client.on('error', () => {}));
     // A statement alone is ended by its own time, several together by theirs; the watchdog ends a connection that is silent.
     return { pool, watchdog: new QueryWatchdog(timeoutMs + 5000), togetherMs: timeoutMs + limits.roundTripExtraMs };
   }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { jittered, nextDelayMs } from '../backoff.ts';
 import type { Observe } from '../observe.ts';
+import { DedicatedConnection } from './dedicated-connection.ts';
 
 type ListenOptions = {
   client: () => pg.Client;
@@ -36,47 +37,32 @@ export function listen(options: ListenOptions): Listener {
 async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
   let delayMs = 0;
   let lostAt: number | undefined;
+  const { heartbeatMs = HEARTBEAT_MS, observe } = options;
   while (!signal.aborted) {
     const client = options.client();
+    const connection = new DedicatedConnection({ name: 'the listening connection', client, heartbeatMs, signal });
     try {
-      await session(client, options, signal, () => {
-        if (lostAt !== undefined) options.observe({ kind: 'listen_reconnected', afterMs: performance.now() - lostAt });
-        lostAt = undefined;
-        delayMs = 0;
-      });
+      await begin(connection, client, options);
+      if (lostAt !== undefined) observe({ kind: 'listen_reconnected', afterMs: performance.now() - lostAt });
+      lostAt = undefined;
+      delayMs = 0;
+      options.onConnect();
+      await connection.watch();
     } catch (error) {
       lostAt ??= performance.now();
-      if (!signal.aborted) options.observe({ kind: 'database_lost', error });
+      if (!signal.aborted) observe({ kind: 'database_lost', error });
     } finally {
-      await client.end().catch(() => {});
+      await connection.end();
     }
     delayMs = nextDelayMs(delayMs, RECONNECT);
     if (!signal.aborted) await sleep(jittered(delayMs), undefined, { signal }).catch(() => {});
   }
 }
 
-async function session(client: pg.Client, options: ListenOptions, signal: AbortSignal, connected: () => void) {
-  const lost = Promise.withResolvers<never>();
-  lost.promise.catch(() => {});
-  client.on('error', lost.reject);
-  client.on('end', () => lost.reject(new Error('the listening connection ended')));
-  client.on('notification', ({ channel, payload }) => options.channels[channel]?.(payload ?? ''));
-  signal.addEventListener('abort', () => lost.reject(new Error('closed')), { once: true });
-  await Promise.race([client.connect(), lost.promise]);
-  for (const channel of Object.keys(options.channels)) {
-    await Promise.race([client.query(`listen ${pg.escapeIdentifier(channel)}`), lost.promise]);
-  }
-  connected();
-  options.onConnect();
-  // A half-open TCP connection never errors by itself: ask, and give up when no answer comes.
-  const heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS;
-  while (!signal.aborted) {
-    await Promise.race([sleep(heartbeatMs, undefined, { signal }), lost.promise]);
-    const timeout = AbortSignal.timeout(heartbeatMs);
-    const silent = new Promise<never>((_, reject) =>
-      timeout.addEventListener('abort', () => reject(new Error('the listening connection is silent')), { once: true }),
-    );
-    silent.catch(() => {});
-    await Promise.race([client.query('select 1'), silent, lost.promise]);
+async function begin(connection: DedicatedConnection, client: pg.Client, { channels }: ListenOptions): Promise<void> {
+  client.on('notification', ({ channel, payload }) => channels[channel]?.(payload ?? ''));
+  await connection.connect();
+  for (const channel of Object.keys(channels)) {
+    await connection.ask((asked) => asked.query(`listen ${pg.escapeIdentifier(channel)}`));
   }
 }

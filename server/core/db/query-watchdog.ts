@@ -57,6 +57,6 @@ export class QueryWatchdog {
 }
 
 /** The socket of a connection, of which pg's types tell nothing. */
-export function streamOf(client: pg.PoolClient): Socket {
+export function streamOf(client: pg.ClientBase): Socket {
   return (client as unknown as { connection: { stream: Socket } }).connection.stream;
 }

@@ -27,7 +27,7 @@ export function checkRows<Schema extends TSchema>(schema: Schema, rows: unknown[
 export const Json = <T>() => Type.Unsafe<T>(Type.Unknown());
 /** A bytea column. */
 export const Bytes = Type.Unsafe<Buffer>(Type.Unknown());
-/** A timestamptz column: RFC 3339 in UTC with milliseconds (set in database.ts). */
+/** A timestamptz column: RFC 3339 in UTC with milliseconds (set in transaction.ts). */
 export const Instant = Type.String();
 /** Null or the schema. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

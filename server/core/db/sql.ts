@@ -19,6 +19,9 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return new Sql(strings, values);
 }
 
+/** A fragment that says nothing: what an optional part is when it is not asked for. */
+export const none = sql``;
+
 /** A quoted identifier, for the few places where a table or column is chosen at run time. */
 export function identifier(name: string): Sql {
   return new Sql([pg.escapeIdentifier(name)], []);

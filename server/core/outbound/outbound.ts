@@ -29,13 +29,13 @@ export type OutboundOptions = {
 /** @param tenant on whose behalf: names are looked up for tenants in turn */
 type RequestBounds = { tenant: string; maxBytes: number; timeoutMs: number };
 
-export type OutboundRequest = {
+type OutboundRequest = {
   /** @default GET */
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS';
   headers?: Readonly<Record<string, string>>;
   body?: string | Buffer;
 };
-export type OutboundAnswer = {
+type OutboundAnswer = {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Buffer;
@@ -74,11 +74,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const url = parseUrl(text);
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(bounds.timeoutMs)]);
       const find = (hostname: string) => resolver.find(bounds.tenant, hostname, signal);
-      const judge = (address: string) => refusal(url, address, allow, options.ownListeners());
+      const refusalOf = (address: string) => refusal(url, address, allow, options.ownListeners());
       const literal = url.hostname.replace(/^\[|\]$/g, '');
       // A connection to a literal address never asks the resolver, so it is judged here. The URL parser has already
       // turned every other spelling (0x7f.1, 2130706433, 0177.0.0.1) into the usual one.
-      const refused = isIP(literal) ? judge(literal) : undefined;
+      const refused = isIP(literal) ? refusalOf(literal) : undefined;
       if (refused) throw new OutboundError(`${text}: ${refused}`);
       const common = { ...unbounded, pipelining: 0, allowH2: false }; // no keep-alive: the next request is judged again
       const through = proxy?.isFor(url) ? proxy : undefined;
@@ -89,7 +89,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         ? through.agent(common, tls, name)
         : new Client(url.origin, {
             ...common,
-            connect: { ...tls, timeout: bounds.timeoutMs, lookup: guardedLookup(find, judge) },
+            connect: { ...tls, timeout: bounds.timeoutMs, lookup: guardedLookup(find, refusalOf) },
           });
       try {
         return await exchange(client, url, request, { ...bounds, signal });
@@ -152,15 +152,15 @@ function ownAddresses(): string[] {
 }
 
 /** A resolver that gives the connection only addresses that may be reached. */
-function guardedLookup(resolve: Resolve, judge: (address: string) => string | undefined): LookupFunction {
+function guardedLookup(resolve: Resolve, refusalOf: (address: string) => string | undefined): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (found) => {
         const wanted = found.filter((one) => !options.family || one.family === options.family);
-        const allowed = wanted.filter((one) => judge(one.address) === undefined);
+        const allowed = wanted.filter((one) => refusalOf(one.address) === undefined);
         const [first] = allowed;
         if (first === undefined) {
-          const why = wanted[0] ? judge(wanted[0].address) : `${hostname} has no address`;
+          const why = wanted[0] ? refusalOf(wanted[0].address) : `${hostname} has no address`;
           callback(new OutboundError(`${hostname}: ${why}`), []);
         } else if (options.all) callback(null, allowed);
         else callback(null, first.address, first.family);

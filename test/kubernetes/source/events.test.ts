@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Events } from '../../../operator/kubernetes/events.ts';
-import { Store } from '../../../operator/kubernetes/store.ts';
+import { ObjectCache } from '../../../operator/kubernetes/object-cache.ts';
 import { Writes } from '../../../operator/kubernetes/writes.ts';
 import { limits } from '../../../server/core/limits.ts';
 import { useCluster } from '../../helpers/cluster.ts';
@@ -73,7 +73,7 @@ test('what was said last is remembered of kubernetesEventObjectsMax objects', as
 
 test('no more than kubernetesWritesPerSecondMax writes a second, after as many in a burst', async () => {
   const { api, clock, proxy } = await world();
-  const store = new Store(
+  const store = new ObjectCache(
     () => {},
     () => {},
   );

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { backoffMs } from '../../../operator/kubernetes/backoff.ts';
 import { LineDecoder } from '../../../operator/kubernetes/line-decoder.ts';
-import { Bucket } from '../../../operator/kubernetes/throttle.ts';
+import { backoffMs } from '../../../operator/kubernetes/reflector.ts';
 import { isLater } from '../../../operator/kubernetes/versions.ts';
 import { limits } from '../../../server/core/limits.ts';
+import { Throttle } from '../../../server/core/token-bucket.ts';
 
 const line = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\n'));
 
@@ -62,7 +62,7 @@ test('pauses grow from kubernetesRetryMsMin to kubernetesRetryMsMax and differ',
 
 test('a bucket gives what it holds, and then what comes in', () => {
   let now = 0;
-  const make = () => new Bucket({ perSecond: 10, burst: 3, monotonic: () => now });
+  const make = () => new Throttle({ perSecond: 10, burst: 3, monotonic: () => now });
   const one = make();
   expect([one.take(), one.take(), one.take(), one.take()]).toEqual([true, true, true, false]);
   now += 100;

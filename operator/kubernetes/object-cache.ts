@@ -24,7 +24,7 @@ type Metadata = RawObject['metadata'];
 
 const none: readonly string[] = [];
 
-export class Store {
+export class ObjectCache {
   readonly #entries = new Map<Key, Entry>();
   readonly #keys = new Map<KindName, Set<Key>>();
   readonly #tell: (keys: readonly Key[]) => void;

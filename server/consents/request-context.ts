@@ -22,28 +22,28 @@ export type ConsentServices = WriteServices & {
   snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };
 };
 
-export type Asking = { tenant: string; served: RequestTenant; caller: Caller; requestId: string; once?: Once };
+export type RequestContext = { tenant: string; served: RequestTenant; caller: Caller; requestId: string; once?: Once };
 
 /** The caller of a request. access.ts has let it in. */
-export function askingOf(request: {
+export function contextOf(request: {
   params: { tenant: string };
   tenant: RequestTenant | null;
   caller: Caller | null;
   id: string;
   once?: Once | null;
-}): Asking {
+}): RequestContext {
   const { params, caller, id: requestId } = request;
   const served = tenantOf(request);
   return { tenant: params.tenant, served, caller: caller as Caller, requestId, ...onceOf(request) };
 }
 
 /** What is done with consents is in the ledger, and not in the audit. */
-export function authorOf({ tenant, once }: Asking): Author {
+export function authorOf({ tenant, once }: RequestContext): Author {
   return { tenant, once };
 }
 
 /** The user that a caller is, or undefined for a back end. @throws Problem forbidden for an actor that is no user of consents */
-export function userOf({ served, caller }: Asking): string | undefined {
+export function userOf({ served, caller }: RequestContext): string | undefined {
   if (caller.kind === 'backend') return undefined;
   const { defaultActorType } = served.snapshot.spec.tokenMapping;
   if (caller.kind === 'user' && caller.actor.type === defaultActorType) return caller.actor.id;
@@ -55,8 +55,8 @@ export function userOf({ served, caller }: Asking): string | undefined {
  * @param pointer where the request says it
  * @throws Problem forbidden when a user names another, invalid_request
  */
-export function concerned(asking: Asking, said: string | undefined, pointer: string): string | undefined {
-  const own = userOf(asking);
+export function concerned(context: RequestContext, said: string | undefined, pointer: string): string | undefined {
+  const own = userOf(context);
   if (own !== undefined) {
     if (said === undefined || said === own) return own;
     const detail = 'Users can act only for themselves.';
@@ -68,8 +68,8 @@ export function concerned(asking: Asking, said: string | undefined, pointer: str
 }
 
 /** As concerned, of a request that is about somebody. */
-export function concernedUser(asking: Asking, said: string | undefined, pointer: string): string {
-  const user = concerned(asking, said, pointer);
+export function concernedUser(context: RequestContext, said: string | undefined, pointer: string): string {
+  const user = concerned(context, said, pointer);
   if (user !== undefined) return user;
   const detail = 'A back end must specify the user.';
   throw problem('invalid_request', { detail, errors: [{ pointer, detail }] });

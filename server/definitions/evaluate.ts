@@ -1,18 +1,18 @@
 /**
  * Which document of a consent definition concerns a user at an instant, and whether what the user gave suffices
- * ("Consents" in the API's design). Pure: decisions, answers and the tests' table all come here.
+ * (docs/consents.md). Pure: decisions, answers and the tests' table all come here.
  */
 import { addPeriod, type Period } from '../core/periods.ts';
 
 /** Instants are ms since the epoch. */
 type EndOfLife = { readonly startDate: number; readonly endDate: number; readonly gracePeriod: Period };
-type JudgedDocument = { readonly version: string; readonly language: string; readonly effectiveDate: number };
-export type JudgedVersion = {
+type EvaluatedDocument = { readonly version: string; readonly language: string; readonly effectiveDate: number };
+export type EvaluatedVersion = {
   readonly version: string;
   readonly endOfLife?: EndOfLife;
-  readonly documents: readonly JudgedDocument[];
+  readonly documents: readonly EvaluatedDocument[];
 };
-export type JudgedDefinition = { readonly versions: readonly JudgedVersion[] };
+export type EvaluatedDefinition = { readonly versions: readonly EvaluatedVersion[] };
 
 /** A document that the user consented to. */
 export type GivenConsent = {
@@ -27,7 +27,7 @@ export type UserPast = {
 
 export const userStatuses = ['given', 'valid', 'grace', 'expired', 'required'] as const;
 export type UserStatus = (typeof userStatuses)[number];
-export type Judgement<Status = UserStatus> = {
+export type ConsentEvaluation<Status = UserStatus> = {
   version: string;
   document: { version: string; language: string };
   status: Status;
@@ -42,25 +42,25 @@ export function isSufficient(status: UserStatus): boolean {
   return status === 'given' || status === 'valid' || status === 'grace';
 }
 
-type At = { version: JudgedVersion; document: JudgedDocument };
+type At = { version: EvaluatedVersion; document: EvaluatedDocument };
 
 /** What a new user is offered, or undefined when nothing is active. */
-export function judgeActive(
-  definition: JudgedDefinition,
+export function evaluateActive(
+  definition: EvaluatedDefinition,
   language: string,
   now: number,
-): Judgement<'active'> | undefined {
+): ConsentEvaluation<'active'> | undefined {
   const active = activeOf(definition, language, now);
   return active && { ...answer(active), status: 'active' };
 }
 
 /** What concerns a user, or undefined when nothing is active. The first rule that matches decides. */
-export function judge(
-  definition: JudgedDefinition,
+export function evaluateConsent(
+  definition: EvaluatedDefinition,
   language: string,
   past: UserPast,
   now: number,
-): Judgement | undefined {
+): ConsentEvaluation | undefined {
   const active = activeOf(definition, language, now);
   if (active === undefined) return undefined;
   const isGiven = ({ version, document }: At) =>
@@ -97,12 +97,12 @@ export function graceEnd({ startDate, endDate, gracePeriod }: EndOfLife, invited
 }
 
 /** A version holds up to its endDate, inclusively. */
-export function hasEnded({ endOfLife }: JudgedVersion, now: number): boolean {
+export function hasEnded({ endOfLife }: EvaluatedVersion, now: number): boolean {
   return endOfLife !== undefined && now > endOfLife.endDate;
 }
 
 /** The latest effective document of the newest version that has not ended and has one in the language. */
-function activeOf({ versions }: JudgedDefinition, language: string, now: number): At | undefined {
+function activeOf({ versions }: EvaluatedDefinition, language: string, now: number): At | undefined {
   let newest: (At & { first: number }) | undefined;
   for (const version of versions) {
     if (hasEnded(version, now)) continue;
@@ -116,13 +116,13 @@ function activeOf({ versions }: JudgedDefinition, language: string, now: number)
 
 /** The newest version that the user consented to, as the language sees them; undefined: it consented to none. */
 export function newestGiven(
-  { versions }: JudgedDefinition,
+  { versions }: EvaluatedDefinition,
   language: string,
   consents: readonly GivenConsent[],
   now: number,
-): JudgedVersion | undefined {
+): EvaluatedVersion | undefined {
   const given = new Set(consents.map((consent) => consent.version));
-  let newest: { version: JudgedVersion; first: number } | undefined;
+  let newest: { version: EvaluatedVersion; first: number } | undefined;
   for (const version of versions) {
     if (!given.has(version.version)) continue;
     // Where it was never in the language, it is as old as in the first language that it was in.
@@ -139,17 +139,21 @@ export function newestGiven(
  * Whether a version is older than another in any language that both are in, or as a whole: which one the user was asked in
  * is not known, and languages may get the versions in other orders.
  */
-export function isOlder({ versions }: JudgedDefinition, version: string, than: string): boolean {
+export function isOlder({ versions }: EvaluatedDefinition, version: string, than: string): boolean {
   const [one, other] = [version, than].map((name) => versions.find((its) => its.version === name));
   if (one === undefined || other === undefined) return false;
-  const first = (of: JudgedVersion, language?: string) => firstEffective(of, Number.POSITIVE_INFINITY, language);
+  const first = (of: EvaluatedVersion, language?: string) => firstEffective(of, Number.POSITIVE_INFINITY, language);
   return (
     first(one) < first(other) || other.documents.some(({ language }) => first(one, language) < first(other, language))
   );
 }
 
-function latestEffective({ documents }: JudgedVersion, language: string, now: number): JudgedDocument | undefined {
-  let latest: JudgedDocument | undefined;
+function latestEffective(
+  { documents }: EvaluatedVersion,
+  language: string,
+  now: number,
+): EvaluatedDocument | undefined {
+  let latest: EvaluatedDocument | undefined;
   for (const document of documents) {
     if (document.language !== language || document.effectiveDate > now) continue;
     if (latest === undefined || document.effectiveDate > latest.effectiveDate) latest = document;
@@ -158,7 +162,7 @@ function latestEffective({ documents }: JudgedVersion, language: string, now: nu
 }
 
 /** When a version's first document (of a language) took effect; infinite when none has. */
-function firstEffective({ documents }: JudgedVersion, now: number, language?: string): number {
+function firstEffective({ documents }: EvaluatedVersion, now: number, language?: string): number {
   let first = Number.POSITIVE_INFINITY;
   for (const document of documents) {
     if (language !== undefined && document.language !== language) continue;

@@ -1,21 +1,23 @@
-/** Which document concerns a user: the table of judge.yaml, and what holds for any definition and any past. */
+/** Which document concerns a user: the table of evaluate.yaml, and what holds for any definition and any past. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePeriod } from '../../server/core/periods.ts';
 import {
+  type EvaluatedDefinition,
+  evaluateActive,
+  evaluateConsent,
   isSufficient,
-  type JudgedDefinition,
-  judge,
-  judgeActive,
   type UserPast,
-} from '../../server/definitions/judge.ts';
+} from '../../server/definitions/evaluate.ts';
 import { inWords, ms, readCases } from './cases.ts';
 
 describe.each(readCases())('$name', ({ definition, language, past, answers }) => {
   test.each(answers)('%s', (at, answer) => {
-    const judgement =
-      past === undefined ? judgeActive(definition, language, ms(at)) : judge(definition, language, past, ms(at));
-    expect(inWords(judgement)).toBe(answer);
+    const evaluation =
+      past === undefined
+        ? evaluateActive(definition, language, ms(at))
+        : evaluateConsent(definition, language, past, ms(at));
+    expect(inWords(evaluation)).toBe(answer);
   });
 });
 
@@ -32,7 +34,7 @@ const endOfLife = fc
     endDate: startDate + lasts,
     gracePeriod: parsePeriod(grace) as NonNullable<ReturnType<typeof parsePeriod>>,
   }));
-const definitions: fc.Arbitrary<JudgedDefinition> = fc
+const definitions: fc.Arbitrary<EvaluatedDefinition> = fc
   .array(
     fc.record({
       documents: fc.array(fc.record({ language: fc.constantFrom(...languages), effectiveDate: instant }), {
@@ -83,20 +85,20 @@ const situations = fc
     return { definition, language, now, past: { consents, invitations } satisfies UserPast };
   });
 const runs = { numRuns: 2000 };
-const versionOf = (definition: JudgedDefinition, version: string) =>
-  definition.versions.find((one) => one.version === version) as JudgedDefinition['versions'][number];
+const versionOf = (definition: EvaluatedDefinition, version: string) =>
+  definition.versions.find((one) => one.version === version) as EvaluatedDefinition['versions'][number];
 
 describe('for any definition and past', () => {
   test('what is active is one document, in effect, of a version that has not ended, and no newer version has one', () => {
     fc.assert(
       fc.property(situations, ({ definition, language, now }) => {
-        const active = judgeActive(definition, language, now);
-        const ofLanguage = ({ documents }: JudgedDefinition['versions'][number]) =>
+        const active = evaluateActive(definition, language, now);
+        const ofLanguage = ({ documents }: EvaluatedDefinition['versions'][number]) =>
           documents.filter((one) => one.language === language && one.effectiveDate <= now);
         const live = definition.versions.filter(
           (one) => ofLanguage(one).length > 0 && (one.endOfLife === undefined || now <= one.endOfLife.endDate),
         );
-        const dates = (one: JudgedDefinition['versions'][number]) => ofLanguage(one).map((it) => it.effectiveDate);
+        const dates = (one: EvaluatedDefinition['versions'][number]) => ofLanguage(one).map((it) => it.effectiveDate);
         const [newest] = live.sort((a, b) => Math.min(...dates(b)) - Math.min(...dates(a)));
         const latest = newest && ofLanguage(newest).find((one) => one.effectiveDate === Math.max(...dates(newest)));
         expect(active).toEqual(
@@ -110,7 +112,7 @@ describe('for any definition and past', () => {
   test('grace never lasts past endDate, and what is sufficient is of a version that has not ended', () => {
     fc.assert(
       fc.property(situations, ({ definition, language, now, past }) => {
-        const answer = judge(definition, language, past, now);
+        const answer = evaluateConsent(definition, language, past, now);
         if (answer === undefined) return;
         if (answer.status === 'grace') {
           expect(answer.gracePeriodEnds).toBeGreaterThanOrEqual(now);
@@ -131,7 +133,7 @@ describe('for any definition and past', () => {
   test('without a consent nothing suffices, whatever was invited before', () => {
     fc.assert(
       fc.property(situations, ({ definition, language, now, past }) => {
-        const answer = judge(definition, language, { ...past, consents: [] }, now);
+        const answer = evaluateConsent(definition, language, { ...past, consents: [] }, now);
         expect(answer === undefined || answer.status === 'required').toBe(true);
       }),
       runs,
@@ -141,8 +143,8 @@ describe('for any definition and past', () => {
   test('time alone never turns required into anything else, nor any other status into required', () => {
     fc.assert(
       fc.property(situations, instant, ({ definition, language, now, past }, later) => {
-        const before = judge(definition, language, past, now);
-        const after = judge(definition, language, past, now + later);
+        const before = evaluateConsent(definition, language, past, now);
+        const after = evaluateConsent(definition, language, past, now + later);
         if (before === undefined || after === undefined) return;
         expect(after.status === 'required').toBe(before.status === 'required');
       }),
@@ -153,8 +155,8 @@ describe('for any definition and past', () => {
   test('an invitation only ever shortens: it makes nothing sufficient that was not', () => {
     fc.assert(
       fc.property(situations, ({ definition, language, now, past }) => {
-        const invited = judge(definition, language, past, now);
-        const uninvited = judge(definition, language, { ...past, invitations: new Map() }, now);
+        const invited = evaluateConsent(definition, language, past, now);
+        const uninvited = evaluateConsent(definition, language, { ...past, invitations: new Map() }, now);
         if (invited && isSufficient(invited.status)) expect(isSufficient(uninvited?.status ?? 'required')).toBe(true);
       }),
       runs,
@@ -169,7 +171,10 @@ describe('for any definition and past', () => {
         };
         // Versions that are equally old in the language have equal rights; dates in one language differ.
         const sameLanguage = past.consents.every((one) => one.document.language === language);
-        if (sameLanguage) expect(judge(reversed, language, past, now)).toEqual(judge(definition, language, past, now));
+        if (sameLanguage)
+          expect(evaluateConsent(reversed, language, past, now)).toEqual(
+            evaluateConsent(definition, language, past, now),
+          );
       }),
       runs,
     );

@@ -16,8 +16,8 @@ import { emailOf, isContact } from './contact.ts';
 import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
 
-export type Asking = { tenant: string; served: RequestTenant; caller: Caller; requestId: string; once?: Once };
-type Question = {
+export type RequestContext = { tenant: string; served: RequestTenant; caller: Caller; requestId: string; once?: Once };
+type DecisionRequest = {
   action: string;
   resource: Entity;
   relationship?: { from?: Entity; relationshipType: string; to?: Entity };
@@ -34,17 +34,17 @@ export type InvitationServices = WriteServices & {
 export const readers = { access: { api: 'management', scope: 'relationships:read', users: true } } as const;
 export const writers = { access: { api: 'management', scope: 'relationships:write', users: true } } as const;
 
-export function askingOf(request: {
+export function contextOf(request: {
   tenant: RequestTenant | null;
   caller: Caller | null;
   id: string;
   once?: Once | null;
-}): Asking {
+}): RequestContext {
   const caller = request.caller as Caller;
   return { tenant: caller.tenant, served: tenantOf(request), caller, requestId: request.id, ...onceOf(request) };
 }
 
-export function recordAuthorOf({ tenant, caller, requestId, once }: Asking): AuditedAuthor {
+export function recordAuthorOf({ tenant, caller, requestId, once }: RequestContext): AuditedAuthor {
   const user = caller.kind === 'user' ? { user: caller.actor } : {};
   return { tenant, by: { actor: callerName(caller), requestId }, ...user, ...(once ? { once } : {}) };
 }
@@ -52,17 +52,17 @@ export function recordAuthorOf({ tenant, caller, requestId, once }: Asking): Aud
 type Terms = Pick<InvitationRow, 'from_type' | 'name' | 'to_type' | 'direction' | 'target_type' | 'target_id'>;
 
 /** The question whether these terms may be offered. */
-export function creating(terms: Terms): Question {
+export function creating(terms: Terms): DecisionRequest {
   return { action: policyOf(terms, 'create'), resource: targetOf(terms), relationship: knownEnd(terms) };
 }
 
 /** The question whether the caller may do this with an invitation. */
 export function doing(
   { encrypter, clock }: Pick<InvitationServices, 'encrypter' | 'clock'>,
-  { tenant, caller }: Asking,
+  { tenant, caller }: RequestContext,
   verb: 'read' | 'resend' | 'revoke' | 'accept',
   row: InvitationRow,
-): Question {
+): DecisionRequest {
   return {
     action: policyOf(row, verb),
     resource: targetOf(row),
@@ -76,22 +76,26 @@ export function doing(
  * @returns whether the caller may be told the requestToken
  * @throws Problem forbidden
  */
-export async function governed(services: InvitationServices, asking: Asking, question: Question): Promise<boolean> {
-  if (asking.caller.kind === 'backend') return true;
-  const { obligations = [] } = await services.govern(asking, question);
+export async function requireAllowed(
+  services: InvitationServices,
+  context: RequestContext,
+  question: DecisionRequest,
+): Promise<boolean> {
+  if (context.caller.kind === 'backend') return true;
+  const { obligations = [] } = await services.govern(context, question);
   return obligations.includes('return-token');
 }
 
 /** Whether the invitor is still allowed to invite, by the same policy and as that actor. */
 export async function mayStillInvite(
   services: InvitationServices,
-  asking: Asking,
+  context: RequestContext,
   row: InvitationRow,
 ): Promise<'yes' | 'no' | 'unknown'> {
   if (row.by_tenant) return 'yes';
   const actor = { type: row.invitor_type, id: row.invitor_id };
-  const invitor: Caller = { kind: 'user', tenant: asking.tenant, actor, issuer: '', claims: {} };
-  const { answer, failure } = await services.ask({ ...asking, caller: invitor }, creating(row));
+  const invitor: Caller = { kind: 'user', tenant: context.tenant, actor, issuer: '', claims: {} };
+  const { answer, failure } = await services.ask({ ...context, caller: invitor }, creating(row));
   if (answer.outcome === 'allow') return 'yes';
   // A policy that says nothing for a request says no; one that failed may answer the next time.
   return failure === undefined || failure.reason === 'outcome_undefined' ? 'no' : 'unknown';

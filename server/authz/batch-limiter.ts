@@ -3,11 +3,11 @@
  * client has read them.
  */
 import type { ServerResponse } from 'node:http';
-import { KeyedSemaphore } from '../core/db/keyed-semaphore.ts';
+import { KeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
 import { authzProblem } from './problems.ts';
 
-export class Batches {
+export class BatchLimiter {
   readonly #semaphore = new KeyedSemaphore(limits.batchesPerTenantMax);
   readonly #takenMsMax: number;
 
@@ -18,11 +18,11 @@ export class Batches {
 
   /**
    * Runs `work` in its tenant's turn; its place is given up when the response was taken or its connection has ended.
-   * @throws Problem too_many_batches; client_closed_request when the connection ended before its turn
+   * @throws Problem batches_busy; client_closed_request when the connection ended before its turn
    */
   run<T>(tenant: string, response: ServerResponse, work: () => Promise<T>): Promise<T> {
     if (this.#semaphore.waiting(tenant) >= limits.batchesWaitingPerTenantMax) {
-      throw authzProblem('too_many_batches');
+      throw authzProblem('batches_busy');
     }
     return new Promise((resolve, reject) => {
       const taken = new Promise<void>((done) => response.once('close', done));

@@ -42,7 +42,7 @@ export function recordAuthorOf(request: Request): AuditedAuthor {
 }
 
 /** Lets a back end pass, which has the scope; a user by the tenant's policy of that name. */
-export async function governed(
+export async function requireAllowed(
   services: RelationshipRouteServices,
   request: Request,
   question: Parameters<RelationshipRouteServices['govern']>[1],
