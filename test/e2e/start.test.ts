@@ -56,8 +56,8 @@ describe('accord start', () => {
 
   test('makes everything, says where, and answers the request that it prints', async () => {
     await start();
-    expect(running?.output).toMatch(/Reconciled 15 manifests/);
-    expect(running?.output.match(/ Ready$/gm)).toHaveLength(15);
+    expect(running?.output).toMatch(/Reconciled 16 manifests/);
+    expect(running?.output.match(/ Ready$/gm)).toHaveLength(16);
     expect(running?.output).toMatch(new RegExp(`^ +data +${join(directory, 'data')}$`, 'm'));
     expect(running?.output).not.toContain('eyJ'); // no token where it is not a terminal
     backend = await token('--client', 'me', '--scope', 'authz:evaluate');
@@ -208,7 +208,7 @@ describe('accord start', () => {
     await running?.stop();
     await rename(manifest('carshare/policies/car-read.yaml'), manifest('car-read.away'));
     await start();
-    expect(running?.output).toMatch(/Reconciled 14 manifests/);
+    expect(running?.output).toMatch(/Reconciled 15 manifests/);
     const response = await fetch(`${base()}/authz/carshare`, {
       method: 'POST',
       headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
