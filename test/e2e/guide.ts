@@ -60,8 +60,8 @@ export function difference(shown: unknown, printed: unknown, at = ''): string | 
   return shown === printed ? undefined : `${at} is ${JSON.stringify(printed)}, not ${JSON.stringify(shown)}`;
 }
 
-const pattern = (text: string) =>
-  new RegExp(`^${text.trim().split('…').map(RegExp.escape).join('[^]*?')}$`, 'u');
+const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+const pattern = (text: string) => new RegExp(`^${text.trim().split('…').map(literal).join('[^]*?')}$`, 'u');
 
 /** A reader: a home of its own, free ports in place of the default ones, two terminals. */
 export class Reader {
@@ -130,7 +130,7 @@ export class Reader {
 
   async #await(text: string): Promise<void> {
     for (const line of this.#places(text).trim().split('\n')) {
-      const wanted = new RegExp(`^${line.trim().split('…').map(RegExp.escape).join('.*')}$`, 'mu');
+      const wanted = new RegExp(`^${line.trim().split('…').map(literal).join('.*')}$`, 'mu');
       await vi.waitFor(() => expect(this.#seen).toMatch(wanted), patient);
     }
   }
