@@ -166,6 +166,7 @@ describe('accord start', () => {
       'car-drive',
       'car-locate',
       'car-read',
+      'car-trips',
       'car-unlock',
       'car-use',
       'carshare',
@@ -276,6 +277,6 @@ describe('the command line', () => {
     expect(stdout).toMatch(/bad\.json:\d+.*http\.send/);
     expect(stdout).toMatch(/typo\.yaml:\d+.*displayNam/s);
     await rm(folder, { recursive: true });
-    expect((await accord(['validate', 'examples'])).stdout).toMatch(/15 manifests are good/);
+    expect((await accord(['validate', 'examples'])).stdout).toMatch(/16 manifests are good/);
   });
 });
