@@ -13,6 +13,7 @@ import {
 import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { fetchableUrl, immutable, type Rule, rule } from './rule.ts';
+import { scopes } from './scopes.ts';
 
 export const TrustedIssuerSpec = strictObject(
   {
@@ -86,6 +87,15 @@ export const TrustedIssuerSpec = strictObject(
         },
       ),
     ),
+    clientScopes: Type.Optional(
+      Type.Array(Type.Enum([...scopes], { description: 'One scope.' }), {
+        minItems: 1,
+        maxItems: scopes.length,
+        uniqueItems: true,
+        description:
+          'Scopes of a client whose token has neither the claim scope nor scp, with clients: claim. For issuers that put no scopes into tokens, such as Kubernetes.',
+      }),
+    ),
     ...ownershipFields,
   },
   { description: 'The issuer and how its tokens are read.' },
@@ -109,6 +119,13 @@ const rules: readonly Rule[] = [
     cel: "(self.clients == 'claim') == has(self.clientMatch)",
     message: 'must be there with clients: claim, and only with it',
     check: (self) => (self.clients === 'claim') === (self.clientMatch !== undefined),
+  }),
+  rule<{ clients: string; clientScopes?: object }>({
+    at: '/spec',
+    field: '/clientScopes',
+    cel: "self.clients == 'claim' || !has(self.clientScopes)",
+    message: 'must be there only with clients: claim',
+    check: (self) => self.clients === 'claim' || self.clientScopes === undefined,
   }),
 ];
 

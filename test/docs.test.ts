@@ -4,6 +4,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { checkManifest } from '../crds/index.ts';
+import { scopes } from '../crds/scopes.ts';
+import { failures } from '../server/policies/index.ts';
+import { allProblems } from '../server/room/catalogue.ts';
+import { rooms } from '../server/rooms.ts';
 
 const root = join(import.meta.dirname, '..');
 const text = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -69,6 +74,45 @@ describe('server/DECISIONS.md', () => {
     const long = sections.filter((section) => section.trim().split('\n').length > 14);
     expect(long.map((section) => section.split('\n')[0])).toEqual([]);
   });
+});
+
+describe('docs/reasons.md', () => {
+  const [, reasons = '', errors = ''] =
+    /^## Reasons of a decision$([\s\S]*?)(^## [\s\S]*)/m.exec(text('docs/reasons.md')) ?? [];
+  /** The codes of the first cells of tables. */
+  const codesOf = (part: string) =>
+    [...part.matchAll(/^\| (`[^|]+`) \|/gm)]
+      .flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '))
+      .toSorted();
+
+  test('says what to do about each reason, and about no other', () => {
+    expect(codesOf(reasons)).toEqual(Object.keys(failures).toSorted());
+  });
+
+  test('says what to do about each error, and about no other', () => {
+    expect(codesOf(errors)).toEqual([...allProblems(rooms).keys()].toSorted());
+  });
+});
+
+test('docs/tokens.md says of each scope what it allows', () => {
+  const table = /^## Scopes$([\s\S]*?)^## /m.exec(text('docs/tokens.md'))?.[1] ?? '';
+  const named = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = '']) =>
+    cell.replaceAll('`', '').split(', '),
+  );
+  expect(named.toSorted()).toEqual([...scopes].toSorted());
+});
+
+test('manifests that pages show are valid', () => {
+  const shown = pages.flatMap((page) =>
+    [...text(page).matchAll(/^```(?:yaml|sh)\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
+      (/^cat > .*<<'EOF'\n([\s\S]*?)^EOF$/m.exec(block)?.[1] ?? block)
+        .split(/^---$/m)
+        .filter((one) => /^apiVersion: accord\.dev\//m.test(one))
+        .map((one) => ({ page, checked: checkManifest(parse(one)), one })),
+    ),
+  );
+  expect(shown.length).toBeGreaterThan(10);
+  expect(shown.filter(({ checked }) => !checked.ok)).toEqual([]);
 });
 
 test('the workflow of CI runs .ci/run, and its actions are pinned by commit', () => {

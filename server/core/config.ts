@@ -74,7 +74,7 @@ export const ConfigSchema = Type.Object({
     Type.String({
       pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
       description:
-        "The Kubernetes namespace of the Lease accord-operator, that decides which of several operators leads. Default: the pod's own, or that of the kubeconfig's context.",
+        "The Kubernetes namespace of the Lease accord-operator, which decides which of several operators leads. Default: the pod's own, or that of the kubeconfig's context.",
     }),
   ),
   ACCORD_OUTBOUND_ALLOW: Type.String({

@@ -33,7 +33,7 @@ export function registerContentRoute(app: App, { database, clock }: ContentServi
   app.route({
     method: 'GET',
     url: '/:tenant/consents/documents/:name/:version/:document/:language',
-    config: { access: { api: 'public', scarce: true } },
+    config: { access: { api: 'public', scarce: true }, anyOrigin: true },
     schema: {
       tags: ['Consents'],
       summary: 'The text of a consent document in effect',

@@ -1,7 +1,8 @@
 /**
  * CORS by tenant (the Fetch standard): a page of one of the tenant's allowedOrigins may read answers and send a token of its
  * user. Another origin gets its answer without CORS headers, and the browser keeps it from the page. Credentials of the
- * browser (cookies) are never allowed: callers have Bearer tokens. The Config API has no CORS.
+ * browser (cookies) are never allowed: callers have Bearer tokens. The Config API has no CORS. What is public by itself
+ * (`anyOrigin` of a route) any page may read.
  *
  * Not @fastify/cors: its delegator and its Vary header are for every request, where a decision without an Origin pays one
  * look at a header here, and its preflight route does not know the tenant.
@@ -36,6 +37,10 @@ const exposedHeaders = [
   'WWW-Authenticate',
   'X-Request-ID',
 ].join(', ');
+const anyOriginHeaders: Headers = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': `${exposedHeaders}, Repr-Digest`,
+};
 const PREFLIGHT_VARY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 /** A browser may send what it was allowed for so long without asking again; whether it reads an answer is decided by the answer. */
 const PREFLIGHT_SECONDS = '600';
@@ -54,11 +59,16 @@ function corsHeaders(tenant: RequestTenant | undefined, origin: string): Headers
 
 /** The headers that the answer to a request with an Origin has, whatever the answer is: to be called before anything may refuse it. */
 export function addCors(tenantOf: TenantOf, request: FastifyRequest, reply: FastifyReply): void {
-  const { origin } = request.headers;
-  if (origin === undefined || !isOpenToPages(request.routeOptions)) return;
-  reply.header('vary', 'Origin');
-  const headers = corsHeaders(servedOf(tenantOf, request), origin);
+  if (request.headers.origin === undefined || !isOpenToPages(request.routeOptions)) return;
+  if (!request.routeOptions.config.anyOrigin) reply.header('vary', 'Origin');
+  const headers = corsOf(tenantOf, request);
   if (headers !== undefined) reply.headers(headers);
+}
+
+function corsOf(tenantOf: TenantOf, request: FastifyRequest): Headers | undefined {
+  const { origin } = request.headers;
+  if (origin === undefined) return undefined;
+  return request.routeOptions.config.anyOrigin ? anyOriginHeaders : corsHeaders(servedOf(tenantOf, request), origin);
 }
 
 /** Answers OPTIONS at each address of a route that pages may call. To be called after access.ts. */
@@ -67,11 +77,12 @@ export function registerPreflights(app: App, tenantOf: TenantOf): void {
   app.addHook('onRoute', (route) => {
     if (route.method === 'OPTIONS' || !isOpenToPages(route)) return;
     // Caches may keep these, also the answer to a request without an Origin.
-    if (route.config?.access?.api === 'public') route.onRequest = [varyByOrigin, ...[route.onRequest ?? []].flat()];
+    const always = route.config?.anyOrigin ? forAnyOrigin : varyByOrigin;
+    if (route.config?.access?.api === 'public') route.onRequest = [always, ...[route.onRequest ?? []].flat()];
     const known = methods.get(route.url);
-    for (const method of [route.method].flat()) (known ?? added(route.url)).add(method);
+    for (const method of [route.method].flat()) (known ?? added(route)).add(method);
   });
-  const added = (url: string): Set<string> => {
+  const added = ({ url, config }: RouteOptions): Set<string> => {
     const known = methods.get(url);
     if (known !== undefined) return known;
     const of = new Set<string>();
@@ -79,7 +90,7 @@ export function registerPreflights(app: App, tenantOf: TenantOf): void {
     app.route({
       method: 'OPTIONS',
       url,
-      config: { access: { api: 'public' } },
+      config: { access: { api: 'public' }, ...(config?.anyOrigin ? { anyOrigin: true } : {}) },
       schema: { hide: true },
       handler: (request, reply) => answerPreflight(request, reply, [...of].join(', '), tenantOf),
     });
@@ -92,10 +103,14 @@ const varyByOrigin: onRequestHookHandler = (_request, reply, done) => {
   done();
 };
 
+const forAnyOrigin: onRequestHookHandler = (_request, reply, done) => {
+  reply.headers(anyOriginHeaders);
+  done();
+};
+
 function answerPreflight(request: FastifyRequest, reply: FastifyReply, methods: string, tenantOf: TenantOf) {
-  const { origin } = request.headers;
   reply.status(204).header('allow', methods).header('vary', PREFLIGHT_VARY);
-  if (origin !== undefined && corsHeaders(servedOf(tenantOf, request), origin) !== undefined)
+  if (corsOf(tenantOf, request) !== undefined)
     reply.headers({
       'access-control-allow-methods': methods,
       'access-control-allow-headers': requestHeaders,

@@ -23,6 +23,8 @@ export type App = FastifyInstance<
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
+    /** What the route answers is for everybody, so a page of any origin may read it (cors.ts). */
+    anyOrigin?: true;
   }
   interface FastifyRequest {
     /** Set by access.ts before any handler of a route that is not public. */

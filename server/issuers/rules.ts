@@ -39,6 +39,7 @@ export function issuerSpecOf(spec: IssuerSpec): IssuerSpec {
     sharesActors,
     clients,
     clientMatch,
+    clientScopes,
   } = spec;
   return {
     issuer,
@@ -51,6 +52,7 @@ export function issuerSpecOf(spec: IssuerSpec): IssuerSpec {
     sharesActors,
     clients,
     ...(clientMatch === undefined ? {} : { clientMatch }),
+    ...(clientScopes === undefined ? {} : { clientScopes }),
   };
 }
 
@@ -163,5 +165,6 @@ function configOf(
     foreignPrefixes: spec.sharesActors ? [] : prefixes.filter((prefix) => prefix !== spec.actorIdPrefix),
     clients: spec.clients,
     ...(spec.clientMatch === undefined ? {} : { clientMatch: spec.clientMatch }),
+    ...(spec.clientScopes === undefined ? {} : { clientScopes: spec.clientScopes }),
   };
 }

@@ -9,7 +9,7 @@ import { limits } from '../core/limits.ts';
 export type Answer = { outcome: string | Record<string, unknown>; reason?: string; obligations?: string[] };
 
 /** Why a decision is a deny although no rule of the policy said so: the `reason` of the answer, stable. */
-const failures = {
+export const failures = {
   no_action: 'The request names no action, so no policy can decide it.',
   policy_not_found: 'No policy has the name given in action.',
   outcome_undefined: 'The policy does not define an outcome for this request.',

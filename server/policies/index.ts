@@ -13,7 +13,7 @@ export {
   restorePolicy,
   transferPolicy,
 } from './actions.ts';
-export { type Answer, type Failure, failed, judge } from './answer.ts';
+export { type Answer, type Failure, failed, failures, judge } from './answer.ts';
 export { Artifacts } from './artifacts.ts';
 export { checkStated } from './data-subjects.ts';
 export { Engine, type EngineOptions, type Run } from './engine.ts';

@@ -46,7 +46,7 @@ export const policyProblem = defineProblems({
   policy_not_traceable: {
     status: 409,
     title: 'Policy cannot be traced',
-    when: 'The policy is too large, or has what is evaluated by its Wasm only, so nobody can say which of its lines are reached.',
+    when: 'The policy is too large, or it can only be evaluated by its Wasm, so which of its lines are reached cannot be determined.',
   },
   policy_quota_reached: {
     status: 409,

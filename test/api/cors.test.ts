@@ -125,6 +125,34 @@ describe('an answer', () => {
   });
 });
 
+describe('the text of a consent document, which is for everybody', () => {
+  const text = (tenant: string) => `/${tenant}/consents/documents/terms/1/a/en`;
+
+  test.each([
+    ['a page of another origin', open, 'https://evil.example'],
+    ['a page of an allowed origin', open, page],
+    ['a tenant without origins', closed, page],
+    ['a page in a sandbox', open, 'null'],
+    ['nobody in particular', open, ''],
+  ])('may be read by %s', async (_who, tenant, origin) => {
+    const { cors, vary } = await call({ url: text(tenant), method: 'GET', origin });
+    expect(cors['access-control-allow-origin']).toBe('*');
+    expect(String(cors['access-control-expose-headers']).split(', ')).toEqual(
+      expect.arrayContaining(['ETag', 'Repr-Digest']),
+    );
+    expect(cors).not.toHaveProperty('access-control-allow-credentials');
+    expect(vary ?? '').not.toContain('Origin');
+  });
+
+  test('may be asked for again with If-None-Match', async () => {
+    const { status, cors, allow } = await call({
+      ...{ url: text(closed), method: 'OPTIONS', origin: 'https://evil.example', wants: 'GET' },
+    });
+    expect([status, allow, cors['access-control-allow-origin']]).toEqual([204, 'GET, HEAD', '*']);
+    expect(cors['access-control-allow-headers']).toContain('If-None-Match');
+  });
+});
+
 test('a change of the origins holds from the next revision on, and a disabled tenant has none', async () => {
   const tenant = await server.tenant({ allowedOrigins: [page] });
   const allowed = async (origin: string) =>

@@ -172,6 +172,14 @@ test('a policy that may read the wrong consents is told of; one whose data subje
   expect(noted.out).toMatch(
     /stdin:\d+: Policy default\/p: note: the policy reads relationships to the resource, and input\.consents/,
   );
+  // Whoever invites speaks for itself: nobody else's consent is meant.
+  for (const verb of ['create', 'accept']) {
+    const inviting = wrong.replace(/^( {2}name: ).*$/m, `$1"user:owns:car:invitation:${verb}"`);
+    expect(inviting).toContain(`"user:owns:car:invitation:${verb}"`);
+    expect((await validate(await folderOf({}), ['-'], inviting)).out).not.toContain('input.consents');
+  }
+  const lookalike = wrong.replace(/^( {2}name: ).*$/m, '$1"invitation:create"');
+  expect((await validate(await folderOf({}), ['-'], lookalike)).out).toContain('input.consents');
   const more = 'dataSubjects: {relationship: "user:owns:car"}';
   const named = `${tenantYaml('aa')}---\n${policyYaml('aa', 'p', { source: 'package p\n\noutcome := "deny"\n', more })}`;
   const unknown = await validate(await folderOf({}), ['-'], named);

@@ -230,6 +230,7 @@ describe('the address of a document', () => {
       'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-cache',
+      'access-control-allow-origin': '*',
       etag: `"${digestOf(text)}"`,
       'repr-digest': `sha-256=:${Buffer.from(digestOf(text).slice(7), 'hex').toString('base64')}:`,
       vary: 'accept',

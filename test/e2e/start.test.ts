@@ -56,8 +56,8 @@ describe('accord start', () => {
 
   test('makes everything, says where, and answers the request that it prints', async () => {
     await start();
-    expect(running?.output).toMatch(/Reconciled 15 manifests/);
-    expect(running?.output.match(/ Ready$/gm)).toHaveLength(15);
+    expect(running?.output).toMatch(/Reconciled 16 manifests/);
+    expect(running?.output.match(/ Ready$/gm)).toHaveLength(16);
     expect(running?.output).toMatch(new RegExp(`^ +data +${join(directory, 'data')}$`, 'm'));
     expect(running?.output).not.toContain('eyJ'); // no token where it is not a terminal
     backend = await token('--client', 'me', '--scope', 'authz:evaluate');
@@ -166,6 +166,7 @@ describe('accord start', () => {
       'car-drive',
       'car-locate',
       'car-read',
+      'car-trips',
       'car-unlock',
       'car-use',
       'carshare',
@@ -208,7 +209,7 @@ describe('accord start', () => {
     await running?.stop();
     await rename(manifest('carshare/policies/car-read.yaml'), manifest('car-read.away'));
     await start();
-    expect(running?.output).toMatch(/Reconciled 14 manifests/);
+    expect(running?.output).toMatch(/Reconciled 15 manifests/);
     const response = await fetch(`${base()}/authz/carshare`, {
       method: 'POST',
       headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
@@ -276,6 +277,6 @@ describe('the command line', () => {
     expect(stdout).toMatch(/bad\.json:\d+.*http\.send/);
     expect(stdout).toMatch(/typo\.yaml:\d+.*displayNam/s);
     await rm(folder, { recursive: true });
-    expect((await accord(['validate', 'examples'])).stdout).toMatch(/15 manifests are good/);
+    expect((await accord(['validate', 'examples'])).stdout).toMatch(/16 manifests are good/);
   });
 });

@@ -45,6 +45,7 @@ describe('trusted issuers', () => {
         audiences: ['https://api.demo.example'],
         clients: 'claim',
         clientMatch: { claim: 'kind', value: 'm' },
+        clientScopes: ['authz:evaluate'],
         contactClaims: { email: 'profile.mail' },
       }),
     );
@@ -62,13 +63,14 @@ describe('trusted issuers', () => {
       sharesActors: false,
       clients: 'claim',
       clientMatch: { claim: 'kind', value: 'm' },
+      clientScopes: ['authz:evaluate'],
       contactClaims: { email: 'profile.mail', emailVerified: 'email_verified' },
       revision,
       updatedAt: expect.any(String),
       updatedBy: 'member:security-admin@localhost',
       managedBy: 'api',
     });
-    expect(server.authOf(name).issuers.has('https://a.example')).toBe(true);
+    expect(server.authOf(name).issuers.get('https://a.example')).toMatchObject({ clientScopes: ['authz:evaluate'] });
     expect(await call('DELETE', 'trusted-issuers/idp')).toMatchObject({ status: 200, body: {} });
     expect(server.authOf(name).issuers.size).toBe(0);
     for (const method of ['GET', 'DELETE'] as const) {
@@ -115,6 +117,11 @@ describe('trusted issuers', () => {
     [issuer('a', { clients: 'okta' }), '/clients'],
     [issuer('a', { clients: 'claim' }), '/clientMatch'],
     [issuer('a', { clientMatch: { claim: 'kind', value: 'm' } }), '/clientMatch'],
+    [issuer('a', { clientScopes: ['authz:evaluate'] }), '/clientScopes'],
+    [
+      issuer('a', { clients: 'claim', clientMatch: { claim: 'a', value: 'm' }, clientScopes: ['a'] }),
+      '/clientScopes/0',
+    ],
     [issuer('a', { tokenMapping: { actorId: 'sub' } }), '/tokenMapping/actorId'],
     [issuer('a', { contactClaims: { mail: 'email' } }), '/contactClaims/mail'],
     [issuer('a', { contactClaims: { email: 'e mail' } }), '/contactClaims/email'],

@@ -41,7 +41,7 @@ export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig): 
     const clientId = [claims.client_id, claims.azp, claims.sub].find((id) => typeof id === 'string') as string;
     if (clientId.length > limits.subjectCharsMax) throw invalidToken('the client id is too long');
     if (!isText(clientId)) throw invalidToken('the client id is not valid text');
-    return { kind: 'backend', tenant, clientId, scopes: scopesOf(claims), issuer: issuer.issuer };
+    return { kind: 'backend', tenant, clientId, scopes: scopesOf(claims, issuer), issuer: issuer.issuer };
   }
   const email = verifiedAddress(claims, issuer.contactClaims);
   return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims, email };
@@ -83,8 +83,8 @@ function isText(id: string): boolean {
 }
 
 /** Only scopes that this service knows, from `scope` (RFC 9068) or `scp` (Okta: a list, Entra: words). */
-function scopesOf(claims: Claims): ReadonlySet<string> {
-  const value = claims.scope ?? claims.scp;
+function scopesOf(claims: Claims, { clientScopes }: IssuerConfig): ReadonlySet<string> {
+  const value = claims.scope ?? claims.scp ?? clientScopes;
   const words: readonly unknown[] = typeof value === 'string' ? value.split(' ') : Array.isArray(value) ? value : [];
   return new Set(knownScopes.filter((scope) => words.includes(scope)));
 }

@@ -1,19 +1,11 @@
 /** The shapes of authentication: who a caller can be, what a route asks for, and what verifying a token needs. */
 import type { JWK } from 'jose';
+import { scopes } from '../../../crds/scopes.ts';
 
 export const roles = ['security-admin', 'config-editor', 'config-viewer', 'support'] as const;
 export type Role = (typeof roles)[number];
 
-export const scopes = [
-  'pg:tenant:admin',
-  'authz:evaluate',
-  'consents:read',
-  'consents:write',
-  'relationships:read',
-  'relationships:write',
-  'mail:send',
-  'events:read',
-] as const;
+export { scopes };
 export type Scope = (typeof scopes)[number];
 
 /** The signature algorithms that are accepted and made. */
@@ -68,6 +60,8 @@ export type IssuerConfig = {
   clients: ClientMark;
   /** With clients `claim`. */
   clientMatch?: { claim: string; value: string };
+  /** Of a client whose token has neither `scope` nor `scp`. */
+  clientScopes?: readonly Scope[];
 };
 
 /** A public key of the tenant's own issuer. A retired one verifies until its last token has expired. */

@@ -431,6 +431,19 @@ describe('whose token it is', () => {
     expect(odd).toMatchObject({ scopes: new Set() });
   });
 
+  test('scopes come from the issuer where the token has neither', async () => {
+    const kubernetes = {
+      ...{ clients: 'claim', clientMatch: { claim: 'sub', value: 'machine' } },
+      clientScopes: ['authz:evaluate'],
+    };
+    const scopesOf = async (more: JWTPayload) =>
+      ((await callerOf({ sub: 'machine', ...more }, kubernetes)) as { scopes?: Set<string> }).scopes;
+    expect(await scopesOf({})).toEqual(new Set(['authz:evaluate']));
+    expect(await scopesOf({ scope: 'consents:read' })).toEqual(new Set(['consents:read']));
+    for (const none of [{ scope: '' }, { scp: [] }, { scope: 7 }]) expect(await scopesOf(none)).toEqual(new Set());
+    expect(await scopesOf({ sub: 'somebody' })).toBeUndefined();
+  });
+
   test("a user's, whatever scopes it has", async () => {
     for (const more of [{ scope }, { scope, client_id: 'app', azp: 'app' }, { scope, gty: 'password' }]) {
       const caller = await callerOf(more);

@@ -1,0 +1,156 @@
+/**
+ * A page of docs/ as a reader follows it: bash runs its blocks of `sh` one after another, and what the page shows of their output
+ * is compared with what they print. The page is the only copy of the commands.
+ *
+ *   ```sh          a command in the reader's terminal; `sh server`: one that goes on, in a second terminal
+ *   ```json        what the command before it printed, as JSON; `text`: as text; `text server`: what the second terminal shows now
+ *
+ * `…` stands for any text, `"…"` for any value, and at the end of an object or array for members or items that are not shown.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { expect, vi } from 'vitest';
+import { isObject } from '../../crds/values.ts';
+import { environment, freePort, patient, root } from './accord.ts';
+
+export type Step =
+  | { does: 'run'; line: number; command: string; shown?: { as: 'json' | 'text'; text: string } }
+  | { does: 'start'; line: number; command: string }
+  | { does: 'await'; line: number; text: string };
+
+/** @throws Error when a page shows output of no command */
+export function stepsOf(page: string): Step[] {
+  const steps: Step[] = [];
+  for (const { index, 1: info = '', 2: text = '' } of page.matchAll(/^```([^\n`]*)\n([\s\S]*?)^```$/gm)) {
+    const line = page.slice(0, index).split('\n').length;
+    const last = steps.at(-1);
+    if (info === 'sh') steps.push({ does: 'run', line, command: text });
+    else if (info === 'sh server') steps.push({ does: 'start', line, command: text });
+    else if (info === 'text server') steps.push({ does: 'await', line, text });
+    else if (info === 'json' || info === 'text') {
+      if (last?.does !== 'run' || last.shown) throw new Error(`line ${line} shows the output of no command`);
+      last.shown = { as: info, text };
+    }
+  }
+  return steps;
+}
+
+/** Where what was printed is not what the page shows; undefined when it is. */
+export function difference(shown: unknown, printed: unknown, at = ''): string | undefined {
+  if (shown === '…') return printed === undefined ? `${at} is not there` : undefined;
+  if (typeof shown === 'string' && typeof printed === 'string' && pattern(shown).test(printed)) return undefined;
+  if (Array.isArray(shown) && Array.isArray(printed)) {
+    const isCut = shown.at(-1) === '…';
+    const items = isCut ? shown.slice(0, -1) : shown;
+    if (printed.length < items.length || (!isCut && printed.length > items.length))
+      return `${at} has ${printed.length} items: ${JSON.stringify(printed)}`;
+    return items.map((item, i) => difference(item, printed[i], `${at}/${i}`)).find((one) => one !== undefined);
+  }
+  if (isObject(shown) && isObject(printed)) {
+    const { '…': cut, ...members } = shown as Record<string, unknown>;
+    const more = Object.keys(printed).find((name) => !Object.hasOwn(members, name));
+    if (more !== undefined && cut === undefined) return `${at}/${more} is not shown: ${JSON.stringify(printed[more])}`;
+    return Object.entries(members)
+      .map(([name, value]) => difference(value, printed[name], `${at}/${name}`))
+      .find((one) => one !== undefined);
+  }
+  return shown === printed ? undefined : `${at} is ${JSON.stringify(printed)}, not ${JSON.stringify(shown)}`;
+}
+
+const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+const pattern = (text: string) => new RegExp(`^${text.trim().split('…').map(literal).join('[^]*?')}$`, 'u');
+
+/** A reader: a home of its own, free ports in place of the default ones, two terminals. */
+export class Reader {
+  readonly #home: string;
+  readonly #places: (text: string) => string;
+  readonly #terminal: ChildProcess;
+  readonly #lines: Interface;
+  readonly #variables: Record<string, string>;
+  #server: ChildProcess | undefined;
+  #seen = '';
+  #count = 0;
+
+  private constructor(home: string, [listen, admin]: readonly [string, string]) {
+    this.#home = home;
+    this.#places = (text) => text.replaceAll('127.0.0.1:8080', listen).replaceAll('127.0.0.1:8081', admin);
+    this.#variables = { ...environment(), HOME: home, ACCORD_LISTEN: listen, ACCORD_ADMIN_LISTEN: admin };
+    this.#terminal = spawn('bash', ['--noprofile', '--norc'], { cwd: root, env: this.#variables });
+    this.#lines = createInterface({ input: this.#terminal.stdout as NodeJS.ReadableStream });
+    this.#terminal.stdin?.write('set -euo pipefail\n');
+  }
+
+  static async sitDown(): Promise<Reader> {
+    const home = await mkdtemp(join(tmpdir(), 'accord-guide-'));
+    return new Reader(home, [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]);
+  }
+
+  async follow(step: Step): Promise<void> {
+    if (step.does === 'start') return this.#start(step.command);
+    if (step.does === 'await') return this.#await(step.text);
+    const { code, out, error } = await this.run(step.command);
+    const said = `line ${step.line} printed\n${out}\n${error}`;
+    expect(code, said).toBe('0');
+    const { shown } = step;
+    if (shown?.as === 'json') {
+      const [page, printed] = [this.#places(shown.text), out].map(parsed) as [unknown, unknown];
+      expect(difference(page, printed), said).toBeUndefined();
+    }
+    if (shown?.as === 'text') expect(out.trim(), said).toMatch(pattern(this.#places(shown.text)));
+  }
+
+  async run(command: string) {
+    const file = join(this.#home, `.step-${this.#count++}`);
+    await writeFile(file, this.#places(command));
+    const ended = Promise.withResolvers<string>();
+    const gone = () => ended.resolve('not 0: a command failed');
+    this.#lines.once('line', ended.resolve);
+    this.#terminal.once('exit', gone);
+    this.#terminal.stdin?.write(`source ${file} </dev/null >${file}.out 2>${file}.err; echo $?\n`);
+    const code = await ended.promise;
+    this.#lines.off('line', ended.resolve);
+    this.#terminal.off('exit', gone);
+    return { code, out: await readFile(`${file}.out`, 'utf8'), error: await readFile(`${file}.err`, 'utf8') };
+  }
+
+  /** In a group of its own, as a terminal makes one: Ctrl-C goes to all of it. */
+  #start(command: string): void {
+    const server = spawn('bash', ['-c', this.#places(command)], {
+      ...{ cwd: root, env: this.#variables, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+    });
+    for (const stream of [server.stdout, server.stderr])
+      stream?.on('data', (chunk) => {
+        this.#seen += chunk;
+      });
+    this.#server = server;
+  }
+
+  async #await(text: string): Promise<void> {
+    for (const line of this.#places(text).trim().split('\n')) {
+      const wanted = new RegExp(`^${line.trim().split('…').map(literal).join('.*')}$`, 'mu');
+      await vi.waitFor(() => expect(this.#seen).toMatch(wanted), patient);
+    }
+  }
+
+  async leave(): Promise<void> {
+    this.#terminal.kill();
+    const server = this.#server;
+    if (server !== undefined && server.exitCode === null) {
+      const gone = new Promise((resolve) => server.once('exit', resolve));
+      process.kill(-(server.pid as number), 'SIGINT');
+      await gone;
+    }
+    await rm(this.#home, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`not JSON: ${text}`);
+  }
+}
