@@ -4,9 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { createAdmin } from './admin.ts';
-import { createApp } from './app.ts';
-import { type Config, parseListen } from './core/config.ts';
+import { createApp, version } from './app.ts';
+import { type Config, parseListen, wantsTraces } from './core/config.ts';
 import { ensurePartitions } from './core/db/partitions.ts';
+import type { Observe } from './core/observe.ts';
+import type { Tracing } from './core/tracing.ts';
 import { runTasks, type Task } from './room/tasks.ts';
 import type { Services } from './services.ts';
 
@@ -34,9 +36,10 @@ export async function startServer(
 ): Promise<RunningServer> {
   const { snapshots, metrics } = services;
   let ready = false;
+  const tracing = await startTracing(services.observe);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   await snapshots.start();
-  const app = await createApp(config, services);
+  const app = await createApp(config, services, { tracing });
   const admin = createAdmin({
     metrics,
     snapshots,
@@ -50,6 +53,7 @@ export async function startServer(
     ready = false;
     if (wasReady) await drain(app.server, config.ACCORD_DRAIN * 1000);
     await app.close();
+    await tracing?.close();
     await admin.close();
     await stopTasks();
     await snapshots.close();
@@ -63,6 +67,13 @@ export async function startServer(
     await close();
     throw error;
   }
+}
+
+/** Undefined where nothing is to be traced: then nothing of the SDK is loaded. */
+async function startTracing(observe: Observe): Promise<Tracing | undefined> {
+  if (!wantsTraces()) return undefined;
+  const { createTracing } = await import('./core/tracing.ts');
+  return createTracing({ observe, version });
 }
 
 /**

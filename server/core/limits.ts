@@ -39,6 +39,8 @@ export const limits = {
   inputDepthMax: 64,
   allErrorsBodyValuesMax: 1000, // of a larger body that is refused, only the first wrong place is told
 
+  tracesFlushMsMax: 5000, // at the end of a process, then what is left of its traces is lost
+
   // Policies: sources
   policyNameCharsMax: 253,
   regoSourceBytesMax: 64 * 1024,
@@ -85,6 +87,8 @@ export const limits = {
   evaluateInputBytesMax: 1024 * 1024,
   evaluateResultBytesMax: 64 * 1024,
   evaluateResultDepthMax: 72, // an answer may echo the deepest input
+  policySeriesRoundMs: 300_000, // for which policies keep their series in the metrics, at least
+  policySeriesWaitingMax: 10_000, // policies without series of their own, of which it is known how often they are asked
   decisionLogQueueMax: 20_000,
   decisionLogQueueCharsMax: 64 * 1024 * 1024, // of all requests and answers that wait to be recorded
   decisionsLookedAtMax: 20_000, // of the decision log, for one page of a search; the cursor goes on behind them
