@@ -27,8 +27,8 @@ const TASK = 'exporting traces';
 
 /** The span of a request. */
 export type RequestSpan = Span & {
-  /** Its answer was sent, or its connection ended. */
-  answered(status: number): void;
+  /** Ends it. @param status absent: the connection ended before the answer */
+  answered(status: number | undefined): void;
 };
 
 export type Tracing = {
@@ -114,9 +114,9 @@ class OpenSpan implements Span {
 }
 
 class OpenRequestSpan extends OpenSpan implements RequestSpan {
-  answered(status: number): void {
-    this.set({ 'http.response.status_code': status });
-    if (status >= 500) {
+  answered(status: number | undefined): void {
+    if (status !== undefined) this.set({ 'http.response.status_code': status });
+    if (status !== undefined && status >= 500) {
       this.set({ 'error.type': String(status) });
       this.span.setStatus({ code: SpanStatusCode.ERROR });
     }

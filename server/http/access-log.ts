@@ -20,7 +20,7 @@ export function accessLog(logger: Logger, clock: Clock) {
         {
           method: request.method,
           ...(route === undefined ? {} : { route }),
-          status: raw.statusCode,
+          ...(raw.headersSent ? { status: raw.statusCode } : {}),
           ...(raw.writableFinished ? {} : { aborted: true }),
           durationMs: Math.round((clock.monotonic() - started) * 1000) / 1000,
           bytesSent: socket.bytesWritten - sentBefore,

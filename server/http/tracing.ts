@@ -30,14 +30,17 @@ export function traceRequests({ request: begin }: Pick<Tracing, 'request'>) {
       request.stageSpan?.end();
       if (request.tenant) span.set({ 'accord.tenant': request.tenant.code });
       if (!raw.writableFinished) span.set({ 'error.type': 'aborted' });
-      span.answered(raw.statusCode);
+      span.answered(raw.headersSent ? raw.statusCode : undefined);
     });
   };
 }
 
 /** Makes what the hooks do that `register` adds a span of each request that is traced. */
 export function traceStage(app: App, tracing: Tracing | undefined, name: string, register: () => void): void {
-  if (tracing === undefined) return register();
+  if (tracing === undefined) {
+    register();
+    return;
+  }
   app.addHook('onRequest', (request, _reply, done) => {
     request.stageSpan = request.span?.child(name) ?? null;
     done();
