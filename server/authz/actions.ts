@@ -111,7 +111,7 @@ export function answerPrepared(
   const { span } = asked;
   const decided = (gathered: Facts) => {
     const decision = span
-      ? evaluateTraced(span, policy, () => decide(services.engine, prepared, gathered))
+      ? evaluateTraced(span, services.engine, prepared, gathered)
       : decide(services.engine, prepared, gathered);
     return decision instanceof Promise ? decision.then(record) : record(decision);
   };
@@ -192,10 +192,10 @@ function recordDecision(
   decision: Decision,
   started: number,
 ): Decision {
-  const { span } = asked;
-  if (!span) return record(services, asked, question, policy, decision, started);
-  const recorded = () => record(services, asked, question, policy, decision, started);
-  return asChild(span, 'record', recorded) as Decision;
+  const span = asked.span?.child('record');
+  record(services, asked, question, policy, decision, started);
+  span?.end();
+  return decision;
 }
 
 function record(
@@ -205,20 +205,19 @@ function record(
   policy: DecidedBy | undefined,
   decision: Decision,
   started: number,
-): Decision {
+): void {
   const ms = services.clock.monotonic() - started;
   const { outcome } = decision.answer;
-  services.observe({
-    ...{ kind: 'decided', tenant: snapshot.tenant, policy: policy?.name, outcome: outcomeKind(outcome), ms },
-  });
+  const { tenant } = snapshot;
+  services.observe({ kind: 'decided', tenant, policy: policy?.name, outcome: outcomeKind(outcome), ms });
   if (decision.failure) {
     const action = question.request.action ?? '';
-    services.observe({ kind: 'decision_failed', tenant: snapshot.tenant, policy: action, ...decision.failure });
+    services.observe({ kind: 'decision_failed', tenant, policy: action, ...decision.failure });
   }
   const setting = snapshot.spec.decisionLog;
   if (setting !== undefined && setting.mode !== 'off') {
     services.log.add(setting, {
-      tenant: snapshot.tenant,
+      tenant,
       at: question.now,
       caller: callerName(caller),
       request: withoutToken(question.request),
@@ -229,7 +228,6 @@ function record(
       requestId,
     });
   }
-  return decision;
 }
 
 /** A requestToken is a secret: whoever reads the log must not be able to accept with it. */

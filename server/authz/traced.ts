@@ -1,9 +1,10 @@
 /** The stages of a decision as spans. Their attributes are counts and names of configuration, nothing of persons. */
 import { asChild, type Span } from '../core/span.ts';
 import type { Facts, FactsSource, Needs } from '../facts/index.ts';
+import type { Engine } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import type { Asked } from './actions.ts';
-import { type Decision, outcomeKind, type Question } from './decide.ts';
+import { type Decidable, type Decision, decide, outcomeKind, type Question } from './decide.ts';
 
 export function gatherTraced(
   source: FactsSource,
@@ -27,16 +28,18 @@ export function gatherTraced(
 
 export function evaluateTraced(
   span: Span,
-  policy: { readonly name: string; readonly number?: number } | undefined,
-  evaluate: () => Decision | Promise<Decision>,
+  engine: Pick<Engine, 'run'>,
+  asked: Decidable,
+  facts: Facts,
 ): Decision | Promise<Decision> {
+  const { policy } = asked;
+  const evaluate = () => decide(engine, asked, facts);
   return asChild(span, 'evaluate', evaluate, ({ answer, failure }) => {
     const outcome = { 'accord.outcome': outcomeKind(answer.outcome) };
     span.set(outcome);
     return {
       ...outcome,
-      ...(policy === undefined ? {} : { 'accord.policy': policy.name }),
-      ...(policy?.number === undefined ? {} : { 'accord.policy.revision': policy.number }),
+      ...(policy === undefined ? {} : { 'accord.policy': policy.name, 'accord.policy.revision': policy.number }),
       ...(failure === undefined ? {} : { 'accord.reason': failure.reason }),
     };
   });
