@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { createAdmin } from './admin.ts';
-import { createApp, version } from './app.ts';
+import { type AppOptions, createApp, version } from './app.ts';
 import { type Config, parseListen, wantsTraces } from './core/config.ts';
 import { ensurePartitions } from './core/db/partitions.ts';
 import type { Observe } from './core/observe.ts';
@@ -17,7 +17,7 @@ export type ServerOptions = {
   obstacles?: () => Promise<readonly string[]>;
   /** What the operator in this process waits for. */
   waiting?: () => readonly object[];
-};
+} & Pick<AppOptions, 'eventLoopDelayMsMax'>;
 export type RunningServer = { url: string; adminUrl: string; close(): Promise<void> };
 
 /** By V8's defaults garbage that was promoted waits until there is three times as much of it as what lives. */
@@ -39,12 +39,16 @@ export async function startServer(
   const tracing = await startTracing(services.observe);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   await snapshots.start();
-  const app = await createApp(config, services, { tracing });
+  const { eventLoopDelayMsMax, ...told } = options;
+  const app = await createApp(config, services, {
+    tracing,
+    ...(eventLoopDelayMsMax === undefined ? {} : { eventLoopDelayMsMax }),
+  });
   const admin = createAdmin({
     metrics,
     snapshots,
     isReady: () => ready,
-    ...options,
+    ...told,
     host: parseListen(config.ACCORD_ADMIN_LISTEN).host,
   });
   const stopTasks = runTasks(tasksOf(services), services.observe);

@@ -77,7 +77,9 @@ test('a request whose connection ends before its answer says so', async () => {
 test('without ACCORD_ACCESS_LOG there is none', async () => {
   lines.length = 0;
   const quiet = await listen('false');
-  const answered = once(quiet.server, 'request').then(([, response]) => once(response, 'close'));
+  const answered = new Promise((resolve) => {
+    quiet.server.once('request', (_request, response) => response.once('close', resolve));
+  });
   await (await fetch(`http://127.0.0.1:${portOf(quiet)}/nowhere`)).text();
   await answered;
   expect(lines).toEqual([]);

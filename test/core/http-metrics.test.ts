@@ -72,7 +72,7 @@ test('a request whose connection ends before its answer is not counted', async (
   socket.write(`POST /authz/${tenant} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${token}\r\n`);
   socket.write('content-type: application/json\r\ncontent-length: 100\r\n\r\n{');
   const [request] = await begun;
-  const closed = once(request, 'close');
+  const closed = new Promise((resolve) => request.once('close', resolve));
   socket.destroy();
   await closed;
   expect(await counts()).toEqual(before);

@@ -86,7 +86,8 @@ async function start(environment: Record<string, string>) {
     { ...setUp.config, ...listeners },
     { applicationName: 'serve', observe: (one) => observations.push(one) },
   );
-  const running = await startServer({ ...setUp.config, ...listeners }, services);
+  // The collector and the client hold up the event loop of the server, too.
+  const running = await startServer({ ...setUp.config, ...listeners }, services, { eventLoopDelayMsMax: 0 });
   const ask = async (body: object, { path = '', headers = {} }: { path?: string; headers?: object } = {}) => {
     const response = await fetch(`${running.url}/authz/${tenant}${path}`, {
       method: 'POST',
