@@ -7,13 +7,17 @@ import { createRequire } from 'node:module';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import underPressure from '@fastify/under-pressure';
 import Fastify from 'fastify';
+import type { DestinationStream } from 'pino';
 import { AuthorizationRequest } from './authz/index.ts';
 import type { Caller } from './core/auth/schema.ts';
 import type { Config } from './core/config.ts';
 import { limits } from './core/limits.ts';
+import { createLogger } from './core/log.ts';
 import { isLoopback, isWithin, parseCidrs } from './core/outbound/addresses.ts';
 import { problem } from './core/problems.ts';
+import type { Tracing } from './core/tracing.ts';
 import { type AccessServices, declareCaller, registerAccess } from './http/access.ts';
+import { beginRequests } from './http/begin-requests.ts';
 import { readJsonBodies } from './http/body.ts';
 import { boundConnections, connectionOptions, endConnectionsOnClose } from './http/connections.ts';
 import { addCors, registerPreflights } from './http/cors.ts';
@@ -23,6 +27,7 @@ import type { App, CountMore } from './http/fastify.ts';
 import { registerQuotas } from './http/quotas.ts';
 import { RateLimit } from './http/rate-limit.ts';
 import { registerRevisions } from './http/revisions.ts';
+import { traceStage } from './http/tracing.ts';
 import { registerTurns, takeTurns } from './http/turns.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import { registerIdempotency } from './idempotency/index.ts';
@@ -30,21 +35,24 @@ import { authenticateMember, recordSupportUse } from './members/index.ts';
 import type { HttpServices } from './room/room.ts';
 import type { Services } from './services.ts';
 
-const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+export const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 const NUL_IN_ADDRESS = 'The path contains a NUL character (%00).';
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** For tests: a client in the same process holds up the event loop, too. */
-type Pressure = {
-  /** 0: however late the event loop is, requests are taken. */
-  eventLoopDelayMsMax: number;
+export type AppOptions = {
+  /** For tests, whose client holds up the event loop too. 0: however late it is, requests are taken. */
+  eventLoopDelayMsMax?: number;
+  /** Absent: nothing is traced. */
+  tracing?: Tracing | undefined;
+  /** @default standard error */
+  accessLogTo?: DestinationStream;
 };
 
 /** Builds the application; `ready()` is the caller's. */
 export async function createApp(
   config: Config,
   services: Services,
-  { eventLoopDelayMsMax }: Pressure = limits,
+  { eventLoopDelayMsMax = limits.eventLoopDelayMsMax, tracing, accessLogTo }: AppOptions = {},
 ): Promise<App> {
   const { observe } = services;
   // Unique, and no secret: a random one for each request took a hundredth of a decision's CPU.
@@ -61,11 +69,16 @@ export async function createApp(
     trustProxy: config.ACCORD_TRUST_PROXY === '' ? false : config.ACCORD_TRUST_PROXY.split(','),
     // Ids may be 1 KiB, and arrive percent-encoded.
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false },
-    frameworkErrors: (error, request, reply) => send(observe, error, request, reply),
+    frameworkErrors(error, request, reply) {
+      begin(request, reply); // no hook is run
+      send(observe, error, request, reply);
+    },
     ...connectionOptions(),
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App;
 
+  const logger = config.ACCORD_ACCESS_LOG === 'true' ? createLogger('info', accessLogTo) : undefined;
+  const begin = beginRequests(app, services, { tracing, logger });
   const proxies = parseCidrs(config.ACCORD_TRUST_PROXY);
   boundConnections(app.server, config.ACCORD_MAX_CONNECTIONS, (one) => isLoopback(one) || isWithin(one, proxies));
   endConnectionsOnClose(app);
@@ -76,6 +89,7 @@ export async function createApp(
   const admit = takeTurns(app, services.scheduler);
   readJsonBodies(app, (request, count) => rates?.charge(request, count), admit);
   app.addHook('onRequest', (request, reply, done) => {
+    begin(request, reply);
     // All that protects JSON, which no browser shows as a page or takes with cookies: pages get more (docs.ts). A header
     // costs 0.4 us to check and to write, Helmet's eleven 11 % of a decision's CPU.
     reply.header('x-content-type-options', 'nosniff');
@@ -91,7 +105,7 @@ export async function createApp(
     exposeStatusRoute: false,
   });
   await registerDocs(app, version);
-  registerAccess(app, { ...accessOf(services), rates });
+  traceStage(app, tracing, 'authenticate', () => registerAccess(app, { ...accessOf(services), rates }));
   registerPreflights(app, services.snapshot.tenantOf);
   // Nothing here has a NUL in its name, and Postgres holds none: refused once, for every parameter of every route; and behind
   // access control, because of a known caller the ledger has the attempt.
@@ -101,7 +115,7 @@ export async function createApp(
   registerIdempotency(app, services.idempotency);
   const countTenant = registerQuotas(app, services);
   registerTurns(app, admit);
-  registerRevisions(app, services.snapshots);
+  traceStage(app, tracing, 'snapshot', () => registerRevisions(app, services.snapshots));
   const countMore: CountMore = (request, count) => {
     rates?.countMore(request.caller as Caller, count);
     countTenant(request, count);

@@ -4,9 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { createAdmin } from './admin.ts';
-import { createApp } from './app.ts';
-import { type Config, parseListen } from './core/config.ts';
+import { type AppOptions, createApp, version } from './app.ts';
+import { type Config, parseListen, wantsTraces } from './core/config.ts';
 import { ensurePartitions } from './core/db/partitions.ts';
+import type { Observe } from './core/observe.ts';
+import type { Tracing } from './core/tracing.ts';
 import { runTasks, type Task } from './room/tasks.ts';
 import type { Services } from './services.ts';
 
@@ -15,7 +17,7 @@ type ServerOptions = {
   obstacles?: () => Promise<readonly string[]>;
   /** What the operator in this process waits for. */
   waiting?: () => readonly object[];
-};
+} & Pick<AppOptions, 'eventLoopDelayMsMax'>;
 export type RunningServer = { url: string; adminUrl: string; close(): Promise<void> };
 
 /** By V8's defaults garbage that was promoted waits until there is three times as much of it as what lives. */
@@ -34,14 +36,19 @@ export async function startServer(
 ): Promise<RunningServer> {
   const { snapshots, metrics } = services;
   let ready = false;
+  const tracing = await startTracing(services.observe);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   await snapshots.start();
-  const app = await createApp(config, services);
+  const { eventLoopDelayMsMax, ...told } = options;
+  const app = await createApp(config, services, {
+    tracing,
+    ...(eventLoopDelayMsMax === undefined ? {} : { eventLoopDelayMsMax }),
+  });
   const admin = createAdmin({
     metrics,
     snapshots,
     isReady: () => ready,
-    ...options,
+    ...told,
     host: parseListen(config.ACCORD_ADMIN_LISTEN).host,
   });
   const stopTasks = runTasks(tasksOf(services), services.observe);
@@ -50,6 +57,7 @@ export async function startServer(
     ready = false;
     if (wasReady) await drain(app.server, config.ACCORD_DRAIN * 1000);
     await app.close();
+    await tracing?.close();
     await admin.close();
     await stopTasks();
     await snapshots.close();
@@ -63,6 +71,13 @@ export async function startServer(
     await close();
     throw error;
   }
+}
+
+/** Undefined where nothing is to be traced: then nothing of the SDK is loaded. */
+async function startTracing(observe: Observe): Promise<Tracing | undefined> {
+  if (!wantsTraces()) return undefined;
+  const { createTracing } = await import('./core/tracing.ts');
+  return createTracing({ observe, version });
 }
 
 /**

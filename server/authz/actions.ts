@@ -6,22 +6,25 @@ import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { FairScheduler } from '../core/fair-scheduler.ts';
 import type { Observe } from '../core/observe.ts';
+import { asChild, type Span } from '../core/span.ts';
 import {
   type Facts,
   type FactsSource,
   type InvitationFact,
   inputFor,
+  type Needs,
   needsOf,
   needsOfExplained,
   noFacts,
 } from '../facts/index.ts';
 import { type Answer, type Engine, failed } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { type Decidable, type Decision, decide, denied, type Question } from './decide.ts';
+import { type Decidable, type Decision, decide, denied, outcomeKind, type Question } from './decide.ts';
 import { type Explainer, type Explanation, unevaluated } from './explain.ts';
 import type { DecisionLog } from './log.ts';
 import { missingConsents } from './missing-consents.ts';
 import type { AuthorizationRequest } from './schema.ts';
+import { evaluateTraced, gatherTraced } from './traced.ts';
 
 export type AuthzServices = {
   engine: Engine;
@@ -33,7 +36,13 @@ export type AuthzServices = {
   observe: Observe;
 };
 
-export type Asked = { snapshot: TenantSnapshot; caller: Caller; requestId: string };
+export type Asked = {
+  snapshot: TenantSnapshot;
+  caller: Caller;
+  requestId: string;
+  /** Of the request, where it is traced. */
+  span?: Span | null | undefined;
+};
 
 /**
  * The question as it will be decided: an end user asks about itself only.
@@ -76,7 +85,11 @@ export function prepare(
   const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
   if (policy === undefined) return { question, policy, needs: undefined, facts: noFacts, started };
   const needs = needsOf(policy);
-  return { question, policy, needs, facts: services.facts.gather(asked.snapshot, question, needs), started };
+  return { question, policy, needs, facts: gather(services, asked, question, needs), started };
+}
+
+function gather({ facts }: AuthzServices, { snapshot, span }: Asked, question: Question, needs: Needs) {
+  return span ? gatherTraced(facts, snapshot, question, needs, span) : facts.gather(snapshot, question, needs);
 }
 
 /**
@@ -92,10 +105,13 @@ export function answerPrepared(
   const { question, policy, facts, started } = prepared;
   const record = (made: Decision) => {
     const told = admit === undefined ? made : admit(made);
-    return recordDecision(services, asked, question, policy?.number, told, started);
+    return recordDecision(services, asked, question, policy, told, started);
   };
+  const { span } = asked;
   const decided = (gathered: Facts) => {
-    const decision = decide(services.engine, prepared, gathered);
+    const decision = span
+      ? evaluateTraced(span, services.engine, prepared, gathered)
+      : decide(services.engine, prepared, gathered);
     return decision instanceof Promise ? decision.then(record) : record(decision);
   };
   if (!(facts instanceof Promise)) return decided(facts);
@@ -147,58 +163,71 @@ export async function authorizeExplained(
     return { answer: recordDecision(services, asked, question, undefined, gone, started).answer };
   }
   const needs = needsOfExplained(source);
-  const facts = await services.facts.gather(asked.snapshot, question, needs);
+  const facts = await gather(services, asked, question, needs);
   if (facts.denial !== undefined) {
     const made = denied(facts.denial);
-    const { answer } = recordDecision(services, asked, question, source.number, made, started);
+    const { answer } = recordDecision(services, asked, question, source, made, started);
     return { answer, explain: unevaluated(source, facts.denial) };
   }
   const input = inputFor(needs, question, facts);
-  const { decision, explain } = await services.explainer.explain(tenant, source, input, facts, now);
-  const { answer } = recordDecision(services, asked, question, source.number, decision, started);
+  const explained = () => services.explainer.explain(tenant, source, input, facts, now);
+  const { decision, explain } = await (asked.span ? asChild(asked.span, 'explain', explained) : explained());
+  const { answer } = recordDecision(services, asked, question, source, decision, started);
   const missing = missingConsents(asked.snapshot.definitions.keys(), source.effectiveRego, facts);
   return { answer, explain: missing.length > 0 ? { ...explain, missingConsents: missing } : explain };
 }
 
+type DecidedBy = { readonly name: string; readonly number?: number };
+
+/** @param policy absent: there is none, or it was not asked */
 function recordDecision(
   services: AuthzServices,
   asked: Asked,
   question: Question,
-  policyNumber: number | undefined,
+  policy: DecidedBy | undefined,
   decision: Decision,
   started: number,
 ): Decision {
-  const { snapshot, caller, requestId } = asked;
+  const span = asked.span?.child('record');
+  record(services, asked, question, policy, decision, started);
+  span?.end();
+  return decision;
+}
+
+function record(
+  services: AuthzServices,
+  { snapshot, caller, requestId }: Asked,
+  question: Question,
+  policy: DecidedBy | undefined,
+  decision: Decision,
+  started: number,
+): void {
   const ms = services.clock.monotonic() - started;
   const { outcome } = decision.answer;
-  services.observe({ kind: 'decided', tenant: snapshot.tenant, outcome: outcomeKind(outcome), ms });
+  const { tenant } = snapshot;
+  services.observe({ kind: 'decided', tenant, policy: policy?.name, outcome: outcomeKind(outcome), ms });
   if (decision.failure) {
-    const policy = question.request.action ?? '';
-    services.observe({ kind: 'decision_failed', tenant: snapshot.tenant, policy, ...decision.failure });
+    const action = question.request.action ?? '';
+    services.observe({ kind: 'decision_failed', tenant, policy: action, ...decision.failure });
   }
   const setting = snapshot.spec.decisionLog;
   if (setting !== undefined && setting.mode !== 'off') {
     services.log.add(setting, {
-      tenant: snapshot.tenant,
+      tenant,
       at: question.now,
       caller: callerName(caller),
       request: withoutToken(question.request),
       answer: decision.answer,
-      policyNumber,
+      policyNumber: policy?.number,
       revision: snapshot.revision,
       durationUs: Math.round(ms * 1000),
       requestId,
     });
   }
-  return decision;
 }
 
 /** A requestToken is a secret: whoever reads the log must not be able to accept with it. */
 function withoutToken(request: AuthorizationRequest): AuthorizationRequest {
   if (request.context?.requestToken === undefined) return request;
   return { ...request, context: { ...request.context, requestToken: '***' } };
-}
-
-function outcomeKind(outcome: unknown): 'allow' | 'deny' | 'object' {
-  return outcome === 'allow' || outcome === 'deny' ? outcome : 'object';
 }

@@ -1,13 +1,14 @@
 /** Asking a tenant's own policies what its users may do with relationships and invitations. */
 import type { Caller } from '../core/auth/schema.ts';
 import { problem } from '../core/problems.ts';
+import type { Span } from '../core/span.ts';
 import type { InvitationFact } from '../facts/index.ts';
 import type { RequestTenant } from '../http/fastify.ts';
 import type { Answer } from '../policies/index.ts';
 import type { Entity } from '../relationships/index.ts';
 import { type AuthzServices, authorize } from './actions.ts';
 
-type Asking = { served: RequestTenant; caller: Caller; requestId: string };
+type Asking = { served: RequestTenant; caller: Caller; requestId: string; span?: Span | null | undefined };
 type Question = {
   action: string;
   resource: Entity;
@@ -21,8 +22,8 @@ export type Govern = (asking: Asking, question: Question) => Promise<Answer>;
 
 /** Asks the policies of the tenant's newest snapshot. */
 export function askingPolicies(services: AuthzServices): Ask {
-  return async ({ served, caller, requestId }, { action, resource, relationship, invitation }) => {
-    const asked = { snapshot: served.snapshot, caller, requestId };
+  return async ({ served, caller, requestId, span = null }, { action, resource, relationship, invitation }) => {
+    const asked = { snapshot: served.snapshot, caller, requestId, span };
     const context = relationship === undefined ? {} : { context: { relationship } };
     return authorize(services, asked, { action, resource: { ...resource }, ...context }, invitation);
   };

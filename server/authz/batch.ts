@@ -1,6 +1,7 @@
 /** Answering many requests of one caller in order: from one snapshot, a part of them at a time. */
 import { limits } from '../core/limits.ts';
-import { noFacts } from '../facts/index.ts';
+import { asChild } from '../core/span.ts';
+import { type Facts, noFacts } from '../facts/index.ts';
 import { type Answer, failed } from '../policies/index.ts';
 import {
   type Asked,
@@ -13,6 +14,7 @@ import {
 } from './actions.ts';
 import { type Decision, decide } from './decide.ts';
 import type { AuthorizationRequest } from './schema.ts';
+import { untraced } from './traced.ts';
 
 /** A part's facts are read in few queries. */
 const PART = 50;
@@ -40,19 +42,35 @@ export async function authorizeAll(
   for (const one of requests) if (one) questionOf(asked, one, 0); // all or nothing: a user asks only about itself
   const answers = new Answers(textOf);
   const pace = services.scheduler.pace(asked.snapshot.tenant);
-  for (let at = 0; at < requests.length; at += PART) {
-    const part = requests.slice(at, at + PART);
-    const prepared = part.map((one) => (one && !answers.full ? prepare(services, asked, one) : undefined));
-    const facts = await Promise.all(prepared.map((one) => one?.facts));
+  const each = untraced(asked);
+  const answerPart = async (part: Batch['requests'], prepared: readonly (Prepared | undefined)[]) => {
     for (const [index, request] of part.entries()) {
       const turn = pace();
       if (turn) await turn;
-      const whole = prepared[index] && { ...prepared[index], facts: facts[index] ?? noFacts };
-      const answer = await answerOne(services, asked, answers, request, whole);
-      if (ends(answer)) return answers.texts;
+      const answer = await answerOne(services, each, answers, request, prepared[index]);
+      if (ends(answer)) return true;
     }
+    return false;
+  };
+  for (let at = 0; at < requests.length; at += PART) {
+    const part = requests.slice(at, at + PART);
+    const prepared = await staged(asked, 'gather facts', part.length, () =>
+      gatherAll(part.map((one) => (one && !answers.full ? prepare(services, each, one) : undefined))),
+    );
+    if (await staged(asked, 'evaluate', part.length, () => answerPart(part, prepared))) break;
   }
   return answers.texts;
+}
+
+/** A stage of many decisions. */
+async function staged<T>({ span }: Asked, name: string, decisions: number, work: () => Promise<T>): Promise<T> {
+  return span ? asChild(span, name, work, () => ({ 'accord.decisions': decisions })) : work();
+}
+
+/** Waits until all have their facts. */
+async function gatherAll<P extends Prepared | undefined>(prepared: readonly P[]): Promise<P[]> {
+  const facts = await Promise.all(prepared.map((one) => one?.facts));
+  return prepared.map((one, index) => one && { ...one, facts: facts[index] ?? noFacts });
 }
 
 async function answerOne(
@@ -115,15 +133,19 @@ export async function allowAll(
   requests: readonly AuthorizationRequest[],
   now: number,
 ): Promise<boolean[]> {
-  const prepared = requests.map((one) => prepare(services, asked, one, undefined, now));
-  const facts = await Promise.all(prepared.map((one) => one.facts));
-  const allowed: boolean[] = [];
+  const each = untraced(asked);
+  const count = requests.length;
+  const gathered = () => gatherAll(requests.map((one) => prepare(services, each, one, undefined, now)));
+  const prepared = await staged(asked, 'gather facts', count, gathered);
   const pace = services.scheduler.pace(asked.snapshot.tenant);
-  for (const [index, one] of prepared.entries()) {
-    const turn = pace();
-    if (turn) await turn;
-    const { answer } = await decide(services.engine, one, facts[index] ?? noFacts);
-    allowed.push(answer.outcome === 'allow');
-  }
-  return allowed;
+  return staged(asked, 'evaluate', count, async () => {
+    const allowed: boolean[] = [];
+    for (const one of prepared) {
+      const turn = pace();
+      if (turn) await turn;
+      const { answer } = await decide(services.engine, one, one.facts as Facts);
+      allowed.push(answer.outcome === 'allow');
+    }
+    return allowed;
+  });
 }

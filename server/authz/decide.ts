@@ -44,3 +44,7 @@ export function decisionOf(run: Run): Decision {
   const { answer, failure } = judge(run.result);
   return failure === undefined ? { answer } : { answer, failure: { reason: failure, detail: 'the result is invalid' } };
 }
+
+export function outcomeKind(outcome: unknown): 'allow' | 'deny' | 'object' {
+  return outcome === 'allow' || outcome === 'deny' ? outcome : 'object';
+}

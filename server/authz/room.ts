@@ -16,7 +16,7 @@ import { removeOfTenant } from './tenant-store.ts';
 export const authzRoom = defineRoom({
   name: 'authz',
   tables: ['decision'],
-  create({ database, clock, observe, encrypter, scheduler }, use) {
+  create({ config, database, clock, observe, encrypter, scheduler }, use) {
     const { artifacts, engine } = use(policiesRoom);
     const invitation = fromAbove<FactReaders['invitation']>('invitation');
     const { graph } = use(relationshipsRoom);
@@ -32,6 +32,7 @@ export const authzRoom = defineRoom({
       explainer: new Explainer({ artifacts, engine, database }),
       batches: new BatchLimiter(),
       tagger: encrypter,
+      policySeriesMax: config.ACCORD_METRICS_POLICIES,
       provideInvitation: invitation.provide,
     };
     use(relationshipsRoom).provideGovern(governedByPolicies(authz));
@@ -41,7 +42,7 @@ export const authzRoom = defineRoom({
   openapiTag: 'Authorization',
   tenantRows: { removeRest: removeOfTenant },
   erasing: ({ scheduler }) => erasingDecisions(scheduler),
-  metrics: (_services, meters) => meterDecisions(meters),
+  metrics: meterDecisions,
   problems: authzProblem,
   close: ({ log }) => log.close(),
 });

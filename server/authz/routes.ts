@@ -1,4 +1,5 @@
 /** The Authorization API, and the Config API's trying out of policies and reading of decisions. */
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Caller } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
@@ -13,6 +14,7 @@ import {
   PolicyTestBody,
   policyProblem,
 } from '../policies/index.ts';
+import type { TenantSnapshot } from '../snapshot/index.ts';
 import { type Asked, authorize, authorizeExplained } from './actions.ts';
 import { authorizeAll } from './batch.ts';
 import type { BatchLimiter } from './batch-limiter.ts';
@@ -73,7 +75,7 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
     },
     handler: (request, reply) => {
       const { snapshot } = tenantOf(request);
-      const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
+      const asked = askedOf(request, snapshot);
       reply.header('accord-revision', `c${snapshot.revision}`);
       const { body } = request;
       if (request.query.explain === 'true') return explain(services, asked, body);
@@ -114,12 +116,16 @@ function registerBatch(app: App, services: AuthzRouteServices, countMore: CountM
       countMore(request as never, requests.length - 1); // the access hook counted one
       return services.batches.run(tenant, reply.raw, () => {
         const { snapshot } = tenantOf(request);
-        const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
+        const asked = askedOf(request, snapshot);
         reply.header('accord-revision', `c${snapshot.revision}`);
         return authorizeAll(services, asked, { requests, textOf: answerText });
       }) as Promise<never>;
     },
   });
+}
+
+function askedOf({ caller, id, span }: FastifyRequest, snapshot: TenantSnapshot): Asked {
+  return { snapshot, caller: caller as Caller, requestId: id, span };
 }
 
 const PolicyTestAnswer = Type.Object({

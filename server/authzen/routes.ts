@@ -24,8 +24,9 @@ export function registerAuthzenRoutes(app: App, services: AuthzenServices, count
   registerMetadata(app, services.baseUrl);
 }
 
-function askedOf(request: Pick<FastifyRequest, 'tenant' | 'caller' | 'id'>) {
-  return { snapshot: tenantOf(request).snapshot, caller: request.caller as Caller, requestId: request.id };
+function askedOf(request: Pick<FastifyRequest, 'tenant' | 'caller' | 'id' | 'span'>) {
+  const { caller, id: requestId, span } = request;
+  return { snapshot: tenantOf(request).snapshot, caller: caller as Caller, requestId, span };
 }
 
 function registerEvaluation(app: App, services: AuthzenServices): void {

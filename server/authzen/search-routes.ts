@@ -109,7 +109,7 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
   });
 }
 
-type Requested = Pick<FastifyRequest, 'tenant' | 'caller' | 'id'> & { params: { tenant: string } };
+type Requested = Pick<FastifyRequest, 'tenant' | 'caller' | 'id' | 'span'> & { params: { tenant: string } };
 type Reply = { header(name: string, value: string): unknown };
 type Paged = { found: string[]; page: { next_token: string; count: number } };
 
@@ -132,7 +132,7 @@ function searching(services: AuthzenSearchServices, countMore: CountMore) {
     const at = tokens.pageOf(page);
     const { snapshot } = tenantOf(request);
     const chargeRate = chargeRateOf((count) => countMore(request as never, count));
-    const asked = { snapshot, caller: request.caller as Caller, requestId: request.id };
+    const asked = { snapshot, caller: request.caller as Caller, requestId: request.id, span: request.span };
     const { found, next } = await find(chargeRate, asked, { ...at, limit: Math.max(at.limit, 1) });
     reply.header('accord-revision', `c${snapshot.revision}`);
     // None are wanted, and there is one: its page begins where this one did.

@@ -122,6 +122,18 @@ export const ConfigSchema = Type.Object({
     description:
       'Requests a second of one caller (a client, user or member, and an address before its token is verified) to one server, 0 for no limit; a second of it may be used at once, and a batch counts as its requests.',
   }),
+  ACCORD_ACCESS_LOG: Type.Union([Type.Literal('true'), Type.Literal('false')], {
+    default: 'false',
+    description:
+      'true: each request to the APIs is a line of the log, with its route, status and duration (docs/metrics.md). It does not depend on ACCORD_LOG_LEVEL.',
+  }),
+  ACCORD_METRICS_POLICIES: Type.Integer({
+    default: 200,
+    minimum: 0,
+    maximum: 10_000,
+    description:
+      'Policies, of all tenants together, whose decisions have series of their own in accord_policy_decisions_total; 0: the metric does not exist.',
+  }),
   ACCORD_LOG_LEVEL: Type.Union(
     [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error'), Type.Literal('silent')],
     {
@@ -159,8 +171,32 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     if (fault === undefined) config[name] = value;
     else wrong.push(`${name}: ${fault}`);
   }
+  const traces = tracesFault(environment);
+  if (traces !== undefined) wrong.push(traces);
   if (wrong.length > 0) throw new ConfigError(wrong.join('\n'));
   return Object.freeze(config) as Config;
+}
+
+/**
+ * Whether requests are traced: by OpenTelemetry's environment variables, most of which its SDK reads by itself
+ * (docs/tracing.md).
+ */
+export function wantsTraces(environment: Record<string, string | undefined> = process.env): boolean {
+  const { OTEL_SDK_DISABLED: disabled = '', OTEL_TRACES_EXPORTER: exporter } = environment;
+  if (disabled.toLowerCase() === 'true' || exporter === 'none') return false;
+  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ofTraces, OTEL_EXPORTER_OTLP_ENDPOINT: ofAll } = environment;
+  return Boolean(exporter || ofTraces || ofAll);
+}
+
+/** What nobody would see of traces that were wanted: the SDK takes no notice of it. */
+function tracesFault(environment: Record<string, string | undefined>): string | undefined {
+  if (!wantsTraces(environment)) return undefined;
+  const { OTEL_TRACES_EXPORTER: exporter } = environment;
+  if (exporter && exporter !== 'otlp') return 'OTEL_TRACES_EXPORTER: must be otlp or none';
+  const names = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'];
+  const name = names.find((one) => environment[one]);
+  if (name === undefined || environment[name] === 'http/json') return undefined;
+  return `${name}: must be http/json`;
 }
 
 /** What a schema cannot say. */

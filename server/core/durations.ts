@@ -52,3 +52,47 @@ export class Durations {
     return { name, help, type, aggregator, values };
   }
 }
+
+/** The labels of a series by their names. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** Durations in several series. Who observes asks for its series once and keeps it: finding one by its labels is what costs. */
+export class LabelledDurations {
+  readonly name: string;
+  readonly help: string;
+  readonly type = 'histogram';
+  readonly aggregator = 'sum';
+  readonly labelNames: readonly string[];
+  readonly #options: DurationOptions;
+  readonly #series: { labels: Labels; durations: Durations }[] = [];
+
+  private constructor(options: DurationOptions, labelNames: readonly string[]) {
+    this.name = options.name;
+    this.help = options.help;
+    this.labelNames = labelNames;
+    this.#options = options;
+  }
+
+  static register(registry: Registry, options: DurationOptions, labelNames: readonly string[]): LabelledDurations {
+    const durations = new LabelledDurations(options, labelNames);
+    registry.registerMetric(durations as unknown as Metric);
+    return durations;
+  }
+
+  /** A new series; the caller asks for the same labels once only. */
+  series(labels: Labels): Durations {
+    const durations = new Durations(this.#options);
+    this.#series.push({ labels, durations });
+    return durations;
+  }
+
+  async get() {
+    const { name, help, type, aggregator } = this;
+    const each = await Promise.all(
+      this.#series.map(async ({ labels, durations }) =>
+        (await durations.get()).values.map((one) => ({ ...one, labels: { ...labels, ...one.labels } })),
+      ),
+    );
+    return { name, help, type, aggregator, values: each.flat() };
+  }
+}

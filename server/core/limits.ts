@@ -1,3 +1,5 @@
+import { operatorLimits } from './operator-limits.ts';
+
 /**
  * Every bound of the service, with its unit in the name. A bound that is not here does not exist: each has a test at
  * the limit and one past it (test/core/limits.test.ts lists them and says where).
@@ -37,6 +39,7 @@ export const limits = {
   rateLimitCallersMax: 10_000, // remembered; past this the one that was idle longest is forgotten
   rateLimitAddressesMax: 10_000,
   inputDepthMax: 64,
+  tracesFlushMsMax: 5000, // at the end of a process, then what is left of its traces is lost
   allErrorsBodyValuesMax: 1000, // of a larger body that is refused, only the first wrong place is told
 
   // Policies: sources
@@ -85,6 +88,8 @@ export const limits = {
   evaluateInputBytesMax: 1024 * 1024,
   evaluateResultBytesMax: 64 * 1024,
   evaluateResultDepthMax: 72, // an answer may echo the deepest input
+  policySeriesRoundMs: 300_000, // for which policies keep their series in the metrics, at least
+  policySeriesWaitingMax: 10_000, // policies without series of their own, of which it is known how often they are asked
   decisionLogQueueMax: 20_000,
   decisionLogQueueCharsMax: 64 * 1024 * 1024, // of all requests and answers that wait to be recorded
   decisionsLookedAtMax: 20_000, // of the decision log, for one page of a search; the cursor goes on behind them
@@ -258,41 +263,5 @@ export const limits = {
   searchPageMsMax: 500, // past this no more candidates are checked for a page, where each takes long
   searchHeadsMax: 4000, // entities by which relationships are inherited; past this all of the type are candidates
 
-  // Operator
-  manifestFileBytesMax: 4 * 1024 * 1024,
-  manifestParsedHereCharsMax: 16 * 1024, // of a file; a larger one is read in a thread of its own: 4 MiB take seconds
-  manifestParseMsMax: 60_000, // of that thread's CPU, for one file; 4 MiB take up to 16,000 on a busy machine
-  manifestParsePages: 16_384, // of that thread's memory, 1 GiB: a parsed document takes 50 times as much as its text
-  manifestFilesMax: 20_000,
-  manifestDirectoryDepthMax: 16,
-  manifestDocumentsPerFileMax: 2000,
-  manifestRefusalsMax: 50, // told of one manifest
-  yamlAliasesMax: 100, // expansions in one document
-  massDeletionRowsMax: 10, // more rows than this and a greater share than the next are not deleted unasked
-  massDeletionPercentMax: 20,
-  massDeletionWindowMs: 60_000,
-  reconcileFirstTriesMax: 5, // of one manifest at the start; past this nobody waits for it
-  reconcileRetryMsMin: 250,
-  reconcileRetryMsMax: 30_000,
-  reconcileAgedAfterMs: 1000,
-  waitingShownMax: 1000, // of what waits, by /waiting on the admin port
-
-  // Kubernetes API server
-  kubernetesRequestConnectionsMax: 4,
-  kubernetesStreamConnectionsMax: 24, // two for each kind that is watched
-  kubernetesAnswerBytesMax: 64 * 1024 * 1024, // of a page of a list; a smaller page is asked for past this
-  kubernetesRefusalBytesMax: 64 * 1024,
-  kubernetesTriesMax: 6, // while the server asks to wait
-  kubernetesRetryMsMin: 100,
-  kubernetesRetryMsMax: 5000,
-  kubernetesFrameBytesMax: 8 * 1024 * 1024, // etcd holds 1.5 MiB of an object
-  kubernetesWritesPerSecondMax: 600,
-  kubernetesEventsBurstMax: 100,
-  kubernetesEventsWaitingMax: 32,
-  kubernetesEventObjectsMax: 10_000, // remembered
-  leaseDurationMs: 15_000, // others wait this long after the last renewal that they saw
-  leaseRenewDeadlineMs: 10_000, // without a renewal for this long a leader ends
-  leaseRetryMs: 2000,
-  finalizerRemovalLeaseMs: 60_000, // as long as nobody leads after `accord finalizers remove`, for its operator to be uninstalled in
-  termAcquireWaitMs: 500, // transactions of the term before end by themselves, or are ended
+  ...operatorLimits,
 } as const;

@@ -14,7 +14,8 @@ type GroundObservation =
   | { kind: 'policy_compiled'; tenant: string; ok: boolean; ms: number; cached: boolean }
   | { kind: 'compiler_replaced'; reason: string }
   | { kind: 'compiler_ended'; idleMs: number }
-  | { kind: 'decided'; tenant: string; outcome: 'allow' | 'deny' | 'object'; ms: number }
+  /** `policy`: its name; absent where no policy was evaluated because there is none of that name. */
+  | { kind: 'decided'; tenant: string; policy: string | undefined; outcome: 'allow' | 'deny' | 'object'; ms: number }
   | { kind: 'decision_failed'; tenant: string; policy: string; reason: string; detail: string }
   | { kind: 'searched'; tenant: string; candidates: number; found: number; ms: number }
   | { kind: 'policy_suspended'; tenant: string; policy: string }

@@ -3,9 +3,11 @@
  * invitation are read side by side, each only when the policy needs it.
  */
 import type { Actor } from '../core/auth/schema.ts';
+import { asChild, type Span } from '../core/span.ts';
 import { dataSubjectsOf } from './data-subjects.ts';
 import type { Needs } from './needs.ts';
 import {
+  type ConsentFact,
   type FactReaders,
   type Facts,
   type FactsSnapshot,
@@ -16,7 +18,10 @@ import {
 } from './schema.ts';
 
 /** Gathers the facts of a question; without a promise when there is nothing to read. */
-export type FactsSource = { gather(snapshot: FactsSnapshot, question: Question, needs: Needs): Facts | Promise<Facts> };
+export type FactsSource = {
+  /** @param span under which the readings are traced */
+  gather(snapshot: FactsSnapshot, question: Question, needs: Needs, span?: Span): Facts | Promise<Facts>;
+};
 
 export class FactGatherer implements FactsSource {
   readonly #readers: FactReaders;
@@ -25,12 +30,13 @@ export class FactGatherer implements FactsSource {
     this.#readers = readers;
   }
 
-  gather(snapshot: FactsSnapshot, question: Question, needs: Needs): Facts | Promise<Facts> {
+  gather(snapshot: FactsSnapshot, question: Question, needs: Needs, span?: Span): Facts | Promise<Facts> {
+    const readers = span === undefined ? this.#readers : tracedReaders(this.#readers, span);
     const { input, records, dataSubjects: stated } = needs;
-    const stored = records === undefined ? noFacts : this.#records(snapshot, question, records, needs.explain);
-    const consents = input.consents ? this.#consents(snapshot, question) : undefined;
-    const invitation = input.invitation ? this.#invitation(snapshot, question) : undefined;
-    const about = stated && dataSubjectsOf({ readers: this.#readers, snapshot, question, stated, stored });
+    const stored = records === undefined ? noFacts : readRecords(readers, snapshot, question, records, needs.explain);
+    const consents = input.consents ? readConsents(readers, snapshot, question) : undefined;
+    const invitation = input.invitation ? readInvitation(readers, snapshot, question) : undefined;
+    const about = stated && dataSubjectsOf({ readers, snapshot, question, stated, stored });
     if (consents === undefined && invitation === undefined && about === undefined) return stored;
     return Promise.all([stored, consents, invitation, about]).then(([facts, given, invited, persons]) => ({
       ...persons,
@@ -39,39 +45,52 @@ export class FactGatherer implements FactsSource {
       ...(invited === undefined ? {} : { invitation: invited }),
     }));
   }
+}
 
-  #records(snapshot: FactsSnapshot, { request, now }: Question, needed: RecordsNeeded, explain = false) {
-    const { tenant, types, spec } = snapshot;
-    const compared = { subject: named(request.subject), resource: named(request.resource) };
-    const subject = typed(compared.subject, spec.tokenMapping.defaultActorType);
-    return this.#readers.records({
-      tenant,
-      types,
-      subject,
-      resource: compared.resource,
-      compared,
-      needed,
-      now,
-      explain,
-    });
-  }
+function readRecords(
+  readers: FactReaders,
+  snapshot: FactsSnapshot,
+  { request, now }: Question,
+  needed: RecordsNeeded,
+  explain = false,
+) {
+  const { tenant, types, spec } = snapshot;
+  const compared = { subject: named(request.subject), resource: named(request.resource) };
+  const subject = typed(compared.subject, spec.tokenMapping.defaultActorType);
+  const { resource } = compared;
+  return readers.records({ tenant, types, subject, resource, compared, needed, now, explain });
+}
 
-  /** Undefined if the subject cannot have consents. */
-  #consents({ tenant, definitions, spec }: FactsSnapshot, { request, now }: Question) {
-    const { defaultActorType } = spec.tokenMapping;
-    const { type, id: userId } = typed(named(request.subject), defaultActorType);
-    if (type !== defaultActorType || userId === undefined || definitions.size === 0) return undefined;
-    return this.#readers.consents({ tenant, userId, definitions }, now);
-  }
+/** Undefined if the subject cannot have consents. */
+function readConsents(
+  readers: FactReaders,
+  { tenant, definitions, spec }: FactsSnapshot,
+  { request, now }: Question,
+): Promise<readonly ConsentFact[]> | undefined {
+  const { defaultActorType } = spec.tokenMapping;
+  const { type, id: userId } = typed(named(request.subject), defaultActorType);
+  if (type !== defaultActorType || userId === undefined || definitions.size === 0) return undefined;
+  return readers.consents({ tenant, userId, definitions }, now);
+}
 
-  #invitation(
-    { tenant }: FactsSnapshot,
-    { request, invitation, now, email }: Question,
-  ): InvitationFact | Promise<InvitationFact | undefined> | undefined {
-    if (invitation !== undefined) return invitation;
-    const token = request.context?.requestToken;
-    return typeof token === 'string' ? this.#readers.invitation(tenant, token, now, email) : undefined;
-  }
+function readInvitation(
+  readers: FactReaders,
+  { tenant }: FactsSnapshot,
+  { request, invitation, now, email }: Question,
+): InvitationFact | Promise<InvitationFact | undefined> | undefined {
+  if (invitation !== undefined) return invitation;
+  const token = request.context?.requestToken;
+  return typeof token === 'string' ? readers.invitation(tenant, token, now, email) : undefined;
+}
+
+/** Readers each of whose readings is a span. */
+function tracedReaders({ records, consents, dataSubjects, invitation }: FactReaders, span: Span): FactReaders {
+  return {
+    records: (question) => asChild(span, 'read relationships', () => records(question)),
+    consents: async (...asked) => asChild(span, 'read consents', () => consents(...asked)),
+    dataSubjects: async (...asked) => asChild(span, 'read data subjects', () => dataSubjects(...asked)),
+    invitation: async (...asked) => asChild(span, 'read invitation', () => invitation(...asked)),
+  };
 }
 
 function named(value: Readonly<Record<string, unknown>> | undefined): Partial<Actor> {

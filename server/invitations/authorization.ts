@@ -8,6 +8,7 @@ import type { Caller } from '../core/auth/schema.ts';
 import type { AuditedAuthor } from '../core/author.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { type Once, onceOf } from '../core/once.ts';
+import type { Span } from '../core/span.ts';
 import type { InvitationFact } from '../facts/index.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
 import type { Entity } from '../relationships/index.ts';
@@ -16,7 +17,14 @@ import { emailOf, isContact } from './contact.ts';
 import { factOf, knownEnd, policyOf, targetOf } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
 
-export type RequestContext = { tenant: string; served: RequestTenant; caller: Caller; requestId: string; once?: Once };
+export type RequestContext = {
+  tenant: string;
+  served: RequestTenant;
+  caller: Caller;
+  requestId: string;
+  span: Span | null | undefined;
+  once?: Once;
+};
 type DecisionRequest = {
   action: string;
   resource: Entity;
@@ -38,10 +46,12 @@ export function contextOf(request: {
   tenant: RequestTenant | null;
   caller: Caller | null;
   id: string;
+  span?: Span | null;
   once?: Once | null;
 }): RequestContext {
   const caller = request.caller as Caller;
-  return { tenant: caller.tenant, served: tenantOf(request), caller, requestId: request.id, ...onceOf(request) };
+  const { id: requestId, span } = request;
+  return { tenant: caller.tenant, served: tenantOf(request), caller, requestId, span, ...onceOf(request) };
 }
 
 export function recordAuthorOf({ tenant, caller, requestId, once }: RequestContext): AuditedAuthor {

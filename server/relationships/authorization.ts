@@ -4,12 +4,20 @@ import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { AuditedAuthor } from '../core/author.ts';
 import { type Once, onceOf } from '../core/once.ts';
+import type { Span } from '../core/span.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
 import type { EndInvitations } from './actions.ts';
 import type { ImportServices } from './import.ts';
 import type { Entity } from './schema.ts';
 
-type Request = { tenant: RequestTenant | null; caller: Caller | null; id: string; params: unknown; once?: Once | null };
+type Request = {
+  tenant: RequestTenant | null;
+  caller: Caller | null;
+  id: string;
+  span?: Span | null;
+  params: unknown;
+  once?: Once | null;
+};
 
 export type RelationshipRouteServices = ImportServices & {
   endInvitations: EndInvitations;
@@ -18,7 +26,7 @@ export type RelationshipRouteServices = ImportServices & {
    * @throws Problem forbidden unless it answers allow; also when there is no such policy
    */
   govern(
-    asked: { tenant: string; served: RequestTenant; caller: Caller; requestId: string },
+    asked: { tenant: string; served: RequestTenant; caller: Caller; requestId: string; span: Span | null | undefined },
     question: {
       action: string;
       resource: Entity;
@@ -49,6 +57,7 @@ export async function requireAllowed(
 ): Promise<void> {
   const caller = request.caller as Caller;
   if (caller.kind === 'backend') return;
-  const asked = { tenant: caller.tenant, served: tenantOf(request), caller, requestId: request.id };
+  const { id: requestId, span } = request;
+  const asked = { tenant: caller.tenant, served: tenantOf(request), caller, requestId, span };
   await services.govern(asked, question);
 }

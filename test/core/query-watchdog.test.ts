@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { QueryWatchdog } from '../../server/core/db/query-watchdog.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { type Connections, interactive, pipelined } from '../../server/core/db/transaction.ts';
+import { problemOf } from '../../server/http/errors.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const { url } = await createTestDatabase();
@@ -56,7 +57,13 @@ test('what waits is told after the limit, and the next connection is a new one',
   expect(await Promise.all([read(), write()])).toEqual([[{ one: 1 }], [{ one: 1 }]]);
   fallSilent();
   const answers = await Promise.allSettled([read(), write()]);
-  expect(answers.map((one) => (one as PromiseRejectedResult).reason?.message)).toEqual([silent, silent]);
+  const reasons = answers.map((one) => (one as PromiseRejectedResult).reason);
+  expect(reasons.map((reason) => reason?.message)).toEqual([silent, silent]);
+  // Callers are told to come back, and not that the service is broken.
+  expect(reasons.map((reason) => problemOf(reason))).toMatchObject([
+    { status: 503, code: 'not_ready' },
+    { status: 503, code: 'not_ready' },
+  ]);
   expect(await Promise.all([read(), write()])).toEqual([[{ one: 1 }], [{ one: 1 }]]);
 });
 

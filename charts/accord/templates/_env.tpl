@@ -40,6 +40,8 @@
   value: {{ join "," $config.noProxy | quote }}
 - name: ACCORD_CA_BUNDLE
   value: {{ empty $root.Values.caBundle.configMap | ternary "" "/etc/accord/ca-bundle/ca.crt" | quote }}
+- name: ACCORD_ACCESS_LOG
+  value: {{ $config.accessLog | quote }}
 - name: ACCORD_LOG_LEVEL
   value: {{ $config.logLevel | quote }}
 - name: NODE_COMPILE_CACHE

@@ -51,7 +51,9 @@ export class QueryWatchdog {
     for (const [client, { since }] of this.#owing) {
       if (since >= before) continue;
       this.#owing.delete(client);
-      streamOf(client).destroy(new Error(`Postgres did not answer for ${limitMs} ms`));
+      // The code of a socket that got no answer: what was asked may be asked again later (errors.ts).
+      const silent = Object.assign(new Error(`Postgres did not answer for ${limitMs} ms`), { code: 'ETIMEDOUT' });
+      streamOf(client).destroy(silent);
     }
   }
 }
