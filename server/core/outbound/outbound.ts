@@ -59,6 +59,9 @@ export type Outbound = {
 /** Why a document could not be had; the message names the URL and is meant for the operator's log and status. */
 class OutboundError extends Error {}
 
+/** The API server of Kubernetes answers 406 for its key set unless the type of key sets (RFC 7517) is among them. */
+const JSON_TYPES = 'application/json, application/jwk-set+json';
+
 /** @throws Error when `allow` holds something that is not a CIDR range */
 export function createOutbound(options: OutboundOptions): Outbound {
   const allow = parseCidrs(options.allow);
@@ -68,7 +71,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const proxy = options.proxy === undefined ? undefined : proxyOf(options.proxy);
   const outbound: Outbound = {
     async fetchJson(url, bounds) {
-      return jsonOf(url, await outbound.send(url, { headers: { accept: 'application/json' } }, bounds));
+      return jsonOf(url, await outbound.send(url, { headers: { accept: JSON_TYPES } }, bounds));
     },
     async send(text, request, bounds) {
       const url = parseUrl(text);

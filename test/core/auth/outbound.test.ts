@@ -46,6 +46,19 @@ describe('any request', () => {
   });
 });
 
+test('JSON is asked for by each of its types: an API server of Kubernetes refuses who does not accept key sets', async () => {
+  server.answer = (request, response) => {
+    const accepted = request.headers.accept?.split(', ') ?? [];
+    response.writeHead(accepted.includes('application/jwk-set+json') ? 200 : 406).end('{"keys": []}');
+  };
+  expect(await outbound().fetchJson(server.jwksUri, bounds)).toEqual({ keys: [] });
+  server.answer = (request, response) => {
+    const accepted = request.headers.accept?.split(', ') ?? [];
+    response.writeHead(accepted.includes('application/json') ? 200 : 406).end('{"keys": []}');
+  };
+  expect(await outbound().fetchJson(server.jwksUri, bounds)).toEqual({ keys: [] });
+});
+
 describe('addresses', () => {
   test('an allowed address is reached', async () => {
     const document = await outbound().fetchJson(server.jwksUri, bounds);
