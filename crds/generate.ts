@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { customResourceDefinition } from './definition.ts';
-import { group, type Kind } from './kind.ts';
+import { group, type Kind, version } from './kind.ts';
 import { kinds } from './kinds.ts';
 
 const header =
@@ -23,12 +23,38 @@ export function definitionFile(kind: Kind): { name: string; text: string } {
   return { name: `${group}_${kind.plural}.yaml`, text: header + body };
 }
 
-/** All that is generated, by its path from the root: the definitions, and the chart's copies of them. */
+/** All that is generated, by its path from the root: the definitions, the chart's copies of them, and what it says of kinds. */
 function files(): { path: string; text: string }[] {
-  return kinds.map(definitionFile).flatMap(({ name, text }) => [
-    { path: `crds/${name}`, text },
-    { path: `charts/accord/files/crds/${name}`, text: kept(text) },
-  ]);
+  return [
+    ...kinds.map(definitionFile).flatMap(({ name, text }) => [
+      { path: `crds/${name}`, text },
+      { path: `charts/accord/files/crds/${name}`, text: kept(text) },
+    ]),
+    { path: 'charts/accord/files/editors.yaml', text: header + stringify(editors(kinds)) },
+    { path: chart, text: withKinds(read(chart) ?? '', kinds) },
+  ];
+}
+
+/** The kinds that have a role of their own for those who write them, by that role. */
+function editors(of: readonly Kind[]): Record<string, string[]> {
+  const roles = new Set(of.flatMap(({ editorRole }) => editorRole ?? []));
+  const pluralsOf = (role: string) => of.filter(({ editorRole }) => editorRole === role).map(({ plural }) => plural);
+  return Object.fromEntries([...roles].map((role) => [role, pluralsOf(role)]));
+}
+
+const chart = 'charts/accord/Chart.yaml';
+
+/** The chart with its annotation about kinds, which Artifact Hub shows. */
+function withKinds(text: string, of: readonly Kind[]): string {
+  const list = of.map(({ kind, plural, description }) => ({
+    kind,
+    version,
+    name: `${plural}.${group}`,
+    displayName: kind.replace(/(?<=.)[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+    description: `${description.split('. ', 1)[0]?.replace(/\.$/, '')}.`,
+  }));
+  const lines = stringify(list, { lineWidth: 0 }).trimEnd().replace(/^/gm, '    ');
+  return text.replace(/(?<=^ {2}artifacthub\.io\/crds: \|\n)(?: {4}.*\n)*/m, `${lines}\n`);
 }
 
 /** Helm leaves it when the release goes: with a definition would go all of its resources. */

@@ -12,10 +12,11 @@ export {
   languageFallbackWords,
 } from './consent-definition.ts';
 export { applyDefaults } from './defaults.ts';
-export { apiVersion, group, type Kind, version } from './kind.ts';
+export { apiVersion, group, type Kind, noMailYet, version } from './kind.ts';
 export {
   type ActorTypeManifest,
   type ConsentDefinitionManifest,
+  definitionOf,
   type IssuerManifest,
   kinds,
   type Manifest,
@@ -24,7 +25,7 @@ export {
   type ResourceTypeManifest,
   type TenantManifest,
 } from './kinds.ts';
-export { noMailYet, notesOn } from './notes.ts';
+export { notesOn } from './notes.ts';
 export { patterns } from './patterns.ts';
 export { PolicyTests } from './policy.ts';
 export type { RelationshipTypeSpec } from './relationship-type.ts';

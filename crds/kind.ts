@@ -10,6 +10,8 @@ export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
 export const category = 'accord';
 
+export const noMailYet = 'no mail is sent yet';
+
 interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'date';
@@ -31,6 +33,13 @@ export interface Kind<Name extends string = string, Spec extends TObject = TObje
   readonly printerColumns: readonly PrinterColumn[];
   /** CEL rules and their TypeScript twins. */
   readonly rules: readonly Rule[];
+  /**
+   * What a good manifest says that has no effect yet, a sentence each. Whoever reads its status, or runs `accord validate`, is
+   * told: a field that is accepted and does nothing is a promise that fails silently. An entry goes when its field begins to act.
+   */
+  notes?(spec: never): string[];
+  /** The chart's ClusterRole of the people who may write it. @default editor, whom the default roles of Kubernetes include */
+  readonly editorRole?: string;
   /** Lists whose entries are told apart by fields: JSON Pointer of the list (as in Rule.at) and the fields. */
   readonly listKeys: readonly { readonly at: string; readonly fields: readonly string[] }[];
 }

@@ -62,3 +62,10 @@ export type Manifest =
   | ResourceTypeManifest
   | RelationshipTypeManifest
   | ConsentDefinitionManifest;
+
+type Kinds = (typeof kinds)[number];
+
+/** The kind of this name. */
+export function definitionOf<Name extends Kinds['kind']>(name: Name): Kind & Extract<Kinds, { kind: Name }> {
+  return kinds.find(({ kind }) => kind === name) as Kind & Extract<Kinds, { kind: Name }>;
+}

@@ -5,7 +5,7 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
 import { ownershipFields, strictObject, TenantRef, TypeName, text } from './fields.ts';
-import { column, columns, type Kind, Status } from './kind.ts';
+import { column, columns, type Kind, noMailYet, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { fetchableUrl, immutable, type Rule, rule } from './rule.ts';
 
@@ -132,5 +132,7 @@ export const relationshipType = {
     ],
   }),
   rules,
+  notes: ({ invitation }: RelationshipTypeSpec) =>
+    invitation?.template === undefined ? [] : [`spec.invitation.template has no effect: ${noMailYet}.`],
   listKeys: [{ at: '/spec/inheritedThrough', fields: ['relationship', 'from'] }],
 } as const satisfies Kind;

@@ -11,7 +11,7 @@ import {
   text,
   tokenMappingFields,
 } from './fields.ts';
-import { column, columns, type Kind, Status } from './kind.ts';
+import { column, columns, type Kind, noMailYet, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { reserved, tenantRules } from './tenant-rules.ts';
 
@@ -283,5 +283,11 @@ export const tenant = {
     own: [column('Display Name', '.spec.displayName', 'Display name of the tenant.')],
   }),
   rules: tenantRules,
+  notes: ({ mail, claims }: TenantSpec) => [
+    ...(mail ? [`spec.mail has no effect: ${noMailYet}.`] : []),
+    ...(claims ? ['spec.claims has no effect: no token carries these claims yet.'] : []),
+  ],
+  // A Tenant names its administrators, and whose claims are believed.
+  editorRole: 'tenant-editor',
   listKeys: [{ at: '/spec/consentAttributes', fields: ['object', 'name'] }],
 } as const satisfies Kind;

@@ -124,5 +124,7 @@ export const trustedIssuer = {
   statusSchema: Status,
   printerColumns: columns({ tenant: true, own: [column('Issuer', '.spec.issuer', 'The issuer: iss of its tokens.')] }),
   rules,
+  // Who may trust an issuer may become anybody in that tenant.
+  editorRole: 'issuer-editor',
   listKeys: [],
 } as const satisfies Kind;

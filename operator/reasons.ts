@@ -1,5 +1,5 @@
-/** The words of conditions: which reason a refused action has, and what is said about it. One table for all kinds. */
-import { Problem, type ProblemPlace } from '../server/core/problems.ts';
+/** The words of conditions: which reason a refused action has, and what is said about it. */
+import { Problem, type ProblemPlace, type RefusalReason } from '../server/core/problems.ts';
 import { ApiError } from './kubernetes/errors.ts';
 
 export type Refusal = {
@@ -9,37 +9,8 @@ export type Refusal = {
   dependsOnOthers: boolean;
 };
 
-const reasons: Record<string, { reason: string; dependsOnOthers?: true }> = {
-  tenant_not_found: { reason: 'TenantNotFound', dependsOnOthers: true },
-  owned_by_api: { reason: 'OwnedByAPI', dependsOnOthers: true },
-  owned_by_manifest: { reason: 'DuplicateName', dependsOnOthers: true },
-  config_authority: { reason: 'OwnedByAPI', dependsOnOthers: true },
-  duplicate_name: { reason: 'DuplicateName', dependsOnOthers: true },
-  issuer_duplicate: { reason: 'DuplicateName', dependsOnOthers: true },
-  issuer_audience_unknown: { reason: 'Invalid', dependsOnOthers: true },
-  issuer_mixes_actors: { reason: 'Invalid', dependsOnOthers: true },
-  issuer_too_many: { reason: 'Invalid', dependsOnOthers: true },
-  issuer_is_ours: { reason: 'Invalid' },
-  invalid_request: { reason: 'Invalid' },
-  policy_name_invalid: { reason: 'Invalid' },
-  policy_without_source: { reason: 'Invalid' },
-  policy_does_not_compile: { reason: 'CompileError' },
-  policy_graph_invalid: { reason: 'CompileError' },
-  policy_without_data_subjects: { reason: 'Invalid' },
-  policy_tests_failed: { reason: 'TestsFailed' },
-  type_unknown: { reason: 'RefNotFound', dependsOnOthers: true },
-  type_name_taken: { reason: 'DuplicateName', dependsOnOthers: true },
-  consent_attributes_invalid: { reason: 'Invalid', dependsOnOthers: true },
-  definition_locked: { reason: 'ImmutableDocument' },
-  version_locked: { reason: 'ImmutableDocument' },
-  document_locked: { reason: 'ImmutableDocument' },
-  end_of_life_locked: { reason: 'EndOfLifeLocked' },
-  date_in_past: { reason: 'EffectiveDateInPast', dependsOnOthers: true },
-  end_of_life_invalid: { reason: 'Invalid' },
-  consent_content_invalid: { reason: 'Invalid' },
-  effective_date_taken: { reason: 'Invalid' },
-  policy_quota_reached: { reason: 'Invalid', dependsOnOthers: true },
-};
+// A refusal whose problem does not state one is still the manifest's.
+const unstated: RefusalReason = { reason: 'Invalid', dependsOnOthers: true };
 
 /**
  * What a condition says about an action that was refused; undefined when the failure is not the manifest's (the database
@@ -52,12 +23,11 @@ export function refusalOf(error: unknown, locate?: (place: ProblemPlace) => stri
   if (!(error instanceof Problem)) return undefined;
   // Too busy (429) and broken (5xx) are not the manifest's fault.
   if (retryOf(error) !== undefined) return undefined;
-  // A refusal that the table does not name is still the manifest's.
-  const known = reasons[error.code] ?? { reason: 'Invalid', dependsOnOthers: true };
+  const { reason, dependsOnOthers = false } = error.refusal ?? unstated;
   const message = error.errors?.length
     ? error.errors.map((place) => describePlace(place, locate)).join('\n')
     : error.message;
-  return { reason: known.reason, message, dependsOnOthers: known.dependsOnOthers ?? false };
+  return { reason, message, dependsOnOthers };
 }
 
 /** What a condition says about an action that could not be done now and is tried again; undefined when it was refused. */

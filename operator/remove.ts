@@ -118,7 +118,7 @@ async function removeChild(context: ReconcileContext, record: ResourceRecord, st
 
 /**
  * Deletes the row of a child, where it is there and the child's.
- * @param transferInUse gives a type that is in use to the API instead of refusing
+ * @param transferInUse gives what is in use to the API instead of refusing
  * @returns whether the child owned it
  */
 export async function removeRow(
@@ -145,9 +145,9 @@ export async function removeRow(
   }
 }
 
-/** A type of actors or resources that others name, or that has some. */
+/** Others name it, such as relationships of a type. */
 function isInUse(error: unknown): error is Problem {
-  return error instanceof Problem && error.code === 'type_in_use';
+  return error instanceof Problem && error.refusal?.reason === 'InUse';
 }
 
 /** Children first; then the tenant answers nobody any more; then, where it says so, its data goes. */

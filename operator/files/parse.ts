@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
-import { apiVersion, checkManifest, group, kinds, wordsReadDifferently } from '../../crds/index.ts';
+import { apiVersion, checkManifest, definitionOf, group, kinds, wordsReadDifferently } from '../../crds/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { LooseManifest } from '../../server/room/resource-kind.ts';
 import { annotationsOf, digestOf, isLegible, isObject, type Loose } from '../manifest.ts';
@@ -132,10 +132,15 @@ function identify(value: unknown): Identity | undefined {
   if (!isObject(value) || value.apiVersion !== apiVersion || !isObject(value.metadata)) return undefined;
   const kind = kindNames.find((name) => name === value.kind);
   const { name } = value.metadata;
-  const namespace = kind === 'Tenant' ? '' : (value.metadata.namespace ?? 'default');
   if (kind === undefined || typeof name !== 'string' || !isLegible(name)) return undefined;
-  if (typeof namespace !== 'string' || (kind !== 'Tenant' && !isLegible(namespace))) return undefined;
+  if (isClusterWide(kind)) return { kind, namespace: '', name };
+  const namespace = value.metadata.namespace ?? 'default';
+  if (typeof namespace !== 'string' || !isLegible(namespace)) return undefined;
   return { kind, namespace, name };
+}
+
+function isClusterWide(kind: KindName): boolean {
+  return definitionOf(kind).scope === 'Cluster';
 }
 
 /** Another program's manifest, which may lie beside ours; one that is ours by its kind or its group is a mistake. */
@@ -151,7 +156,7 @@ function describeForeign(value: unknown): string {
 
 /** The namespace is `default` where a file does not say one. */
 function withNamespace(value: Loose, identity: Identity): Loose {
-  if (identity.kind === 'Tenant') return value;
+  if (isClusterWide(identity.kind)) return value;
   return { ...value, metadata: { ...(value.metadata as Loose), namespace: identity.namespace } };
 }
 

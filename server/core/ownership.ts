@@ -31,21 +31,25 @@ export const ownershipProblem = defineProblems({
     status: 409,
     title: 'Owned by a manifest',
     when: 'The object is managed by a manifest and cannot be changed through the API.',
+    refusal: { reason: 'DuplicateName', dependsOnOthers: true },
   },
   owned_by_api: {
     status: 409,
     title: 'Owned by the API',
     when: 'The object was created through the API. A manifest can take it over only with adoptionPolicy Adopt.',
+    refusal: { reason: 'OwnedByAPI', dependsOnOthers: true },
   },
   duplicate_name: {
     status: 409,
     title: 'Name taken by another manifest',
     when: 'An older manifest already owns this name in this tenant.',
+    refusal: { reason: 'DuplicateName', dependsOnOthers: true },
   },
   config_authority: {
     status: 409,
     title: 'Not the configuration authority',
     when: "The tenant's configAuthority allows only the other writer (the API or manifests) to change its configuration.",
+    refusal: { reason: 'OwnedByAPI', dependsOnOthers: true },
   },
 });
 

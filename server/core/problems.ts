@@ -7,7 +7,21 @@
  * `retryAfterSeconds`: what is refused now may be tried again after so long (Retry-After, unless the problem at hand says it
  * better). Every problem with status 429 or 503 has it. A quota is something else: only quota.ts says `rate_limited`.
  */
-export type ProblemDefinition = { status: number; title: string; when: string; retryAfterSeconds?: number };
+export type ProblemDefinition = {
+  status: number;
+  title: string;
+  when: string;
+  retryAfterSeconds?: number;
+  /** What the conditions of a manifest that is refused so say. @default Invalid, and it depends on others */
+  refusal?: RefusalReason;
+};
+
+export type RefusalReason = {
+  /** Of the condition: one stable word. */
+  reason: string;
+  /** It may be accepted when something else of its tenant changes: then it is tried again. */
+  dependsOnOthers?: boolean;
+};
 
 /** One wrong place in a request: a JSON pointer into the body (or `/query/x`, `/params/x`), and what is wrong there. */
 export type ProblemPlace = { pointer: string; detail: string; line?: number; column?: number };
@@ -26,6 +40,7 @@ export class Problem extends Error {
   readonly title: string;
   readonly errors: ProblemPlace[] | undefined;
   readonly headers: Record<string, string>;
+  readonly refusal: RefusalReason | undefined;
 
   constructor(code: string, definition: ProblemDefinition, details: ProblemDetails) {
     super(details.detail ?? definition.when, details.cause === undefined ? undefined : { cause: details.cause });
@@ -34,6 +49,7 @@ export class Problem extends Error {
     this.status = definition.status;
     this.title = definition.title;
     this.errors = details.errors;
+    this.refusal = definition.refusal;
     const { retryAfterSeconds } = definition;
     this.headers = {
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
@@ -58,9 +74,15 @@ export const problem = defineProblems({
     status: 400,
     title: 'Invalid request',
     when: 'The request is malformed or violates a validation rule.',
+    refusal: { reason: 'Invalid' },
   },
   unauthenticated: { status: 401, title: 'Not authenticated', when: 'The request has no valid access token.' },
-  tenant_not_found: { status: 404, title: 'Tenant not found', when: 'The tenant does not exist or is disabled.' },
+  tenant_not_found: {
+    status: 404,
+    title: 'Tenant not found',
+    when: 'The tenant does not exist or is disabled.',
+    refusal: { reason: 'TenantNotFound', dependsOnOthers: true },
+  },
   forbidden: { status: 403, title: 'Forbidden', when: 'The caller is not allowed to do this.' },
   not_found: { status: 404, title: 'Not found', when: 'The path does not exist, or the caller cannot see it.' },
   precondition_failed: {

@@ -10,6 +10,7 @@ export const issuerProblem = defineProblems({
     status: 400,
     title: 'Issuer of this installation',
     when: "The portal's issuer, a tenant's own issuer and anything else at this installation's address cannot be a trusted issuer.",
+    refusal: { reason: 'Invalid' },
   },
   issuer_audience_unknown: {
     status: 400,
@@ -25,6 +26,7 @@ export const issuerProblem = defineProblems({
     status: 409,
     title: 'Issuer already trusted',
     when: 'The tenant already trusts this issuer under another name.',
+    refusal: { reason: 'DuplicateName', dependsOnOthers: true },
   },
   issuer_too_many: {
     status: 409,

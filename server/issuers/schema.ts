@@ -1,22 +1,17 @@
 /** Shapes of the issuers room. An issuer's spec is the custom resource's, without what only a manifest needs. */
 import { type Static, Type } from 'typebox';
-import { applyDefaults, kinds, type TenantSpec, type TrustedIssuerSpec } from '../../crds/index.ts';
+import { applyDefaults, definitionOf, type TenantSpec, type TrustedIssuerSpec } from '../../crds/index.ts';
 import { Instant, Json } from '../core/db/rows.ts';
 import type { Owner } from '../core/ownership.ts';
 
 export type IssuerSpec = Omit<TrustedIssuerSpec, 'tenantRef' | 'managementPolicy' | 'adoptionPolicy'>;
 export type TokenMappingSpec = TenantSpec['tokenMapping'];
 
-const [tenantKind, issuerKind] = kinds;
-const {
-  tenantRef: _ref,
-  managementPolicy: _management,
-  adoptionPolicy: _adoption,
-  ...fields
-} = issuerKind.specSchema.properties;
+const issuerFields = definitionOf('TrustedIssuer').specSchema.properties;
+const { tenantRef: _ref, managementPolicy: _management, adoptionPolicy: _adoption, ...fields } = issuerFields;
 
-const mapping = tenantKind.specSchema.properties.tokenMapping;
-const contactClaims = issuerKind.specSchema.properties.contactClaims;
+const mapping = definitionOf('Tenant').specSchema.properties.tokenMapping;
+const contactClaims = issuerFields.contactClaims;
 const { issuer, ...optional } = fields;
 
 /** The body of PUT C/token-mapping; what is absent has its default. */

@@ -11,31 +11,37 @@ export const policyProblem = defineProblems({
     status: 400,
     title: 'Invalid policy name',
     when: 'A policy name is 1 to 253 printable characters without / ? # and backslash.',
+    refusal: { reason: 'Invalid' },
   },
   policy_without_source: {
     status: 400,
     title: 'Policy without source',
     when: 'At least one of rego and graph must be provided.',
+    refusal: { reason: 'Invalid' },
   },
   policy_does_not_compile: {
     status: 400,
     title: 'Policy does not compile',
     when: 'The compiler rejected the Rego of the policy; errors lists where and why.',
+    refusal: { reason: 'CompileError' },
   },
   policy_graph_invalid: {
     status: 400,
     title: 'Invalid policy graph',
     when: 'The graph cannot be converted to Rego; errors lists the nodes.',
+    refusal: { reason: 'CompileError' },
   },
   policy_without_data_subjects: {
     status: 400,
     title: 'Policy without data subjects',
     when: 'The policy reads input.dataSubjects, and dataSubjects does not say who they are.',
+    refusal: { reason: 'Invalid' },
   },
   policy_tests_failed: {
     status: 400,
     title: 'Policy tests failed',
     when: "One of the policy's own tests did not return the expected answer.",
+    refusal: { reason: 'TestsFailed' },
   },
   policy_not_traceable: {
     status: 409,

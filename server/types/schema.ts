@@ -1,6 +1,6 @@
 /** Shapes of the types room. A relationship type's spec is the custom resource's, without what only a manifest needs. */
 import { type Static, Type } from 'typebox';
-import { kinds, patterns, type RelationshipTypeSpec as RelationshipTypeManifestSpec } from '../../crds/index.ts';
+import { definitionOf, patterns, type RelationshipTypeSpec as RelationshipTypeManifestSpec } from '../../crds/index.ts';
 import { Instant, Json } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
@@ -33,7 +33,6 @@ export type EntityTypeBody = Static<typeof EntityTypeBody>;
 type AttributeType = 'string' | 'number' | 'boolean' | 'date';
 export type EntityTypeSpec = { attributes?: Record<string, { type: AttributeType; required: boolean }> };
 
-const relationshipKind = kinds[4];
 const {
   tenantRef: _ref,
   managementPolicy: _management,
@@ -42,7 +41,7 @@ const {
   name: _name,
   to: _to,
   ...fields
-} = relationshipKind.specSchema.properties;
+} = definitionOf('RelationshipType').specSchema.properties;
 const invitation = fields.invitation;
 
 /** What of a relationship type is not its name. */

@@ -40,28 +40,6 @@ function bounded({ type, properties, ...node }: Node): boolean {
 }
 
 const columnsOfAll = 'Accepted Ready Reason (wide) Message (wide) Revision (wide) Age';
-const design = {
-  Tenant: ['tenants', 'tenant', 'aten', 'Cluster', `Display Name ${columnsOfAll}`],
-  Policy: ['policies', 'policy', 'apol', 'Namespaced', `Tenant Policy ${columnsOfAll}`],
-  ActorType: ['actortypes', 'actortype', 'aat', 'Namespaced', `Tenant Type ${columnsOfAll}`],
-  ResourceType: ['resourcetypes', 'resourcetype', 'art', 'Namespaced', `Tenant Type ${columnsOfAll}`],
-  RelationshipType: [
-    'relationshiptypes',
-    'relationshiptype',
-    'arel',
-    'Namespaced',
-    `Tenant From Relationship To ${columnsOfAll}`,
-  ],
-  ConsentDefinition: [
-    'consentdefinitions',
-    'consentdefinition',
-    'acdef',
-    'Namespaced',
-    `Tenant Definition ${columnsOfAll}`,
-  ],
-  TrustedIssuer: ['trustedissuers', 'trustedissuer', 'aiss', 'Namespaced', `Tenant Issuer ${columnsOfAll}`],
-};
-
 test('the committed files are what the schemas make', () => {
   expect(staleFiles()).toEqual([]);
 });
@@ -88,9 +66,26 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (_, kind) =
     expect(fields.filter(([, node]) => !bounded(node)).map(([at]) => at)).toEqual([]);
   });
 
-  test('names, scope and columns are those of the design', () => {
-    const { plural, singular, shortNames, scope, printerColumns } = kind;
-    const columns = printerColumns.map(({ name, priority }) => (priority === 0 ? name : `${name} (wide)`));
-    expect([plural, singular, ...shortNames, scope, columns.join(' ')]).toEqual(design[kind.kind]);
+  test('its names are those that Kubernetes makes of its kind, and its short names begin with a', () => {
+    const { singular, plural, shortNames } = kind;
+    expect(singular).toBe(kind.kind.toLowerCase());
+    expect([singular, `${singular}s`, singular.replace(/y$/, 'ies')]).toContain(plural);
+    expect(shortNames.join(' ')).toMatch(/^a[a-z]+( a[a-z]+)*$/);
   });
+
+  test('its columns begin with the tenant, where it is a child of one, and end with those of all kinds', () => {
+    const names = kind.printerColumns.map(({ name, priority }) => (priority === 0 ? name : `${name} (wide)`)).join(' ');
+    expect(names.startsWith('Tenant ')).toBe(kind.scope === 'Namespaced');
+    expect(names.endsWith(` ${columnsOfAll}`)).toBe(true);
+    expect(kind.scope).toBe(kind.kind === 'Tenant' ? 'Cluster' : 'Namespaced');
+  });
+});
+
+test('no two kinds share a name', () => {
+  const names = kinds.flatMap(({ kind, plural, singular, shortNames }) => [
+    kind,
+    ...new Set([plural, singular]),
+    ...shortNames,
+  ]);
+  expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
 });

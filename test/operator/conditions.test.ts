@@ -5,7 +5,7 @@ import { activeOf, isReady, type Outcome, statusOf } from '../../operator/condit
 import { ApiError } from '../../operator/kubernetes/errors.ts';
 import { isDatabaseUnavailable, refusalOf } from '../../operator/reasons.ts';
 import type { SourceObject } from '../../operator/source.ts';
-import { Problem } from '../../server/core/problems.ts';
+import { Problem, type ProblemDefinition } from '../../server/core/problems.ts';
 import { allProblems } from '../../server/room/catalogue.ts';
 import { rooms } from '../../server/rooms.ts';
 import '../../operator/kinds/index.ts';
@@ -47,18 +47,16 @@ describe('a status', () => {
 });
 
 describe('a refusal', () => {
-  const refuse = (code: string, status: number) =>
+  const refuse = (code: string) =>
     refusalOf(
-      new Problem(
-        code,
-        { status, title: 't', when: 'w' },
-        { errors: [{ pointer: '/rego', detail: 'bad', line: 3, column: 4 }] },
-      ),
+      new Problem(code, allProblems(rooms).get(code) as ProblemDefinition, {
+        errors: [{ pointer: '/rego', detail: 'bad', line: 3, column: 4 }],
+      }),
       () => 'a.yaml:9',
     );
 
   test('has its place in the source and in the Rego', () => {
-    expect(refuse('policy_does_not_compile', 400)).toEqual({
+    expect(refuse('policy_does_not_compile')).toEqual({
       reason: 'CompileError',
       message: 'a.yaml:9: /spec/rego: line 3, column 4: bad',
       dependsOnOthers: false,
@@ -66,14 +64,14 @@ describe('a refusal', () => {
   });
 
   test("is never said for what is not the manifest's fault", () => {
-    expect(refuse('compiler_busy', 429)).toBeUndefined();
-    expect(refuse('internal_error', 500)).toBeUndefined();
+    expect(refuse('compiler_busy')).toBeUndefined();
+    expect(refuse('internal_error')).toBeUndefined();
     expect(refusalOf(new Error('Connection terminated unexpectedly'))).toBeUndefined();
   });
 
   test('is known for every problem that the rooms can answer a manifest with', () => {
     for (const [code, { status }] of allProblems(rooms)) {
-      if (status >= 400 && status < 500 && status !== 429) expect(refuse(code, status)?.reason, code).toMatch(/^[A-Z]/);
+      if (status >= 400 && status < 500 && status !== 429) expect(refuse(code)?.reason, code).toMatch(/^[A-Z]/);
     }
   });
 

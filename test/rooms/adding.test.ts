@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
+import { definitionOf, type Kind, kinds } from '../../crds/index.ts';
 import { leadByLock, startOperator } from '../../operator/index.ts';
 import type { Key, KindName } from '../../operator/source.ts';
 import { authorOf } from '../../server/core/author.ts';
@@ -185,6 +186,7 @@ let server: RunningServer;
 let member: string;
 
 beforeAll(async () => {
+  (kinds as unknown as Kind[]).push({ ...definitionOf('Policy'), kind: 'Note', plural: 'notes' });
   await asAdmin(
     db.adminUrl,
     `create table accord.note (tenant text, name text, text text, author text, owner jsonb default '{"source": "api"}',
@@ -269,6 +271,7 @@ test('its kind of custom resource is reconciled from a manifest', async () => {
   });
   const apply = (text: string) => {
     const document = {
+      kind: noteKind.kind,
       metadata: { name: 'memo' },
       spec: { managementPolicy: 'Enforce', tenantRef: { name: 'demo' }, text },
     };
