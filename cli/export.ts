@@ -5,11 +5,10 @@
 
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kinds } from '../crds/index.ts';
 import { problem } from '../server/core/problems.ts';
 import { counted } from '../server/core/text.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
-import { exportedText, manifestsOf, readExported } from './manifests.ts';
+import { exportedText, exportTenant } from './manifests.ts';
 import { withServices } from './with-services.ts';
 
 export async function run({ values, flags }: Parsed): Promise<number> {
@@ -17,18 +16,17 @@ export async function run({ values, flags }: Parsed): Promise<number> {
   const wrong = (why: string) => new UsageError(`accord export: ${why}\nusage: ${commands.export.usage}`);
   if (tenant === undefined) throw wrong('--tenant is missing');
   if (output !== undefined && (await entriesOf(output)).length > 0) throw wrong(`${output} is not empty`);
-  const rows = await withServices('export', values.data as string, ({ database }) =>
-    database.tenantSnapshot(tenant, (tx) => readExported(tx, tenant)),
-  );
-  if (rows === undefined) throw problem('tenant_not_found');
   const options = { all: flags.has('all'), allowPastDates: flags.has('allow-past-dates'), now: Date.now() };
-  const { manifests, notes } = manifestsOf(rows, options);
+  const exported = await withServices('export', values.data as string, ({ database, rooms }) =>
+    database.tenantSnapshot(tenant, (tx) => exportTenant(tx, rooms, tenant, options)),
+  );
+  if (exported === undefined) throw problem('tenant_not_found');
+  const { manifests, notes } = exported;
   if (output === undefined) process.stdout.write(manifests.map((one) => exportedText(one)).join('---\n'));
   else {
     for (const one of manifests) {
-      const { plural } = kinds.find(({ kind }) => kind === one.manifest.kind) as (typeof kinds)[number];
       const { name, namespace = '' } = one.manifest.metadata;
-      const folder = join(output, plural, namespace);
+      const folder = join(output, one.plural, namespace);
       await mkdir(folder, { recursive: true });
       await writeFile(join(folder, `${name}.yaml`), exportedText(one), { flag: 'wx' });
     }

@@ -1,180 +1,77 @@
-/** The manifests that `accord export` writes: the rows of a tenant's configuration, in a stable order, and their YAML. */
+/** The manifests that `accord export` writes: what each kind's room gives of a tenant, in a stable order, and their YAML. */
 import { createHash } from 'node:crypto';
 import { stringify } from 'yaml';
-import { apiVersion, kinds, type Manifest } from '../crds/index.ts';
+import { apiVersion, type Kind } from '../crds/index.ts';
 import type { Transaction } from '../server/core/db/database.ts';
-import type { Owner } from '../server/core/ownership.ts';
-import { loadBodies, loadDefinitions } from '../server/definitions/index.ts';
-import { loadIssuers } from '../server/issuers/index.ts';
-import { loadPolicySources, statedBody } from '../server/policies/index.ts';
+import type { ExportContext, ExportedObject } from '../server/room/exporting.ts';
+import { kindsOf } from '../server/room/resource-kind.ts';
+import type { Room } from '../server/room/room.ts';
 import { readTenant } from '../server/tenants/index.ts';
-import { loadEntityTypes, loadRelationshipTypes } from '../server/types/index.ts';
 
-type Exported = NonNullable<Awaited<ReturnType<typeof readExported>>>;
-type Spec = Record<string, unknown>;
 type ExportedManifest = {
   manifest: {
     apiVersion: typeof apiVersion;
-    kind: Manifest['kind'];
+    kind: string;
     metadata: { name: string; namespace?: string };
-    spec: Spec;
+    spec: Record<string, unknown>;
   };
+  plural: string;
   /** Lines that a reader has to know. */
-  comments: string[];
+  comments: readonly string[];
 };
-type ExportOptions = {
+type ExportOptions = Pick<ExportContext, 'allowPastDates' | 'now'> & {
   /** Those that manifests own, too. */
   all: boolean;
-  /** The Tenant is to take dates of the past. */
-  allowPastDates: boolean;
-  /** ms */
-  now: number;
 };
 
-/** All configuration of a tenant; undefined when there is no such tenant. */
-export async function readExported(tx: Transaction, tenant: string) {
+/**
+ * All configuration of a tenant.
+ * @returns in the order in which it is applied, by name within a kind; and what is left out, in words; undefined when there is no
+ *   such tenant
+ */
+export async function exportTenant(
+  tx: Transaction,
+  rooms: readonly Room[],
+  tenant: string,
+  { all, allowPastDates, now }: ExportOptions,
+): Promise<{ manifests: ExportedManifest[]; notes: string[] } | undefined> {
   const row = await readTenant(tx, tenant);
   if (row === undefined) return undefined;
-  return {
-    tenant: row,
-    issuers: await loadIssuers(tx, tenant),
-    entities: await loadEntityTypes(tx, tenant),
-    relationships: await loadRelationshipTypes(tx, tenant),
-    definitions: await loadDefinitions(tx, tenant),
-    bodies: await loadBodies(tx, tenant),
-    policies: await loadPolicySources(tx, tenant),
-  };
-}
-
-type Item = { kind: Manifest['kind']; called: string; owner: Owner; spec: Spec; comments?: string[]; skipped?: string };
-
-/** @returns in the order in which they are applied, by name within a kind; and what is left out, in words */
-export function manifestsOf(
-  rows: Exported,
-  options: ExportOptions,
-): { manifests: ExportedManifest[]; notes: string[] } {
-  const items = itemsOf(rows, options).filter(({ owner }) => options.all || owner.source === 'api');
-  const notes = items.flatMap(({ skipped }) => (skipped === undefined ? [] : [skipped]));
-  const kept = items.filter(({ skipped }) => skipped === undefined);
-  const order = kinds.map(({ kind }) => kind as string);
-  const rank = (item: Item) => order.indexOf(item.kind);
-  const sorted = kept.sort((a, b) => rank(a) - rank(b) || (a.called < b.called ? -1 : 1));
-  const manifests = sorted.map((item): ExportedManifest => {
-    const { kind, spec, comments = [] } = item;
-    const metadata = metadataOf(item, sorted, rows.tenant.tenant);
-    return { manifest: { apiVersion, kind, metadata, spec }, comments };
-  });
+  const manifests: ExportedManifest[] = [];
+  const notes: string[] = [];
+  for (const { kind } of kindsOf(rooms)) {
+    const objects = await kind.exported(tx, { tenant, tenantSpec: row.spec, allowPastDates, now });
+    const wanted = objects.filter(({ owner }) => all || owner.source === 'api');
+    notes.push(...wanted.flatMap(({ skipped }) => skipped ?? []));
+    const kept = wanted.filter(({ skipped }) => skipped === undefined).sort((a, b) => (a.name < b.name ? -1 : 1));
+    manifests.push(...kept.map((object) => manifestOf(kind.definition, object, kept, tenant)));
+  }
   return { manifests, notes };
 }
 
-function itemsOf(rows: Exported, options: ExportOptions): Item[] {
-  const tenantRef = { name: rows.tenant.tenant };
-  const entities = rows.entities.map((row): Item => {
-    const attributes = Object.entries(row.spec.attributes ?? {}).map(([name, rest]) => ({ name, ...rest }));
-    const spec = { tenantRef, name: row.name, ...(attributes.length > 0 ? { attributes } : {}) };
-    return { kind: row.kind === 'actor' ? 'ActorType' : 'ResourceType', called: row.name, owner: row.owner, spec };
-  });
-  const relationships = rows.relationships.map((row): Item => {
-    const { from_type: from, name, to_type: to, owner } = row;
-    const called = `${from}:${name}:${to}`;
-    const skipped = row.retired ? { skipped: `the relationship type ${called} is retired and left out` } : {};
-    return { kind: 'RelationshipType', called, owner, spec: { tenantRef, from, name, to, ...row.spec }, ...skipped };
-  });
-  const policies = rows.policies.map(({ name, rego, graph, data_subjects, tests, owner }): Item => {
-    const source = statedBody({ rego, graph, dataSubjects: data_subjects });
-    const spec = { tenantRef, name, ...source, ...(tests === null ? {} : { tests }) };
-    return { kind: 'Policy', called: name, owner, spec };
-  });
-  const issuers = rows.issuers.map(
-    ({ name, spec, owner }): Item => ({ kind: 'TrustedIssuer', called: name, owner, spec: { tenantRef, ...spec } }),
-  );
-  const definitions = rows.definitions.map((row) => definitionItem(row, rows, options));
-  return [tenantItem(rows.tenant, options), ...issuers, ...entities, ...relationships, ...definitions, ...policies];
-}
-
-function tenantItem({ tenant, spec, owner }: Exported['tenant'], { allowPastDates }: ExportOptions): Item {
-  const restored = allowPastDates ? { ...spec, restore: { ...spec.restore, allowPastDates } } : spec;
-  return { kind: 'Tenant', called: tenant, owner, spec: restored };
-}
-
-function definitionItem(
-  { tenant, name, attributes, archived, languageFallback, owner, versions }: Exported['definitions'][number],
-  { tenant: { spec: tenantSpec }, bodies }: Exported,
-  { allowPastDates, now }: ExportOptions,
-): Item {
-  const some = (values: object) => (Object.keys(values).length > 0 ? { attributes: values } : {});
-  const instant = (ms: number) => new Date(ms).toISOString();
-  const spec = {
-    tenantRef: { name: tenant },
-    name,
-    ...some(attributes),
-    versions: versions.map(({ version, attributes: own, endOfLife, documents }) => ({
-      version,
-      ...some(own),
-      optInConfig: { type: 'direct' },
-      ...(endOfLife === undefined
-        ? {}
-        : {
-            endOfLife: {
-              startDate: instant(endOfLife.startDate),
-              endDate: instant(endOfLife.endDate),
-              gracePeriod: endOfLife.gracePeriod,
-            },
-          }),
-      documents: documents.map((document) => ({
-        version: document.version,
-        language: document.language,
-        effectiveDate: instant(document.effectiveDate),
-        ...some(document.attributes),
-        ...contentOf(document, bodies.find(isOf({ name, version, document }))),
-      })),
-    })),
-    ...(languageFallback && { languageFallback }),
-  };
-  const dates = versions.flatMap((one) => [
-    ...(one.endOfLife === undefined ? [] : [one.endOfLife.startDate]),
-    ...one.documents.map((document) => document.effectiveDate),
-  ]);
-  const isPast = dates.some((ms) => ms < now) && !allowPastDates && tenantSpec.restore?.allowPastDates !== true;
-  const comments = isPast
-    ? [
-        'It has dates in the past. A tenant that does not have it yet accepts it only with',
-        'spec.restore.allowPastDates: true (accord export --allow-past-dates).',
-      ]
-    : [];
-  const kept = { kind: 'ConsentDefinition', called: name, owner, spec, comments } as const;
-  return archived ? { ...kept, skipped: `the consent definition ${name} is archived and left out` } : kept;
-}
-
-type Document = Exported['definitions'][number]['versions'][number]['documents'][number];
-type Body = Exported['bodies'][number];
-
-function isOf({ name, version, document }: { name: string; version: string; document: Document }) {
-  return (row: Body) =>
-    row.definition === name &&
-    row.version === version &&
-    row.language === document.language &&
-    row.document === document.version;
-}
-
-/** HTML as it is served: sanitized. The digest of a body is not stated: it is made from the body again. */
-function contentOf({ content }: Document, row: Body | undefined) {
-  if (content === undefined) return {};
-  const { title, mediaType, url, digest } = content;
-  const text = row === undefined ? { url, ...(digest && { digest }) } : { body: row.body };
-  return { content: { title, mediaType, ...text } };
+function manifestOf(
+  { kind, plural, scope }: Kind,
+  object: ExportedObject,
+  all: readonly ExportedObject[],
+  tenant: string,
+): ExportedManifest {
+  const metadata = scope === 'Cluster' ? { name: object.name } : metadataOf(object, all, tenant);
+  return { manifest: { apiVersion, kind, metadata, spec: object.spec }, plural, comments: object.comments ?? [] };
 }
 
 /** What a manifest owns keeps that manifest's name. A name of the API becomes one that Kubernetes takes. */
-function metadataOf({ kind, called, owner }: Item, all: readonly Item[], tenant: string) {
-  if (kind === 'Tenant') return { name: called };
+function metadataOf(
+  { name: called, isObjectName, owner }: ExportedObject,
+  all: readonly ExportedObject[],
+  tenant: string,
+) {
   const theirs = owner.source === 'api' ? undefined : owner;
   const namespace = theirs?.namespace || tenant;
   if (theirs?.name !== undefined) return { name: theirs.name, namespace };
-  if (kind === 'TrustedIssuer') return { name: called, namespace }; // its name in the API is an object's
+  if (isObjectName) return { name: called, namespace };
   const name = objectName(called);
-  const others = all.filter((one) => one.kind === kind && one.called !== called);
-  const taken = others.some((one) => name === (one.owner.source === 'api' ? objectName(one.called) : one.owner.name));
+  const others = all.filter((one) => one.name !== called);
+  const taken = others.some((one) => name === (one.owner.source === 'api' ? objectName(one.name) : one.owner.name));
   if (!taken) return { name, namespace };
   return { name: `${name}-${createHash('sha256').update(called).digest('hex').slice(0, 8)}`, namespace };
 }

@@ -5,16 +5,16 @@
  */
 import { notesOn } from '../crds/index.ts';
 import type { FileObject } from '../operator/index.ts';
-import { systemClock } from '../server/core/clock.ts';
+import { type Clock, systemClock } from '../server/core/clock.ts';
+import type { Room } from '../server/room/room.ts';
+import { rooms } from '../server/rooms.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
 import { createProgress } from './output.ts';
-import { contentFindings, refusals } from './validate/acceptance.ts';
-import { about, aboutLines, type Finding } from './validate/findings.ts';
+import { about, aboutLines, type Finding, rulesOf } from './validate/findings.ts';
 import { type Format, formats } from './validate/formats.ts';
-import { checkPolicies } from './validate/policies.ts';
-import { unknownInPolicies } from './validate/policy-references.ts';
+import { acceptanceFindings, CheckedKinds, slowFindings, unknownReferences } from './validate/kinds.ts';
+import { duplicates } from './validate/names.ts';
 import { readAll } from './validate/read.ts';
-import { duplicates, unknownReferences } from './validate/references.ts';
 
 export async function run({ positionals, values, flags }: Parsed): Promise<number> {
   const wrong = (why: string) => new UsageError(`accord validate: ${why}\nusage: ${commands.validate.usage}`);
@@ -24,20 +24,39 @@ export async function run({ positionals, values, flags }: Parsed): Promise<numbe
   const progress = createProgress();
   try {
     const { objects, findings: unread } = await readAll([...new Set(positionals)], (path) => progress.step(path));
-    const refused = objects.flatMap((object) =>
-      object.checked.ok ? [] : aboutLines(object, 'invalid', object.checked.message),
-    );
-    const policies = await checkPolicies(objects, ({ name }) => progress.step(`Policy ${name}`));
-    const unknown = flags.has('partial') ? [] : [...unknownReferences(objects), ...unknownInPolicies(objects)];
-    const refusedByTenants = [...contentFindings(objects), ...refusals(objects, systemClock.now())];
-    const together = [...duplicates(objects), ...refusedByTenants, ...unknown];
-    const findings = [...unread, ...refused, ...together, ...policies, ...notes(objects)].sort(byPlace);
+    const checking = { rooms, clock: systemClock, partial: flags.has('partial') };
+    const found = await check(objects, { ...checking, progress: ({ kind, name }) => progress.step(`${kind} ${name}`) });
+    const findings = [...unread, ...found].sort(byPlace);
     progress.done();
-    console.log(formats[format as Format]({ manifests: objects.length, objects, findings }));
+    console.log(formats[format as Format]({ manifests: objects.length, objects, findings, rules: rulesOf(rooms) }));
     return findings.some(({ severity }) => severity === 'error') ? 1 : 0;
   } finally {
     progress.done();
   }
+}
+
+export type Checking = {
+  rooms: readonly Room[];
+  clock: Clock;
+  /** What a manifest refers to may be elsewhere. */
+  partial: boolean;
+  /** Told of each manifest whose checks take long. */
+  progress: (object: FileObject) => void;
+};
+
+/** All that is found in manifests that were read. */
+export async function check(
+  objects: readonly FileObject[],
+  { rooms, partial, ...checking }: Checking,
+): Promise<Finding[]> {
+  const kinds = new CheckedKinds(rooms);
+  const refused = objects.flatMap((object) =>
+    object.checked.ok ? [] : aboutLines(object, 'invalid', object.checked.message),
+  );
+  const slow = await slowFindings(objects, kinds, checking);
+  const unknown = partial ? [] : unknownReferences(objects, kinds);
+  const unaccepted = acceptanceFindings(objects, kinds, checking.clock.now());
+  return [...refused, ...duplicates(objects, kinds), ...unaccepted, ...unknown, ...slow, ...notes(objects)];
 }
 
 /** What a manifest says that has no effect yet. */

@@ -6,9 +6,9 @@ import type { Clock } from '../server/core/clock.ts';
 import type { Observe } from '../server/core/observe.ts';
 import type { Owner, Writer } from '../server/core/ownership.ts';
 import type { Claims } from './claims.ts';
+import type { ConditionPoll } from './condition-poll.ts';
 import type { HeldDeletions } from './held-deletions.ts';
 import type { InitialAdmins } from './initial-admins.ts';
-import type { IssuerKeys } from './issuer-keys.ts';
 import type { Kinds } from './kinds/index.ts';
 import type { PendingRollouts } from './pending-rollouts.ts';
 import type { Queue } from './queue.ts';
@@ -27,6 +27,8 @@ export type ReconcileContext = {
   readonly records: Records;
   readonly clock: Clock;
   readonly observe: Observe;
+  /** A server that was silent for longer counts as gone. */
+  readonly maxStalenessMs: number;
   readonly queue: Queue;
   /** Who claims a name. */
   readonly claims: Claims;
@@ -39,7 +41,7 @@ export type ReconcileContext = {
   /** What was written and waits for servers. */
   readonly pending: PendingRollouts;
   readonly rollouts: RolloutTracker;
-  readonly issuerKeys: IssuerKeys;
+  readonly conditionPolls: readonly ConditionPoll[];
   readonly initialAdmins: InitialAdmins;
   readonly statuses: StatusWriter;
 };

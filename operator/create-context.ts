@@ -1,13 +1,14 @@
 import type { Clock } from '../server/core/clock.ts';
 import { limits } from '../server/core/limits.ts';
 import { membersRoom } from '../server/members/index.ts';
+import type { ResourceClaim } from '../server/room/resource-kind.ts';
 import { tenantsRoom } from '../server/tenants/index.ts';
 import { Claims } from './claims.ts';
+import { ConditionPoll } from './condition-poll.ts';
 import type { ReconcileContext } from './context.ts';
 import { HeldDeletions } from './held-deletions.ts';
 import type { OperatorOptions } from './index.ts';
 import { InitialAdmins } from './initial-admins.ts';
-import { IssuerKeys } from './issuer-keys.ts';
 import { Kinds } from './kinds/index.ts';
 import { PendingRollouts } from './pending-rollouts.ts';
 import { Queue, type Timers } from './queue.ts';
@@ -16,7 +17,7 @@ import { RolloutTracker } from './rollout-tracker.ts';
 import type { Key } from './source.ts';
 import { StatusWriter } from './status-writer.ts';
 import { TenantTracker } from './tenant-tracker.ts';
-import { issuerKeysChanged } from './triggers.ts';
+import { conditionsChanged } from './triggers.ts';
 import { WaitList } from './waiting.ts';
 
 // More than a tenant may have transactions at once: the others' go on meanwhile.
@@ -24,7 +25,7 @@ const CONCURRENCY = 8;
 /** One question about all that waits for servers, which is answered by their acknowledgements before as a rule. */
 const POLL_MS = 250;
 const LATE_AFTER_MS = 1000;
-const ISSUER_KEYS_POLL_MS = 5000;
+const CONDITIONS_POLL_MS = 5000;
 
 type Callbacks = {
   work: (key: Key) => Promise<void>;
@@ -36,6 +37,7 @@ export function createContext(options: OperatorOptions, { work, failed, woken }:
   const { source, database, clock, observe, maxStalenessMs, onStatus } = options;
   const { use } = options.services;
   const services = { tenants: use(tenantsRoom), members: use(membersRoom) };
+  const kinds = new Kinds(options.services);
   const records = new Records(database, source.name);
   const timers = timersOf(clock);
   const queue = new Queue({
@@ -48,8 +50,7 @@ export function createContext(options: OperatorOptions, { work, failed, woken }:
     for (const key of keys) queue.add(key);
   };
   const context: ReconcileContext = {
-    ...{ source, services, records, clock, observe, queue },
-    kinds: new Kinds(options.services),
+    ...{ source, services, records, clock, observe, maxStalenessMs, queue, kinds },
     claims: new Claims(),
     waiting: new WaitList(clock, (keys) => {
       woken(keys);
@@ -64,10 +65,12 @@ export function createContext(options: OperatorOptions, { work, failed, woken }:
       lateAfterMs: LATE_AFTER_MS,
       look: (key) => queue.add(key, 'settle'),
     }),
-    issuerKeys: new IssuerKeys({
-      ...{ database, timers, observe, maxStalenessMs },
-      pollMs: Math.min(ISSUER_KEYS_POLL_MS, maxStalenessMs),
-      changed: (tenant, name) => issuerKeysChanged(context, tenant, name),
+    conditionPolls: kinds.names.flatMap((kind) => {
+      const { conditionsChanged: read } = kinds.of(kind);
+      if (read === undefined) return [];
+      const changed = (claim: ResourceClaim) => conditionsChanged(context, kind, claim);
+      const pollMs = Math.min(CONDITIONS_POLL_MS, maxStalenessMs);
+      return new ConditionPoll({ kind, read, changed, pollMs, timers, observe });
     }),
     initialAdmins: new InitialAdmins({
       ...{ source, services, files: options.invitations },

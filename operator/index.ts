@@ -103,7 +103,7 @@ export function startOperator(options: OperatorOptions): Operator {
     },
     woken: (keys) => first.again(keys),
   });
-  const { queue, kinds, waiting, rollouts, issuerKeys } = context;
+  const { queue, kinds, waiting, rollouts, conditionPolls } = context;
   const isPending = (key: Key) => queue.isPending(key) || rollouts.has(key);
   const missed = new MissedWakeups({ waiting, source, kinds: kinds.names, isPending, observe });
   const work = async (key: Key) => {
@@ -135,12 +135,12 @@ export function startOperator(options: OperatorOptions): Operator {
       const keys = await begin(context);
       return () => {
         first.begin(keys);
-        issuerKeys.start();
+        for (const poll of conditionPolls) poll.start();
         queue.resume();
       };
     },
     end: () => {
-      issuerKeys.stop();
+      for (const poll of conditionPolls) poll.stop();
       queue.pause();
     },
     waiting: (message) => options.onWaiting?.(message),
@@ -169,7 +169,8 @@ export function startOperator(options: OperatorOptions): Operator {
       clearInterval(timer);
       await source.close();
       await queue.close();
-      await Promise.all([leading.close(), listener.close(), rollouts.close(), issuerKeys.close()]);
+      const polls = conditionPolls.map((poll) => poll.close());
+      await Promise.all([leading.close(), listener.close(), rollouts.close(), ...polls]);
     },
   };
 }

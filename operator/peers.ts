@@ -1,6 +1,6 @@
 /**
- * Which RelationshipTypes may be written together with one that names them. Two that are inherited through one another
- * would wait for each other for ever: whoever comes last writes both.
+ * Which manifests may be written together with one of their kind that names them. Two that name one another, as
+ * RelationshipTypes that are inherited through one another, would wait for each other for ever: whoever comes last writes both.
  */
 import type { Manifest } from '../crds/index.ts';
 import type { PutOptions, ResourceClaim } from '../server/room/resource-kind.ts';
@@ -16,7 +16,7 @@ export function peersOf(
 ): PutOptions<Manifest>['peers'] {
   return (name) => {
     for (const object of context.claims.claimantsOf(kind, { tenant, name })) {
-      if (!lacksType(context, object) || !object.checked.ok) continue;
+      if (!lacksReference(context, object) || !object.checked.ok) continue;
       const { manifest } = object.checked;
       return { writer: writerFor(context, object, manifest), manifest };
     }
@@ -24,8 +24,8 @@ export function peersOf(
   };
 }
 
-/** Whether it was tried as it is now and lacked a type only: then it may own a row, and its record is there before that. */
-function lacksType({ records }: ReconcileContext, object: SourceObject): boolean {
+/** Whether it was tried as it is now and lacked what it names only: then it may own a row, and its record is there before that. */
+function lacksReference({ records }: ReconcileContext, object: SourceObject): boolean {
   const record = records.get(object.key);
   if (record === undefined || object.deleting || object.problem !== undefined) return false;
   const accepted = conditionOf(record.status, 'Accepted');

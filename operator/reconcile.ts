@@ -3,7 +3,7 @@
  * now, so running it again changes nothing, and running it late misses nothing.
  */
 import { type Accepted, accept } from './accept.ts';
-import { activeOf, conditionOf, nothingServed, type Outcome } from './conditions.ts';
+import { activeOf, type ConditionLine, conditionOf, nothingServed, type Outcome } from './conditions.ts';
 import type { ReconcileContext, Reconciled } from './context.ts';
 import { checkNamespace, evict, type NamespaceCheck, requeueChildren } from './namespace-check.ts';
 import { retryOf } from './reasons.ts';
@@ -150,23 +150,19 @@ async function determineOutcome(
 }
 
 /**
- * What a status says besides. A Tenant's: a mass deletion that is held, links of its first members, whether anybody can
- * enter it. A TrustedIssuer's: whether servers have its keys. What its room says of other kinds.
+ * What a status says besides: what the room of its kind says, and of a Tenant a mass deletion that is held, links of its first
+ * members, and whether anybody can enter it.
  */
 async function moreConditions(
-  { deletions, initialAdmins, issuerKeys, kinds }: ReconcileContext,
+  { deletions, initialAdmins, kinds, maxStalenessMs }: ReconcileContext,
   object: SourceObject,
   is: { isStored: boolean; isThere: boolean },
-) {
+): Promise<readonly ConditionLine[]> {
   const { kind, name, claims } = object;
-  if (kind === 'Tenant') {
-    const invited = is.isThere ? await initialAdmins.inviteInitialAdmins(object) : [];
-    return [...deletions.conditionsOf(name), ...invited];
-  }
-  if (!is.isStored || claims === undefined) return [];
-  if (kind === 'TrustedIssuer') return [await issuerKeys.condition(claims.tenant, claims.name)];
-  const own = await kinds.of(kind).conditions(claims);
-  return own.map((line) => ({ ...line, isEvent: true as const }));
+  const own = is.isStored && claims ? await kinds.of(kind).conditions(claims, { maxStalenessMs }) : [];
+  if (kind !== 'Tenant') return own;
+  const invited = is.isThere ? await initialAdmins.inviteInitialAdmins(object) : [];
+  return [...own, ...deletions.conditionsOf(name), ...invited];
 }
 
 const served = { status: 'True' as const, reason: 'Programmed', message: 'Every live server decides with it.' };

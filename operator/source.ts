@@ -63,9 +63,8 @@ export type ResourceStatus = {
   activeGeneration?: number;
   revision?: string;
   conditions?: Condition[];
-  /** Of a ConsentDefinition. */
-  active?: { language: string; version: string; document: string }[];
-  locked?: { version: string; endOfLife: boolean; documents: number }[];
+  /** What the room of its kind says besides (describe). */
+  [field: string]: unknown;
 };
 
 /** What is wrong with the source itself and belongs to no object: a file that does not parse, a kind that cannot be listed. */

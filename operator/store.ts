@@ -73,34 +73,6 @@ export function readServed(tx: Transaction, tenants: readonly string[], maxStale
   );
 }
 
-const Findings = Type.Object({ servers: Type.Integer(), failed: Type.Integer(), errors: Json<string[]>() });
-export type Findings = Static<typeof Findings>;
-
-/** What live servers found when they last read the keys of an issuer by the URLs that it has now. */
-export function readFindings(tx: Transaction, tenant: string, name: string, maxStalenessMs: number): Promise<Findings> {
-  return tx.one(
-    Findings,
-    sql`select count(*)::int as servers, count(k.error)::int as failed,
-        coalesce(jsonb_agg(distinct k.error) filter (where k.error is not null), '[]') as errors
-      from accord.issuer_keys k
-      join accord.trusted_issuer t on t.tenant = k.tenant and t.name = k.name
-        and t.spec ->> 'issuer' = k.issuer and coalesce(t.spec ->> 'jwksUri', '') = k.jwks_uri
-      join accord.server s on s.id = k.server and s.seen_at > now() - make_interval(secs => ${maxStalenessMs / 1000})
-      where k.tenant = ${tenant} and k.name = ${name}`,
-  );
-}
-
-const FoundIssuer = Type.Object({ tenant: Type.String(), name: Type.String() });
-
-/** Issuers of whose keys a server has found something else than before, within this time. */
-export function readChangedFindings(tx: Transaction, withinMs: number): Promise<Static<typeof FoundIssuer>[]> {
-  return tx.many(
-    FoundIssuer,
-    sql`select distinct tenant, name from accord.issuer_keys
-      where changed_at > now() - make_interval(secs => ${withinMs / 1000})`,
-  );
-}
-
 /** Makes a session the only operator of a source until it ends. @returns false when another session is */
 export async function tryLock(client: pg.Client, source: string): Promise<boolean> {
   const text = 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked';

@@ -1,7 +1,8 @@
 /** What is looked at, and when: after hints of the source, at the start, after a list, at each resync. */
+import type { ResourceClaim } from '../server/room/resource-kind.ts';
 import { conditionOf } from './conditions.ts';
 import type { ReconcileContext } from './context.ts';
-import type { Key } from './source.ts';
+import type { Key, KindName } from './source.ts';
 import { tenantKey } from './tenant-tracker.ts';
 
 /**
@@ -64,11 +65,15 @@ export function resync(context: ReconcileContext): void {
   for (const key of allKeys(context)) context.queue.add(key, 'low');
 }
 
-/** A server found something else of an issuer's keys than before. */
-export function issuerKeysChanged({ records, queue }: ReconcileContext, tenant: string, name: string): void {
+/** Others have changed what the conditions of an object say. */
+export function conditionsChanged(
+  { records, source, queue }: ReconcileContext,
+  kind: KindName,
+  { tenant, name }: ResourceClaim,
+): void {
   for (const key of records.keysOf(tenant)) {
-    const record = records.get(key);
-    if (record?.kind === 'TrustedIssuer' && record.name === name) queue.add(key, 'settle');
+    const object = source.get(key);
+    if (object?.kind === kind && object.claims?.name === name) queue.add(key, 'settle');
   }
 }
 

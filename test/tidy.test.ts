@@ -130,6 +130,7 @@ describe('homes', () => {
         'server/keys/actions.ts',
         'server/policies/room.ts',
         'server/issuers/key-findings.ts',
+        'server/issuers/key-condition.ts',
         'server/tenants/actions.ts',
         'operator/',
         'cli/operation.ts',

@@ -1,31 +1,30 @@
-import { describeKey, type FileObject, type SourceProblem } from '../../operator/index.ts';
+import { describeKey, type FileObject, refusalOf, type SourceProblem } from '../../operator/index.ts';
 import type { ProblemPlace } from '../../server/core/problems.ts';
+import type { Fault } from '../../server/room/manifest-checks.ts';
+import { kindsOf } from '../../server/room/resource-kind.ts';
+import type { Room } from '../../server/room/room.ts';
 
-/** By which rule something was found; stable, for those who filter. */
-export const rules = {
+/** By which rule something was found; stable, for those who filter. Kinds have more of their own. */
+const rulesOfAll = {
   unreadable: 'A file or directory cannot be read, or holds something that is not a manifest.',
   invalid: 'A manifest does not match its schema or breaks a rule.',
   duplicate: 'Two manifests have the same name, or claim the same object of a tenant.',
   'unknown-reference':
     'A manifest names a tenant, a type or a consent definition that none of the given manifests defines.',
   refused: 'The manifest of the tenant does not allow a manifest.',
-  'past-date': 'A date lies in the past, which only a tenant that already has it accepts.',
-  sanitized: 'A text in HTML is stored and shown without some of its markup.',
-  policy: 'A policy does not compile, or one of its tests fails.',
-  'no-outcome': 'A policy never produces an outcome, so it always denies.',
   'no-effect': 'A manifest sets a field that has no effect yet.',
-  'reads-all': 'Each decision of a policy reads all relationships of a side.',
-  'reads-by-type': 'Each decision of a policy reads all relationships of a side that have some types.',
-  'allow-not-tested': 'The tests of a policy pass, and none of them is answered allow.',
-  'data-subjects': 'A policy may read the consents of somebody else than those whom the data is about.',
   empty: 'No manifest was found.',
   'foreign-kind': "A manifest is another program's, and is ignored.",
-} as const;
-export type RuleName = keyof typeof rules;
+};
+
+/** Every rule, and when it is broken. */
+export function rulesOf(rooms: readonly Room[]): Record<string, string> {
+  return Object.assign({}, rulesOfAll, ...kindsOf(rooms).map(({ kind }) => kind.checks?.rules));
+}
 
 export type Finding = {
   severity: 'error' | 'note';
-  rule: RuleName;
+  rule: string;
   message: string;
   file?: string;
   line?: number;
@@ -34,7 +33,12 @@ export type Finding = {
   object?: string;
 };
 
-export type Report = { manifests: number; objects: readonly FileObject[]; findings: readonly Finding[] };
+export type Report = {
+  manifests: number;
+  objects: readonly FileObject[];
+  findings: readonly Finding[];
+  rules: Readonly<Record<string, string>>;
+};
 
 /** What `place` says, `file:line:column`, or what of it is there. */
 function placeOf(place: string): Pick<Finding, 'file' | 'line' | 'column'> {
@@ -45,7 +49,7 @@ function placeOf(place: string): Pick<Finding, 'file' | 'line' | 'column'> {
 /** A finding about an object, where it begins. */
 export function about(
   object: FileObject,
-  rule: RuleName,
+  rule: string,
   message: string,
   severity: Finding['severity'] = 'error',
 ): Finding {
@@ -56,7 +60,7 @@ export function about(
 /** A finding about a field of an object's spec, where that begins. */
 export function at(
   object: FileObject,
-  rule: RuleName,
+  rule: string,
   place: Omit<ProblemPlace, 'detail'>,
   message: string,
   severity: Finding['severity'] = 'error',
@@ -66,12 +70,24 @@ export function at(
 }
 
 /** What was refused of an object: a line each, which begins with its place where there is one. */
-export function aboutLines(object: FileObject, rule: RuleName, text: string): Finding[] {
+export function aboutLines(object: FileObject, rule: string, text: string): Finding[] {
   return text.split('\n').map((line) => {
     if (!line.startsWith(`${object.path}:`)) return about(object, rule, line);
     const end = line.indexOf(': ', object.path.length);
     return { ...about(object, rule, line.slice(end + 2)), ...placeOf(line.slice(0, end)) };
   });
+}
+
+/** What a room says of a manifest. @throws the error of a fault that is not the manifest's */
+export function ofFault(object: FileObject, fault: Fault): Finding[] {
+  if ('refusal' in fault) {
+    const refusal = refusalOf(fault.refusal, object.locate);
+    if (refusal === undefined) throw fault.refusal;
+    return aboutLines(object, fault.rule, refusal.message);
+  }
+  const { rule, message, severity, pointer, line } = fault;
+  if (pointer === undefined) return [about(object, rule, message, severity)];
+  return [at(object, rule, { pointer, ...(line === undefined ? {} : { line }) }, message, severity)];
 }
 
 export function ofSource({ place, message, severity }: SourceProblem): Finding {

@@ -1,7 +1,7 @@
 /** Writes findings for people, as JSON, as SARIF 2.1.0 and as JUnit's XML. */
 import { describeKey } from '../../operator/index.ts';
 import { counted } from '../../server/core/text.ts';
-import { type Finding, type Report, type RuleName, rules } from './findings.ts';
+import type { Finding, Report } from './findings.ts';
 
 export const formats = { text, json, sarif, junit } as const satisfies Record<string, (report: Report) => string>;
 export type Format = keyof typeof formats;
@@ -23,8 +23,8 @@ function json({ manifests, findings }: Report): string {
   return JSON.stringify({ valid, manifests, findings }, undefined, 2);
 }
 
-function sarif({ findings }: Report): string {
-  const names = Object.keys(rules) as RuleName[];
+function sarif({ findings, rules }: Report): string {
+  const names = Object.keys(rules);
   const driver = {
     name: 'accord validate',
     rules: names.map((id) => ({ id, shortDescription: { text: rules[id] } })),

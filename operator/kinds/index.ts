@@ -1,33 +1,28 @@
 /** The kinds that the operator reconciles, of all rooms. */
 import type { Manifest } from '../../crds/index.ts';
 import type { Owner, Writer } from '../../server/core/ownership.ts';
-import type {
-  FoundResource,
-  KindCondition,
-  PutOptions,
-  ResourceClaim,
-  ResourceKind,
-  Written,
+import {
+  type ConditionOptions,
+  type FoundResource,
+  type KindCondition,
+  kindsOf,
+  type PutOptions,
+  type ResourceClaim,
+  type ResourceKind,
+  type Written,
 } from '../../server/room/resource-kind.ts';
-import type { Room } from '../../server/room/room.ts';
 import { rooms } from '../../server/rooms.ts';
 import type { OperatorServices } from '../services.ts';
 import type { KindName } from '../source.ts';
 
-/** In the order in which they are looked at. */
-function kindsOf(of: readonly Room[]): { room: Room; kind: ResourceKind<unknown> }[] {
-  const all = of.flatMap((room) => (room.resourceKinds ?? []).map((kind) => ({ room, kind })));
-  return all.sort((a, b) => a.kind.order - b.kind.order);
-}
-
 /** Those of the product, which sources follow. */
 export const kinds = kindsOf(rooms).map(({ kind }) => kind);
 
-export const kindNames: readonly KindName[] = kinds.map(({ kind }) => kind);
+export const kindNames: readonly KindName[] = kinds.map(({ definition }) => definition.kind);
 
-const byName = new Map(kinds.map((kind) => [kind.kind, kind]));
+const byName = new Map(kinds.map((kind) => [kind.definition.kind, kind]));
 
-export function kindOf(name: KindName): Pick<ResourceKind<unknown>, 'claims' | 'plural'> {
+export function kindOf(name: KindName): Pick<ResourceKind<unknown>, 'claims' | 'definition'> {
   return byName.get(name) as ResourceKind<unknown>;
 }
 
@@ -37,7 +32,9 @@ type KindActions = {
   put(writer: Writer, claim: ResourceClaim, manifest: Manifest, options: PutOptions<Manifest>): Promise<Written>;
   transfer(writer: Writer, claim: ResourceClaim, to: Owner): Promise<Written>;
   describe(claim: ResourceClaim): Promise<Readonly<Record<string, unknown>> | undefined>;
-  conditions(claim: ResourceClaim): Promise<readonly KindCondition[]>;
+  conditions(claim: ResourceClaim, options: ConditionOptions): Promise<readonly KindCondition[]>;
+  /** Absent where nobody but the operator changes what the conditions say. */
+  conditionsChanged: ((withinMs: number) => Promise<readonly ResourceClaim[]>) | undefined;
   remove(writer: Writer, claim: ResourceClaim): Promise<Written | undefined>;
 };
 
@@ -48,8 +45,8 @@ export class Kinds {
 
   constructor({ rooms, use }: OperatorServices) {
     const all = kindsOf(rooms);
-    this.names = all.map(({ kind }) => kind.kind);
-    this.#actions = new Map(all.map(({ room, kind }) => [kind.kind, actionsOf(kind, use(room))]));
+    this.names = all.map(({ kind }) => kind.definition.kind);
+    this.#actions = new Map(all.map(({ room, kind }) => [kind.definition.kind, actionsOf(kind, use(room))]));
   }
 
   of(name: KindName): KindActions {
@@ -63,7 +60,9 @@ function actionsOf<Services>(kind: ResourceKind<Services>, services: Services): 
     put: (...of) => kind.put(services, ...of),
     transfer: (...of) => kind.transfer(services, ...of),
     describe: async (claim) => kind.describe?.(services, claim),
-    conditions: async (claim) => (await kind.conditions?.(services, claim)) ?? [],
+    conditions: async (...of) => (await kind.conditions?.(services, ...of)) ?? [],
+    conditionsChanged:
+      kind.conditionsChanged && (async (withinMs) => kind.conditionsChanged?.(services, withinMs) ?? []),
     remove: async (...of) => kind.remove?.(services, ...of),
   };
 }

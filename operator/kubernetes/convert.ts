@@ -55,16 +55,15 @@ export function marksOf({ labels, annotations }: Pick<RawObject['metadata'], 'la
   return { labels: labels ?? {}, annotations: others };
 }
 
-/** The same for two statuses that say the same; of what the operator writes only. */
+/** The same for two statuses that say the same. */
 export function statusDigest(status: unknown): string {
   if (typeof status !== 'object' || status === null) return '';
-  const { observedGeneration, activeGeneration, revision, conditions = [], active, locked } = status as ResourceStatus;
-  if (conditions.length === 0 && observedGeneration === undefined) return '';
-  return digestOf({ observedGeneration, activeGeneration, revision, conditions, active, locked });
+  const { observedGeneration, conditions = [] } = status as ResourceStatus;
+  return conditions.length === 0 && observedGeneration === undefined ? '' : digestOf({ ...status, conditions });
 }
 
 export function pluralOf(kind: KindName): string {
-  return kindOf(kind).plural;
+  return kindOf(kind).definition.plural;
 }
 
 /** `/apis/accord.dev/v1alpha1/namespaces/a/policies/b` */

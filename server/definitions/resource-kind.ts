@@ -1,12 +1,13 @@
 /** The kind ConsentDefinition: its name in the API is a field of the spec; its status says what is active and locked now. */
-import { bounds, type ConsentDefinitionManifest } from '../../crds/index.ts';
+import { bounds, type ConsentDefinitionManifest, definitionOf } from '../../crds/index.ts';
 import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import type { DefinitionServices } from './actions.ts';
 import { applyDefinition, archiveManifestDefinition, findDefinition, transferDefinition } from './apply.ts';
+import { exportedDefinitions } from './exporting.ts';
+import { definitionChecks } from './manifest-checks.ts';
 
 const definitionKind: ResourceKind<DefinitionServices, ConsentDefinitionManifest> = {
-  kind: 'ConsentDefinition',
-  plural: 'consentdefinitions',
+  definition: definitionOf('ConsentDefinition'),
   order: 50,
   claims: (manifest) => claimOf(manifest, manifest.spec.name),
   find: (definitions, { tenant, name }) => findDefinition(definitions, tenant, name),
@@ -17,6 +18,8 @@ const definitionKind: ResourceKind<DefinitionServices, ConsentDefinitionManifest
     const state = (await findDefinition(definitions, tenant, name))?.state;
     return state && { ...state, active: state.active.slice(0, bounds.consentActiveMax) };
   },
+  exported: exportedDefinitions,
+  checks: definitionChecks,
 };
 
 export const resourceKinds = [definitionKind];

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { KeysFinding } from '../core/auth/jwks.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { Nullable } from '../core/db/rows.ts';
+import { Json, Nullable } from '../core/db/rows.ts';
 import { column, sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { IssuerRow, type IssuerSpec, type TokenMappingSpec } from './schema.ts';
@@ -103,5 +103,32 @@ export function readUnchecked(
         or exists (select from accord.issuer_keys k where k.server = ${server} and k.tenant = t.tenant and k.name = t.name
           and ${sameUrls} and k.error is not null and k.checked_at < now() - make_interval(secs => ${retryMs / 1000}))
       order by random() limit ${limit}`,
+  );
+}
+
+const Findings = Type.Object({ servers: Type.Integer(), failed: Type.Integer(), errors: Json<string[]>() });
+export type Findings = Static<typeof Findings>;
+
+/** What live servers found when they last read the keys of an issuer by the URLs that it has now; in a system transaction. */
+export function readFindings(tx: Transaction, tenant: string, name: string, maxStalenessMs: number): Promise<Findings> {
+  return tx.one(
+    Findings,
+    sql`select count(*)::int as servers, count(k.error)::int as failed,
+        coalesce(jsonb_agg(distinct k.error) filter (where k.error is not null), '[]') as errors
+      from accord.issuer_keys k
+      join accord.trusted_issuer t on t.tenant = k.tenant and t.name = k.name and ${sameUrls}
+      join accord.server s on s.id = k.server and s.seen_at > now() - make_interval(secs => ${maxStalenessMs / 1000})
+      where k.tenant = ${tenant} and k.name = ${name}`,
+  );
+}
+
+const FoundIssuer = Type.Object({ tenant: Type.String(), name: Type.String() });
+
+/** Issuers of whose keys a server has found something else than before, within this time; in a system transaction. */
+export function readChangedFindings(tx: Transaction, withinMs: number): Promise<Static<typeof FoundIssuer>[]> {
+  return tx.many(
+    FoundIssuer,
+    sql`select distinct tenant, name from accord.issuer_keys
+      where changed_at > now() - make_interval(secs => ${withinMs / 1000})`,
   );
 }

@@ -1,5 +1,5 @@
 /** The kind Policy: compiled and tested before it replaces what serves. */
-import type { PolicyManifest } from '../../crds/index.ts';
+import { definitionOf, type PolicyManifest } from '../../crds/index.ts';
 import { Problem } from '../core/problems.ts';
 import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import {
@@ -10,12 +10,12 @@ import {
   requirePolicy,
   transferPolicy,
 } from './actions.ts';
+import { policyChecks } from './manifest-checks.ts';
 import { statedBody } from './rules.ts';
-import { readPolicy } from './store.ts';
+import { loadPolicySources, readPolicy } from './store.ts';
 
 const policyKind: ResourceKind<PolicyServices, PolicyManifest> = {
-  kind: 'Policy',
-  plural: 'policies',
+  definition: definitionOf('Policy'),
   order: 60,
   claims: (manifest) => claimOf(manifest, manifest.spec.name),
   find: (policies, { tenant, name }) =>
@@ -35,14 +35,24 @@ const policyKind: ResourceKind<PolicyServices, PolicyManifest> = {
     const row = await policies.database.read(tenant, (tx) => readPolicy(tx, tenant, name));
     const tested = row?.allow_tested ?? undefined;
     if (tested === undefined) return [];
+    const about = { type: 'AllowTested', isEvent: true } as const;
     return [
       tested
-        ? { type: 'AllowTested', status: 'True', reason: 'AllowTested', message: 'A test is answered allow.' }
-        : { type: 'AllowTested', status: 'False', reason: 'AllowNotTested', message: ALLOW_NOT_TESTED },
+        ? { ...about, status: 'True', reason: 'AllowTested', message: 'A test is answered allow.' }
+        : { ...about, status: 'False', reason: 'AllowNotTested', message: ALLOW_NOT_TESTED },
     ];
   },
   transfer: (policies, writer, { tenant, name }, to) => transferPolicy(policies, writer, tenant, name, to),
   remove: (policies, writer, { tenant, name }) => deletePolicy(policies, writer, tenant, name),
+  async exported(tx, { tenant }) {
+    const rows = await loadPolicySources(tx, tenant);
+    return rows.map(({ name, rego, graph, data_subjects: dataSubjects, tests, owner }) => {
+      const source = statedBody({ rego, graph, dataSubjects });
+      const spec = { tenantRef: { name: tenant }, name, ...source, ...(tests === null ? {} : { tests }) };
+      return { name, owner, spec };
+    });
+  },
+  checks: policyChecks,
 };
 
 export const resourceKinds = [policyKind];

@@ -1,9 +1,14 @@
 /**
- * What the reconciler of manifests needs to know of a kind of custom resource: how an object is named, found, written and removed
- * through the actions of its room. Each room exports its kinds; nothing else lists their verbs.
+ * What the operator and the `accord` command need to know of a kind of custom resource: how an object is named, found, written and
+ * removed through the actions of its room, what its status says, how it is exported, and what is checked of its manifests
+ * without a cluster. Each room exports its kinds; nothing else names them.
  */
-import type { Manifest } from '../../crds/index.ts';
+import type { Kind, Manifest } from '../../crds/index.ts';
+import type { Transaction } from '../core/db/database.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
+import type { ExportContext, ExportedObject } from './exporting.ts';
+import type { ManifestChecks } from './manifest-checks.ts';
+import type { Room } from './room.ts';
 
 /** Which tenant's object of which name a manifest claims. */
 export type ResourceClaim = { readonly tenant: string; readonly name: string };
@@ -13,7 +18,17 @@ export type Written = { revision: number; changed: boolean };
 
 export type FoundResource = { owner: Owner; revision: number };
 
-export type KindCondition = { type: string; status: 'True' | 'False'; reason: string; message: string };
+export type KindCondition = {
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  reason: string;
+  message: string;
+  /** A change of it is an event. */
+  isEvent?: true;
+};
+
+/** A server that was silent for longer counts as gone (ACCORD_MAX_STALENESS). */
+export type ConditionOptions = { maxStalenessMs: number };
 
 /** A manifest of the same kind and tenant that may be written together with one that names it. */
 export type PeerManifest<Of> = { writer: Writer; manifest: Of };
@@ -32,9 +47,8 @@ export type PutOptions<Of> = {
  * @typeParam Services of the room
  */
 export interface ResourceKind<Services, Of extends Manifest = Manifest> {
-  /** As the CustomResourceDefinition says it. */
-  readonly kind: Of['kind'];
-  readonly plural: string;
+  /** Its schema and its names, from which its CustomResourceDefinition is generated. */
+  readonly definition: Kind<Of['kind']>;
   /** Where everything is looked at, kinds with a lower number go first: what others refer to, before them. */
   readonly order: number;
   /** A legible claim of a manifest that need not be valid otherwise. */
@@ -49,12 +63,27 @@ export interface ResourceKind<Services, Of extends Manifest = Manifest> {
   ): Promise<Written>;
   /** Gives the row to another owner as it is; does nothing when the writer does not own it. */
   transfer(services: Services, writer: Writer, claim: ResourceClaim, to: Owner): Promise<Written>;
-  /** Fields that the status of this kind has besides its conditions, of what is stored now. */
+  /** Fields that the status of this kind has besides those of all kinds, of what is stored now. */
   describe?(services: Services, claim: ResourceClaim): Promise<Readonly<Record<string, unknown>> | undefined>;
-  /** Conditions that the status of this kind has besides those of all kinds, of what is stored now; a change of one is an event. */
-  conditions?(services: Services, claim: ResourceClaim): Promise<readonly KindCondition[]>;
+  /** Conditions that the status of this kind has besides those of all kinds, of what is stored now. */
+  conditions?(services: Services, claim: ResourceClaim, options: ConditionOptions): Promise<readonly KindCondition[]>;
+  /** Whose conditions others than the operator may have changed within this time; asked again and again, told more than once. */
+  conditionsChanged?(services: Services, withinMs: number): Promise<readonly ResourceClaim[]>;
   /** Absent for tenants: the operator removes them in steps of its own. */
   remove?(services: Services, writer: Writer, claim: ResourceClaim): Promise<Written>;
+  /** The tenant's objects of this kind, as manifests say them. */
+  exported(tx: Transaction, context: ExportContext): Promise<readonly ExportedObject[]>;
+  /** What `accord validate` checks beyond the schema. */
+  readonly checks?: ManifestChecks<Of>;
+}
+
+/** A kind with its room. */
+export type RoomKind = { readonly room: Room; readonly kind: ResourceKind<unknown> };
+
+/** The kinds of rooms, in the order in which they are looked at. */
+export function kindsOf(rooms: readonly Room[]): RoomKind[] {
+  const all = rooms.flatMap((room) => (room.resourceKinds ?? []).map((kind) => ({ room, kind })));
+  return all.sort((a, b) => a.kind.order - b.kind.order);
 }
 
 /** A document of which only the shape of the outermost fields is known. */

@@ -3,9 +3,10 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test, vi } from 'vitest';
-import type { Report } from '../../cli/validate/findings.ts';
+import { type Report, rulesOf } from '../../cli/validate/findings.ts';
 import { formats } from '../../cli/validate/formats.ts';
 import { limits } from '../../server/core/limits.ts';
+import { rooms } from '../../server/rooms.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
 import { drawnYaml, folderOf, type, validate } from './validating.ts';
 
@@ -301,6 +302,7 @@ const sarifLog = strict(['version', 'runs'], {
 describe('its formats', () => {
   const odd = 'a "b" <c> & \u0001 ]]>';
   const report: Report = {
+    rules: rulesOf(rooms),
     manifests: 1,
     objects: [],
     findings: [

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { IssuerKeys } from '../../operator/issuer-keys.ts';
+import { ConditionPoll } from '../../operator/condition-poll.ts';
 import { sql } from '../../server/core/db/sql.ts';
+import { keysReadWithin } from '../../server/issuers/key-condition.ts';
 import { recordFindings } from '../../server/issuers/store.ts';
 import { conditionOf, createWorld, save, until } from './harness.ts';
 
@@ -94,9 +95,10 @@ describe('the keys of a TrustedIssuer', () => {
         return () => void waiting.delete(call);
       },
     };
-    const keys = new IssuerKeys({
-      ...{ database: world.database, maxStalenessMs: 15_000, pollMs: 5000, timers, observe: () => {} },
-      changed: (_, name) => told.push(name),
+    const keys = new ConditionPoll({
+      ...{ kind: 'TrustedIssuer', pollMs: 5000, timers, observe: () => {} },
+      read: (withinMs) => keysReadWithin({ database: world.database }, withinMs),
+      changed: ({ name }) => told.push(name),
     });
     expect(waiting.size).toBe(0);
     const directory = await world.directory();

@@ -63,8 +63,7 @@ const findNote = (tx: Transaction, tenant: string, name: string) =>
 
 /** Of manifests whose schema stands in crds/, where the type of all manifests names it. */
 const noteKind: ResourceKind<ConfigWriteServices> = {
-  kind: 'Note' as KindName,
-  plural: 'notes',
+  definition: { ...definitionOf('Policy'), kind: 'Note' as KindName, plural: 'notes' },
   order: 70,
   claims: (manifest) => claimOf(manifest, manifest.metadata.name),
   find: ({ database }, { tenant, name }) => database.read(tenant, (tx) => findNote(tx, tenant, name)),
@@ -77,6 +76,7 @@ const noteKind: ResourceKind<ConfigWriteServices> = {
         on conflict (tenant, name) do update set text = excluded.text, owner = excluded.owner, revision = excluded.revision`);
       unit.changed('note', name, 'put');
     }),
+  exported: async () => [],
   transfer: async () => {
     throw new Error('nobody lets go of a note here');
   },
@@ -186,7 +186,7 @@ let server: RunningServer;
 let member: string;
 
 beforeAll(async () => {
-  (kinds as unknown as Kind[]).push({ ...definitionOf('Policy'), kind: 'Note', plural: 'notes' });
+  (kinds as unknown as Kind[]).push(noteKind.definition);
   await asAdmin(
     db.adminUrl,
     `create table accord.note (tenant text, name text, text text, author text, owner jsonb default '{"source": "api"}',
@@ -271,12 +271,19 @@ test('its kind of custom resource is reconciled from a manifest', async () => {
   });
   const apply = (text: string) => {
     const document = {
-      kind: noteKind.kind,
+      kind: noteKind.definition.kind,
       metadata: { name: 'memo' },
       spec: { managementPolicy: 'Enforce', tenantRef: { name: 'demo' }, text },
     };
     const object = {
-      ...{ kind: noteKind.kind, namespace: 'demo', name: 'memo', deleting: false, annotations: {}, digest: text },
+      ...{
+        kind: noteKind.definition.kind,
+        namespace: 'demo',
+        name: 'memo',
+        deleting: false,
+        annotations: {},
+        digest: text,
+      },
       ...{ claims: noteKind.claims(document), checked: { ok: true as const, manifest: document as never } },
     };
     return source.applyParsed([object])[0] as Key;
