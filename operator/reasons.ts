@@ -1,4 +1,5 @@
 /** The words of conditions: which reason a refused action has, and what is said about it. */
+import { isDatabaseLost } from '../server/core/db/errors.ts';
 import { Problem, type ProblemPlace, type RefusalReason } from '../server/core/problems.ts';
 import { ApiError } from './kubernetes/errors.ts';
 
@@ -49,9 +50,6 @@ function isUnstorable(error: unknown): error is Error {
 
 /** Whether the database could not be asked, rather than answered no. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  // The API server's connections break too, and are told in words like the database's.
-  if (error instanceof ApiError) return false;
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  if (typeof code === 'string') return /^(08|57P|53|ECONN|ENOENT|EPIPE|ETIMEDOUT|EAI_)/.test(code);
-  return /Connection terminated|timeout exceeded when trying to connect|connection/i.test(String(message));
+  // The API server's connections break too, and with the same codes.
+  return !(error instanceof ApiError) && isDatabaseLost(error);
 }

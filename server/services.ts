@@ -97,7 +97,7 @@ function servicesByName(rooms: readonly Room[], use: Use): Record<string, unknow
 async function createFenced(ground: Ground, below: Use, fence: FenceOptions) {
   const database = ground.database.fenced(fence);
   const writing = ground.rooms.filter(({ writtenByOperator, resourceKinds }) => writtenByOperator || resourceKinds);
-  const use = await createRooms({ ...ground, database }, writing, below);
+  const use = await createRooms({ ...ground, database, writesOnly: true }, writing, below);
   return { services: { database, rooms: ground.rooms, use }, close: () => closeRooms(writing, use) };
 }
 

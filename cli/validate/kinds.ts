@@ -34,8 +34,10 @@ export function acceptanceFindings(objects: readonly FileObject[], kinds: Checke
     const name = claims?.tenant ?? '';
     const id = JSON.stringify([kind, name]);
     const before = seen.get(id) ?? [];
-    seen.set(id, [...before, manifest]);
-    return check(manifest, { tenant: tenants.get(name), before, now });
+    const faults = check(manifest, { tenant: tenants.get(name), before, now });
+    before.push(manifest);
+    seen.set(id, before);
+    return faults;
   });
 }
 

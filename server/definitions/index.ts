@@ -21,10 +21,9 @@ export {
   userStatuses,
 } from './judge.ts';
 export { languageFor, notActiveIn } from './languages.ts';
-export { type DefinitionState, pastDates, planOf, sanitizedContents, wrongContents } from './manifest.ts';
+export type { DefinitionState } from './manifest.ts';
 export { definitionProblem } from './problems.ts';
-export { resourceKinds } from './resource-kind.ts';
 export { definitionsRoom } from './room.ts';
 export { definitionsOf } from './rules.ts';
 export type { Definition, Definitions } from './schema.ts';
-export { loadBodies, loadDefinitions } from './store.ts';
+export { loadDefinitions } from './store.ts';

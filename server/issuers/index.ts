@@ -3,7 +3,6 @@
  */
 export { deleteIssuer, type IssuerServices, putIssuer, transferIssuer } from './actions.ts';
 export { KeyFindings } from './key-findings.ts';
-export { resourceKinds } from './resource-kind.ts';
 export { issuersRoom } from './room.ts';
 export { registerIssuerRoutes } from './routes.ts';
 export { authOf, checkIssuer } from './rules.ts';

@@ -34,7 +34,12 @@ import {
 import { allowTested } from './tests.ts';
 
 export type { PolicyBody, PolicyTest } from './rules.ts';
-export type PolicyServices = ConfigWriteServices & { artifacts: Artifacts; engine: Engine };
+export type PolicyServices = ConfigWriteServices & {
+  artifacts: Artifacts;
+  engine: Engine;
+  /** Makes what was written ready for decisions; absent where nobody decides. */
+  preload?: Engine['preload'];
+};
 export type PutPolicyOptions = {
   ifMatch?: string;
   dryRun?: boolean;
@@ -85,7 +90,7 @@ export async function putPolicy(
     return { number, reads, allowTested };
   };
   const written = await write(services, authorOf(tenant, writer), { locks: 'configuration', read }, replace);
-  if (compiled.code && written.changed) services.engine.preload(tenant, compiled.digest, compiled.code);
+  if (compiled.code && written.changed) services.preload?.(tenant, compiled.digest, compiled.code);
   return written;
 }
 

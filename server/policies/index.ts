@@ -3,7 +3,6 @@
  * them.
  */
 export {
-  ALLOW_NOT_TESTED,
   deletePolicy,
   type PolicyBody,
   type PolicyServices,
@@ -16,13 +15,12 @@ export {
 } from './actions.ts';
 export { type Answer, type Failure, failed, judge } from './answer.ts';
 export { Artifacts } from './artifacts.ts';
-export { checkStated, consentNotes } from './data-subjects.ts';
+export { checkStated } from './data-subjects.ts';
 export { Engine, type EngineOptions, type Run } from './engine.ts';
 export type { PolicyGraph } from './graph/index.ts';
 export { policyProblem } from './problems.ts';
-export { resourceKinds } from './resource-kind.ts';
 export { policiesRoom } from './room.ts';
-export { checkPolicyName, effectiveRego, instantOf, statedBody } from './rules.ts';
+export { checkPolicyName, effectiveRego, instantOf } from './rules.ts';
 export { type PolicyEntry, PolicyTestBody } from './schema.ts';
-export { loadPolicySources, readRevision } from './store.ts';
+export { readRevision } from './store.ts';
 export { checkPolicy } from './tests.ts';

@@ -30,14 +30,16 @@ function entryOf({ tenant: _, data_subjects: dataSubjects, ...entry }: Static<ty
 export const policiesRoom = defineRoom({
   name: 'policies',
   tables: ['policy_artifact', 'policy_revision', 'policy'],
-  create({ database, clock, observe, scheduler }, use): PolicyRouteServices {
+  create({ database, clock, observe, scheduler, writesOnly }, use): PolicyRouteServices {
     const artifacts = new Artifacts({ database, compiler: use(regoRoom).compiler, observe });
     const engine = new Engine({
       ...{ clock, observe, scheduler },
       fetch: (tenant, digest) => artifacts.fetch(tenant, digest),
       fetchPacked: (tenant, digest) => artifacts.fetchPacked(tenant, digest),
     });
-    return { ...use(writesRoom), artifacts, engine, served: use(snapshotRoom).served };
+    const preload: Engine['preload'] = (...program) => engine.preload(...program);
+    const services = { ...use(writesRoom), artifacts, engine, served: use(snapshotRoom).served };
+    return writesOnly ? services : { ...services, preload };
   },
   resourceKinds,
   routes: registerPolicyRoutes,

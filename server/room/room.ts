@@ -37,6 +37,8 @@ export type Ground = {
   readonly events: EventSink | undefined;
   /** All of this process, in order. */
   readonly rooms: readonly Room[];
+  /** The rooms that are created on it write as an operator does, and nobody asks them for decisions. */
+  readonly writesOnly?: true;
 };
 
 /** The services of a room. While rooms are being created, only of those before. @throws Error for a room that is not there (yet) */

@@ -4,7 +4,6 @@
 
 export { disableTenant, eraseTenant, putTenant, type TenantServices, transferTenant } from './actions.ts';
 export { tenantProblem } from './problems.ts';
-export { resourceKinds, tenantKind } from './resource-kind.ts';
 export { tenantsRoom } from './room.ts';
 export type { TenantRow, TenantSpec } from './schema.ts';
 export { placeOfSecret, type TenantSecrets } from './secrets.ts';

@@ -4,7 +4,7 @@ import type { ResourceKind } from '../room/resource-kind.ts';
 import { putTenant, type TenantServices, transferTenant } from './actions.ts';
 import { readTenant } from './store.ts';
 
-export const tenantKind: ResourceKind<TenantServices, TenantManifest> = {
+const tenantKind: ResourceKind<TenantServices, TenantManifest> = {
   definition: definitionOf('Tenant'),
   order: 0,
   claims: ({ metadata }) => ({ tenant: metadata.name, name: metadata.name }),

@@ -12,7 +12,6 @@ export {
   transferRelationshipType,
 } from './actions.ts';
 export { typeProblem } from './problems.ts';
-export { resourceKinds } from './resource-kind.ts';
 export { typesRoom } from './room.ts';
 export { registerTypeRoutes } from './routes.ts';
 export {
@@ -25,7 +24,6 @@ export {
 } from './rules.ts';
 export type { EntityKind, EntityTypeSpec, Inheritance, RelationshipTypeRow, Types } from './schema.ts';
 export {
-  loadEntityTypes,
   loadRelationshipTypes,
   loadTypesTouching,
   lockRelationshipTypes,

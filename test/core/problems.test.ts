@@ -61,10 +61,16 @@ describe('whatever is thrown becomes one', () => {
     ['08006', 'connection failure'],
     ['ECONNREFUSED', 'connect'],
     ['ECONNRESET', 'read'],
-    ['ENOENT', 'connect ENOENT /tmp/.s.PGSQL.5432'],
+    ['EAI_AGAIN', 'getaddrinfo'],
     ['ETIMEDOUT', 'connect'],
   ])('a lost database (%s) is 503, to be tried again', (code, message) => {
     expect(problemOf(coded(code, message))).toMatchObject({ status: 503, code: 'not_ready' });
+  });
+
+  test("a Unix socket that is not there is a lost database, and a file that is not there is no database's fault", () => {
+    const missing = (syscall: string) => problemOf(Object.assign(coded('ENOENT', syscall), { syscall }));
+    expect(missing('connect')).toMatchObject({ status: 503, code: 'not_ready' });
+    expect(missing('open')).toMatchObject({ status: 500, code: 'internal_error' });
   });
 
   test.each(['57014', '55P03', '25P04'])(

@@ -78,20 +78,38 @@ describe('a refusal', () => {
   test("a character that Postgres does not hold is the manifest's fault", () => {
     expect(refusalOf(Object.assign(new Error('invalid byte sequence'), { code: '22021' }))?.reason).toBe('Invalid');
   });
+});
 
+describe('the database is away', () => {
   test.each([
-    ['57P01', true],
-    ['ECONNREFUSED', true],
-    ['23505', false],
-  ])('%s: the database is away: %s', (code, away) => {
-    expect(isDatabaseUnavailable(Object.assign(new Error('x'), { code }))).toBe(away);
+    { code: '57P01' },
+    { code: '08006' },
+    { code: 'ECONNREFUSED' },
+    { code: 'EAI_AGAIN', syscall: 'getaddrinfo' },
+    { code: 'ENOENT', syscall: 'connect' },
+    { message: 'Connection terminated unexpectedly' },
+    { message: 'timeout exceeded when trying to connect' },
+  ])('%j', (details) => {
+    expect(isDatabaseUnavailable(Object.assign(new Error('x'), details))).toBe(true);
   });
 });
 
-test('an API server that breaks a connection is not the database', () => {
-  const message = 'The API server https://10.0.0.1 broke the connection.';
-  expect(isDatabaseUnavailable(new ApiError(0, 'ConnectionBroken', message))).toBe(false);
-  expect(isDatabaseUnavailable(new Error('Connection terminated unexpectedly'))).toBe(true);
+describe('the database answered, or somebody else is away', () => {
+  test.each([
+    { code: '23505', message: 'duplicate key value violates unique constraint' },
+    { code: '57014', message: 'canceling statement due to statement timeout' },
+    { code: '42P01', message: 'relation "connection" does not exist' },
+    { code: 'ENOENT', syscall: 'open', message: 'no such file or directory, open status/x.yaml' },
+    { message: 'The connection of the manifest is wrong.' },
+  ])('%j', (details) => {
+    expect(isDatabaseUnavailable(Object.assign(new Error('x'), details))).toBe(false);
+  });
+
+  test('an API server that breaks a connection', () => {
+    const message = 'Connection terminated unexpectedly';
+    expect(isDatabaseUnavailable(new ApiError(0, 'ConnectionBroken', message))).toBe(false);
+    expect(isDatabaseUnavailable(new Error(message))).toBe(true);
+  });
 });
 
 describe('claims', () => {

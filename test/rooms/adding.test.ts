@@ -16,6 +16,7 @@ import { eraseActor } from '../../server/erasure/index.ts';
 import { answerWritten, writerOf } from '../../server/http/config-api.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
+import { policiesRoom } from '../../server/policies/index.ts';
 import { eventType } from '../../server/room/events.ts';
 import { claimOf, type ResourceKind } from '../../server/room/resource-kind.ts';
 import { defineRoom } from '../../server/room/room.ts';
@@ -260,6 +261,9 @@ test('it is created again for a writer that is bound to a term, as the other roo
   expect(fenced.use(notesRoom).database).toBe(fenced.database);
   expect(fenced.use(tenantsRoom).database).toBe(fenced.database);
   expect(fenced.use(snapshotRoom)).toBe(services.use(snapshotRoom));
+  // Nobody decides with what it compiles.
+  expect(services.policies.preload).toBeDefined();
+  expect(fenced.use(policiesRoom).preload).toBeUndefined();
 });
 
 test('its kind of custom resource is reconciled from a manifest', async () => {

@@ -1,9 +1,11 @@
 /** Holds that the list of rooms is complete: every table, problem, event type and folder belongs to one room, and a room's SQL names its own tables. */
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { allEventTypes, allProblems } from '../../server/room/catalogue.ts';
 import { eventType } from '../../server/room/events.ts';
+import { kindsOf } from '../../server/room/resource-kind.ts';
 import type { Room } from '../../server/room/room.ts';
 import { rooms } from '../../server/rooms.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -93,6 +95,38 @@ test('every problem that is defined anywhere is in the list, once', () => {
     return [...table.matchAll(/^ {2}([a-z_]+): \{/gm)].map(([, code]) => code as string);
   });
   expect([...allProblems(rooms).keys()].sort()).toEqual(codes.sort());
+});
+
+describe('kinds of custom resources', () => {
+  const product = execFileSync('git', ['ls-files', 'operator', 'cli', 'server', 'charts/accord/templates', 'bin'], {
+    cwd: join(root, '..'),
+    encoding: 'utf8',
+  });
+  // A room may name the kinds of others: what a manifest refers to, for one.
+  const shared = product
+    .trim()
+    .split('\n')
+    .filter((file) => !file.endsWith('.md') && !rooms.some(({ name }) => file.startsWith(`server/${name}/`)));
+  // Folders of rooms have names like those of kinds, and comments may give one as an example.
+  const codeOf = (file: string) =>
+    readFileSync(join(root, '..', file), 'utf8')
+      .replace(/from '[^']*'/g, '')
+      .replace(/^\s*(\/\/|\*|\/\*).*$/gm, '');
+  const exempt: Record<string, { files: RegExp; why: string }> = {
+    Tenant: { files: /^(operator|cli\/validate)\//, why: 'all others are children of one' },
+    Policy: { files: /^cli\/first-request\.ts$/, why: 'the first request of a new installation asks for one' },
+  };
+
+  test.each(kindsOf(rooms).map(({ kind }) => kind.definition))(
+    '$kind is named by rooms and crds/ only',
+    (definition) => {
+      const { kind, plural } = definition;
+      const named = new RegExp(`['"\`/](${kind}|${plural})['"\`/]|\\b${kind}Manifest\\b`);
+      const naming = shared.filter((file) => named.test(codeOf(file)));
+      expect(naming.filter((file) => !exempt[kind]?.files.test(file))).toEqual([]);
+      expect(naming.length > 0, exempt[kind]?.why).toBe(exempt[kind] !== undefined);
+    },
+  );
 });
 
 describe('event types', () => {

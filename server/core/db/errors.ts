@@ -1,7 +1,7 @@
 /** What an error of the database says of trying again. */
 
 const connectionLost = /^(08|57P|53)/; // SQLSTATE classes: connection, operator intervention, insufficient resources
-const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT']);
+const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND']);
 /** SQLSTATE: query canceled (a statement took too long), lock not available, a transaction of one round trip took too long. */
 const timeouts: ReadonlySet<unknown> = new Set(['57014', '55P03', '25P04']);
 /** SQLSTATE: serialization_failure, deadlock_detected. */
@@ -11,9 +11,11 @@ const readOnly: ReadonlySet<unknown> = new Set(['25006']);
 
 /** The connection was lost or could not be opened, so that other statements fail too. */
 export function isDatabaseLost(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  const { code, message, syscall } = (error ?? {}) as { code?: unknown; message?: unknown; syscall?: unknown };
   // Not of its cause: requests to other servers meet the same errors of sockets.
   if (typeof code === 'string' && (connectionLost.test(code) || socketErrors.has(code))) return true;
+  // A Unix socket that is not there; of other calls it is a missing file.
+  if (code === 'ENOENT') return syscall === 'connect';
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     String(message),
   );
