@@ -64,14 +64,16 @@ export async function slowFindings(
   kinds: CheckedKinds,
   { clock, progress }: { clock: Clock; progress: (object: FileObject) => void },
 ): Promise<Finding[]> {
-  const checkers = new Map<string, Checker<Manifest>>();
+  const manifests = objects.flatMap(({ checked }) => (checked.ok ? checked.manifest : []));
+  const checkers = new Map<NonNullable<ManifestChecks['checker']>, Checker<Manifest>>();
   const findings: Finding[] = [];
   try {
     for (const object of objects) {
       const { kind, checked } = object;
-      const checker = checkers.get(kind) ?? kinds.checksOf(kind)?.checker?.({ clock });
-      if (checker === undefined || !checked.ok) continue;
-      checkers.set(kind, checker);
+      const make = kinds.checksOf(kind)?.checker;
+      if (make === undefined || !checked.ok) continue;
+      const checker = checkers.get(make) ?? make({ clock, manifests });
+      checkers.set(make, checker);
       progress(object);
       for (const fault of await checker.check(checked.manifest)) findings.push(...ofFault(object, fault));
     }

@@ -33,6 +33,12 @@ export type AcceptanceContext<Of> = {
   now: number;
 };
 
+export type CheckerOptions = {
+  clock: Clock;
+  /** All that are given and match their schemas, of every kind and tenant. */
+  manifests: readonly Manifest[];
+};
+
 /** Checks one manifest after another; it may take long. */
 export type Checker<Of> = { check(manifest: Of): Promise<Fault[]>; close(): Promise<void> };
 
@@ -49,7 +55,8 @@ export interface ManifestChecks<Of extends Manifest = Manifest> {
   references?(manifest: Of, given: GivenNames): Fault[];
   /** What its tenant would refuse, or store otherwise. */
   acceptance?(manifest: Of, context: AcceptanceContext<Of>): Fault[];
-  checker?(services: { clock: Clock }): Checker<Of>;
+  /** Made once for all kinds that state the same function. */
+  checker?(options: CheckerOptions): Checker<Of>;
 }
 
 /** The refusal of an action as a fault of this rule. */

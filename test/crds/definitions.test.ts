@@ -69,7 +69,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (_, kind) =
   test('its names are those that Kubernetes makes of its kind, and its short names begin with a', () => {
     const { singular, plural, shortNames } = kind;
     expect(singular).toBe(kind.kind.toLowerCase());
-    expect([`${singular}s`, singular.replace(/y$/, 'ies')]).toContain(plural);
+    expect([singular, `${singular}s`, singular.replace(/y$/, 'ies')]).toContain(plural);
     expect(shortNames.join(' ')).toMatch(/^a[a-z]+( a[a-z]+)*$/);
   });
 
