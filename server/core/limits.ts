@@ -51,6 +51,15 @@ export const limits = {
   graphObligationsMax: 32,
   policyTestsMax: 50,
   policyRevisionsKept: 100,
+  policyPartsMax: 200, // libraries and data documents of a tenant
+  policyPartRevisionsKept: 20,
+  policyPartAttemptsMax: 5, // of a write whose libraries or documents others keep changing
+  policyPartNameCharsMax: 253,
+  libraryModulesMax: 32,
+  libraryBytesMax: 256 * 1024, // of all its modules
+  policyDataBytesMax: 1024 * 1024, // of one document, as JSON
+  policyDataValuesMax: 50_000,
+  policyDataBodyBytesMax: 1024 * 1024 + 64 * 1024,
 
   // Policies: compiling (facts: 230 lines burn 12 M fuel, 1e8 is about 1-2 s at worst)
   compileFuel: 100_000_000,
@@ -99,7 +108,8 @@ export const limits = {
   builtinResultBytesMax: 1024 * 1024,
   regexPatternCharsMax: 1000, // host builtins; OPA's own run in Wasm, on fuel
   regexInstructionsMax: 10_000, // of one compiled; each takes 0.2-2 us and 300 bytes
-  instancesMax: 128,
+  instancesMax: 128, // programs in memory, and what their documents count for
+  instanceDocumentBytes: 256 * 1024, // of documents that count as one program
   suspendedQueuePerTenantMax: 16,
   strikeKeysMax: 10_000,
   suspendWindowMs: 60_000,
