@@ -85,7 +85,8 @@ export const patterns = {
   },
   regoPackage: {
     source: '^[A-Za-z][A-Za-z0-9_]*(?:\\.[A-Za-z][A-Za-z0-9_]*)*$',
-    words: 'a Rego package: names of letters, digits and _, each beginning with a letter, joined by dots, such as company.roles',
+    words:
+      'a Rego package: names of letters, digits and _, each beginning with a letter, joined by dots, such as company.roles',
   },
   dataPath: {
     source: '^[A-Za-z][A-Za-z0-9_-]*(?:/[A-Za-z][A-Za-z0-9_-]*)*$',

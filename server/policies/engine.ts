@@ -17,6 +17,7 @@ import {
   type Wanted,
 } from '../rego/index.ts';
 import type { Failure } from './answer.ts';
+import { baseDocument, type DocumentRef, type Documents, type DocumentText, decoded } from './documents.ts';
 import type { PolicyGraph } from './graph/index.ts';
 import {
   type Evaluated,
@@ -39,6 +40,8 @@ export type EngineOptions = {
   fetch: (tenant: string, digest: string) => Promise<Code | undefined>;
   /** For the worker; absent: `fetch`. */
   fetchPacked?: FetchCode;
+  /** A revision of a data document; absent where no policy has any. */
+  fetchDocument?: (tenant: string, document: DocumentRef) => Promise<string | undefined>;
   clock: Clock;
   observe: Observe;
   /** Turns of the main thread; of its own unless given. */
@@ -50,18 +53,26 @@ export type EngineOptions = {
 };
 
 /** An evaluation of Wasm that is not (yet) a policy's. `now`: the instant of the request, ms. */
-type IsolatedEvaluation = { key: string; input: unknown; now: number; graph?: PolicyGraph } & (
-  | { wasm: Uint8Array }
-  | { traced: TracedSource; wanted: Wanted }
-);
+type IsolatedEvaluation = {
+  key: string;
+  input: unknown;
+  now: number;
+  graph?: PolicyGraph;
+  documents?: readonly DocumentText[];
+} & ({ wasm: Uint8Array } | { traced: TracedSource; wanted: Wanted });
 
-type PolicyRef = { name: string; artifact: string };
+type PolicyRef = { name: string; artifact: string; documents?: Documents };
+
+/** A policy with other documents is another program. */
+export const programOf = ({ artifact, documents }: PolicyRef): string =>
+  documents === undefined ? artifact : `${artifact} ${documents.key}`;
 
 type Loaded = {
   /** Tenant and artifact, for strikes. */
   key: string;
   evaluator: Evaluator;
   slowness: Slowness;
+  hasDocuments: boolean;
 };
 
 const failureOf: Record<PolicyErrorKind | 'lost' | 'absent', Failure> = {
@@ -92,7 +103,10 @@ export class Engine {
     this.#cpuMs = options.cpuMs ?? threadCpuMs;
     this.#isolated = options.isolated ?? new IsolatedEvaluator();
     this.#suspensions = new Suspensions(options.observe);
-    this.#stored = new StoredEvaluator(this.#isolated, options.fetchPacked ?? options.fetch);
+    this.#stored = new StoredEvaluator(this.#isolated, {
+      fetch: options.fetchPacked ?? options.fetch,
+      fetchDocuments: (tenant, documents) => this.#textsOf(tenant, documents),
+    });
     this.#scheduler = options.scheduler ?? new FairScheduler(options.clock);
   }
 
@@ -101,11 +115,11 @@ export class Engine {
    * @param now the instant of the request, ms
    */
   run(tenant: string, policy: PolicyRef, input: unknown, now: number): Run | Promise<Run> {
-    const loaded = this.#loaded.get(tenant, policy.artifact);
+    const loaded = this.#loaded.get(tenant, programOf(policy));
     if (loaded === undefined) return this.#runLater(tenant, policy, input, now);
     const started = this.#options.clock.monotonic();
     if (this.#suspensions.isSuspended(tenant, loaded.key, started))
-      return this.#runIsolated(tenant, loaded.key, loaded, input, now);
+      return this.#runIsolated(tenant, policy, loaded, input, now);
     const { slowness } = loaded;
     if (slowness.isolatedUntil > started && this.#scheduler.isShared)
       return this.#runStored(tenant, policy, input, now);
@@ -115,7 +129,7 @@ export class Engine {
       // Those before it in the queue may have exhausted what the policy or the tenant had.
       const begun = this.#options.clock.monotonic();
       if (this.#suspensions.isSuspended(tenant, loaded.key, begun))
-        return this.#runIsolated(tenant, loaded.key, loaded, input, now);
+        return this.#runIsolated(tenant, policy, loaded, input, now);
       return this.#runHere(tenant, policy.name, loaded, input, now, begun);
     });
   }
@@ -146,12 +160,16 @@ export class Engine {
    * Evaluates off the main thread: tests before activation, trying out, explaining.
    * @throws Problem evaluator_busy; not_ready when the worker was lost twice, which need not be the policy's fault
    */
-  async evaluateIsolated(tenant: string, { input, now, graph, ...program }: IsolatedEvaluation): Promise<Run> {
+  async evaluateIsolated(
+    tenant: string,
+    { input, now, graph, documents, ...program }: IsolatedEvaluation,
+  ): Promise<Run> {
     const evaluation: Evaluation = {
       program,
       input,
       now: nanoseconds(now),
       ...(graph ? { graph } : {}),
+      ...(documents && documents.length > 0 ? { documents } : {}),
     };
     return this.#read(await this.#patiently(() => this.#isolated.evaluate(tenant, evaluation, true)));
   }
@@ -169,13 +187,23 @@ export class Engine {
 
   /** Makes a program ready: the first decision after a PUT does not wait for Postgres. */
   preload(tenant: string, artifact: string, code: Code): void {
-    if (!this.#isConfined(tenant)) this.#keep(tenant, artifact, code);
+    if (!this.#isConfined(tenant)) this.#keep(tenant, { artifact }, code);
   }
 
-  #keep(tenant: string, artifact: string, code: Code): void {
+  #keep(tenant: string, policy: Omit<PolicyRef, 'name'>, code: Code, texts: readonly DocumentText[] = []): void {
     const started = this.#options.clock.monotonic();
-    const key = `${tenant}/${artifact}`;
-    this.#loaded.set(tenant, artifact, { key, evaluator: new Evaluator(code), slowness: new Slowness(this.#cpuMs) });
+    const program = programOf({ name: '', ...policy });
+    const held = new Map(
+      texts.map(({ digest, text }) => [digest, this.#loaded.document(tenant, digest) ?? decoded(text)] as const),
+    );
+    const data = baseDocument(texts.map(({ path, digest }) => ({ path, value: held.get(digest)?.value })));
+    const loaded = {
+      key: `${tenant}/${program}`,
+      evaluator: new Evaluator(code, data),
+      slowness: new Slowness(this.#cpuMs),
+      hasDocuments: texts.length > 0,
+    };
+    this.#loaded.set(tenant, program, loaded, held);
     const ended = this.#options.clock.monotonic();
     this.#stalls.add(tenant, ended - started, ended);
   }
@@ -196,10 +224,10 @@ export class Engine {
 
   async #runLater(tenant: string, policy: PolicyRef, input: unknown, now: number): Promise<Run> {
     if (this.#isConfined(tenant)) return this.#runStored(tenant, policy, input, now);
-    const key = `${tenant}/${policy.artifact}`;
+    const key = `${tenant}/${programOf(policy)}`;
     let loading = this.#loading.get(key);
     if (loading === undefined) {
-      loading = this.#load(tenant, policy.artifact).finally(() => this.#loading.delete(key));
+      loading = this.#load(tenant, policy).finally(() => this.#loading.delete(key));
       this.#loading.set(key, loading);
     }
     try {
@@ -211,15 +239,34 @@ export class Engine {
     return this.run(tenant, policy, input, now);
   }
 
-  async #load(tenant: string, artifact: string): Promise<Loaded | undefined> {
-    const code = await this.#options.fetch(tenant, artifact);
-    if (code === undefined) return undefined;
+  async #load(tenant: string, policy: PolicyRef): Promise<Loaded | undefined> {
+    const [code, texts] = await Promise.all([
+      this.#options.fetch(tenant, policy.artifact),
+      this.#textsOf(tenant, policy.documents),
+    ]);
+    if (code === undefined || texts === undefined) return undefined;
     // Milliseconds each: many at once are loaded one by one.
-    await this.#scheduler.run(tenant, () => this.#keep(tenant, artifact, code));
-    return this.#loaded.get(tenant, artifact);
+    await this.#scheduler.run(tenant, () => this.#keep(tenant, policy, code, texts));
+    return this.#loaded.get(tenant, programOf(policy));
   }
 
-  #runIsolated(tenant: string, key: string, loaded: Loaded, input: unknown, now: number): Promise<Run> {
+  /** Undefined when one is gone. */
+  async #textsOf(tenant: string, documents: Documents | undefined): Promise<DocumentText[] | undefined> {
+    const texts: DocumentText[] = [];
+    for (const document of documents?.list ?? []) {
+      const text = await this.#options.fetchDocument?.(tenant, document);
+      if (text === undefined) return undefined;
+      texts.push({ path: document.path, digest: document.digest, text });
+    }
+    return texts;
+  }
+
+  #runIsolated(tenant: string, policy: PolicyRef, loaded: Loaded, input: unknown, now: number): Promise<Run> {
+    const { key } = loaded;
+    if (loaded.hasDocuments) {
+      const asked = { input, now: nanoseconds(now) };
+      return this.#runSuspended(key, () => this.#stored.evaluate(tenant, policy, asked, false)); // it keeps them
+    }
     const evaluation = { program: loaded.evaluator.program, input, now: nanoseconds(now) };
     return this.#runSuspended(key, () => this.#isolated.evaluate(tenant, evaluation));
   }
@@ -247,16 +294,16 @@ export class Engine {
    * @throws Problem evaluator_busy; not_ready when the worker was lost twice
    */
   async #runStored(tenant: string, policy: PolicyRef, input: unknown, now: number): Promise<Run> {
-    const { name, artifact } = policy;
-    const key = `${tenant}/${artifact}`;
+    const { name } = policy;
+    const key = `${tenant}/${programOf(policy)}`;
     const asked = { input, now: nanoseconds(now) };
     const suspect = { tenant, policy: name, key };
     if (this.#suspensions.isSuspended(tenant, key, this.#options.clock.monotonic()))
-      return this.#runSuspended(key, () => this.#stored.evaluate(tenant, artifact, asked, false));
-    const reply = await this.#patiently(() => this.#stored.evaluate(tenant, artifact, asked), suspect);
+      return this.#runSuspended(key, () => this.#stored.evaluate(tenant, policy, asked, false));
+    const reply = await this.#patiently(() => this.#stored.evaluate(tenant, policy, asked), suspect);
     if (reply === undefined) return GONE;
     const ended = this.#options.clock.monotonic();
-    const loaded = this.#loaded.peek(tenant, artifact);
+    const loaded = this.#loaded.peek(tenant, programOf(policy));
     if (reply.cpuMs > limits.evaluateSlowMs) loaded?.slowness.isolate(ended);
     const run = this.#read(reply);
     if (!run.ok && run.failure === 'policy_conflict') this.#suspensions.conflict(suspect, ended);

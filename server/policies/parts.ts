@@ -3,8 +3,8 @@
  * known by its package (a.b), a document by its path (a/b); both stand below data, where no two of them meet.
  */
 import { createHash } from 'node:crypto';
-import { isObject } from '../../crds/values.ts';
 import { patterns, unstorable } from '../../crds/index.ts';
+import { isObject } from '../../crds/values.ts';
 import { limits } from '../core/limits.ts';
 import type { ProblemPlace } from '../core/problems.ts';
 import type { LibraryModule, ModuleNeeds } from '../rego/index.ts';

@@ -55,7 +55,7 @@ export class Programs<Loaded> {
     own.set(artifact, { loaded, documents, usedAt: ++this.#uses });
     this.#ofTenant.set(tenant, own);
     this.#weigh(tenant);
-    while (this.#weight > this.#max && this.#size > 1) this.#evict();
+    while (this.#weight > this.#max && this.#size > 1) this.#evict(own);
   }
 
   #weigh(tenant: string): void {
@@ -67,9 +67,13 @@ export class Programs<Loaded> {
     else this.#weights.set(tenant, weight);
   }
 
-  #evict(): void {
-    let [tenant, most] = this.#weights.entries().next().value as [string, number];
-    for (const [other, weight] of this.#weights) if (weight > most) [tenant, most] = [other, weight];
+  /** @param newest of whose programs the last stays: it is about to run */
+  #evict(newest: ReadonlyMap<string, unknown>): void {
+    let [tenant, most] = ['', 0];
+    for (const [other, weight] of this.#weights) {
+      const isLast = newest.size === 1 && this.#ofTenant.get(other) === newest;
+      if (weight > most && !isLast) [tenant, most] = [other, weight];
+    }
     const own = this.#ofTenant.get(tenant) as Map<string, Held<Loaded>>;
     let oldest: string | undefined;
     let usedAt = Number.POSITIVE_INFINITY;

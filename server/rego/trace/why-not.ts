@@ -27,7 +27,7 @@ const DEPTH_MAX = 4;
 /** Facts that are tried together for one rule. */
 const ROUNDS_MAX = 4;
 
-type Asked = { source: string; outline: readonly OutlinedRule[]; input: unknown; now: bigint; data: JsonObject };
+type Asked = { source: string; outline: readonly OutlinedRule[]; input: unknown; now: bigint; data?: JsonObject };
 
 export function whyNot(traced: TracedProgram, recorder: Recorder, asked: Asked): WhyNot {
   return new Telling(traced, recorder, asked).tell();
@@ -242,7 +242,11 @@ class Telling {
       const { now, data } = this.#asked;
       const fuel = this.#fuel;
       this.#fuel = 0; // unless it ends within
-      const { result, recorder, fuelUsed } = evaluateTraced(this.#traced, input, { now, fuel, data });
+      const { result, recorder, fuelUsed } = evaluateTraced(this.#traced, input, {
+        now,
+        fuel,
+        ...(data ? { data } : {}),
+      });
       this.#fuel = fuel - fuelUsed;
       return (result as { outcome?: unknown } | undefined)?.outcome === 'allow' ? 'allow' : recorder;
     } catch (error) {
