@@ -8,7 +8,14 @@ import { answerWritten, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../h
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../http/paging.ts';
 import { deletePart, putPart, requirePart } from './part-actions.ts';
-import { DataBody, DataView, LibraryBody, LibraryView, type OwnedPartRow, type UserRow } from './part-schema.ts';
+import {
+  DocumentBody,
+  DocumentView,
+  LibraryBody,
+  LibraryView,
+  type OwnedPartRow,
+  type UserRow,
+} from './part-schema.ts';
 import { listParts, readUsers } from './part-store.ts';
 import type { PartKind } from './parts.ts';
 import type { PolicyRouteServices } from './routes.ts';
@@ -138,7 +145,7 @@ function registerDocuments(app: App, services: PolicyRouteServices): void {
     method: 'GET',
     url: '/tenants/:tenant/policy-data/:path',
     config: readers,
-    schema: { summary: 'Read a data document', params, response: { 200: DataView } },
+    schema: { summary: 'Read a data document', params, response: { 200: DocumentView } },
     handler: async (request, reply) => {
       const { tenant, path } = request.params;
       const { row, content, users } = await read(services, tenant, 'data', path);
@@ -153,7 +160,7 @@ function registerDocuments(app: App, services: PolicyRouteServices): void {
     bodyLimit: limits.policyDataBodyBytesMax,
     schema: {
       summary: 'Create or replace a data document, and test the policies that read it with it',
-      ...{ params, headers: IfMatch, querystring: DryRun, body: DataBody, response: { 200: Empty } },
+      ...{ params, headers: IfMatch, querystring: DryRun, body: DocumentBody, response: { 200: Empty } },
     },
     handler: async (request, reply) => {
       const { tenant, path } = request.params;

@@ -72,5 +72,5 @@ const value = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   description: 'The document: a JSON object of at most 1 MiB.',
 });
-export const DataBody = Type.Object({ value }, { additionalProperties: false, description: 'A data document.' });
-export const DataView = Type.Object({ path: Type.String(), value, ...shown });
+export const DocumentBody = Type.Object({ value }, { additionalProperties: false, description: 'A data document.' });
+export const DocumentView = Type.Object({ path: Type.String(), value, ...shown });
