@@ -2,39 +2,20 @@
  * Running compiled policies on this server: programs fetched when first used and evicted when others are used
  * more, on their plan or their Wasm, a budget for every evaluation, and the way off the main thread for those that exhaust it.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, threadCpuMs } from '../core/clock.ts';
 import { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
-import {
-  type Code,
-  Evaluator,
-  PolicyError,
-  type PolicyErrorKind,
-  type TracedSource,
-  type Wanted,
-} from '../rego/index.ts';
-import type { Failure } from './answer.ts';
-import { baseDocument, type DocumentRef, type Documents, type DocumentText, decoded } from './documents.ts';
+import { type Code, PolicyError, type TracedSource, type Wanted } from '../rego/index.ts';
+import type { DocumentRef, DocumentText } from './documents.ts';
 import type { PolicyGraph } from './graph/index.ts';
-import {
-  type Evaluated,
-  type Evaluation,
-  IsolatedEvaluator,
-  type IsolatedReply,
-  QueueFull,
-} from './isolated-evaluator.ts';
-import { policyProblem } from './problems.ts';
-import { Programs } from './programs.ts';
-import { Slowness } from './slowness.ts';
+import { type Evaluation, IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated-evaluator.ts';
+import { type Loaded, LoadedPrograms, type PolicyRef, type Program, programOf } from './loaded-programs.ts';
+import { busy, failureOf, GONE, isCostly, isLost, nanoseconds, type Run, tarpit } from './runs.ts';
 import { Stalls } from './stalls.ts';
 import { type FetchCode, StoredEvaluator } from './stored-evaluator.ts';
 import { type Suspect, Suspensions } from './suspensions.ts';
-
-/** What is told beside the result was asked for: see Evaluated. */
-export type Run = ({ ok: true } & Evaluated) | { ok: false; failure: Failure; detail: string };
 
 export type EngineOptions = {
   fetch: (tenant: string, digest: string) => Promise<Code | undefined>;
@@ -61,35 +42,9 @@ type IsolatedEvaluation = {
   documents?: readonly DocumentText[];
 } & ({ wasm: Uint8Array } | { traced: TracedSource; wanted: Wanted });
 
-type PolicyRef = { name: string; artifact: string; documents?: Documents };
-
-/** A policy with other documents is another program. */
-export const programOf = ({ artifact, documents }: PolicyRef): string =>
-  documents === undefined ? artifact : `${artifact} ${documents.key}`;
-
-type Loaded = {
-  /** Tenant and artifact, for strikes. */
-  key: string;
-  evaluator: Evaluator;
-  slowness: Slowness;
-  hasDocuments: boolean;
-};
-
-const failureOf: Record<PolicyErrorKind | 'lost' | 'absent', Failure> = {
-  budget: 'policy_budget_exhausted',
-  memory: 'policy_memory_exhausted',
-  conflict: 'policy_conflict',
-  input: 'input_too_large',
-  internal: 'policy_failed',
-  lost: 'policy_failed',
-  absent: 'policy_failed',
-};
-
-const GONE: Run = { ok: false, failure: 'policy_failed', detail: 'the artifact is gone' };
-
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #loaded = new Programs<Loaded>(limits.instancesMax);
+  readonly #loaded: LoadedPrograms;
   readonly #loading = new Map<string, Promise<Loaded | undefined>>();
   readonly #isolated: IsolatedEvaluator;
   readonly #stored: StoredEvaluator;
@@ -101,11 +56,12 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#cpuMs = options.cpuMs ?? threadCpuMs;
+    this.#loaded = new LoadedPrograms({ ...options, cpuMs: this.#cpuMs });
     this.#isolated = options.isolated ?? new IsolatedEvaluator();
     this.#suspensions = new Suspensions(options.observe);
     this.#stored = new StoredEvaluator(this.#isolated, {
       fetch: options.fetchPacked ?? options.fetch,
-      fetchDocuments: (tenant, documents) => this.#textsOf(tenant, documents),
+      fetchDocuments: (tenant, documents) => this.#loaded.fetchTexts(tenant, documents),
     });
     this.#scheduler = options.scheduler ?? new FairScheduler(options.clock);
   }
@@ -115,7 +71,7 @@ export class Engine {
    * @param now the instant of the request, ms
    */
   run(tenant: string, policy: PolicyRef, input: unknown, now: number): Run | Promise<Run> {
-    const loaded = this.#loaded.get(tenant, programOf(policy));
+    const loaded = this.#loaded.get(tenant, policy);
     if (loaded === undefined) return this.#runLater(tenant, policy, input, now);
     const started = this.#options.clock.monotonic();
     if (this.#suspensions.isSuspended(tenant, loaded.key, started))
@@ -190,20 +146,9 @@ export class Engine {
     if (!this.#isConfined(tenant)) this.#keep(tenant, { artifact }, code);
   }
 
-  #keep(tenant: string, policy: Omit<PolicyRef, 'name'>, code: Code, texts: readonly DocumentText[] = []): void {
+  #keep(tenant: string, policy: Program, code: Code, texts?: readonly DocumentText[]): void {
     const started = this.#options.clock.monotonic();
-    const program = programOf({ name: '', ...policy });
-    const held = new Map(
-      texts.map(({ digest, text }) => [digest, this.#loaded.document(tenant, digest) ?? decoded(text)] as const),
-    );
-    const data = baseDocument(texts.map(({ path, digest }) => ({ path, value: held.get(digest)?.value })));
-    const loaded = {
-      key: `${tenant}/${program}`,
-      evaluator: new Evaluator(code, data),
-      slowness: new Slowness(this.#cpuMs),
-      hasDocuments: texts.length > 0,
-    };
-    this.#loaded.set(tenant, program, loaded, held);
+    this.#loaded.keep(tenant, policy, code, texts);
     const ended = this.#options.clock.monotonic();
     this.#stalls.add(tenant, ended - started, ended);
   }
@@ -240,25 +185,11 @@ export class Engine {
   }
 
   async #load(tenant: string, policy: PolicyRef): Promise<Loaded | undefined> {
-    const [code, texts] = await Promise.all([
-      this.#options.fetch(tenant, policy.artifact),
-      this.#textsOf(tenant, policy.documents),
-    ]);
-    if (code === undefined || texts === undefined) return undefined;
+    const fetched = await this.#loaded.fetch(tenant, policy);
+    if (fetched === undefined) return undefined;
     // Milliseconds each: many at once are loaded one by one.
-    await this.#scheduler.run(tenant, () => this.#keep(tenant, policy, code, texts));
-    return this.#loaded.get(tenant, programOf(policy));
-  }
-
-  /** Undefined when one is gone. */
-  async #textsOf(tenant: string, documents: Documents | undefined): Promise<DocumentText[] | undefined> {
-    const texts: DocumentText[] = [];
-    for (const document of documents?.list ?? []) {
-      const text = await this.#options.fetchDocument?.(tenant, document);
-      if (text === undefined) return undefined;
-      texts.push({ path: document.path, digest: document.digest, text });
-    }
-    return texts;
+    await this.#scheduler.run(tenant, () => this.#keep(tenant, policy, fetched.code, fetched.texts));
+    return this.#loaded.get(tenant, policy);
   }
 
   #runIsolated(tenant: string, policy: PolicyRef, loaded: Loaded, input: unknown, now: number): Promise<Run> {
@@ -303,7 +234,7 @@ export class Engine {
     const reply = await this.#patiently(() => this.#stored.evaluate(tenant, policy, asked), suspect);
     if (reply === undefined) return GONE;
     const ended = this.#options.clock.monotonic();
-    const loaded = this.#loaded.peek(tenant, programOf(policy));
+    const loaded = this.#loaded.peek(tenant, policy);
     if (reply.cpuMs > limits.evaluateSlowMs) loaded?.slowness.isolate(ended);
     const run = this.#read(reply);
     if (!run.ok && run.failure === 'policy_conflict') this.#suspensions.conflict(suspect, ended);
@@ -318,29 +249,4 @@ export class Engine {
     }
     return { ok: false, failure: failureOf[reply.kind], detail: reply.message };
   }
-}
-
-const isLost = (reply?: IsolatedReply): reply is Extract<IsolatedReply, { kind: 'lost' }> =>
-  reply?.ok === false && reply.kind === 'lost';
-
-function busy(error: unknown): never {
-  if (!(error instanceof QueueFull)) throw error;
-  throw policyProblem('evaluator_busy');
-}
-
-/** Whether a run in the worker spent what counts as exhausting the budget. */
-function isCostly(run: Run): boolean {
-  return run.ok ? run.fuelUsed > limits.evaluateFuelCostly : run.failure !== 'policy_conflict';
-}
-
-/**
- * A quick denial would be answered by the next request: attackers in a closed loop would make it a flood. Not all come at
- * the same instant, which would make it one.
- */
-function tarpit(): Promise<void> {
-  return sleep(limits.suspendedAnswerDelayMs * (0.5 + Math.random()), undefined, { ref: false });
-}
-
-function nanoseconds(ms: number): bigint {
-  return BigInt(ms) * 1_000_000n;
 }

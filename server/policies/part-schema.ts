@@ -70,6 +70,7 @@ export const LibraryView = Type.Object({ package: Type.String(), modules: Librar
 
 const value = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
+  additionalProperties: true,
   description: 'The document: a JSON object of at most 1 MiB.',
 });
 export const DocumentBody = Type.Object({ value }, { additionalProperties: false, description: 'A data document.' });
