@@ -2,6 +2,8 @@
  * Every bound of the service, with its unit in the name. A bound that is not here does not exist: each has a test at
  * the limit and one past it (test/core/limits.test.ts lists them and says where).
  */
+import { partLimits } from './part-limits.ts';
+
 export const limits = {
   // HTTP
   headersTimeoutMs: 10_000, // from a connection's or a request's first moment
@@ -51,15 +53,7 @@ export const limits = {
   graphObligationsMax: 32,
   policyTestsMax: 50,
   policyRevisionsKept: 100,
-  policyPartsMax: 200, // libraries and data documents of a tenant
-  policyPartRevisionsKept: 20,
-  policyPartAttemptsMax: 5, // of a write whose libraries or documents others keep changing
-  policyPartNameCharsMax: 253,
-  libraryModulesMax: 32,
-  libraryBytesMax: 256 * 1024, // of all its modules
-  policyDataBytesMax: 1024 * 1024, // of one document, as JSON
-  policyDataValuesMax: 50_000,
-  policyDataBodyBytesMax: 1024 * 1024 + 64 * 1024,
+  ...partLimits,
 
   // Policies: compiling (facts: 230 lines burn 12 M fuel, 1e8 is about 1-2 s at worst)
   compileFuel: 100_000_000,
@@ -109,7 +103,6 @@ export const limits = {
   regexPatternCharsMax: 1000, // host builtins; OPA's own run in Wasm, on fuel
   regexInstructionsMax: 10_000, // of one compiled; each takes 0.2-2 us and 300 bytes
   instancesMax: 128, // programs in memory, and what their documents count for
-  instanceDocumentBytes: 256 * 1024, // of documents that count as one program
   suspendedQueuePerTenantMax: 16,
   strikeKeysMax: 10_000,
   suspendWindowMs: 60_000,

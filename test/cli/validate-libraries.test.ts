@@ -20,7 +20,7 @@ const library = (rego: string, name = 'company.roles') =>
 const data = (path = 'company/managers', value = '{ids: [ann]}') =>
   yaml('PolicyData', path.replace('/', '-'), `  path: ${path}\n  value: ${value}\n`);
 const policy = policyYaml('aa', 'read', {
-  source: 'package p\ndefault outcome := "deny"\noutcome := "allow" if data.company.roles.is_manager(input.subject)',
+  source: 'package p\ndefault outcome := "deny"\noutcome := "allow" if data.company.roles.is_manager(input.subject)\n',
   more: 'tests: [{name: ann may, input: {subject: {id: ann}}, expect: {outcome: allow}}]',
 });
 const isManager = 'is_manager(s) if s.id in data.company.managers.ids';
@@ -32,7 +32,7 @@ async function linesOf(...manifests: string[]) {
 }
 
 test('that fit together, whatever comes first', async () => {
-  expect(await linesOf(policy, library(isManager), data())).toBe('0\nNo errors in 4 manifests.');
+  expect(await linesOf(policy, library(isManager), data())).toBe('0\n4 manifests are good.');
 });
 
 test.each<[string, string[], RegExp]>([
@@ -40,7 +40,7 @@ test.each<[string, string[], RegExp]>([
   [
     'a document that is missing',
     [library(isManager)],
-    /a\.yaml:\d+:\d+: PolicyLibrary .*data\.company\.managers is not available/,
+    /a\.yaml:\d+: PolicyLibrary .*line 2, column 26: data\.company\.managers\.ids is not available/,
   ],
   [
     'a test that fails',

@@ -46,8 +46,8 @@ async function company(tenant: string, files: Record<string, string>) {
   const run = world.operate(directory);
   const ready = (key: string, reason?: string) =>
     until(() => {
-      const found = conditionOf(run, key);
-      return reason === undefined ? found?.status === 'True' : found?.reason === reason;
+      if (reason === undefined) return conditionOf(run, key)?.status === 'True';
+      return conditionOf(run, key, 'Accepted')?.reason === reason;
     });
   return { directory, put, run, ready, entry: (name: string) => snapshots.get(tenant)?.policies.get(name) };
 }
@@ -118,7 +118,7 @@ test('a library that is used is held, and goes after its policy', async () => {
   await ready(POLICY);
   await unlink(join(directory, 'library.yaml'));
   const held = await until(() => {
-    const found = conditionOf(run, LIBRARY, 'Programmed');
+    const found = conditionOf(run, LIBRARY, 'Accepted');
     return found?.reason === 'InUse' ? found : undefined;
   });
   expect(held.message).toContain('used by policy read');

@@ -1,5 +1,10 @@
 /** Libraries of a tenant's policies: compiled with them, all or none of what depends on one changes with it, kept while used. */
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
+import { decoded } from '../../server/policies/documents.ts';
+import { Moved, unlessMoved } from '../../server/policies/moved.ts';
+import { Programs } from '../../server/policies/programs.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { configClient } from './config-client.ts';
 import { allowIf, partClient } from './parts.ts';
@@ -240,6 +245,82 @@ describe('refused', () => {
       const { body } = await policy('p', `package ${own}\noutcome := "allow" if data.a.b.secret == 1`);
       expect(body.status).toBe(400);
     }
+  });
+});
+
+describe('limits', () => {
+  test('policyPartNameCharsMax of a package', async () => {
+    const { library } = await partClient(server);
+    const [fits, long] = [0, 1].map((more) => 'a'.repeat(limits.policyPartNameCharsMax + more)) as [string, string];
+    expect((await library(fits, `package ${fits}`)).status).toBe(200);
+    expect((await library(long, `package ${long}`)).body.code).toBe('policy_part_name_invalid');
+  });
+
+  test('libraryModulesMax and libraryBytesMax of a library', async () => {
+    const { library } = await partClient(server);
+    const modules = (count: number) => Array.from({ length: count }, () => 'package a');
+    expect((await library('a', ...modules(limits.libraryModulesMax))).status).toBe(200);
+    expect((await library('a', ...modules(limits.libraryModulesMax + 1))).status).toBe(400);
+    const sized = (bytes: number) => 'package a\n#'.padEnd(bytes, '.');
+    const size = limits.libraryBytesMax / 8;
+    const eight = (more: number) => [...Array.from({ length: 7 }, () => sized(size)), sized(size + more)];
+    expect((await library('a', ...eight(0))).status).toBe(200);
+    expect((await library('a', ...eight(1))).body.detail).toContain(`${limits.libraryBytesMax} are allowed`);
+  });
+
+  test('policyPartsMax of a tenant, and policyPartRevisionsKept of one', async () => {
+    const { tenant, call, data } = await partClient(server);
+    for (let i = 0; i <= limits.policyPartRevisionsKept; i++) await data('first', { i });
+    const count = async () => {
+      const rows = await asAdmin(
+        server.db.adminUrl,
+        'select number from accord.policy_part_revision where tenant = $1 order by number',
+        [tenant],
+      );
+      return rows.map(({ number }: { number: unknown }) => Number(number));
+    };
+    expect([(await count())[0], (await count()).length]).toEqual([2, limits.policyPartRevisionsKept]);
+    await asAdmin(
+      server.db.adminUrl,
+      `insert into accord.policy_part (tenant, kind, name, number, digest, refs, revision, owner, updated_by)
+       select $1, 'data', 'd' || n, 1, '', '[]', 1, '{"source": "api"}', 'test' from generate_series(3, ${limits.policyPartsMax}) n`,
+      [tenant],
+    );
+    expect((await data('last', {})).status).toBe(200);
+    expect((await data('more', {})).body.code).toBe('policy_part_quota_reached');
+    expect((await data('last', { changed: true })).status).toBe(200);
+    expect((await call('GET', '/policy-data')).body.resources).toHaveLength(limits.policyPartsMax);
+  });
+
+  test('policyPartAttemptsMax of a write whose parts move', async () => {
+    for (const [moves, made] of [
+      [limits.policyPartAttemptsMax - 1, limits.policyPartAttemptsMax],
+      [limits.policyPartAttemptsMax, undefined],
+    ] as const) {
+      let attempts = 0;
+      const result = await unlessMoved(async () => {
+        attempts++;
+        if (attempts <= moves) throw new Moved();
+        return attempts;
+      }).catch(({ code }) => code);
+      expect([attempts, result]).toEqual([limits.policyPartAttemptsMax, made ?? 'policy_parts_changing']);
+    }
+  });
+
+  test('instanceDocumentBytes of documents count as a program, once for all programs of a tenant', () => {
+    expect(decoded(JSON.stringify('x'.repeat(limits.instanceDocumentBytes - 2))).weight).toBe(1);
+    const document = decoded(JSON.stringify('x'.repeat(limits.instanceDocumentBytes - 1)));
+    expect(document.weight).toBe(2);
+    const programs = new Programs<string>(5);
+    const held = new Map([['digest', document]]);
+    for (const name of ['a', 'b', 'c']) programs.set('t', name, name, held);
+    expect([programs.size, programs.document('t', 'digest')]).toEqual([3, document]);
+    programs.set('t', 'd', 'd', held);
+    expect([programs.size, programs.get('t', 'a')]).toEqual([3, undefined]);
+    programs.set('large', 'alone', 'alone', new Map([['other', { value: 1, weight: 9 }]]));
+    expect([programs.size, programs.get('large', 'alone')]).toEqual([1, 'alone']);
+    programs.set('t', 'e', 'e');
+    expect([programs.get('t', 'e'), programs.get('large', 'alone')]).toEqual(['e', undefined]);
   });
 });
 

@@ -1,0 +1,13 @@
+/** The limits of libraries and data documents; limits.ts has them among the others. */
+export const partLimits = {
+  policyPartsMax: 200, // libraries and data documents of a tenant
+  policyPartRevisionsKept: 20,
+  policyPartAttemptsMax: 5, // of a write whose libraries or documents others keep changing
+  policyPartNameCharsMax: 253,
+  libraryModulesMax: 32,
+  libraryBytesMax: 256 * 1024, // of all its modules
+  policyDataBytesMax: 1024 * 1024, // of one document, as JSON
+  policyDataValuesMax: 50_000,
+  policyDataBodyBytesMax: 1024 * 1024 + 64 * 1024,
+  instanceDocumentBytes: 256 * 1024, // of documents in memory that count as one program
+} as const;
