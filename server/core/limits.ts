@@ -102,7 +102,6 @@ export const limits = {
   builtinResultBytesMax: 1024 * 1024,
   regexPatternCharsMax: 1000, // host builtins; OPA's own run in Wasm, on fuel
   regexInstructionsMax: 10_000, // of one compiled; each takes 0.2-2 us and 300 bytes
-  instancesMax: 128, // programs in memory, and what their documents count for
   suspendedQueuePerTenantMax: 16,
   strikeKeysMax: 10_000,
   suspendWindowMs: 60_000,

@@ -1,4 +1,4 @@
-/** The limits of libraries and data documents; limits.ts has them among the others. */
+/** The limits of libraries, data documents and programs in memory; limits.ts has them among the others. */
 export const partLimits = {
   policyPartsMax: 200, // libraries and data documents of a tenant
   policyPartRevisionsKept: 20,
@@ -9,5 +9,6 @@ export const partLimits = {
   policyDataBytesMax: 1024 * 1024, // of one document, as JSON
   policyDataValuesMax: 50_000,
   policyDataBodyBytesMax: 1024 * 1024 + 64 * 1024,
-  instanceDocumentBytes: 256 * 1024, // of documents in memory that count as one program
+  instancesMax: 128, // programs in memory, and what their documents count for
+  instanceDocumentBytes: 256 * 1024, // of documents that count as one program
 } as const;

@@ -272,12 +272,12 @@ describe('limits', () => {
     const { tenant, call, data } = await partClient(server);
     for (let i = 0; i <= limits.policyPartRevisionsKept; i++) await data('first', { i });
     const count = async () => {
-      const rows = await asAdmin(
+      const rows = await asAdmin<{ number: unknown }>(
         server.db.adminUrl,
         'select number from accord.policy_part_revision where tenant = $1 order by number',
         [tenant],
       );
-      return rows.map(({ number }: { number: unknown }) => Number(number));
+      return rows.map(({ number }) => Number(number));
     };
     expect([(await count())[0], (await count()).length]).toEqual([2, limits.policyPartRevisionsKept]);
     await asAdmin(
