@@ -47,9 +47,12 @@ parentPort?.on('message', (request: IsolatedRequest) => {
   parentPort?.postMessage(answer(request) satisfies FromWorker);
 });
 
+/** Decoded, a document may take so many times the memory of its text. */
+const DECODED = 8;
+
 /** Documents as they were decoded last: the tests of a policy come one after another. */
 const decodedDocuments = new LRUCache<string, Decoded>({
-  maxSize: limits.isolatedProgramBytesMax / limits.instanceDocumentBytes,
+  maxSize: limits.isolatedProgramBytesMax / DECODED / limits.instanceDocumentBytes,
   sizeCalculation: ({ weight }) => weight,
 });
 
@@ -100,7 +103,7 @@ function programOf(
   const unpacked = isPacked(code) ? unpackCode(code) : code;
   const evaluator = new Evaluator(unpacked, dataOf(documents));
   const { wasm, plan = '' } = unpacked;
-  const size = (documents ?? []).reduce((sum, { text }) => sum + text.length, wasm.byteLength + plan.length);
+  const size = (documents ?? []).reduce((sum, { text }) => sum + DECODED * text.length, wasm.byteLength + plan.length);
   stored.set(key, { evaluator, size });
   return evaluator;
 }
