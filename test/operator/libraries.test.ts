@@ -38,6 +38,7 @@ const policy = (tenant: string, name: string, more?: string) =>
   });
 
 async function company(tenant: string, files: Record<string, string>) {
+  await world.empty(); // manifests have the same names in each test
   const directory = await world.directory();
   const put = (name: string, text: string) => save(join(directory, name), text);
   for (const [name, text] of Object.entries(files)) await put(name, text);
