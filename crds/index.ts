@@ -20,6 +20,8 @@ export {
   type IssuerManifest,
   kinds,
   type Manifest,
+  type PolicyDataManifest,
+  type PolicyLibraryManifest,
   type PolicyManifest,
   type RelationshipTypeManifest,
   type ResourceTypeManifest,
@@ -28,6 +30,7 @@ export {
 export { notesOn } from './notes.ts';
 export { patterns } from './patterns.ts';
 export { PolicyTests } from './policy.ts';
+export { LibraryModules } from './policy-library.ts';
 export type { RelationshipTypeSpec } from './relationship-type.ts';
 export { unstorable } from './storable.ts';
 export type { TenantSpec } from './tenant.ts';

@@ -7,7 +7,9 @@ import { kindOf } from './index.ts';
 /** What a manifest claims, as far as it says so legibly; it need not be valid otherwise. */
 export function claimsOf(value: Loose, kind: KindName): ResourceClaim | undefined {
   if (!isObject(value.spec)) return undefined;
-  const claim = kindOf(kind).claims(value as unknown as LooseManifest);
+  const { claims, hasPathNames } = kindOf(kind);
+  const claim = claims(value as unknown as LooseManifest);
   // The names of policies hold more characters than those of objects, but none that is not legible.
-  return claim && isLegible(claim.tenant) && isLegible(claim.name) ? claim : undefined;
+  const name = hasPathNames ? claim?.name.replaceAll('/', '.') : claim?.name;
+  return claim && isLegible(claim.tenant) && isLegible(name ?? '') ? claim : undefined;
 }

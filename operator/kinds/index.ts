@@ -22,7 +22,7 @@ export const kindNames: readonly KindName[] = kinds.map(({ definition }) => defi
 
 const byName = new Map(kinds.map((kind) => [kind.definition.kind, kind]));
 
-export function kindOf(name: KindName): Pick<ResourceKind<unknown>, 'claims' | 'definition'> {
+export function kindOf(name: KindName): Pick<ResourceKind<unknown>, 'claims' | 'definition' | 'hasPathNames'> {
   return byName.get(name) as ResourceKind<unknown>;
 }
 
@@ -36,6 +36,7 @@ type KindActions = {
   /** Absent where nobody but the operator changes what the conditions say. */
   conditionsChanged: ((withinMs: number) => Promise<readonly ResourceClaim[]>) | undefined;
   remove(writer: Writer, claim: ResourceClaim): Promise<Written | undefined>;
+  readonly wakes: readonly KindName[];
 };
 
 /** The kinds of a process's rooms, each with the services of its room. */
@@ -64,5 +65,6 @@ function actionsOf<Services>(kind: ResourceKind<Services>, services: Services): 
     conditionsChanged:
       kind.conditionsChanged && (async (withinMs) => kind.conditionsChanged?.(services, withinMs) ?? []),
     remove: async (...of) => kind.remove?.(services, ...of),
+    wakes: kind.wakes ?? [],
   };
 }

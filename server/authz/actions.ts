@@ -105,7 +105,7 @@ export function answerPrepared(
   const { question, policy, facts, started } = prepared;
   const record = (made: Decision) => {
     const told = admit === undefined ? made : admit(made);
-    return recordDecision(services, asked, question, policy, told, started);
+    return recordDecision(services, asked, question, madeBy(policy), told, started);
   };
   const { span } = asked;
   const decided = (gathered: Facts) => {
@@ -172,12 +172,26 @@ export async function authorizeExplained(
   const input = inputFor(needs, question, facts);
   const explained = () => services.explainer.explain(tenant, source, input, facts, now);
   const { decision, explain } = await (asked.span ? asChild(asked.span, 'explain', explained) : explained());
-  const { answer } = recordDecision(services, asked, question, source, decision, started);
+  const documents = explain.data && Object.fromEntries(explain.data.map(({ path, revision }) => [path, revision]));
+  const by = { name: source.name, number: source.number, documents };
+  const { answer } = recordDecision(services, asked, question, by, decision, started);
   const missing = missingConsents(asked.snapshot.definitions.keys(), source.effectiveRego, facts);
   return { answer, explain: missing.length > 0 ? { ...explain, missingConsents: missing } : explain };
 }
 
-type DecidedBy = { readonly name: string; readonly number?: number };
+/** What a record says of what made the decision. */
+type DecidedBy = {
+  readonly name: string;
+  readonly number?: number | undefined;
+  readonly documents?: Record<string, number> | undefined;
+};
+
+function madeBy(policy: Decidable['policy']): DecidedBy | undefined {
+  if (policy === undefined) return undefined;
+  const { name, number, documents } = policy;
+  if (documents === undefined) return { name, number };
+  return { name, number, documents: Object.fromEntries(documents.list.map((one) => [one.path, one.number])) };
+}
 
 /** @param policy absent: there is none, or it was not asked */
 function recordDecision(
@@ -219,6 +233,7 @@ function record(
       request: withoutToken(question.request),
       answer: decision.answer,
       policyNumber: policy?.number,
+      documents: policy?.documents,
       revision: snapshot.revision,
       durationUs: Math.round(ms * 1000),
       requestId,

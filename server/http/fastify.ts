@@ -25,6 +25,8 @@ declare module 'fastify' {
     access?: Access;
     /** What the route answers is for everybody, so a page of any origin may read it (cors.ts). */
     anyOrigin?: true;
+    /** Its body holds a document of the tenant's, with objects of any names (structure.ts). */
+    isDocument?: boolean;
   }
   interface FastifyRequest {
     /** Set by access.ts before any handler of a route that is not public. */

@@ -1,8 +1,9 @@
 /** What `accord validate` says of a Policy: whether it compiles and its tests pass, what it never answers, what it costs, what it names. */
-import type { PolicyManifest } from '../../crds/index.ts';
+import type { Manifest, PolicyManifest } from '../../crds/index.ts';
 import { type Compiled, createCompiler, noOutcome, readsNote, relationshipsRead } from '../rego/index.ts';
 import {
   type Checker,
+  type CheckerOptions,
   type Fault,
   type GivenNames,
   type ManifestChecks,
@@ -11,6 +12,7 @@ import {
 import { ALLOW_NOT_TESTED } from './actions.ts';
 import { consentNotes } from './data-subjects.ts';
 import { Engine } from './engine.ts';
+import { checkParts } from './part-checks.ts';
 import { statedBody } from './rules.ts';
 import { checkPolicy } from './tests.ts';
 
@@ -20,7 +22,7 @@ type Condition = NonNullable<Graph['nodes'][number]['conditions']>[number];
 
 export const policyChecks: ManifestChecks<PolicyManifest> = {
   rules: {
-    policy: 'A policy does not compile, or one of its tests fails.',
+    policy: 'A policy or library does not compile, a test of a policy fails, or a data document is invalid.',
     'no-outcome': 'A policy never produces an outcome, so it always denies.',
     'reads-all': 'Each decision of a policy reads all relationships of a side.',
     'reads-by-type': 'Each decision of a policy reads all relationships of a side that have some types.',
@@ -32,32 +34,41 @@ export const policyChecks: ManifestChecks<PolicyManifest> = {
     // A tenant accepts these, and what they name may be created through the API. Of tenants that are not given nothing is known.
     ...(given.tenant ? [...unknownInName(spec, given), ...unknownInGraph(spec.graph, given)] : []),
   ],
-  checker({ clock }): Checker<PolicyManifest> {
-    const compiler = createCompiler();
-    const engine = new Engine({ fetch: async () => undefined, clock, observe: () => {} });
-    return {
-      async check({ spec }) {
-        try {
-          const { graph, tests } = spec;
-          const body = statedBody(spec);
-          const compiled = await checkPolicy({ compiler, engine }, spec.name, body, tests ?? [], clock.now());
-          return [
-            ...outcomeOf(compiled),
-            ...readsOf(compiled, graph),
-            ...consentsOf(spec, compiled),
-            ...testsOf(compiled),
-          ];
-        } catch (refusal) {
-          return [{ rule: 'policy', refusal }];
-        }
-      },
-      async close() {
-        await compiler.close();
-        await engine.close();
-      },
-    };
-  },
+  checker,
 };
+
+/** Of libraries and data documents. */
+export const partChecks: ManifestChecks = { checker };
+
+/** Policies are compiled with the libraries and data documents that are given, so all three kinds have one. */
+function checker({ clock, manifests }: CheckerOptions): Checker<Manifest> {
+  const compiler = createCompiler();
+  const engine = new Engine({ fetch: async () => undefined, clock, observe: () => {} });
+  const parts = checkParts(manifests, compiler);
+  parts.catch(() => {}); // thrown where it is awaited
+  async function checkOne({ spec }: PolicyManifest): Promise<Fault[]> {
+    const { graph, tests } = spec;
+    const set = (await parts).setOf(spec.tenantRef.name);
+    try {
+      const body = statedBody(spec);
+      const compiled = await checkPolicy({ compiler, engine }, spec.name, body, tests ?? [], clock.now(), set);
+      return [...outcomeOf(compiled), ...readsOf(compiled, graph), ...consentsOf(spec, compiled), ...testsOf(compiled)];
+    } catch (refusal) {
+      return [{ rule: 'policy', refusal }];
+    }
+  }
+  return {
+    async check(manifest) {
+      if (manifest.kind === 'Policy') return checkOne(manifest);
+      const { refusals } = await parts;
+      return refusals.has(manifest) ? [{ rule: 'policy', refusal: refusals.get(manifest) }] : [];
+    },
+    async close() {
+      await compiler.close();
+      await engine.close();
+    },
+  };
+}
 
 /** Which a tenant refuses, unlike what the conditions of a policy name. */
 function unknownDataSubjects({ dataSubjects }: Spec, given: GivenNames): Fault[] {

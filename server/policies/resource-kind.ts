@@ -1,5 +1,11 @@
-/** The kind Policy: compiled and tested before it replaces what serves. */
-import { definitionOf, type PolicyManifest } from '../../crds/index.ts';
+/** The kinds Policy, PolicyLibrary and PolicyData: compiled and tested before they replace what serves. */
+import {
+  definitionOf,
+  type PolicyDataManifest,
+  type PolicyLibraryManifest,
+  type PolicyManifest,
+} from '../../crds/index.ts';
+import type { ManifestChecks } from '../room/manifest-checks.ts';
 import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import {
   ALLOW_NOT_TESTED,
@@ -9,7 +15,10 @@ import {
   putPolicy,
   transferPolicy,
 } from './actions.ts';
-import { policyChecks } from './manifest-checks.ts';
+import { partChecks, policyChecks } from './manifest-checks.ts';
+import { deletePart, putPart, transferPart } from './part-actions.ts';
+import { loadPartSources, readPart } from './part-store.ts';
+import type { PartBody, PartKind } from './parts.ts';
 import { statedBody } from './rules.ts';
 import { loadPolicySources, readPolicy } from './store.ts';
 
@@ -48,4 +57,51 @@ const policyKind: ResourceKind<PolicyServices, PolicyManifest> = {
   checks: policyChecks,
 };
 
-export const resourceKinds = [policyKind];
+/** What libraries and documents have in common. A policy that was refused may be accepted with another of them. */
+function partKind<Of extends PolicyLibraryManifest | PolicyDataManifest>(
+  about: Pick<ResourceKind<PolicyServices, Of>, 'definition' | 'order' | 'claims' | 'hasPathNames'>,
+  kind: PartKind,
+  bodyOf: (spec: Of['spec']) => PartBody,
+  specOf: (name: string, content: unknown) => object,
+): ResourceKind<PolicyServices, Of> {
+  return {
+    ...about,
+    wakes: ['Policy', 'PolicyLibrary'],
+    find: (policies, { tenant, name }) => policies.database.read(tenant, (tx) => readPart(tx, tenant, { kind, name })),
+    put: (policies, writer, { tenant, name }, { spec }) => putPart(policies, writer, tenant, name, bodyOf(spec)),
+    transfer: (policies, writer, { tenant, name }, to) => transferPart(policies, writer, tenant, { kind, name }, to),
+    remove: (policies, writer, { tenant, name }) => deletePart(policies, writer, tenant, { kind, name }),
+    async exported(tx, { tenant }) {
+      const rows = await loadPartSources(tx, tenant);
+      return rows
+        .filter((row) => row.kind === kind)
+        .map(({ name, content, owner }) => {
+          const spec = { tenantRef: { name: tenant }, ...specOf(name, JSON.parse(content)) };
+          return { name, owner, spec };
+        });
+    },
+    checks: partChecks as ManifestChecks<Of>,
+  };
+}
+
+const libraryKind = partKind<PolicyLibraryManifest>(
+  {
+    ...{ definition: definitionOf('PolicyLibrary'), order: 56 },
+    claims: (manifest) => claimOf(manifest, manifest.spec.package),
+  },
+  'library',
+  ({ modules }) => ({ kind: 'library', modules }),
+  (name, modules) => ({ package: name, modules }),
+);
+
+const dataKind = partKind<PolicyDataManifest>(
+  {
+    ...{ definition: definitionOf('PolicyData'), order: 54, hasPathNames: true },
+    claims: (manifest) => claimOf(manifest, manifest.spec.path),
+  },
+  'data',
+  ({ value }) => ({ kind: 'data', value }),
+  (path, value) => ({ path, value }),
+);
+
+export const resourceKinds = [dataKind, libraryKind, policyKind];
