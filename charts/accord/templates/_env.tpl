@@ -42,6 +42,8 @@
   value: {{ empty $root.Values.caBundle.configMap | ternary "" "/etc/accord/ca-bundle/ca.crt" | quote }}
 - name: ACCORD_ACCESS_LOG
   value: {{ $config.accessLog | quote }}
+- name: ACCORD_METRICS_POLICIES
+  value: {{ int64 $config.metricsPolicies | quote }}
 - name: ACCORD_LOG_LEVEL
   value: {{ $config.logLevel | quote }}
 - name: NODE_COMPILE_CACHE

@@ -242,7 +242,9 @@ describe.skipIf(!hasHelm)('the chart', () => {
       registry.getMetricsAsArray().map(({ name }) => name),
     );
     const metricsIn = (text: string) => [
-      ...new Set(text.match(/\b(accord|process|nodejs)_[a-z0-9_]+/g)?.map((name) => name.replace(/_bucket$/, ''))),
+      ...new Set(
+        text.match(/\b(accord|process|nodejs)_[a-z0-9_]+/g)?.map((name) => name.replace(/_(bucket|count|sum)$/, '')),
+      ),
     ];
 
     test.each(['PrometheusRule', 'ConfigMap'])('the %s asks for metrics that exist', (kind) => {
