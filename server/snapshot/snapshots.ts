@@ -244,7 +244,11 @@ export class Snapshots {
       const gone = [...this.#served.keys()].filter((tenant) => !known.has(tenant));
       // One whose last reading failed may be at the right revision, and is stale until it is read.
       const again = new Set([...differing.map((row) => row.tenant), ...gone, ...this.#behind.keys()]);
-      await Promise.allSettled([...again].map((tenant) => this.refresh(tenant)));
+      for (const tenant of again) {
+        // Not waited for: a tenant whose reading takes long becomes stale, and the others do not.
+        if (!this.#behind.has(tenant)) this.#behind.set(tenant, askedAt);
+        this.refresh(tenant).catch(() => {}); // observed in #read; the next poll tries again
+      }
       this.#confirmedAt = askedAt;
       // Not waited for: under constant writes it goes on and on, and the next confirmation would come too late.
       if (this.#unacknowledged.size > 0) this.#acknowledge();

@@ -1,5 +1,6 @@
 /** What a server cannot read: a write that is committed is answered as such, and a reading that failed is made up for. */
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
@@ -31,8 +32,8 @@ test('a committed write is a success although reading it fails, and is served wh
   await vi.waitFor(() => expect(served()).toBe(revision), { timeout: 20_000 });
 });
 
-test('a tenant whose reading failed while nothing changed is not stale for ever', async () => {
-  const tenant = await server.tenant();
+/** Another server's snapshots, with a clock that can be put forward. */
+async function follower() {
   const { database, snapshots: own, baseUrl } = server.services;
   const maxStalenessMs = 2500;
   let ahead = 0;
@@ -42,9 +43,36 @@ test('a tenant whose reading failed while nothing changed is not stale for ever'
   });
   await snapshots.start();
   afterAll(() => snapshots.close());
+  const putForward = () => {
+    ahead += maxStalenessMs + 1;
+  };
+  return { snapshots, putForward };
+}
+
+test('a tenant whose reading failed while nothing changed is not stale for ever', async () => {
+  const tenant = await server.tenant();
+  const { snapshots, putForward } = await follower();
   await asAdmin(server.db.adminUrl, 'revoke select on accord.config_change from accord_system');
   await expect(snapshots.refresh(tenant)).rejects.toThrow();
   await asAdmin(server.db.adminUrl, 'grant select on accord.config_change to accord_system');
-  ahead = maxStalenessMs + 1;
+  putForward();
   await vi.waitFor(() => expect(snapshots.isFresh(tenant)).toBe(true), { timeout: 20_000 });
+});
+
+test('a tenant whose reading takes long becomes stale, and the others do not', async () => {
+  const [slow, other] = [await server.tenant(), await server.tenant()];
+  const { snapshots, putForward } = await follower();
+  const blocker = new pg.Client({ connectionString: server.db.adminUrl });
+  await blocker.connect();
+  await blocker.query('begin; lock table accord.config_change in access exclusive mode');
+  await asAdmin(server.db.adminUrl, 'update accord.tenant set revision = revision + 1 where tenant = $1', [slow]);
+  // The first time the change is found, the second time it has not been read for too long.
+  for (let times = 0; times < 2; times++) {
+    putForward();
+    await vi.waitFor(() => expect(snapshots.isFresh(other)).toBe(true), { timeout: 20_000 });
+  }
+  expect(snapshots.isFresh(slow)).toBe(false);
+  await blocker.query('commit');
+  await blocker.end();
+  await vi.waitFor(() => expect(snapshots.isFresh(slow)).toBe(true), { timeout: 20_000 });
 });
