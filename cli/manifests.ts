@@ -6,7 +6,7 @@ import type { Transaction } from '../server/core/db/database.ts';
 import type { Owner } from '../server/core/ownership.ts';
 import { loadBodies, loadDefinitions } from '../server/definitions/index.ts';
 import { loadIssuers } from '../server/issuers/index.ts';
-import { loadPolicySources, statedBody } from '../server/policies/index.ts';
+import { loadPartSources, loadPolicySources, type PartSourceRow, statedBody } from '../server/policies/index.ts';
 import { readTenant } from '../server/tenants/index.ts';
 import { loadEntityTypes, loadRelationshipTypes } from '../server/types/index.ts';
 
@@ -43,6 +43,7 @@ export async function readExported(tx: Transaction, tenant: string) {
     definitions: await loadDefinitions(tx, tenant),
     bodies: await loadBodies(tx, tenant),
     policies: await loadPolicySources(tx, tenant),
+    parts: await loadPartSources(tx, tenant),
   };
 }
 
@@ -89,7 +90,18 @@ function itemsOf(rows: Exported, options: ExportOptions): Item[] {
     ({ name, spec, owner }): Item => ({ kind: 'TrustedIssuer', called: name, owner, spec: { tenantRef, ...spec } }),
   );
   const definitions = rows.definitions.map((row) => definitionItem(row, rows, options));
-  return [tenantItem(rows.tenant, options), ...issuers, ...entities, ...relationships, ...definitions, ...policies];
+  const parts = rows.parts.map((row) => partItem(row, tenantRef));
+  return [
+    ...[tenantItem(rows.tenant, options), ...issuers, ...entities, ...relationships],
+    ...[...definitions, ...parts, ...policies],
+  ];
+}
+
+function partItem({ kind, name, content, owner }: PartSourceRow, tenantRef: { name: string }): Item {
+  const stored: unknown = JSON.parse(content);
+  return kind === 'library'
+    ? { kind: 'PolicyLibrary', called: name, owner, spec: { tenantRef, package: name, modules: stored } }
+    : { kind: 'PolicyData', called: name, owner, spec: { tenantRef, path: name, value: stored } };
 }
 
 function tenantItem({ tenant, spec, owner }: Exported['tenant'], { allowPastDates }: ExportOptions): Item {

@@ -53,6 +53,9 @@ export const bounds = {
   tenantRequestsPerSecondMax: 1_000_000,
   policyNameCharsMax: 253,
   regoSourceBytesMax: 64 * 1024,
+  policyPartNameCharsMax: 253, // a package, a path
+  libraryModulesMax: 32,
+  policyDataFieldsMax: 50_000,
   graphNodesMax: 200,
   graphEdgesMax: 400, // two for each node
   graphConditionsPerNodeMax: 32,

@@ -19,6 +19,8 @@ export {
   type IssuerManifest,
   kinds,
   type Manifest,
+  type PolicyDataManifest,
+  type PolicyLibraryManifest,
   type PolicyManifest,
   type RelationshipTypeManifest,
   type ResourceTypeManifest,
@@ -27,6 +29,7 @@ export {
 export { noMailYet, notesOn } from './notes.ts';
 export { patterns } from './patterns.ts';
 export { PolicyTests } from './policy.ts';
+export { LibraryModules } from './policy-library.ts';
 export type { RelationshipTypeSpec } from './relationship-type.ts';
 export { unstorable } from './storable.ts';
 export type { TenantSpec } from './tenant.ts';

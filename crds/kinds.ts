@@ -3,6 +3,8 @@ import { type ActorTypeSpec, actorType } from './actor-type.ts';
 import { type ConsentDefinitionSpec, consentDefinition } from './consent-definition.ts';
 import type { apiVersion, Kind } from './kind.ts';
 import { type PolicySpec, policy } from './policy.ts';
+import { type PolicyDataSpec, policyData } from './policy-data.ts';
+import { type PolicyLibrarySpec, policyLibrary } from './policy-library.ts';
 import { type RelationshipTypeSpec, relationshipType } from './relationship-type.ts';
 import { type ResourceTypeSpec, resourceType } from './resource-type.ts';
 import { type TenantSpec, tenant } from './tenant.ts';
@@ -16,6 +18,8 @@ export const kinds = [
   resourceType,
   relationshipType,
   consentDefinition,
+  policyData,
+  policyLibrary,
   policy,
 ] as const satisfies readonly Kind[];
 
@@ -45,6 +49,10 @@ interface ManifestOf<Name extends string, Spec> {
 
 export type TenantManifest = ManifestOf<'Tenant', TenantSpec>;
 export type PolicyManifest = ManifestOf<'Policy', PolicySpec> & { metadata: { namespace: string } };
+export type PolicyLibraryManifest = ManifestOf<'PolicyLibrary', PolicyLibrarySpec> & {
+  metadata: { namespace: string };
+};
+export type PolicyDataManifest = ManifestOf<'PolicyData', PolicyDataSpec> & { metadata: { namespace: string } };
 export type IssuerManifest = ManifestOf<'TrustedIssuer', TrustedIssuerSpec> & { metadata: { namespace: string } };
 export type ActorTypeManifest = ManifestOf<'ActorType', ActorTypeSpec> & { metadata: { namespace: string } };
 export type ResourceTypeManifest = ManifestOf<'ResourceType', ResourceTypeSpec> & { metadata: { namespace: string } };
@@ -57,6 +65,8 @@ export type ConsentDefinitionManifest = ManifestOf<'ConsentDefinition', ConsentD
 export type Manifest =
   | TenantManifest
   | PolicyManifest
+  | PolicyLibraryManifest
+  | PolicyDataManifest
   | IssuerManifest
   | ActorTypeManifest
   | ResourceTypeManifest

@@ -83,6 +83,16 @@ export const patterns = {
     source: '^[^/?#\\\\\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}\\p{Zl}\\p{Zp}]+$',
     words: 'printable characters without / ? # and backslash',
   },
+  regoPackage: {
+    source: '^[A-Za-z][A-Za-z0-9_]*(?:\\.[A-Za-z][A-Za-z0-9_]*)*$',
+    words:
+      'a Rego package: names of letters, digits and _, each beginning with a letter, joined by dots, such as company.roles',
+  },
+  dataPath: {
+    source: '^[A-Za-z][A-Za-z0-9_-]*(?:/[A-Za-z][A-Za-z0-9_-]*)*$',
+    words:
+      'a path below data: names of letters, digits, _ and -, each beginning with a letter, joined by slashes, such as company/roles',
+  },
   duration: {
     source: '^PT[1-9][0-9]{0,4}[HMS]$',
     words: 'an ISO 8601 duration of one unit, such as PT1H, PT30M or PT90S',

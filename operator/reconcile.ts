@@ -111,7 +111,23 @@ function notifyTenantChanged(
   const isTenant = object.kind === 'Tenant';
   if (isTenant) context.tenants.reconciled(object);
   if (accepted.ok && (accepted.changed || isTenant)) context.waiting.tenantChanged(record.tenant);
+  if (accepted.ok && accepted.changed) wakeRefused(context, object, record);
   if (accepted.ok && isTenant) requeueChildren(context, object, accepted.changed);
+}
+
+/** What was refused for what this object was, and does not wait for any change of the tenant. */
+function wakeRefused(
+  { kinds, records, queue }: ReconcileContext,
+  { key, kind }: SourceObject,
+  { tenant }: ResourceRecord,
+) {
+  const { wakes } = kinds.of(kind);
+  if (wakes.length === 0) return;
+  for (const other of records.keysOf(tenant)) {
+    const record = records.get(other);
+    const isRefused = conditionOf(record?.status ?? {}, 'Accepted')?.status === 'False';
+    if (other !== key && isRefused && wakes.some((one) => one === record?.kind)) queue.add(other);
+  }
 }
 
 async function determineOutcome(

@@ -145,10 +145,12 @@ export async function removeRow(
   }
 }
 
-/** A type of actors or resources that others name, or that has some. */
+/** What others use: a type that has some or is named, a library or document of policies. */
 function isInUse(error: unknown): error is Problem {
-  return error instanceof Problem && error.code === 'type_in_use';
+  return error instanceof Problem && inUse.has(error.code);
 }
+
+const inUse = new Set(['type_in_use', 'policy_part_in_use']);
 
 /** Children first; then the tenant answers nobody any more; then, where it says so, its data goes. */
 async function removeTenant(context: ReconcileContext, record: ResourceRecord, startedAt: number): Promise<Reconciled> {

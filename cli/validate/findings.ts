@@ -11,7 +11,7 @@ export const rules = {
   refused: 'The manifest of the tenant does not allow a manifest.',
   'past-date': 'A date lies in the past, which only a tenant that already has it accepts.',
   sanitized: 'A text in HTML is stored and shown without some of its markup.',
-  policy: 'A policy does not compile, or one of its tests fails.',
+  policy: 'A policy or library does not compile, a test of a policy fails, or a data document is invalid.',
   'no-outcome': 'A policy never produces an outcome, so it always denies.',
   'no-effect': 'A manifest sets a field that has no effect yet.',
   'reads-all': 'Each decision of a policy reads all relationships of a side.',

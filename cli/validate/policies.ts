@@ -1,9 +1,17 @@
 import type { PolicyManifest } from '../../crds/index.ts';
 import { type FileObject, refusalOf } from '../../operator/index.ts';
 import { systemClock } from '../../server/core/clock.ts';
-import { ALLOW_NOT_TESTED, checkPolicy, consentNotes, Engine, statedBody } from '../../server/policies/index.ts';
+import {
+  ALLOW_NOT_TESTED,
+  checkPolicy,
+  consentNotes,
+  Engine,
+  type PartSet,
+  statedBody,
+} from '../../server/policies/index.ts';
 import { type Compiled, createCompiler, noOutcome, readsNote, relationshipsRead } from '../../server/rego/index.ts';
 import { about, aboutLines, at, type Finding } from './findings.ts';
+import { checkParts } from './parts.ts';
 
 /** @param progress told whose turn it is */
 export async function checkPolicies(
@@ -14,10 +22,14 @@ export async function checkPolicies(
   const engine = new Engine({ fetch: async () => undefined, clock: systemClock, observe: () => {} });
   const findings: Finding[] = [];
   try {
+    const parts = await checkParts(objects, compiler);
+    findings.push(...parts.findings);
     for (const object of objects) {
       if (object.kind !== 'Policy' || !object.checked.ok) continue;
       progress(object);
-      findings.push(...(await check(object, object.checked.manifest as PolicyManifest, { compiler, engine })));
+      const manifest = object.checked.manifest as PolicyManifest;
+      const set = parts.setOf(manifest.spec.tenantRef.name);
+      findings.push(...(await check(object, manifest, set, { compiler, engine })));
     }
   } finally {
     await compiler.close();
@@ -29,11 +41,12 @@ export async function checkPolicies(
 async function check(
   object: FileObject,
   { spec }: PolicyManifest,
+  set: PartSet,
   services: Parameters<typeof checkPolicy>[0],
 ): Promise<Finding[]> {
   try {
     const { graph, tests } = spec;
-    const compiled = await checkPolicy(services, spec.name, statedBody(spec), tests ?? [], systemClock.now());
+    const compiled = await checkPolicy(services, spec.name, statedBody(spec), tests ?? [], systemClock.now(), set);
     return [
       ...outcomeOf(object, compiled),
       ...readsOf(object, compiled, graph),

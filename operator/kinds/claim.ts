@@ -8,5 +8,7 @@ export function claimsOf(value: Loose, kind: KindName): ResourceClaim | undefine
   if (!isObject(value.spec)) return undefined;
   const claim = kindOf(kind).claims(value as unknown as LooseManifest);
   // The names of policies hold more characters than those of objects, but none that is not legible.
-  return claim && isLegible(claim.tenant) && isLegible(claim.name) ? claim : undefined;
+  // Paths of data documents have slashes.
+  const name = kind === 'PolicyData' ? claim?.name.replaceAll('/', '.') : claim?.name;
+  return claim && isLegible(claim.tenant) && isLegible(name ?? '') ? claim : undefined;
 }

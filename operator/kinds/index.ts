@@ -39,6 +39,7 @@ type KindActions = {
   describe(claim: ResourceClaim): Promise<Readonly<Record<string, unknown>> | undefined>;
   conditions(claim: ResourceClaim): Promise<readonly KindCondition[]>;
   remove(writer: Writer, claim: ResourceClaim): Promise<Written | undefined>;
+  readonly wakes: readonly KindName[];
 };
 
 /** The kinds of a process's rooms, each with the services of its room. */
@@ -65,5 +66,6 @@ function actionsOf<Services>(kind: ResourceKind<Services>, services: Services): 
     describe: async (claim) => kind.describe?.(services, claim),
     conditions: async (claim) => (await kind.conditions?.(services, claim)) ?? [],
     remove: async (...of) => kind.remove?.(services, ...of),
+    wakes: kind.wakes ?? [],
   };
 }

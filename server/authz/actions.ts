@@ -93,7 +93,7 @@ export function answerPrepared(
   const { question, policy, facts, started } = prepared;
   const record = (made: Decision) => {
     const told = admit === undefined ? made : admit(made);
-    return recordDecision(services, asked, question, policy?.number, told, started);
+    return recordDecision(services, asked, question, madeBy(policy), told, started);
   };
   const decided = (gathered: Facts) => {
     const decision = decide(services.engine, prepared, gathered);
@@ -154,21 +154,33 @@ export async function authorizeExplained(
   const facts = await services.facts.gather(asked.snapshot, question, needs);
   if (facts.denial !== undefined) {
     const made = denied(facts.denial);
-    const { answer } = recordDecision(services, asked, question, source.number, made, started);
+    const { answer } = recordDecision(services, asked, question, source, made, started);
     return { answer, explain: unevaluated(source, facts.denial) };
   }
   const input = inputFor(needs, question, facts);
   const { decision, explain } = await services.explainer.explain(tenant, source, input, facts, now);
-  const { answer } = recordDecision(services, asked, question, source.number, decision, started);
+  const documents = explain.data && Object.fromEntries(explain.data.map(({ path, revision }) => [path, revision]));
+  const by = { number: source.number, documents };
+  const { answer } = recordDecision(services, asked, question, by, decision, started);
   const missing = missingConsents(asked.snapshot.definitions.keys(), source.effectiveRego, facts);
   return { answer, explain: missing.length > 0 ? { ...explain, missingConsents: missing } : explain };
+}
+
+/** What a record says of what made the decision. */
+type MadeBy = { number?: number | undefined; documents?: Record<string, number> | undefined };
+
+function madeBy(policy: Decidable['policy']): MadeBy | undefined {
+  if (policy === undefined) return undefined;
+  const { number, documents } = policy;
+  if (documents === undefined) return { number };
+  return { number, documents: Object.fromEntries(documents.list.map((one) => [one.path, one.number])) };
 }
 
 function recordDecision(
   services: AuthzServices,
   asked: Asked,
   question: Question,
-  policyNumber: number | undefined,
+  policy: MadeBy | undefined,
   decision: Decision,
   started: number,
 ): Decision {
@@ -188,7 +200,8 @@ function recordDecision(
       caller: callerName(caller),
       request: withoutToken(question.request),
       answer: decision.answer,
-      policyNumber,
+      policyNumber: policy?.number,
+      documents: policy?.documents,
       revision: snapshot.revision,
       durationUs: Math.round(ms * 1000),
       requestId,

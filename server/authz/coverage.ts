@@ -35,6 +35,7 @@ export async function coverageOfTests(
   { effectiveRego, graph }: Source,
   asked: Asked,
 ): Promise<TestCoverage | undefined> {
+  const beside = await services.explainer.beside(tenant, effectiveRego);
   const inputs = [...asked.tests.map(({ input }) => input), asked.input];
   const evaluateAll = async (
     evaluate: (input: Record<string, unknown>, now: number) => Promise<Run>,
@@ -46,13 +47,13 @@ export async function coverageOfTests(
     return { runs, allowReached, tests: asked.tests.length, ...(failed > 0 ? { notEvaluated: failed } : {}) };
   };
   if (graph !== undefined) {
-    const program = await services.explainer.program(tenant, effectiveRego);
+    const program = await services.explainer.program(tenant, effectiveRego, beside);
     const reached = await evaluateAll((input, now) =>
       services.engine.evaluateIsolated(tenant, { ...program, input, now, graph }),
     );
     return ofNodes(graph, reached);
   }
-  const program = await services.explainer.traced(tenant, effectiveRego);
+  const program = await services.explainer.traced(tenant, effectiveRego, beside);
   if (program === undefined) return undefined;
   const { runs, ...told } = await evaluateAll((input, now) =>
     services.engine.evaluateIsolated(tenant, { ...program, wanted: 'coverage', input, now }),

@@ -14,6 +14,11 @@ export const DecisionView = Type.Object({
   request: Type.Unknown(),
   answer: Type.Unknown(),
   policyRevision: Type.Optional(Type.Integer()),
+  data: Type.Optional(
+    Type.Record(Type.String(), Type.Integer(), {
+      description: 'Revisions of the data documents that the policy read, by path.',
+    }),
+  ),
   revision: Type.String(),
   durationUs: Type.Integer(),
   requestId: Type.Optional(Type.String()),
@@ -34,6 +39,7 @@ export function decisionView(row: DecisionRow, role: Role): DecisionView {
     request: masked ? { action: row.action } : row.request,
     answer: masked ? { outcome: shownOutcome(row.answer.outcome) } : row.answer,
     ...(row.policy_number === null ? {} : { policyRevision: row.policy_number }),
+    ...(row.documents === null ? {} : { data: row.documents }),
     revision: `c${row.revision}`,
     durationUs: row.duration_us,
     ...(row.request_id === null ? {} : { requestId: row.request_id }),

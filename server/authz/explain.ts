@@ -12,11 +12,15 @@ import { Problem } from '../core/problems.ts';
 import { type Denial, type Facts, noFacts, type PolicyInput } from '../facts/index.ts';
 import {
   type Artifacts,
+  type Beside,
+  type DocumentText,
   type Engine,
   type PolicyGraph,
   type PolicyTest,
   type Run,
   requirePolicy,
+  surround,
+  textsOf,
 } from '../policies/index.ts';
 import { type RelationshipsRead, relationshipsRead, type TracedSource, type WhyNot } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
@@ -32,6 +36,9 @@ export type Explanation = {
   facts: Facts;
   /** The rules named outcome, reason or obligations that held: 1-based line and its text. */
   rules: { line: number; text: string }[];
+  /** The libraries and data documents that it uses, with their revisions. */
+  libraries?: { package: string; revision: number }[];
+  data?: { path: string; revision: number }[];
   /** How much of input.graph it reads; absent for a draft. */
   relationships?: RelationshipsRead;
   /** Of the consents that the policy names, those that data subjects lack. */
@@ -50,6 +57,10 @@ export type Explanation = {
 export type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph; reads?: Reads };
 /** `reads`: of this very revision, which may be newer than the snapshot's. */
 type StoredSource = Source & { reads: Reads; tests: readonly PolicyTest[]; dataSubjects?: DataSubjects };
+
+/** With the texts of the documents. */
+type BesideNow = Beside & { documents: DocumentText[] };
+type Program = { key: string; documents: DocumentText[] };
 
 /** Explaining programs by key, as many as there is room for. */
 export function explainingPrograms(): LRUCache<string, Uint8Array> {
@@ -94,19 +105,21 @@ export class Explainer {
   ): Promise<{ decision: Decision; explain: Explanation }> {
     const started = performance.now();
     const { name, number, effectiveRego, graph, reads } = source;
-    const program = await this.program(tenant, effectiveRego);
+    const beside = await this.beside(tenant, effectiveRego);
+    const program = await this.program(tenant, effectiveRego, beside);
     const run = await this.#services.engine.evaluateIsolated(tenant, {
       ...{ ...program, input, now },
       ...(graph ? { graph } : {}),
     });
     const decision = decisionOf(run);
     const denied = run.ok && decision.answer.outcome === 'deny' && isSaid(decision);
-    const whyNot = denied ? await this.#whyNot(tenant, source, run, { decision, input, now }) : {};
+    const whyNot = denied ? await this.#whyNot(tenant, { source, beside }, run, { decision, input, now }) : {};
     const explain: Explanation = {
       policy: name,
       ...(number === undefined ? {} : { revision: number }),
       input,
       facts,
+      ...usedIn(beside),
       ...(reads === undefined ? {} : { relationships: relationshipsRead(reads) }),
       rules: run.ok ? heldRules(run.result, effectiveRego) : [],
       ...(run.ok && run.path ? { path: run.path } : {}),
@@ -120,12 +133,12 @@ export class Explainer {
   /** How far each rule got, by a second evaluation that remembers it; of a drawn policy the first one told it. */
   async #whyNot(
     tenant: string,
-    { effectiveRego, graph }: Source,
+    { source: { effectiveRego, graph }, beside }: { source: Source; beside: BesideNow },
     run: Extract<Run, { ok: true }>,
     { decision, input, now }: { decision: Decision; input: unknown; now: number },
   ): Promise<Pick<Explanation, 'whyNot' | 'whyNotUnavailable'>> {
     if (graph !== undefined) return run.whyNot === undefined ? {} : { whyNot: run.whyNot };
-    const program = await this.traced(tenant, effectiveRego);
+    const program = await this.traced(tenant, effectiveRego, beside);
     if (program === undefined) return { whyNotUnavailable: 'The policy is too large to be traced.' };
     const { engine } = this.#services;
     const again = await engine.evaluateIsolated(tenant, { ...program, wanted: 'whyNot', input, now }).catch((error) => {
@@ -141,21 +154,41 @@ export class Explainer {
     return 'whyNot' in again.told ? { whyNot: again.told.whyNot } : {};
   }
 
+  /** What a source uses now. @throws Problem compiler_busy */
+  async beside(tenant: string, source: string): Promise<BesideNow> {
+    const { artifacts } = this.#services;
+    const set = await artifacts.partsOf(tenant);
+    const beside = await surround(artifacts.compiler, tenant, source, set);
+    return { ...beside, documents: await textsOf(beside.uses, set) };
+  }
+
   /** A source that tells which rules held. @throws Problem policy_does_not_compile, compiler_busy */
-  async program(tenant: string, source: string): Promise<{ key: string; wasm: Uint8Array }> {
-    const key = keyOf('explain', tenant, source);
-    const wasm = this.#compiled.get(key) ?? (await this.#services.artifacts.compileExplaining(tenant, source));
+  async program(tenant: string, source: string, beside: BesideNow): Promise<Program & { wasm: Uint8Array }> {
+    const key = keyOf('explain', tenant, beside.key + source);
+    const wasm = this.#compiled.get(key) ?? (await this.#services.artifacts.compileExplaining(tenant, source, beside));
     this.#compiled.set(key, wasm);
-    return { key, wasm };
+    return { key, wasm, documents: beside.documents };
   }
 
   /** A source as it is traced; undefined where it cannot be. @throws Problem policy_does_not_compile, compiler_busy */
-  async traced(tenant: string, source: string): Promise<{ key: string; traced: TracedSource } | undefined> {
-    const key = keyOf('trace', tenant, source);
-    const traced = this.#traced.get(key) ?? (await this.#services.artifacts.compileTraced(tenant, source)) ?? false;
+  async traced(
+    tenant: string,
+    source: string,
+    beside: BesideNow,
+  ): Promise<(Program & { traced: TracedSource }) | undefined> {
+    const key = keyOf('trace', tenant, beside.key + source);
+    const { artifacts } = this.#services;
+    const traced = this.#traced.get(key) ?? (await artifacts.compileTraced(tenant, source, beside)) ?? false;
     this.#traced.set(key, traced);
-    return traced ? { key, traced } : undefined;
+    return traced ? { key, traced, documents: beside.documents } : undefined;
   }
+}
+
+function usedIn({ uses }: Beside): Pick<Explanation, 'libraries' | 'data'> {
+  const of = (kind: 'library' | 'data') => uses.filter((one) => one.kind === kind);
+  const libraries = of('library').map(({ name, number }) => ({ package: name, revision: number }));
+  const data = of('data').map(({ name, number }) => ({ path: name, revision: number }));
+  return { ...(libraries.length > 0 ? { libraries } : {}), ...(data.length > 0 ? { data } : {}) };
 }
 
 /** Of a question that was denied before its policy was evaluated. */

@@ -80,7 +80,7 @@ export async function explainLogged(
 function notesOf({ request, action }: DecisionRow): string[] {
   const hadToken = request.context?.requestToken !== undefined || /:invitation:\w+$/.test(action ?? '');
   return [
-    'The request and input.time are those of the record. Relationships, attributes and consents are those of now.',
+    'The request and input.time are those of the record. Relationships, attributes and consents are those of now, and so are libraries and data documents.',
     ...(hadToken
       ? ['The invitation is not in the record, because a requestToken is a secret: the policy was given none.']
       : []),

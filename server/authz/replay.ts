@@ -14,9 +14,12 @@ import {
   type Answer,
   type Artifacts,
   checkStated,
+  type DocumentText,
   effectiveRego,
   type PolicyBody,
   requirePolicy,
+  surround,
+  textsOf,
 } from '../policies/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
@@ -31,7 +34,13 @@ export type ReplayServices = AuthzServices & { database: Database; artifacts: Ar
 type Replay = { name: string; draft: PolicyBody; since: string; limit: number };
 
 /** A policy as it is evaluated here. */
-type Runnable = { digest: string; reads: Reads; dataSubjects?: DataSubjects; wasm: Uint8Array };
+type Runnable = {
+  digest: string;
+  reads: Reads;
+  dataSubjects?: DataSubjects;
+  wasm: Uint8Array;
+  documents: DocumentText[];
+};
 
 /** How many records are read together: one may have 320 KiB. */
 const PART = 50;
@@ -83,7 +92,7 @@ async function answerOf(
   policy: Runnable,
   { action, request, at, caller }: DecisionRow,
 ): Promise<Answer | { unevaluated: Unevaluated }> {
-  const { digest, wasm } = policy;
+  const { digest, wasm, documents } = policy;
   const { tenant } = snapshot;
   const needs = needsOf(policy);
   const { context, invitation } = needs.input;
@@ -96,8 +105,8 @@ async function answerOf(
   const now = Date.parse(at);
   const input = inputFor(needs, { ...question, now }, facts);
   try {
-    return decisionOf(await services.engine.evaluateIsolated(tenant, { key: `${tenant}/${digest}`, wasm, input, now }))
-      .answer;
+    const evaluation = { key: `${tenant}/${digest}`, wasm, documents, input, now };
+    return decisionOf(await services.engine.evaluateIsolated(tenant, evaluation)).answer;
   } catch (error) {
     if (error instanceof Problem && error.code === 'not_ready') return { unevaluated: 'evaluator_lost' };
     throw error;
@@ -107,12 +116,16 @@ async function answerOf(
 /** @throws Problem as putPolicy does */
 async function runnableDraft(services: ReplayServices, tenant: string, draft: PolicyBody): Promise<Runnable> {
   const { artifacts } = services;
-  const { digest, about, code } = await artifacts.compile(tenant, effectiveRego(draft), draft.graph ? 'graph' : 'rego');
+  const set = await artifacts.partsOf(tenant);
+  const source = effectiveRego(draft);
+  const { digest, about, code, uses } = await artifacts.compile(tenant, source, draft.graph ? 'graph' : 'rego', set);
   const found = code ?? (await artifacts.fetch(tenant, digest));
   if (found === undefined) throw new Error('the artifact of a draft is gone');
   checkStated(draft.dataSubjects, about.reads);
   const { dataSubjects } = draft;
-  return { digest, reads: about.reads, wasm: shared(found.wasm), ...(dataSubjects ? { dataSubjects } : {}) };
+  const documents = await textsOf(uses, set);
+  const more = dataSubjects ? { dataSubjects } : {};
+  return { digest, reads: about.reads, wasm: shared(found.wasm), documents, ...more };
 }
 
 /** The policy as it is stored; undefined when there is none, or when it is the draft. */
@@ -134,8 +147,12 @@ async function runnableStored(
   )
     return undefined;
   const code = await services.artifacts.fetch(tenant, row.artifact);
+  const set = await services.artifacts.partsOf(tenant);
+  const { uses } = await surround(services.artifacts.compiler, tenant, row.effective_rego, set);
+  const documents = await textsOf(uses, set);
   return (
     code && {
+      documents,
       digest: row.artifact,
       reads: row.reads,
       wasm: shared(code.wasm),

@@ -16,6 +16,8 @@ export type DecisionRecord = {
   request: AuthorizationRequest;
   answer: Answer;
   policyNumber: number | undefined;
+  /** Revisions of the data documents that the policy read, by path. */
+  documents?: Record<string, number> | undefined;
   revision: number;
   durationUs: number;
   requestId: string;
@@ -31,15 +33,16 @@ export async function insertDecisions(tx: Transaction, records: readonly Decisio
     request: record.request,
     answer: record.answer,
     policy_number: record.policyNumber ?? null,
+    documents: record.documents ?? null,
     revision: record.revision,
     duration_us: record.durationUs,
     request_id: record.requestId,
   }));
   await tx.run(sql`
-    insert into accord.decision (tenant, at, caller, action, request, answer, policy_number, revision, duration_us, request_id)
-    select tenant, at, caller, action, request, answer, policy_number, revision, duration_us, request_id
+    insert into accord.decision (tenant, at, caller, action, request, answer, policy_number, documents, revision, duration_us, request_id)
+    select tenant, at, caller, action, request, answer, policy_number, documents, revision, duration_us, request_id
     from jsonb_to_recordset(${storableJson(JSON.stringify(rows))}::jsonb) as r (tenant text, at timestamptz, caller text, action text,
-      request jsonb, answer jsonb, policy_number bigint, revision bigint, duration_us integer, request_id text)`);
+      request jsonb, answer jsonb, policy_number bigint, documents jsonb, revision bigint, duration_us integer, request_id text)`);
 }
 
 export const DecisionRow = Type.Object({
@@ -50,6 +53,7 @@ export const DecisionRow = Type.Object({
   request: Json<AuthorizationRequest>(),
   answer: Json<Answer>(),
   policy_number: Nullable(Type.Integer()),
+  documents: Nullable(Json<Record<string, number>>()),
   revision: Type.Integer(),
   duration_us: Type.Integer(),
   request_id: Nullable(Type.String()),
@@ -58,7 +62,7 @@ export type DecisionRow = Static<typeof DecisionRow>;
 
 const none = sql``;
 
-const columns = sql`id, at, caller, action, request, answer, policy_number, revision, duration_us, request_id`;
+const columns = sql`id, at, caller, action, request, answer, policy_number, documents, revision, duration_us, request_id`;
 
 export type EntityFilter = { id: string; type?: string };
 export type DecisionFilter = {

@@ -2,6 +2,8 @@
  * Every bound of the service, with its unit in the name. A bound that is not here does not exist: each has a test at
  * the limit and one past it (test/core/limits.test.ts lists them and says where).
  */
+import { partLimits } from './part-limits.ts';
+
 export const limits = {
   // HTTP
   headersTimeoutMs: 10_000, // from a connection's or a request's first moment
@@ -51,6 +53,7 @@ export const limits = {
   graphObligationsMax: 32,
   policyTestsMax: 50,
   policyRevisionsKept: 100,
+  ...partLimits,
 
   // Policies: compiling (facts: 230 lines burn 12 M fuel, 1e8 is about 1-2 s at worst)
   compileFuel: 100_000_000,
@@ -99,7 +102,6 @@ export const limits = {
   builtinResultBytesMax: 1024 * 1024,
   regexPatternCharsMax: 1000, // host builtins; OPA's own run in Wasm, on fuel
   regexInstructionsMax: 10_000, // of one compiled; each takes 0.2-2 us and 300 bytes
-  instancesMax: 128,
   suspendedQueuePerTenantMax: 16,
   strikeKeysMax: 10_000,
   suspendWindowMs: 60_000,

@@ -59,7 +59,7 @@ function readJson(request: FastifyRequest, body: string, charge: Charge): unknow
   if (checked) {
     const bytes = requestsOf(Buffer.byteLength(body));
     if (bytes > 0) charge(request, bytes); // also when it is refused
-    const shapes = Math.floor(checkStructure(body) / limits.requestShapesMax);
+    const shapes = Math.floor(checkStructure(body, request.routeOptions.config?.isDocument) / limits.requestShapesMax);
     if (shapes > 0) charge(request, shapes);
   }
   let value: unknown;

@@ -23,6 +23,8 @@ export type App = FastifyInstance<
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
+    /** Its body holds a document of the tenant's, with objects of any names (structure.ts). */
+    isDocument?: boolean;
   }
   interface FastifyRequest {
     /** Set by access.ts before any handler of a route that is not public. */

@@ -24,10 +24,11 @@ const PRIME = 0x01000193; // of FNV-1a
 
 /**
  * Looks at a body before it is parsed.
+ * @param isDocument whether its objects may be maps of any names: shapes are not counted then
  * @returns how many shapes it has: a shape is a member's name after the names before it in the same object
  * @throws Problem invalid_request for more values, shapes or levels than the limits
  */
-export function checkStructure(text: string): number {
+export function checkStructure(text: string, isDocument = false): number {
   places.fill(0);
   const { length } = text;
   let [values, shapes, depth] = [1, 0, 0];
@@ -55,7 +56,7 @@ export function checkStructure(text: string): number {
     } else if (code === OPEN || code === OPEN_LIST) {
       if (++values > limits.bodyValuesMax) throw refusal(TOO_MANY_VALUES);
       if (++depth > limits.inputDepthMax) throw refusal(TOO_DEEP);
-      named = code === OPEN;
+      named = code === OPEN && !isDocument;
       open[depth] = named ? SEED : 0;
     } else if (code === CLOSE || code === CLOSE_LIST) {
       if (depth > 0) depth--;

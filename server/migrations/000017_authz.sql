@@ -8,6 +8,8 @@ create table accord.decision (
   request jsonb not null,
   answer jsonb not null,
   policy_number bigint,
+  -- Revisions of the data documents that the policy read, by path.
+  documents jsonb,
   revision bigint not null,
   duration_us integer not null,
   request_id text,

@@ -15,6 +15,9 @@ import type { Artifacts, CompiledPolicy } from './artifacts.ts';
 import { checkRelationship, checkStated } from './data-subjects.ts';
 import type { Engine } from './engine.ts';
 import { policyDeleted, policyUpdated } from './events.ts';
+import { Moved, unlessMoved } from './moved.ts';
+import { readParts, replaceUses } from './part-store.ts';
+import type { Part, PartSet } from './parts.ts';
 import { policyProblem } from './problems.ts';
 import { checkPolicyName, effectiveRego, type PolicyBody, type PolicyTest, statedBody } from './rules.ts';
 import type { PolicyRow } from './schema.ts';
@@ -31,7 +34,7 @@ import {
   updateTests,
   upsertPolicy,
 } from './store.ts';
-import { allowTested } from './tests.ts';
+import { allowTested, textsOf } from './tests.ts';
 
 export type { PolicyBody, PolicyTest } from './rules.ts';
 export type PolicyServices = ConfigWriteServices & { artifacts: Artifacts; engine: Engine };
@@ -47,7 +50,7 @@ export type PutPolicyOptions = {
  * it does nothing.
  * @returns the policy's revision number, what it reads, and the tenant's revision
  * @throws Problem policy_name_invalid, policy_without_source, policy_graph_invalid, policy_does_not_compile,
- *   policy_without_data_subjects, type_unknown, policy_tests_failed, policy_quota_reached, precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
+ *   policy_reference_unknown, policy_data_too_large, policy_parts_changing, policy_without_data_subjects, type_unknown, policy_tests_failed, policy_quota_reached, precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
  */
 export async function putPolicy(
   services: PolicyServices,
@@ -56,12 +59,31 @@ export async function putPolicy(
   name: string,
   body: PolicyBody,
   options: PutPolicyOptions = {},
-): Promise<ConfigWritten<{ number: number; reads: Reads; allowTested: boolean | null | undefined }>> {
+): Promise<ConfigWritten<PolicyWritten>> {
   checkPolicyName(name);
   const source = effectiveRego(body);
-  const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego');
+  return unlessMoved(() => putPrepared(services, { writer, tenant, name, body, source, options }));
+}
+
+type PolicyWritten = { number: number; reads: Reads; allowTested: boolean | null | undefined };
+type Wanted = {
+  writer: Writer;
+  tenant: string;
+  name: string;
+  body: PolicyBody;
+  source: string;
+  options: PutPolicyOptions;
+};
+
+/** @throws Moved when a library or document that it uses changes meanwhile */
+async function putPrepared(
+  services: PolicyServices,
+  { writer, tenant, name, body, source, options }: Wanted,
+): Promise<ConfigWritten<PolicyWritten>> {
+  const set = await services.artifacts.partsOf(tenant);
+  const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego', set);
   checkStated(body.dataSubjects, compiled.about.reads);
-  const tested = options.tests && (await testFirst(services, tenant, compiled, options.tests));
+  const tested = options.tests && (await testFirst(services, tenant, { compiled, set }, options.tests));
   const { reads } = compiled.about;
   const packed = compiled.code && packCode(compiled.code);
   const read = (tx: Transaction) => Promise.all([readPolicy(tx, tenant, name), nextNumber(tx, tenant, name)]);
@@ -69,6 +91,7 @@ export async function putPolicy(
     const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.number);
     await checkRelationship(unit.tx, tenant, body.dataSubjects);
+    await checkUnmoved(unit, compiled.uses);
     const allowTested = tested === undefined ? row?.allow_tested : tested.allowTested;
     if (row && isSame(row, body, compiled, writer)) {
       if (tested && !options.dryRun && !isDeepStrictEqual(row.tests ?? [], tested.tests))
@@ -85,8 +108,19 @@ export async function putPolicy(
     return { number, reads, allowTested };
   };
   const written = await write(services, authorOf(tenant, writer), { locks: 'configuration', read }, replace);
-  if (compiled.code && written.changed) services.engine.preload(tenant, compiled.digest, compiled.code);
+  const hasDocuments = compiled.uses.some(({ kind }) => kind === 'data'); // another program for each revision of them
+  if (compiled.code && written.changed && !hasDocuments)
+    services.engine.preload(tenant, compiled.digest, compiled.code);
   return written;
+}
+
+/** @throws Moved when one of these is not as it was */
+async function checkUnmoved({ tx, tenant }: ConfigUnit, uses: readonly Part[]): Promise<void> {
+  if (uses.length === 0) return;
+  const now = await readParts(tx, tenant);
+  const isThere = ({ kind, name, number }: Part) =>
+    now.some((one) => one.kind === kind && one.name === name && one.number === number);
+  if (!uses.every(isThere)) throw new Moved();
 }
 
 /** @throws Problem policy_quota_reached when the tenant has as many policies as its limits allow */
@@ -118,6 +152,7 @@ export async function deletePolicy(
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.number);
     await removePolicy(unit.tx, tenant, name);
+    await replaceUses(unit.tx, tenant, { kind: 'policy', name }, []);
     const number = await nextNumber(unit.tx, tenant, name);
     const entry = { name, number, action: 'delete', revision: unit.revision, policy: undefined };
     await addRevision(unit.tx, tenant, entry, writer, limits.policyRevisionsKept);
@@ -185,6 +220,7 @@ async function storePolicy(unit: ConfigUnit, writer: Writer, change: Change): Pr
   await Promise.all([
     upsertPolicy(unit.tx, tenant, { ...policy, number, tested }, writer),
     addRevision(unit.tx, tenant, entry, writer, limits.policyRevisionsKept),
+    replaceUses(unit.tx, tenant, { kind: 'policy', name }, compiled.uses),
   ]);
   unit.changed('policy', name, action, { number });
   unit.emit(policyUpdated, { requestor: writer.actor, name, number });
@@ -193,13 +229,14 @@ async function storePolicy(unit: ConfigUnit, writer: Writer, change: Change): Pr
 async function testFirst(
   services: PolicyServices,
   tenant: string,
-  compiled: CompiledPolicy,
+  { compiled, set }: { compiled: CompiledPolicy; set: PartSet },
   tests: readonly PolicyTest[],
 ): Promise<Tested> {
-  if (tests.length === 0) return { tests, allowTested: null };
+  const documents = await textsOf(compiled.uses, set);
+  if (tests.length === 0 && documents.length === 0) return { tests, allowTested: null };
   const code = compiled.code ?? (await services.artifacts.fetch(tenant, compiled.digest));
   if (code === undefined) throw problem('internal_error', { cause: new Error('artifact vanished') });
-  const program = { tenant, key: `${tenant}/${compiled.digest}`, code };
+  const program = { tenant, key: `${tenant}/${compiled.digest}`, code, documents };
   return { tests, allowTested: await allowTested(services.engine, program, tests, services.clock.now()) };
 }
 

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { type ProblemPlace, problem } from '../core/problems.ts';
 import {
@@ -11,11 +12,17 @@ import {
   type Compiled,
   type Compiler,
   hostBuiltinNames,
+  type LibraryModule,
+  type ModuleNeeds,
   type PackedCode,
   type RegoError,
   type TracedSource,
   unpackCode,
 } from '../rego/index.ts';
+import type { DocumentRef } from './documents.ts';
+import { Moved } from './moved.ts';
+import { readContent, readParts } from './part-store.ts';
+import { modulesOf, type Part, type PartSet, usedParts } from './parts.ts';
 import { policyProblem } from './problems.ts';
 import type { ArtifactAbout } from './schema.ts';
 import { readArtifact, readArtifactAbout, touchArtifact } from './store.ts';
@@ -23,6 +30,8 @@ import { readArtifact, readArtifactAbout, touchArtifact } from './store.ts';
 export type CompiledPolicy = {
   digest: string;
   about: ArtifactAbout;
+  /** The libraries and documents that it uses. */
+  uses: readonly Part[];
   /** Absent when the artifact is already stored for the tenant. */
   code?: Code;
 };
@@ -37,26 +46,46 @@ export class Artifacts {
     this.#services = services;
   }
 
+  get compiler(): Compiler {
+    return this.#services.compiler;
+  }
+
+  /** The libraries and documents of a tenant as they are now. */
+  async partsOf(tenant: string): Promise<PartSet> {
+    const { database } = this.#services;
+    const parts = await database.read(tenant, (tx) => readParts(tx, tenant));
+    const content = async (part: Part): Promise<string> => {
+      const found = await database.read(tenant, (tx) => readContent(tx, tenant, part));
+      if (found === undefined) throw new Moved();
+      return found;
+    };
+    return { parts, content };
+  }
+
   /**
    * Compiles a source for a tenant, or finds that it was compiled before.
-   * @throws Problem policy_does_not_compile with line and column; compiler_busy
+   * @param set what it may use; absent: what the tenant has now
+   * @throws Problem policy_does_not_compile with line and column; policy_reference_unknown, compiler_busy
    */
-  async compile(tenant: string, source: string, of: 'rego' | 'graph' = 'rego'): Promise<CompiledPolicy> {
+  async compile(tenant: string, source: string, of: 'rego' | 'graph' = 'rego', set?: PartSet): Promise<CompiledPolicy> {
     const { compiler, observe } = this.#services;
     const started = performance.now();
-    const digest = createHash('sha256').update(`${compiler.version}\n${this.#builtins}\n${source}`).digest('base64url');
+    const beside = await surround(compiler, tenant, source, set ?? (await this.partsOf(tenant)));
+    const { uses } = beside;
+    const text = `${compiler.version}\n${this.#builtins}\n${beside.key}${source}`;
+    const digest = createHash('sha256').update(text).digest('base64url');
     const stored = await this.#find(tenant, digest);
     if (stored !== undefined) {
       observe({ kind: 'policy_compiled', tenant, ok: true, ms: performance.now() - started, cached: true });
-      return { digest, about: stored };
+      return { digest, about: stored, uses };
     }
-    const result = await compileSource(compiler, tenant, source, { of }).catch((error) => {
+    const result = await compileSource(compiler, tenant, source, { of, beside }).catch((error) => {
       observe({ kind: 'policy_compiled', tenant, ok: false, ms: performance.now() - started, cached: false });
       throw error;
     });
     observe({ kind: 'policy_compiled', tenant, ok: true, ms: performance.now() - started, cached: false });
     const about = { reads: result.reads, syntax: result.syntax, package: result.package, compiler: compiler.version };
-    return { digest, about, code: result };
+    return { digest, about, uses, code: result };
   }
 
   async #find(tenant: string, digest: string): Promise<ArtifactAbout | undefined> {
@@ -67,19 +96,24 @@ export class Artifacts {
   }
 
   /** The variant that also tells which rules held; never stored. */
-  async compileExplaining(tenant: string, source: string): Promise<Uint8Array> {
-    return (await compileSource(this.#services.compiler, tenant, source, { explain: true })).wasm;
+  async compileExplaining(tenant: string, source: string, beside: Beside): Promise<Uint8Array> {
+    return (await compileSource(this.#services.compiler, tenant, source, { explain: true, beside })).wasm;
   }
 
   /** What tells how evaluations of a source go; undefined when it has no plan that is run. Never stored. */
-  async compileTraced(tenant: string, source: string): Promise<TracedSource | undefined> {
-    const { plan, outline } = await compileSource(this.#services.compiler, tenant, source, { trace: true });
+  async compileTraced(tenant: string, source: string, beside: Beside): Promise<TracedSource | undefined> {
+    const { plan, outline } = await compileSource(this.#services.compiler, tenant, source, { trace: true, beside });
     return plan === undefined || outline === undefined ? undefined : { plan, source, outline };
   }
 
   /** A stored artifact as it is stored; undefined when it is gone (the policy was replaced meanwhile). */
   fetchPacked(tenant: string, digest: string): Promise<PackedCode | undefined> {
     return this.#services.database.read(tenant, (tx) => readArtifact(tx, tenant, digest));
+  }
+
+  /** A revision of a data document; undefined when it is not kept. */
+  fetchDocument(tenant: string, { path, number }: Pick<DocumentRef, 'path' | 'number'>): Promise<string | undefined> {
+    return this.#services.database.read(tenant, (tx) => readContent(tx, tenant, { kind: 'data', name: path, number }));
   }
 
   /** The code of a stored artifact; undefined when it is gone. */
@@ -97,29 +131,73 @@ export async function compileSource(
   compiler: Compiler,
   tenant: string,
   source: string,
-  options: { explain?: boolean; trace?: boolean; of?: 'rego' | 'graph' } = {},
+  options: { explain?: boolean; trace?: boolean; of?: 'rego' | 'graph'; beside?: Beside } = {},
 ): Promise<Compiled> {
-  const { explain = false, trace = false, of = 'rego' } = options;
+  const { explain = false, trace = false, of = 'rego', beside } = options;
+  const libraries = (await beside?.libraries()) ?? [];
   const result = await compiler
-    .compile(tenant, source, { builtins: hostBuiltinNames, explain, trace })
-    .catch((error: Error & { code?: string }) => {
-      if (error.code === 'compile_queue_full' || error.code === 'compiler_starved')
-        throw policyProblem('compiler_busy', { cause: error });
-      throw problem('internal_error', { cause: error });
-    });
+    .compile(tenant, source, { builtins: hostBuiltinNames, explain, trace, libraries, data: beside?.data ?? [] })
+    .catch(compilerFailed);
   if (result.ok) return result;
-  throw policyProblem('policy_does_not_compile', {
+  const isUnknown = result.errors.every(isForeign);
+  throw policyProblem(isUnknown ? 'policy_reference_unknown' : 'policy_does_not_compile', {
     detail: result.errors.map(describe).join('; '),
     errors: result.errors.map((error) => place(error, of)),
   });
 }
 
-function describe(error: RegoError): string {
+/** What stands beside a source when it is compiled. `key`: tells it from the same source beside other libraries; empty beside none. */
+export type Beside = {
+  uses: readonly Part[];
+  key: string;
+  libraries: () => Promise<LibraryModule[]>;
+  data: readonly string[];
+};
+
+/** @throws Problem compiler_busy */
+export async function surround(compiler: Compiler, tenant: string, source: string, set: PartSet): Promise<Beside> {
+  if (set.parts.length === 0 || Buffer.byteLength(source) > limits.regoSourceBytesMax) return besideOf([], set);
+  const [needs] = await compiler.needs(tenant, [{ name: 'policy.rego', source }]).catch(compilerFailed);
+  return besideOf(usedParts(set.parts, needs as ModuleNeeds), set);
+}
+
+export function besideOf(uses: readonly Part[], set: PartSet): Beside {
+  const [libraries, documents] = (['library', 'data'] as const).map((kind) => uses.filter((one) => one.kind === kind));
+  const names = [
+    ...(libraries ?? []).map(({ name, digest }) => `library ${name} ${digest}\n`),
+    ...(documents ?? []).map(({ name }) => `data ${name}\n`),
+  ];
+  return {
+    ...{ uses, key: names.join(''), data: (documents ?? []).map(({ name }) => name) },
+    async libraries() {
+      const modules: LibraryModule[] = [];
+      for (const library of libraries ?? []) modules.push(...modulesOf(library.name, await set.content(library)));
+      return modules;
+    },
+  };
+}
+
+/** What a compiler's failure is to callers: it is never the source's. */
+export function compilerFailed(error: Error & { code?: string }): never {
+  if (error.code === 'compile_queue_full' || error.code === 'compiler_starved')
+    throw policyProblem('compiler_busy', { cause: error });
+  throw problem('internal_error', { cause: error });
+}
+
+/** Whether an error may end when the tenant has another library or document. */
+export function isForeign({ code, message }: RegoError): boolean {
+  if (code === 'data_unavailable') return !message.endsWith('has no such rule');
+  return message.startsWith('undefined function data.');
+}
+
+export function describe(error: RegoError): string {
+  if (error.file !== undefined) return `${error.file}:${error.row}:${error.col}: ${error.message}`;
   return error.row > 0 ? `line ${error.row}, column ${error.col}: ${error.message}` : error.message;
 }
 
 /** Lines of Rego that was made from a graph tell its author nothing. */
 function place(error: RegoError, of: 'rego' | 'graph'): ProblemPlace {
+  if (error.file !== undefined) return { pointer: `/${of}`, detail: describe(error) };
   const place: ProblemPlace = { pointer: `/${of}`, detail: error.message };
   return of === 'rego' && error.row > 0 ? { ...place, line: error.row, column: error.col } : place;
 }

@@ -2,43 +2,27 @@
  * Running compiled policies on this server: programs fetched when first used and evicted when others are used
  * more, on their plan or their Wasm, a budget for every evaluation, and the way off the main thread for those that exhaust it.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, threadCpuMs } from '../core/clock.ts';
 import { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
-import {
-  type Code,
-  Evaluator,
-  PolicyError,
-  type PolicyErrorKind,
-  type TracedSource,
-  type Wanted,
-} from '../rego/index.ts';
-import type { Failure } from './answer.ts';
+import { type Code, PolicyError, type TracedSource, type Wanted } from '../rego/index.ts';
+import type { DocumentRef, DocumentText } from './documents.ts';
 import type { PolicyGraph } from './graph/index.ts';
-import {
-  type Evaluated,
-  type Evaluation,
-  IsolatedEvaluator,
-  type IsolatedReply,
-  QueueFull,
-} from './isolated-evaluator.ts';
-import { policyProblem } from './problems.ts';
-import { Programs } from './programs.ts';
-import { Slowness } from './slowness.ts';
+import { type Evaluation, IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated-evaluator.ts';
+import { type Loaded, LoadedPrograms, type PolicyRef, type Program, programOf } from './loaded-programs.ts';
+import { busy, failureOf, GONE, isCostly, isLost, nanoseconds, type Run, tarpit } from './runs.ts';
 import { Stalls } from './stalls.ts';
 import { type FetchCode, StoredEvaluator } from './stored-evaluator.ts';
 import { type Suspect, Suspensions } from './suspensions.ts';
-
-/** What is told beside the result was asked for: see Evaluated. */
-export type Run = ({ ok: true } & Evaluated) | { ok: false; failure: Failure; detail: string };
 
 export type EngineOptions = {
   fetch: (tenant: string, digest: string) => Promise<Code | undefined>;
   /** For the worker; absent: `fetch`. */
   fetchPacked?: FetchCode;
+  /** A revision of a data document; absent where no policy has any. */
+  fetchDocument?: (tenant: string, document: DocumentRef) => Promise<string | undefined>;
   clock: Clock;
   observe: Observe;
   /** Turns of the main thread; of its own unless given. */
@@ -50,35 +34,17 @@ export type EngineOptions = {
 };
 
 /** An evaluation of Wasm that is not (yet) a policy's. `now`: the instant of the request, ms. */
-type IsolatedEvaluation = { key: string; input: unknown; now: number; graph?: PolicyGraph } & (
-  | { wasm: Uint8Array }
-  | { traced: TracedSource; wanted: Wanted }
-);
-
-type PolicyRef = { name: string; artifact: string };
-
-type Loaded = {
-  /** Tenant and artifact, for strikes. */
+type IsolatedEvaluation = {
   key: string;
-  evaluator: Evaluator;
-  slowness: Slowness;
-};
-
-const failureOf: Record<PolicyErrorKind | 'lost' | 'absent', Failure> = {
-  budget: 'policy_budget_exhausted',
-  memory: 'policy_memory_exhausted',
-  conflict: 'policy_conflict',
-  input: 'input_too_large',
-  internal: 'policy_failed',
-  lost: 'policy_failed',
-  absent: 'policy_failed',
-};
-
-const GONE: Run = { ok: false, failure: 'policy_failed', detail: 'the artifact is gone' };
+  input: unknown;
+  now: number;
+  graph?: PolicyGraph;
+  documents?: readonly DocumentText[];
+} & ({ wasm: Uint8Array } | { traced: TracedSource; wanted: Wanted });
 
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #loaded = new Programs<Loaded>(limits.instancesMax);
+  readonly #loaded: LoadedPrograms;
   readonly #loading = new Map<string, Promise<Loaded | undefined>>();
   readonly #isolated: IsolatedEvaluator;
   readonly #stored: StoredEvaluator;
@@ -90,9 +56,13 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#cpuMs = options.cpuMs ?? threadCpuMs;
+    this.#loaded = new LoadedPrograms({ ...options, cpuMs: this.#cpuMs });
     this.#isolated = options.isolated ?? new IsolatedEvaluator();
     this.#suspensions = new Suspensions(options.observe);
-    this.#stored = new StoredEvaluator(this.#isolated, options.fetchPacked ?? options.fetch);
+    this.#stored = new StoredEvaluator(this.#isolated, {
+      fetch: options.fetchPacked ?? options.fetch,
+      fetchDocuments: (tenant, documents) => this.#loaded.fetchTexts(tenant, documents),
+    });
     this.#scheduler = options.scheduler ?? new FairScheduler(options.clock);
   }
 
@@ -101,11 +71,11 @@ export class Engine {
    * @param now the instant of the request, ms
    */
   run(tenant: string, policy: PolicyRef, input: unknown, now: number): Run | Promise<Run> {
-    const loaded = this.#loaded.get(tenant, policy.artifact);
+    const loaded = this.#loaded.get(tenant, policy);
     if (loaded === undefined) return this.#runLater(tenant, policy, input, now);
     const started = this.#options.clock.monotonic();
     if (this.#suspensions.isSuspended(tenant, loaded.key, started))
-      return this.#runIsolated(tenant, loaded.key, loaded, input, now);
+      return this.#runIsolated(tenant, policy, loaded, input, now);
     const { slowness } = loaded;
     if (slowness.isolatedUntil > started && this.#scheduler.isShared)
       return this.#runStored(tenant, policy, input, now);
@@ -115,7 +85,7 @@ export class Engine {
       // Those before it in the queue may have exhausted what the policy or the tenant had.
       const begun = this.#options.clock.monotonic();
       if (this.#suspensions.isSuspended(tenant, loaded.key, begun))
-        return this.#runIsolated(tenant, loaded.key, loaded, input, now);
+        return this.#runIsolated(tenant, policy, loaded, input, now);
       return this.#runHere(tenant, policy.name, loaded, input, now, begun);
     });
   }
@@ -146,12 +116,16 @@ export class Engine {
    * Evaluates off the main thread: tests before activation, trying out, explaining.
    * @throws Problem evaluator_busy; not_ready when the worker was lost twice, which need not be the policy's fault
    */
-  async evaluateIsolated(tenant: string, { input, now, graph, ...program }: IsolatedEvaluation): Promise<Run> {
+  async evaluateIsolated(
+    tenant: string,
+    { input, now, graph, documents, ...program }: IsolatedEvaluation,
+  ): Promise<Run> {
     const evaluation: Evaluation = {
       program,
       input,
       now: nanoseconds(now),
       ...(graph ? { graph } : {}),
+      ...(documents && documents.length > 0 ? { documents } : {}),
     };
     return this.#read(await this.#patiently(() => this.#isolated.evaluate(tenant, evaluation, true)));
   }
@@ -169,13 +143,12 @@ export class Engine {
 
   /** Makes a program ready: the first decision after a PUT does not wait for Postgres. */
   preload(tenant: string, artifact: string, code: Code): void {
-    if (!this.#isConfined(tenant)) this.#keep(tenant, artifact, code);
+    if (!this.#isConfined(tenant)) this.#keep(tenant, { artifact }, code);
   }
 
-  #keep(tenant: string, artifact: string, code: Code): void {
+  #keep(tenant: string, policy: Program, code: Code, texts?: readonly DocumentText[]): void {
     const started = this.#options.clock.monotonic();
-    const key = `${tenant}/${artifact}`;
-    this.#loaded.set(tenant, artifact, { key, evaluator: new Evaluator(code), slowness: new Slowness(this.#cpuMs) });
+    this.#loaded.keep(tenant, policy, code, texts);
     const ended = this.#options.clock.monotonic();
     this.#stalls.add(tenant, ended - started, ended);
   }
@@ -196,10 +169,10 @@ export class Engine {
 
   async #runLater(tenant: string, policy: PolicyRef, input: unknown, now: number): Promise<Run> {
     if (this.#isConfined(tenant)) return this.#runStored(tenant, policy, input, now);
-    const key = `${tenant}/${policy.artifact}`;
+    const key = `${tenant}/${programOf(policy)}`;
     let loading = this.#loading.get(key);
     if (loading === undefined) {
-      loading = this.#load(tenant, policy.artifact).finally(() => this.#loading.delete(key));
+      loading = this.#load(tenant, policy).finally(() => this.#loading.delete(key));
       this.#loading.set(key, loading);
     }
     try {
@@ -211,15 +184,20 @@ export class Engine {
     return this.run(tenant, policy, input, now);
   }
 
-  async #load(tenant: string, artifact: string): Promise<Loaded | undefined> {
-    const code = await this.#options.fetch(tenant, artifact);
-    if (code === undefined) return undefined;
+  async #load(tenant: string, policy: PolicyRef): Promise<Loaded | undefined> {
+    const fetched = await this.#loaded.fetch(tenant, policy);
+    if (fetched === undefined) return undefined;
     // Milliseconds each: many at once are loaded one by one.
-    await this.#scheduler.run(tenant, () => this.#keep(tenant, artifact, code));
-    return this.#loaded.get(tenant, artifact);
+    await this.#scheduler.run(tenant, () => this.#keep(tenant, policy, fetched.code, fetched.texts));
+    return this.#loaded.get(tenant, policy);
   }
 
-  #runIsolated(tenant: string, key: string, loaded: Loaded, input: unknown, now: number): Promise<Run> {
+  #runIsolated(tenant: string, policy: PolicyRef, loaded: Loaded, input: unknown, now: number): Promise<Run> {
+    const { key } = loaded;
+    if (loaded.hasDocuments) {
+      const asked = { input, now: nanoseconds(now) };
+      return this.#runSuspended(key, () => this.#stored.evaluate(tenant, policy, asked, false)); // it keeps them
+    }
     const evaluation = { program: loaded.evaluator.program, input, now: nanoseconds(now) };
     return this.#runSuspended(key, () => this.#isolated.evaluate(tenant, evaluation));
   }
@@ -247,16 +225,16 @@ export class Engine {
    * @throws Problem evaluator_busy; not_ready when the worker was lost twice
    */
   async #runStored(tenant: string, policy: PolicyRef, input: unknown, now: number): Promise<Run> {
-    const { name, artifact } = policy;
-    const key = `${tenant}/${artifact}`;
+    const { name } = policy;
+    const key = `${tenant}/${programOf(policy)}`;
     const asked = { input, now: nanoseconds(now) };
     const suspect = { tenant, policy: name, key };
     if (this.#suspensions.isSuspended(tenant, key, this.#options.clock.monotonic()))
-      return this.#runSuspended(key, () => this.#stored.evaluate(tenant, artifact, asked, false));
-    const reply = await this.#patiently(() => this.#stored.evaluate(tenant, artifact, asked), suspect);
+      return this.#runSuspended(key, () => this.#stored.evaluate(tenant, policy, asked, false));
+    const reply = await this.#patiently(() => this.#stored.evaluate(tenant, policy, asked), suspect);
     if (reply === undefined) return GONE;
     const ended = this.#options.clock.monotonic();
-    const loaded = this.#loaded.peek(tenant, artifact);
+    const loaded = this.#loaded.peek(tenant, policy);
     if (reply.cpuMs > limits.evaluateSlowMs) loaded?.slowness.isolate(ended);
     const run = this.#read(reply);
     if (!run.ok && run.failure === 'policy_conflict') this.#suspensions.conflict(suspect, ended);
@@ -271,29 +249,4 @@ export class Engine {
     }
     return { ok: false, failure: failureOf[reply.kind], detail: reply.message };
   }
-}
-
-const isLost = (reply?: IsolatedReply): reply is Extract<IsolatedReply, { kind: 'lost' }> =>
-  reply?.ok === false && reply.kind === 'lost';
-
-function busy(error: unknown): never {
-  if (!(error instanceof QueueFull)) throw error;
-  throw policyProblem('evaluator_busy');
-}
-
-/** Whether a run in the worker spent what counts as exhausting the budget. */
-function isCostly(run: Run): boolean {
-  return run.ok ? run.fuelUsed > limits.evaluateFuelCostly : run.failure !== 'policy_conflict';
-}
-
-/**
- * A quick denial would be answered by the next request: attackers in a closed loop would make it a flood. Not all come at
- * the same instant, which would make it one.
- */
-function tarpit(): Promise<void> {
-  return sleep(limits.suspendedAnswerDelayMs * (0.5 + Math.random()), undefined, { ref: false });
-}
-
-function nanoseconds(ms: number): bigint {
-  return BigInt(ms) * 1_000_000n;
 }

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
 import type { Code, PackedCode, PolicyErrorKind, Program, Told, TracedSource, Wanted, WhyNot } from '../rego/index.ts';
+import type { DocumentText } from './documents.ts';
 import type { PolicyGraph } from './graph/index.ts';
 
 export type Evaluation = {
@@ -22,6 +23,8 @@ export type Evaluation = {
   input: unknown;
   /** Nanoseconds since the Unix epoch. */
   now: bigint;
+  /** What the program finds below data; with a stored policy that the worker has already, absent. */
+  documents?: readonly DocumentText[];
   /** A drawn policy's graph, when its path for the input is wanted too. */
   graph?: PolicyGraph;
 };

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { threadCpuMs } from '../core/clock.ts';
 import { limits } from '../core/limits.ts';
 import {
+  type BaseDocument,
   type Code,
   Evaluator,
   Instance,
@@ -15,6 +16,7 @@ import {
   TracedPolicy,
   unpackCode,
 } from '../rego/index.ts';
+import { baseDocument, type Decoded, decoded } from './documents.ts';
 import type { PolicyGraph } from './graph/index.ts';
 import { interpretGraph } from './graph/interpret.ts'; // not all of its room: the worker starts sooner
 import { whyNotDrawn } from './graph/why-not.ts';
@@ -45,11 +47,30 @@ parentPort?.on('message', (request: IsolatedRequest) => {
   parentPort?.postMessage(answer(request) satisfies FromWorker);
 });
 
-function answer({ id, program, input, now, graph }: IsolatedRequest): IsolatedReply {
+/** Decoded, a document may take so many times the memory of its text. */
+const DECODED = 8;
+
+/** Documents as they were decoded last: the tests of a policy come one after another. */
+const decodedDocuments = new LRUCache<string, Decoded>({
+  maxSize: limits.isolatedProgramBytesMax / DECODED / limits.instanceDocumentBytes,
+  sizeCalculation: ({ weight }) => weight,
+});
+
+function dataOf(documents: IsolatedRequest['documents'] = []): BaseDocument {
+  return baseDocument(
+    documents.map(({ path, digest, text }) => {
+      const known = decodedDocuments.get(digest) ?? decoded(text);
+      decodedDocuments.set(digest, known);
+      return { path, value: known.value };
+    }),
+  );
+}
+
+function answer({ id, program, input, now, graph, documents }: IsolatedRequest): IsolatedReply {
   let begun = threadCpuMs();
   const cpuMs = () => threadCpuMs() - begun;
   try {
-    const found = programOf(program);
+    const found = programOf(program, documents);
     if (found === undefined) return { id, ok: false, kind: 'absent', message: 'its code is not here', cpuMs: 0 };
     begun = threadCpuMs(); // loading is not the evaluation's
     const evaluated = found.evaluate(input, { now });
@@ -69,32 +90,35 @@ function followed(graph: PolicyGraph, input: unknown): Pick<Evaluated, 'path' | 
 
 type Evaluating = { evaluate(input: unknown, options: { now: bigint }): Evaluated };
 
-function programOf(program: IsolatedRequest['program']): Evaluating | undefined {
-  if ('traced' in program) return tracedOf(program);
+function programOf(
+  program: IsolatedRequest['program'],
+  documents: IsolatedRequest['documents'],
+): Evaluating | undefined {
+  if ('traced' in program) return tracedOf(program, dataOf(documents));
   if ('module' in program) return new Instance(program);
-  if ('wasm' in program) return new Instance(compiled(program));
+  if ('wasm' in program) return new Instance(compiled(program), dataOf(documents));
   const { key, code } = program;
   const known = stored.get(key);
   if (known !== undefined || code === undefined) return known?.evaluator;
   const unpacked = isPacked(code) ? unpackCode(code) : code;
-  const evaluator = new Evaluator(unpacked);
+  const evaluator = new Evaluator(unpacked, dataOf(documents));
   const { wasm, plan = '' } = unpacked;
-  stored.set(key, { evaluator, size: wasm.byteLength + plan.length });
+  const size = (documents ?? []).reduce((sum, { text }) => sum + DECODED * text.length, wasm.byteLength + plan.length);
+  stored.set(key, { evaluator, size });
   return evaluator;
 }
 
-function tracedOf({
-  key,
-  traced: source,
-  wanted,
-}: Extract<IsolatedRequest['program'], { traced: unknown }>): Evaluating {
+function tracedOf(
+  { key, traced: source, wanted }: Extract<IsolatedRequest['program'], { traced: unknown }>,
+  data: BaseDocument,
+): Evaluating {
   let known = traced.get(key);
   if (known === undefined) {
     known = { policy: new TracedPolicy(source), size: 16 * (1 + source.plan.length) }; // with what is made of it
     traced.set(key, known);
   }
   const { policy } = known;
-  return { evaluate: (input, { now }) => policy.evaluate(input, now, wanted) };
+  return { evaluate: (input, { now }) => policy.evaluate(input, now, wanted, data) };
 }
 
 function isPacked(code: Code | PackedCode): code is PackedCode {

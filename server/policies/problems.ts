@@ -42,6 +42,67 @@ export const policyProblem = defineProblems({
     title: 'Policy cannot be traced',
     when: 'The policy is too large, or has what is evaluated by its Wasm only, so nobody can say which of its lines are reached.',
   },
+  policy_reference_unknown: {
+    status: 400,
+    title: 'Unknown library or data document',
+    when: 'The Rego refers to something below data that is neither its own, nor in a library or a data document of the tenant.',
+  },
+  policy_part_not_found: {
+    status: 404,
+    title: 'Library or data document not found',
+    when: 'The tenant has no library with this package, or no data document at this path.',
+  },
+  policy_part_name_invalid: {
+    status: 400,
+    title: 'Invalid package or path',
+    when: 'A package is names joined by dots, and a path is names joined by slashes; the first must not be system, accord, data or input.',
+  },
+  policy_part_overlaps: {
+    status: 409,
+    title: 'Overlapping package or path',
+    when: 'Another library or data document of the tenant stands at, above or below this package or path.',
+  },
+  policy_part_in_use: {
+    status: 409,
+    title: 'Library or data document in use',
+    when: 'Policies or libraries use it; detail names them.',
+  },
+  policy_part_breaks_policies: {
+    status: 409,
+    title: 'Change breaks policies',
+    when: 'A policy or library that uses it does not compile with the change, or a test of the policy fails; errors lists them. Nothing is changed.',
+  },
+  policy_part_quota_reached: {
+    status: 409,
+    title: 'Too many libraries and data documents',
+    when: 'The tenant has as many libraries and data documents as it can have.',
+  },
+  policy_library_invalid: {
+    status: 400,
+    title: 'Invalid library',
+    when: 'A module is too large or not in the package of the library, or the library does not compile; errors lists where and why.',
+  },
+  policy_library_cycle: {
+    status: 400,
+    title: 'Cycle of libraries',
+    when: 'The library refers to a library that refers back to it.',
+  },
+  policy_data_invalid: {
+    status: 400,
+    title: 'Invalid data document',
+    when: 'The document is not a JSON object, cannot be stored, or is too large.',
+  },
+  policy_data_too_large: {
+    status: 400,
+    title: 'Data documents too large',
+    when: 'The data documents of a policy do not fit into the memory that an evaluation has.',
+  },
+  policy_parts_changing: {
+    status: 429,
+    title: 'Libraries or data documents change',
+    when: 'Libraries, data documents or policies were changed by others while this request was checked, several times in a row. Retry later.',
+    retryAfterSeconds: 1,
+  },
   policy_quota_reached: {
     status: 409,
     title: 'Policy quota reached',

@@ -1,5 +1,5 @@
-/** The kind Policy: compiled and tested before it replaces what serves. */
-import type { PolicyManifest } from '../../crds/index.ts';
+/** The kinds Policy, PolicyLibrary and PolicyData: compiled and tested before they replace what serves. */
+import type { PolicyDataManifest, PolicyLibraryManifest, PolicyManifest } from '../../crds/index.ts';
 import { Problem } from '../core/problems.ts';
 import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import {
@@ -10,6 +10,9 @@ import {
   requirePolicy,
   transferPolicy,
 } from './actions.ts';
+import { deletePart, putPart, transferPart } from './part-actions.ts';
+import { readPart } from './part-store.ts';
+import type { PartBody, PartKind } from './parts.ts';
 import { statedBody } from './rules.ts';
 import { readPolicy } from './store.ts';
 
@@ -45,4 +48,38 @@ const policyKind: ResourceKind<PolicyServices, PolicyManifest> = {
   remove: (policies, writer, { tenant, name }) => deletePolicy(policies, writer, tenant, name),
 };
 
-export const resourceKinds = [policyKind];
+/** What libraries and documents have in common. A policy that was refused may be accepted with another of them. */
+function partKind<Of extends PolicyLibraryManifest | PolicyDataManifest>(
+  about: Pick<ResourceKind<PolicyServices, Of>, 'kind' | 'plural' | 'order' | 'claims'>,
+  kind: PartKind,
+  bodyOf: (spec: Of['spec']) => PartBody,
+): ResourceKind<PolicyServices, Of> {
+  return {
+    ...about,
+    wakes: ['Policy', 'PolicyLibrary'],
+    find: (policies, { tenant, name }) => policies.database.read(tenant, (tx) => readPart(tx, tenant, { kind, name })),
+    put: (policies, writer, { tenant, name }, { spec }) => putPart(policies, writer, tenant, name, bodyOf(spec)),
+    transfer: (policies, writer, { tenant, name }, to) => transferPart(policies, writer, tenant, { kind, name }, to),
+    remove: (policies, writer, { tenant, name }) => deletePart(policies, writer, tenant, { kind, name }),
+  };
+}
+
+const libraryKind = partKind<PolicyLibraryManifest>(
+  {
+    ...{ kind: 'PolicyLibrary', plural: 'policylibraries', order: 56 },
+    claims: (manifest) => claimOf(manifest, manifest.spec.package),
+  },
+  'library',
+  ({ modules }) => ({ kind: 'library', modules }),
+);
+
+const dataKind = partKind<PolicyDataManifest>(
+  {
+    ...{ kind: 'PolicyData', plural: 'policydata', order: 54 },
+    claims: (manifest) => claimOf(manifest, manifest.spec.path),
+  },
+  'data',
+  ({ value }) => ({ kind: 'data', value }),
+);
+
+export const resourceKinds = [dataKind, libraryKind, policyKind];

@@ -6,8 +6,10 @@ import { loadedByName, snapshotPart } from '../room/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { Artifacts } from './artifacts.ts';
+import { documentsOf } from './documents.ts';
 import { Engine } from './engine.ts';
 import { policyEvents } from './events.ts';
+import { registerPartRoutes } from './part-routes.ts';
 import { policyProblem } from './problems.ts';
 import { resourceKinds } from './resource-kind.ts';
 import { type PolicyRouteServices, registerPolicyRoutes } from './routes.ts';
@@ -23,29 +25,36 @@ declare module '../room/tenant-snapshot.ts' {
 const SWEEP_MS = 24 * 60 * 60 * 1000;
 const ARTIFACTS_KEPT_DAYS = 30;
 
-function entryOf({ tenant: _, data_subjects: dataSubjects, ...entry }: Static<typeof EntryRow>): [string, PolicyEntry] {
-  return [entry.name, dataSubjects === null ? entry : { ...entry, dataSubjects }];
+function entryOf(row: Static<typeof EntryRow>): [string, PolicyEntry] {
+  const { tenant: _, data_subjects: dataSubjects, documents: list, ...entry } = row;
+  const documents = documentsOf(list);
+  const more = { ...(dataSubjects === null ? {} : { dataSubjects }), ...(documents && { documents }) };
+  return [entry.name, { ...entry, ...more }];
 }
 
 export const policiesRoom = defineRoom({
   name: 'policies',
-  tables: ['policy_artifact', 'policy_revision', 'policy'],
+  tables: ['policy_artifact', 'policy_revision', 'policy', 'policy_part', 'policy_part_revision', 'policy_use'],
   create({ database, clock, observe, scheduler }, use): PolicyRouteServices {
     const artifacts = new Artifacts({ database, compiler: use(regoRoom).compiler, observe });
     const engine = new Engine({
       ...{ clock, observe, scheduler },
       fetch: (tenant, digest) => artifacts.fetch(tenant, digest),
       fetchPacked: (tenant, digest) => artifacts.fetchPacked(tenant, digest),
+      fetchDocument: (tenant, document) => artifacts.fetchDocument(tenant, document),
     });
     return { ...use(writesRoom), artifacts, engine, served: use(snapshotRoom).served };
   },
   resourceKinds,
-  routes: registerPolicyRoutes,
+  routes(app, services) {
+    registerPolicyRoutes(app, services);
+    registerPartRoutes(app, services);
+  },
   openapiTag: 'Policies',
   snapshot: snapshotPart({
     key: 'policies',
     ...loadedByName({
-      kinds: ['policy'],
+      kinds: ['policy', 'policy_data'],
       rows: loadPolicies,
       entries: (rows) => rows.map(entryOf),
     }),
@@ -53,7 +62,10 @@ export const policiesRoom = defineRoom({
       policies: [...policies.values()],
     }),
   }),
-  tenantRows: { countOfManifests: (tx, tenant) => countOfManifests(tx, tenant, 'policy') },
+  tenantRows: {
+    countOfManifests: async (tx, tenant) =>
+      (await countOfManifests(tx, tenant, 'policy')) + (await countOfManifests(tx, tenant, 'policy_part')),
+  },
   tasks: ({ database }) => [
     {
       name: 'sweeping compiled policies',

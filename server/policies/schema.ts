@@ -6,6 +6,7 @@ import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
 import { RelationshipsRead } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
+import type { DocumentRef, Documents } from './documents.ts';
 import { GraphSchema, type PolicyGraph } from './graph/index.ts';
 import type { PolicyTest } from './rules.ts';
 
@@ -21,6 +22,8 @@ export type PolicyEntry = {
   readonly reads: Reads;
   /** Whose consents it reads. */
   readonly dataSubjects?: DataSubjects;
+  /** What it finds below data beside rules. */
+  readonly documents?: Documents;
 };
 
 const rego = Type.String({
@@ -128,6 +131,7 @@ export const EntryRow = Type.Object({
   revision: Type.Integer(),
   reads: Json<Reads>(),
   data_subjects: Nullable(Json<DataSubjects>()),
+  documents: Nullable(Json<DocumentRef[]>()),
 });
 
 /** What is known of a compiled policy besides its Wasm. */

@@ -40,7 +40,7 @@ export async function listPolicies(
   return rows.map((row) => row.name);
 }
 
-/** Entries for the snapshot: of all tenants, of one, or only those of the names that still exist. */
+/** Entries for the snapshot: of all tenants, of one, or only those of the names that still exist, also names of documents that they use. */
 export function loadPolicies(
   tx: Transaction,
   tenant?: string,
@@ -48,9 +48,19 @@ export function loadPolicies(
 ): Promise<Static<typeof EntryRow>[]> {
   return tx.many(
     EntryRow,
-    sql`select tenant, name, number, artifact, revision, reads, data_subjects from accord.policy
-      ${tenant === undefined ? none : sql`where tenant = ${tenant}`}
-      ${names === undefined ? none : sql`and name = any(${names}::text[])`}`,
+    sql`select p.tenant, p.name, p.number, p.artifact, p.revision, p.reads, p.data_subjects, d.documents from accord.policy p
+      left join (select u.tenant, u.user_name, jsonb_agg(jsonb_build_object('path', u.name, 'number', d.number, 'digest', d.digest)
+          order by u.name collate "C") as documents
+        from accord.policy_use u join accord.policy_part d on d.tenant = u.tenant and d.kind = u.kind and d.name = u.name
+        where u.user_kind = 'policy' and u.kind = 'data' ${tenant === undefined ? none : sql`and u.tenant = ${tenant}`}
+        group by u.tenant, u.user_name) d on d.tenant = p.tenant and d.user_name = p.name
+      ${tenant === undefined ? none : sql`where p.tenant = ${tenant}`}
+      ${
+        names === undefined
+          ? none
+          : sql`and (p.name = any(${names}::text[]) or p.name in (select user_name from accord.policy_use
+            where tenant = ${tenant as string} and user_kind = 'policy' and kind = 'data' and name = any(${names}::text[])))`
+      }`,
   );
 }
 
@@ -103,6 +113,46 @@ function testsText(tested: Tested | undefined): string | null {
 export async function updateTests(tx: Transaction, tenant: string, name: string, tested: Tested): Promise<void> {
   await tx.run(sql`update accord.policy set tests = ${testsText(tested)}, allow_tested = ${tested.allowTested}
     where tenant = ${tenant} and name = ${name}`);
+}
+
+type Recompiled = {
+  name: string;
+  number: number;
+  revision: number;
+  artifact: string;
+  reads: Reads;
+  allowTested: boolean | null;
+};
+
+/** A policy whose library changed: the same source, compiled with the library. Its owner stays. */
+export async function updateCompiled(
+  tx: Transaction,
+  tenant: string,
+  { name, number, revision, artifact, reads, allowTested }: Recompiled,
+  { actor }: Writer,
+  keep: number,
+): Promise<void> {
+  await Promise.all([
+    tx.run(sql`update accord.policy set number = ${number}, artifact = ${artifact}, reads = ${JSON.stringify(reads)},
+      allow_tested = ${allowTested}, revision = ${revision}, updated_at = now(), updated_by = ${actor}
+      where tenant = ${tenant} and name = ${name}`),
+    tx.run(sql`
+      insert into accord.policy_revision (tenant, name, number, action, rego, graph, data_subjects, effective_rego, artifact, revision, updated_by)
+      select tenant, name, number, 'library', rego, graph, data_subjects, effective_rego, artifact, revision, updated_by
+      from accord.policy where tenant = ${tenant} and name = ${name}`),
+    tx.run(sql`
+      delete from accord.policy_revision where tenant = ${tenant} and name = ${name} and number <= ${number - keep}`),
+  ]);
+}
+
+/** Whether the tests of a policy are answered allow, where they were run again. */
+export async function updateAllowTested(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+  allowTested: boolean | null,
+): Promise<void> {
+  await tx.run(sql`update accord.policy set allow_tested = ${allowTested} where tenant = ${tenant} and name = ${name}`);
 }
 
 export async function updateOwner(tx: Transaction, tenant: string, name: string, owner: Owner): Promise<void> {

@@ -3,19 +3,28 @@
  * given lately, and is given the others. Callers wait patiently: what comes here is slow, and allowed.
  */
 import type { Code, PackedCode } from '../rego/index.ts';
+import type { Documents, DocumentText } from './documents.ts';
 import type { Evaluation, IsolatedEvaluator, IsolatedReply } from './isolated-evaluator.ts';
 
 /** The code of an artifact as it is stored: the worker unpacks it. Undefined when it is gone. */
 export type FetchCode = (tenant: string, artifact: string) => Promise<Code | PackedCode | undefined>;
 
+/** What fetches the parts of a program; undefined when they are gone. */
+export type Fetching = {
+  fetch: FetchCode;
+  fetchDocuments: (tenant: string, documents: Documents | undefined) => Promise<DocumentText[] | undefined>;
+};
+type Stored = { artifact: string; documents?: Documents };
+type Fetched = { code: Code | PackedCode; documents: DocumentText[] };
+
 export class StoredEvaluator {
   readonly #isolated: IsolatedEvaluator;
-  readonly #fetch: FetchCode;
-  readonly #fetching = new Map<string, ReturnType<FetchCode>>();
+  readonly #options: Fetching;
+  readonly #fetching = new Map<string, Promise<Fetched | undefined>>();
 
-  constructor(isolated: IsolatedEvaluator, fetch: FetchCode) {
+  constructor(isolated: IsolatedEvaluator, options: Fetching) {
     this.#isolated = isolated;
-    this.#fetch = fetch;
+    this.#options = options;
   }
 
   /**
@@ -24,20 +33,29 @@ export class StoredEvaluator {
    */
   async evaluate(
     tenant: string,
-    artifact: string,
+    policy: Stored,
     asked: Pick<Evaluation, 'input' | 'now'>,
     patient = true,
   ): Promise<IsolatedReply | undefined> {
-    const key = `${tenant}/${artifact}`;
+    const { artifact, documents } = policy;
+    const key = documents === undefined ? `${tenant}/${artifact}` : `${tenant}/${artifact} ${documents.key}`;
     const reply = await this.#isolated.evaluate(tenant, { ...asked, program: { key } }, patient);
     if (reply.ok || reply.kind !== 'absent') return reply;
-    const code = await this.#fetched(key, tenant, artifact);
-    return code && this.#isolated.evaluate(tenant, { ...asked, program: { key, code } }, patient);
+    const fetched = await this.#fetched(key, tenant, policy);
+    if (fetched === undefined) return undefined;
+    const { code, documents: texts } = fetched;
+    return this.#isolated.evaluate(tenant, { ...asked, program: { key, code }, documents: texts }, patient);
   }
 
-  #fetched(key: string, tenant: string, artifact: string): ReturnType<FetchCode> {
-    const fetching = this.#fetching.get(key) ?? this.#fetch(tenant, artifact);
+  #fetched(key: string, tenant: string, policy: Stored): Promise<Fetched | undefined> {
+    const fetching = this.#fetching.get(key) ?? this.#fetch(tenant, policy);
     this.#fetching.set(key, fetching);
     return fetching.finally(() => this.#fetching.delete(key));
+  }
+
+  async #fetch(tenant: string, { artifact, documents }: Stored): Promise<Fetched | undefined> {
+    const { fetch, fetchDocuments } = this.#options;
+    const [code, texts] = await Promise.all([fetch(tenant, artifact), fetchDocuments(tenant, documents)]);
+    return code && texts && { code, documents: texts };
   }
 }

@@ -2,9 +2,11 @@
 import type { ProblemPlace } from '../core/problems.ts';
 import { type Code, type Compiled, type Compiler, neverAllows } from '../rego/index.ts';
 import { type Answer, judge } from './answer.ts';
-import { compileSource } from './artifacts.ts';
+import { compileSource, surround } from './artifacts.ts';
 import { checkStated } from './data-subjects.ts';
+import type { DocumentText } from './documents.ts';
 import type { Engine } from './engine.ts';
+import { noParts, type Part, type PartSet } from './parts.ts';
 import { policyProblem } from './problems.ts';
 import {
   checkPolicyName,
@@ -23,7 +25,7 @@ import {
  */
 export async function runTests(
   engine: Pick<Engine, 'evaluateIsolated'>,
-  program: { tenant: string; key: string; wasm: Uint8Array },
+  program: { tenant: string; key: string; wasm: Uint8Array; documents?: readonly DocumentText[] },
   tests: readonly PolicyTest[],
   now: number,
 ): Promise<boolean> {
@@ -33,6 +35,7 @@ export async function runTests(
     const { input } = test;
     const run = await engine.evaluateIsolated(program.tenant, {
       ...{ key: program.key, wasm: program.wasm },
+      ...(program.documents ? { documents: program.documents } : {}),
       ...{ input, now: instantOf(input, now) },
     });
     const answer = run.ok ? judge(run.result).answer : undefined;
@@ -46,19 +49,48 @@ export async function runTests(
   return allowed;
 }
 
+type Tested = {
+  tenant: string;
+  key: string;
+  code: Pick<Code, 'wasm' | 'plan'>;
+  documents?: readonly DocumentText[] | undefined;
+};
+
+/** @throws Problem policy_data_too_large when the documents leave no memory to evaluate in */
+async function checkFits(
+  engine: Pick<Engine, 'evaluateIsolated'>,
+  { tenant, ...program }: Parameters<typeof runTests>[1],
+  now: number,
+): Promise<void> {
+  const run = await engine.evaluateIsolated(tenant, { ...program, input: {}, now });
+  if (run.ok || run.failure !== 'policy_memory_exhausted') return;
+  throw policyProblem('policy_data_too_large');
+}
+
 /**
  * Whether one of a policy's tests is answered allow; null where there are no tests, or where the policy never allows.
  * @throws Problem as runTests does
  */
 export async function allowTested(
   engine: Pick<Engine, 'evaluateIsolated'>,
-  { tenant, key, code }: { tenant: string; key: string; code: Pick<Code, 'wasm' | 'plan'> },
+  { tenant, key, code, documents }: Tested,
   tests: readonly PolicyTest[],
   now: number,
 ): Promise<boolean | null> {
+  const program = { tenant, key, wasm: code.wasm, ...(documents ? { documents } : {}) };
+  if (documents && documents.length > 0) await checkFits(engine, program, now);
   if (tests.length === 0) return null;
-  const allowed = await runTests(engine, { tenant, key, wasm: code.wasm }, tests, now);
+  const allowed = await runTests(engine, program, tests, now);
   return allowed || (neverAllows(code) ? null : false);
+}
+
+/** The documents among what a policy uses. */
+export async function textsOf(uses: readonly Part[], set: PartSet): Promise<DocumentText[]> {
+  const texts: DocumentText[] = [];
+  for (const part of uses) {
+    if (part.kind === 'data') texts.push({ path: part.name, digest: part.digest, text: await set.content(part) });
+  }
+  return texts;
 }
 
 /**
@@ -72,13 +104,18 @@ export async function checkPolicy(
   body: PolicyBody,
   tests: readonly PolicyTest[],
   now: number,
-): Promise<Compiled & { allowTested: boolean | null }> {
+  set: PartSet = noParts,
+): Promise<Compiled & { allowTested: boolean | null; uses: readonly Part[] }> {
   checkPolicyName(name);
-  const compiled = await compileSource(services.compiler, 'offline', effectiveRego(body), {
-    of: body.graph ? 'graph' : 'rego',
+  const source = effectiveRego(body);
+  const beside = await surround(services.compiler, 'offline', source, set);
+  const { uses } = beside;
+  const compiled = await compileSource(services.compiler, 'offline', source, {
+    ...{ of: body.graph ? 'graph' : 'rego', beside },
   });
   checkStated(body.dataSubjects, compiled.reads);
   // The worker keeps programs by key; here each is used once.
-  const program = { tenant: 'offline', key: `offline/${name}/${now}`, code: compiled };
-  return { ...compiled, allowTested: await allowTested(services.engine, program, tests, now) };
+  const key = `offline/${name}/${now}`;
+  const program = { tenant: 'offline', key, code: compiled, documents: await textsOf(uses, set) };
+  return { ...compiled, uses, allowTested: await allowTested(services.engine, program, tests, now) };
 }

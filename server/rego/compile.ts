@@ -35,6 +35,7 @@ type Answer = {
   outline?: OutlinedRule[];
   source: string;
   known: KnownBuiltin[];
+  modules?: { package?: string; refs: string[][] }[];
 };
 
 /** A compiler that starts its workers (default one) when first needed, and does not keep an idle process alive. */
@@ -64,11 +65,25 @@ export function createCompiler(options: { workers?: number; observe?: Observe; b
 
   return {
     version: version(),
-    async compile(tenant, source, { builtins, explain = false, trace = false }) {
+    async compile(tenant, source, { builtins, explain = false, trace = false, libraries = [], data = [] }) {
       const tooLarge = refuseSize(source);
       if (tooLarge) return tooLarge;
-      const op = { op: 'compile', source, builtins, explain, plan: !explain, trace, maxDepth: limits.compileDepthMax };
+      const beside = { modules: libraries, data, maxDepth: limits.compileDepthMax };
+      const op = { op: 'compile', source, builtins, explain, plan: !explain, trace, ...beside };
       return toResult(await request(tenant, op));
+    },
+    async check(tenant, own, { builtins, libraries = [], data = [] }) {
+      const op = { op: 'check', own, builtins, modules: libraries, data, maxDepth: limits.compileDepthMax };
+      const outcome = await request(tenant, op);
+      if (outcome.kind === 'exhausted') return { ok: false, errors: [tooComplex(outcome.reason)] };
+      const answer = outcome.answer as Answer;
+      return answer.ok ? { ok: true } : { ok: false, errors: answer.errors ?? [] };
+    },
+    async needs(tenant, own) {
+      const outcome = await request(tenant, { op: 'needs', own, maxDepth: limits.compileDepthMax });
+      // What exhausts the compiler here does so when it is compiled, which says why.
+      const modules = outcome.kind === 'answer' ? ((outcome.answer as Answer).modules ?? []) : [];
+      return own.map((_, i) => ({ package: modules[i]?.package ?? '', refs: modules[i]?.refs ?? [] }));
     },
     async format(tenant, source) {
       const tooLarge = refuseSize(source);

@@ -19,6 +19,9 @@ export type EvaluateOptions = { now: bigint; fuel?: number };
 /** `result` is undefined when the entrypoint is; `fuelUsed` is in the units of EvaluateOptions. */
 export type Evaluation = { result: unknown; fuelUsed: number };
 
+/** Of a byte of the base document; reading one takes 2 to 4. */
+const LOADING_FUEL = 16;
+
 export class Instance {
   readonly #host: Host;
   readonly #data: number;
@@ -36,6 +39,8 @@ export class Instance {
       const { exports } = this.#host;
       const text = JSON.stringify(data);
       const bytes = Buffer.byteLength(text);
+      // Reading it is not an evaluation's work: its size is bounded.
+      this.#host.fuel.fill(limits.evaluateFuel + bytes * LOADING_FUEL);
       const address = exports.opa_malloc(bytes);
       this.#host.writeText(text, address, bytes);
       this.#data = exports.opa_json_parse(address, bytes);

@@ -8,16 +8,21 @@ import { evaluatePlan } from './plan/evaluate.ts';
 import { PlanBailout } from './plan/machine.ts';
 import { loadPlan, type PlanProgram } from './plan/program.ts';
 import { UnsupportedPlan } from './plan/source.ts';
+import type { JsonObject } from './plan/values.ts';
 import { loadProgram, type Program } from './program.ts';
 
 /** What the compiler made of a policy; `plan` is text, absent for what was compiled before there were plans. */
 export type Code = { readonly wasm: Uint8Array; readonly plan?: string };
+
+/** What a policy finds below data beside its rules: JSON. */
+export type BaseDocument = Readonly<Record<string, unknown>>;
 
 /** Evaluations that the plan gave up, less those that it did not, after which it is not tried any more. */
 const GIVEN_UP_MAX = 8;
 
 export class Evaluator {
   readonly #wasm: Uint8Array;
+  readonly #data: BaseDocument;
   #plan: PlanProgram | undefined;
   #givenUp = 0;
   #program: Program | undefined;
@@ -28,10 +33,11 @@ export class Evaluator {
    * The Wasm is compiled at once only where there is no plan to run: that takes 2 ms, and megabytes.
    * @throws PolicyError when it cannot be loaded
    */
-  constructor({ wasm, plan }: Code) {
+  constructor({ wasm, plan }: Code, data: BaseDocument = {}) {
     this.#wasm = wasm;
+    this.#data = data;
     this.#plan = plan === undefined ? undefined : supportedPlan(plan);
-    if (this.#plan === undefined) this.#instance = new Instance(this.program);
+    if (this.#plan === undefined) this.#instance = new Instance(this.program, this.#data);
   }
 
   /** The Wasm's module, for evaluating elsewhere. @throws PolicyError when it cannot be loaded */
@@ -52,7 +58,7 @@ export class Evaluator {
   evaluate(input: unknown, options: EvaluateOptions): Evaluation {
     if (this.#plan === undefined) return this.#byWasm(input, options);
     try {
-      const { resultSet, fuelUsed } = evaluatePlan(this.#plan, input, options);
+      const { resultSet, fuelUsed } = evaluatePlan(this.#plan, input, { ...options, data: this.#data as JsonObject });
       if (this.#givenUp > 0) this.#givenUp--;
       return { result: resultSet[0]?.result, fuelUsed };
     } catch (error) {
@@ -63,7 +69,7 @@ export class Evaluator {
   }
 
   #byWasm(input: unknown, options: EvaluateOptions): Evaluation {
-    this.#instance ??= new Instance(this.program);
+    this.#instance ??= new Instance(this.program, this.#data);
     try {
       return this.#instance.evaluate(input, options);
     } finally {

@@ -1,7 +1,19 @@
 /** The shapes that the compiler gives to the rooms that compile, store and evaluate policies. */
 
-/** A fault in a policy; row and col are 1-based positions in the tenant's source, col in characters (code points). */
-export type RegoError = { code: string; message: string; row: number; col: number };
+/**
+ * A fault in a policy; row and col are 1-based positions in the tenant's source, col in characters (code points). `file`: the
+ * name of the library's module that they are in; absent for the policy's own source.
+ */
+export type RegoError = { code: string; message: string; row: number; col: number; file?: string };
+
+/** A module of a library; `name` is its file in errors, and `package` is the library's. */
+export type LibraryModule = { name: string; package: string; source: string };
+
+/** What is there beside a source: modules of libraries, and paths of documents, such as a/b. */
+export type Surroundings = { libraries?: readonly LibraryModule[]; data?: readonly string[] };
+
+/** A module's package, without data, and the beginnings of its references below data. A module that does not parse has neither. */
+export type ModuleNeeds = { package: string; refs: string[][] };
 
 /** The input paths that a policy looks at, e.g. ['graph', 'subject']; sorted, none a prefix of another. A use of the input with a computed key, or of all of it, is `all`. */
 export type Reads = { all: true } | { all: false; paths: string[][]; narrowing?: Narrowing };
@@ -65,7 +77,7 @@ export type OutlinedRule = {
 
 export type CompileResult = Compiled | { ok: false; errors: RegoError[] };
 
-export type CompileOptions = {
+export type CompileOptions = Surroundings & {
   /** Names of the builtins that the host supplies; forbidden ones stay refused. */
   builtins: readonly string[];
   /** Adds `held` to the answer: the source rows of the outcome, reason and obligations rules (links of else chains, not defaults) that held. */
@@ -74,6 +86,7 @@ export type CompileOptions = {
   trace?: boolean;
 };
 
+export type CheckResult = { ok: true } | { ok: false; errors: RegoError[] };
 export type FormatResult = { ok: true; source: string } | { ok: false; errors: RegoError[] };
 
 /** A builtin of the compiler's OPA; native ones are linked into the policy's Wasm. */
@@ -88,6 +101,10 @@ export type Compiler = {
   compile(tenant: string, source: string, options: CompileOptions): Promise<CompileResult>;
   /** Lays out v1 source as `opa fmt` does; rejects as compile does. */
   format(tenant: string, source: string): Promise<FormatResult>;
+  /** Compiles the modules of a library with the libraries that it uses; rejects as compile does. */
+  check(tenant: string, own: readonly LibraryModule[], options: CompileOptions): Promise<CheckResult>;
+  /** What modules refer to; rejects as compile does. */
+  needs(tenant: string, own: readonly Pick<LibraryModule, 'name' | 'source'>[]): Promise<ModuleNeeds[]>;
   /** All builtins of this OPA, those refused to policies included. */
   builtins(): Promise<KnownBuiltin[]>;
   /** Loads the compiler in the background, so that the first compile is as fast as the next. */

@@ -37,6 +37,8 @@ export interface ResourceKind<Services, Of extends Manifest = Manifest> {
   readonly plural: string;
   /** Where everything is looked at, kinds with a lower number go first: what others refer to, before them. */
   readonly order: number;
+  /** Kinds of which a manifest that was refused may be accepted after one of this kind has changed. */
+  readonly wakes?: readonly Manifest['kind'][];
   /** A legible claim of a manifest that need not be valid otherwise. */
   claims(manifest: LooseManifest): ResourceClaim | undefined;
   find(services: Services, claim: ResourceClaim): Promise<FoundResource | undefined>;

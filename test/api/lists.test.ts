@@ -42,6 +42,8 @@ async function fill(): Promise<void> {
   for (const i of each) {
     await set(`/policies/p${i}`, { rego: says('allow') });
     await set('/policies/p1', { rego: says('deny') });
+    await set(`/policy-libraries/l${i}`, { modules: [{ name: 'm', rego: `package l${i}` }] });
+    await set(`/policy-data/d${i}`, { value: {} });
     await set(`/trusted-issuers/i${i}`, { issuer: `https://i${i}.example`, sharesActors: true });
     for (const registered of [`actors/user/r${i}`, `resources/car/r${i}`])
       await send('PUT', `/${tenant}/${registered}`, {});
@@ -72,6 +74,8 @@ const client = () => server.client(tenant, 'pg:tenant:admin');
 /** By OpenAPI path: an address of it, who asks, whether it is complete without limit, and whether reading makes it longer. */
 const lists: Record<string, { url: string; as: () => Promise<string>; whole?: true; grows?: true }> = {
   '/tenants/{tenant}/policies': { url: `${config}/policies?q=p`, as: member, whole: true },
+  '/tenants/{tenant}/policy-libraries': { url: `${config}/policy-libraries`, as: member, whole: true },
+  '/tenants/{tenant}/policy-data': { url: `${config}/policy-data`, as: member, whole: true },
   '/tenants/{tenant}/policies/{policyName}/revisions': { url: `${config}/policies/p1/revisions`, as: member },
   '/tenants/{tenant}/decisions': { url: `${config}/decisions?outcome=deny`, as: member },
   '/tenants/{tenant}/actor-types': { url: `${config}/actor-types`, as: member, whole: true },

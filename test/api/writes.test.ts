@@ -67,6 +67,9 @@ async function configure(): Promise<void> {
   await put('/relationship-types/user:drives:car', shared, '/relationship-types/{type}');
   await put('/trusted-issuers/i', { issuer: 'https://i.example', sharesActors: true }, '/trusted-issuers/{name}');
   await put('/token-mapping', { actorIdClaimPath: 'sub', defaultActorType: 'user' });
+  const modules = [{ name: 'm', rego: 'package a.b' }];
+  await put('/policy-libraries/a.b', { modules }, '/policy-libraries/{package}');
+  await put('/policy-data/c%2Fd', { value: {} }, '/policy-data/{path}');
   const definition = '/consent-definitions/{name}';
   const version = `${definition}/versions/{version}`;
   await put('/consent-definitions/news', {}, definition);
@@ -154,6 +157,8 @@ async function remove(): Promise<void> {
     ['resource-types', 'car', 'type'],
     ['actor-types', 'user', 'type'],
     ['trusted-issuers', 'i', 'name'],
+    ['policy-libraries', 'a.b', 'package'],
+    ['policy-data', 'c%2Fd', 'path'],
   ]) {
     await write(`DELETE /tenants/{tenant}/${list}/{${param}}`, 'member', `${C}/${list}/${name}`);
   }

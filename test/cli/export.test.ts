@@ -44,6 +44,7 @@ const graph = {
 };
 const rego = 'package p\n\n# "quoted", \\back: #\noutcome := "allow" if {\n\tinput.subject.id == "yes"\n}\n';
 
+const library = 'package company.roles\n\nknown(subject) if subject.id in data.company.people.on\n';
 const regoOfOwners = 'package p\n\noutcome := "allow" if {\n\tevery one in input.dataSubjects { one.id == "yes" }\n}\n';
 
 /** A tenant whose objects are the API's, of every kind and with odd names. */
@@ -57,6 +58,12 @@ async function tenantOfTheApi() {
   const written: [path: string, body: object][] = [
     ['/actor-types/user', { attributes: { email: { type: 'string', required: true }, n: { type: 'number' } } }],
     ['/actor-types/group', {}],
+    ['/policy-data/company%2Fpeople', { value: { on: ['ann'], 'é #': [1.5, null, { y: 'no' }] } }],
+    ['/policy-libraries/company.roles', { modules: [{ name: 'm', rego: library }] }],
+    [
+      '/policies/with-library',
+      { rego: 'package q\n\noutcome := "allow" if data.company.roles.known(input.subject)\n' },
+    ],
     ['/resource-types/car', { attributes: { color: { type: 'string' } } }],
     ['/relationship-types/user:member_of:group', {}],
     ['/relationship-types/group:owns:car', { maxPerTarget: 1 }],
@@ -140,11 +147,14 @@ describe('accord export', () => {
       'RelationshipType user-drives-car',
       'RelationshipType user-member-of-group',
       'ConsentDefinition terms',
+      'PolicyData company-people',
+      'PolicyLibrary company-roles',
       expect.stringMatching(/^Policy car-drive-[0-9a-f]{8}$/),
       expect.stringMatching(/^Policy car-drive-[0-9a-f]{8}$/),
+      'Policy with-library',
       'Policy mlaut-und-mehr',
     ]);
-    expect(own.stderr).toBe(`accord: 11 manifests of ${tenant}\n`);
+    expect(own.stderr).toBe(`accord: 14 manifests of ${tenant}\n`);
     expect((await run('export', '--tenant', tenant)).stdout).toBe(own.stdout);
     const all = await run('export', '--tenant', tenant, '--all');
     expect(documentsIn(all.stdout)).toEqual([expect.objectContaining({ kind: 'Tenant' }), ...documentsIn(own.stdout)]);
@@ -160,6 +170,8 @@ describe('accord export', () => {
         'actortypes',
         'consentdefinitions',
         'policies',
+        'policydata',
+        'policylibraries',
         'relationshiptypes',
         'resourcetypes',
         'tenants',
@@ -169,7 +181,7 @@ describe('accord export', () => {
     const valid = await run('validate', output);
     expect([valid.code, valid.stdout]).toEqual([
       0,
-      expect.stringMatching(/^(.*: note: .* lies in the past.*\n)12 manifests are good\.\n$/),
+      expect.stringMatching(/^(.*: note: .* lies in the past.*\n)15 manifests are good\.\n$/),
     ]);
     const again = await run('export', '--tenant', tenant, '--output', output);
     expect(again).toMatchObject({ code: 2, stdout: '' });

@@ -42,6 +42,8 @@ const bounds: Record<string, number> = {
     bodyBytesMax,
   'PUT /tenants/{tenant}/consent-definitions/{name}/versions/{version}/end-of-life': smallBodyBytesMax,
   'PUT /tenants/{tenant}/policies/{policyName}': bodyBytesMax,
+  'PUT /tenants/{tenant}/policy-data/{path}': limits.policyDataBodyBytesMax,
+  'PUT /tenants/{tenant}/policy-libraries/{package}': 2 * limits.libraryBytesMax,
   'PUT /tenants/{tenant}/relationship-types/{type}': configBodyBytesMax,
   'PUT /tenants/{tenant}/resource-types/{type}': configBodyBytesMax,
   'PUT /tenants/{tenant}/token-mapping': smallBodyBytesMax,

@@ -59,6 +59,8 @@ const design = {
     'Namespaced',
     `Tenant Definition ${columnsOfAll}`,
   ],
+  PolicyData: ['policydata', 'policydata', 'apd', 'Namespaced', `Tenant Path ${columnsOfAll}`],
+  PolicyLibrary: ['policylibraries', 'policylibrary', 'apl', 'Namespaced', `Tenant Package ${columnsOfAll}`],
   TrustedIssuer: ['trustedissuers', 'trustedissuer', 'aiss', 'Namespaced', `Tenant Issuer ${columnsOfAll}`],
 };
 

@@ -11,7 +11,8 @@ test('each CustomResourceDefinition has a kind in a room, with its name and plur
 
 test('kinds have an order of their own, in which Tenants are first and what refers to others is last', () => {
   expect(kinds.map(({ kind }) => kind)).toEqual([
-    ...['Tenant', 'TrustedIssuer', 'ActorType', 'ResourceType', 'RelationshipType', 'ConsentDefinition', 'Policy'],
+    ...['Tenant', 'TrustedIssuer', 'ActorType', 'ResourceType', 'RelationshipType', 'ConsentDefinition'],
+    ...['PolicyData', 'PolicyLibrary', 'Policy'],
   ]);
   expect(new Set(kinds.map(({ order }) => order)).size).toBe(kinds.length);
 });

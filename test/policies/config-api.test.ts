@@ -92,7 +92,7 @@ describe('PUT', () => {
   test('refuses data that is not there by its name and place', async () => {
     const rego = 'package a\nimport data.users\noutcome := "allow" if users[input.subject.id].admin';
     const { status, body } = await call('PUT', at('car:data'), { body: { rego } });
-    expect([status, body.code]).toEqual([400, 'policy_does_not_compile']);
+    expect([status, body.code]).toEqual([400, 'policy_reference_unknown']);
     expect(body.errors).toMatchObject([{ detail: expect.stringContaining('data.users'), line: 3, column: 23 }]);
   });
 

@@ -246,7 +246,15 @@ test('after replayMsMax it tells what it has found', async () => {
 
 describe('examples', () => {
   const row = (text: string) => ({
-    ...{ id: 'i', at: '2026-01-01T00:00:00.000Z', caller: 'c', action: 'a', policy_number: 1, revision: 1 },
+    ...{
+      id: 'i',
+      at: '2026-01-01T00:00:00.000Z',
+      caller: 'c',
+      action: 'a',
+      policy_number: 1,
+      documents: null,
+      revision: 1,
+    },
     ...{ duration_us: 1, request_id: null, request: { context: { text } }, answer: { outcome: 'allow' } },
   });
   const after = { outcome: 'deny' };

@@ -223,11 +223,14 @@ test('the worker keeps programs of isolatedProgramBytesMax, and is given those p
   engines.push(isolated);
   const padded = (bytes: number) => ({ ...code, plan: code.plan.padEnd(bytes - code.wasm.byteLength, ' ') });
   let fetched = 0;
-  const stored = new StoredEvaluator(isolated, async (_, artifact) => {
-    fetched++;
-    return padded(limits.isolatedProgramBytesMax + (artifact === 'fits' ? 0 : 1));
+  const stored = new StoredEvaluator(isolated, {
+    fetch: async (_, artifact) => {
+      fetched++;
+      return padded(limits.isolatedProgramBytesMax + (artifact === 'fits' ? 0 : 1));
+    },
+    fetchDocuments: async () => [],
   });
-  const ask = (artifact: string) => stored.evaluate('t', artifact, { input: { say: 'allow' }, now: 0n });
+  const ask = (artifact: string) => stored.evaluate('t', { artifact }, { input: { say: 'allow' }, now: 0n });
   for (const _ of [1, 2]) expect(await ask('fits')).toMatchObject(allowed);
   expect(fetched).toBe(1);
   for (const _ of [1, 2]) expect(await ask('larger')).toMatchObject(allowed);

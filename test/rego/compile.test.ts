@@ -198,7 +198,7 @@ function readString(exports: { memory: WebAssembly.Memory }, from: number): stri
 
 describe('data', () => {
   const elsewhere = (name: string, own = 'data.a') =>
-    `${name} is not available: a policy can refer to the rules of its own package, ${own}, and to its input`;
+    `${name} is not available: it is neither in the package ${own}, nor in a library or a data document of the tenant`;
   test.each([
     ['outcome := "allow" if data.users[input.u].admin', 2, 23, elsewhere('data.users')],
     ['import data.users as people\noutcome := "allow" if people[input.u]', 3, 23, elsewhere('data.users')],
@@ -206,7 +206,7 @@ describe('data', () => {
     ['outcome := "allow" if data[input.u].x', 2, 23, elsewhere('data')],
     ['outcome := "allow" if rule with data.users as {}\nrule := true', 2, 33, elsewhere('data.users')],
     ['outcome = "allow" { data.users[_].name == input.u }', 2, 21, elsewhere('data.users')],
-    ['outcome := "allow" if data.a.users.x', 2, 23, 'data.a.users.x is not available: the policy has no such rule'],
+    ['outcome := "allow" if data.a.users.x', 2, 23, 'data.a.users.x is not available: data.a has no such rule'],
   ])('%s is refused with its place', async (rules, row, col, message) => {
     expect(await refused(`package a\n${rules}`)).toEqual([{ code: 'data_unavailable', message, row, col }]);
   });
@@ -240,7 +240,7 @@ describe('data', () => {
       const [error] = await refused(`package a\n${rules}`);
       expect(error).toMatchObject({
         code: 'rego_type_error',
-        message: 'undefined function data.lib.f: a function must be in the policy that calls it',
+        message: 'undefined function data.lib.f: it is neither in the own package, nor in a library of the tenant',
       });
     },
   );

@@ -42,7 +42,7 @@ func compile(q *request) *response {
 }
 
 func (a *attempt) compile(q *request) *response {
-	if a.module, a.errs = a.parse(q); a.errs != nil {
+	if a.module, a.errs = a.parse(source{Name: tenantFile, Source: q.Source}, q.MaxDepth); a.errs != nil {
 		return nil
 	}
 	if errs := checkModule(a.module); errs != nil {
@@ -54,14 +54,17 @@ func (a *attempt) compile(q *request) *response {
 		a.errs = err
 		return nil
 	}
-	c := ast.NewCompiler().WithCapabilities(a.caps).WithDefaultRegoVersion(a.version).SetErrorLimit(errorsMax).
-		WithEvalMode(ast.EvalModeIR)
-	c.Compile(map[string]*ast.Module{tenantFile: a.module, entryFile: entry})
-	if c.Failed() {
-		a.errs = c.Errors
+	modules := map[string]*ast.Module{tenantFile: a.module, entryFile: entry}
+	if a.errs = addLibraries(modules, q.Modules, q, a.caps); a.errs != nil {
 		return nil
 	}
-	if errs := checkData(c, c.Modules[tenantFile]); len(errs) > 0 {
+	c, err := compiled(modules, a)
+	if err != nil {
+		a.errs = err
+		return nil
+	}
+	around := surroundings(q, a.module.Package.Path)
+	if errs := checkData(c, c.Modules[tenantFile], around); len(errs) > 0 {
 		a.errs = errs
 		return nil
 	}
@@ -77,7 +80,7 @@ func (a *attempt) compile(q *request) *response {
 	if q.Trace {
 		out.Outline = outline(a.module)
 	}
-	out.Reads = inputReads(c.Modules[tenantFile])
+	out.Reads = inputReads(c, c.Modules[tenantFile])
 	for _, b := range c.Required.Builtins {
 		if !isNative(b.Name) {
 			out.Builtins = append(out.Builtins, b.Name)
@@ -86,16 +89,27 @@ func (a *attempt) compile(q *request) *response {
 	return out
 }
 
+// compiled runs OPA's compiler over modules.
+func compiled(modules map[string]*ast.Module, a *attempt) (*ast.Compiler, error) {
+	c := ast.NewCompiler().WithCapabilities(a.caps).WithDefaultRegoVersion(a.version).SetErrorLimit(errorsMax).
+		WithEvalMode(ast.EvalModeIR)
+	c.Compile(modules)
+	if c.Failed() {
+		return nil, c.Errors
+	}
+	return c, nil
+}
+
 // parse bounds the nesting with a first pass: ParseModuleWithOpts has no such option, and its own bound of 100,000
 // overflows the stack first.
-func (a *attempt) parse(q *request) (*ast.Module, error) {
-	_, _, errs := ast.NewParser().WithFilename(tenantFile).WithReader(strings.NewReader(q.Source)).
+func (a *attempt) parse(s source, maxDepth int) (*ast.Module, error) {
+	_, _, errs := ast.NewParser().WithFilename(s.Name).WithReader(strings.NewReader(s.Source)).
 		WithProcessAnnotation(true).WithRegoVersion(a.version).WithCapabilities(a.caps).
-		WithMaxRecursionDepth(q.MaxDepth).Parse()
+		WithMaxRecursionDepth(maxDepth).Parse()
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	return ast.ParseModuleWithOpts(tenantFile, q.Source,
+	return ast.ParseModuleWithOpts(s.Name, s.Source,
 		ast.ParserOptions{RegoVersion: a.version, ProcessAnnotation: true, Capabilities: a.caps})
 }
 
@@ -114,7 +128,7 @@ func (a *attempt) further(b *attempt) bool {
 // formatSource lays out v1 source as `opa fmt` does.
 func formatSource(q *request) *response {
 	a := &attempt{version: ast.RegoV1, caps: ast.CapabilitiesForThisVersion()}
-	if _, err := a.parse(q); err != nil {
+	if _, err := a.parse(source{Name: tenantFile, Source: q.Source}, q.MaxDepth); err != nil {
 		return &response{Errors: toErrors(err, a.caps)}
 	}
 	text, err := format.SourceWithOpts(tenantFile, []byte(q.Source), format.Opts{RegoVersion: a.version,

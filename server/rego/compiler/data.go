@@ -1,9 +1,10 @@
-// What a policy may refer to under `data`: its own rules, and nothing else is there. OPA takes any other reference for
-// data that may come later, and it would be undefined for ever.
+// What a module may refer to under `data`: its own rules, those of libraries, and documents. OPA takes any other
+// reference for data that may come later, and it would be undefined for ever.
 package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -11,20 +12,20 @@ import (
 
 const dataErr = "data_unavailable"
 
-// checkData refuses references to data that no rule of the compiled module makes, also as targets of `with`.
-func checkData(c *ast.Compiler, m *ast.Module) ast.Errors {
+// checkData refuses references to data that neither a rule nor a document makes, also as targets of `with`.
+func checkData(c *ast.Compiler, m *ast.Module, a around) ast.Errors {
 	var errs ast.Errors
 	for _, rule := range m.Rules {
 		ast.WalkTerms(rule, func(t *ast.Term) bool {
 			ref, ok := t.Value.(ast.Ref)
-			if !ok || !ref[0].Equal(ast.DefaultRootDocument) || isOwn(c, m, ref) {
+			if !ok || !ref[0].Equal(ast.DefaultRootDocument) || a.has(c, ref) {
 				return false
 			}
 			at := t.Location
-			if at == nil || at.File != tenantFile {
+			if at == nil || at.File != m.Package.Location.File {
 				at = rule.Location
 			}
-			errs = append(errs, failed(at, dataErr, "%s", foreign(m, ref))...)
+			errs = append(errs, failed(at, dataErr, "%s", a.foreign(ref))...)
 			return false
 		})
 	}
@@ -35,17 +36,23 @@ func checkData(c *ast.Compiler, m *ast.Module) ast.Errors {
 	return errs
 }
 
-func isOwn(c *ast.Compiler, m *ast.Module, ref ast.Ref) bool {
-	return ref.HasPrefix(m.Package.Path) && len(c.GetRulesDynamic(ref)) > 0
-}
-
-func foreign(m *ast.Module, ref ast.Ref) string {
+func (a around) foreign(ref ast.Ref) string {
 	name := refName(ref.GroundPrefix())
-	if ref.HasPrefix(m.Package.Path) {
-		return fmt.Sprintf("%s is not available: the policy has no such rule", name)
+	if ref.HasPrefix(a.own) {
+		return fmt.Sprintf("%s is not available: %s has no such rule", name, refName(a.own))
 	}
-	return fmt.Sprintf("%s is not available: a policy can refer to the rules of its own package, %s, and to its input",
-		name, packageName(m))
+	for _, library := range a.libraries {
+		if ref.HasPrefix(library) {
+			return fmt.Sprintf("%s is not available: the library %s has no such rule", name, refName(library))
+		}
+	}
+	for _, one := range slices.Concat(a.libraries, a.documents) {
+		if one.HasPrefix(ref.GroundPrefix()) {
+			return fmt.Sprintf("%s is not available: refer to %s, or to what is below it", name, refName(one))
+		}
+	}
+	return fmt.Sprintf("%s is not available: it is neither in the package %s, nor in a library or a data document of the tenant",
+		name, refName(a.own))
 }
 
 // refName writes a ground reference so that it parses back; OPA's own String does not escape quotes.
@@ -66,7 +73,7 @@ func refName(ref ast.Ref) string {
 // undefinedFunction explains OPA's message about a function of another package.
 func undefinedFunction(message string) string {
 	if strings.HasPrefix(message, "undefined function data.") {
-		return message + ": a function must be in the policy that calls it"
+		return message + ": it is neither in the own package, nor in a library of the tenant"
 	}
 	return message
 }

@@ -6,19 +6,22 @@ import (
 	"slices"
 	"strings"
 
+	"accord/server/rego/compiler/plan"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// regoErr has a 1-based position in the tenant's source.
+// regoErr has a 1-based position in a source of the tenant.
 type regoErr struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	File    string `json:"file,omitempty"` // of a library; absent for the policy's own source
 	Row     int    `json:"row"`
 	Col     int    `json:"col"`
 }
 
 const (
-	tenantFile = "policy.rego"
+	tenantFile = plan.OwnFile
 	errorsMax  = 20
 	detailMax  = 12   // lines of OPA's explanation (expected and actual types) that are passed on
 	messageMax = 1000 // bytes; a parse error quotes its line, which can be the whole source
@@ -38,7 +41,7 @@ func toErrors(err error, caps *ast.Capabilities) []regoErr {
 	}
 	var tenants, ours []regoErr
 	for _, e := range list {
-		if e.Location != nil && e.Location.File == tenantFile {
+		if isTenants(e.Location) {
 			tenants = append(tenants, toError(e, caps))
 		} else {
 			ours = append(ours, toError(e, caps))
@@ -52,8 +55,11 @@ func toErrors(err error, caps *ast.Capabilities) []regoErr {
 
 func toError(e *ast.Error, caps *ast.Capabilities) regoErr {
 	out := regoErr{Code: e.Code, Message: undefinedFunction(e.Message), Row: 1, Col: 1}
-	if e.Location != nil && e.Location.File == tenantFile {
+	if isTenants(e.Location) {
 		out.Row, out.Col = max(e.Location.Row, 1), max(e.Location.Col, 1)
+		if e.Location.File != tenantFile {
+			out.File = e.Location.File
+		}
 	}
 	if name := missing(e, caps); name != "" {
 		out.Code = "builtin_unavailable"
@@ -70,6 +76,9 @@ func toError(e *ast.Error, caps *ast.Capabilities) regoErr {
 	}
 	return out
 }
+
+// isTenants tells places in sources of a tenant from those in our own module.
+func isTenants(at *ast.Location) bool { return at != nil && at.File != "" && at.File != entryFile }
 
 // missing names the builtin that the error is about, if it is one of OPA's that the policy may not call. A call says
 // so in its message; in `with http.send as f` or `x := http.send` the name is the text at the error's place.

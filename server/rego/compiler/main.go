@@ -10,8 +10,11 @@ import (
 
 // request is what the host (compile-worker.ts) sends.
 type request struct {
-	Op       string   `json:"op"` // compile | format | builtins
+	Op       string   `json:"op"` // compile | check | needs | format | builtins
 	Source   string   `json:"source"`
+	Own      []source `json:"own"`      // check, needs: the modules that are asked about
+	Modules  []source `json:"modules"`  // compile, check: those of the libraries that are used
+	Data     []string `json:"data"`     // compile, check: paths of documents, as a/b
 	Builtins []string `json:"builtins"` // builtins that the host supplies, beside those native to OPA's Wasm target
 	Explain  bool     `json:"explain"`
 	Plan     bool     `json:"plan"`     // whether the answer carries the plan beside the Wasm
@@ -19,7 +22,14 @@ type request struct {
 	MaxDepth int      `json:"maxDepth"` // of the parser's recursion; a level of nesting costs about eight
 }
 
-// response carries the fields of one of the three operations, or errors.
+// source is a module. Its name is its file in errors; tenantFile is a policy's own.
+type source struct {
+	Name    string `json:"name"`
+	Package string `json:"package"` // of its library; empty for a policy
+	Source  string `json:"source"`
+}
+
+// response carries the fields of one of the operations, or errors.
 type response struct {
 	OK       bool       `json:"ok"`
 	Errors   []regoErr  `json:"errors,omitempty"`
@@ -31,6 +41,7 @@ type response struct {
 	Plan     string     `json:"plan,omitempty"` // text of plan/encode.go; absent when it has what is never run in JavaScript
 	Outline  []outlined `json:"outline,omitempty"`
 	Known    []declared `json:"known,omitempty"`
+	Modules  []needed   `json:"modules,omitempty"`
 	wasm     []byte
 }
 
@@ -89,6 +100,10 @@ func serve(q *request) *response {
 	switch q.Op {
 	case "compile":
 		return compile(q)
+	case "check":
+		return check(q)
+	case "needs":
+		return needs(q)
 	case "format":
 		return formatSource(q)
 	case "builtins":

@@ -15,9 +15,9 @@ type reads struct {
 
 // inputReads walks a compiled module, where every use of the input is a reference (imports, local names and `with` are
 // resolved by then). The ground strings after `input` are what is read; a reference without any reads all of it.
-func inputReads(m *ast.Module) *reads {
+func inputReads(c *ast.Compiler, m *ast.Module) *reads {
 	r := &reads{}
-	for _, rule := range m.Rules {
+	for rule := range reachable(c, m) {
 		ast.WalkTerms(rule, r.visit)
 	}
 	if r.All {
@@ -25,6 +25,26 @@ func inputReads(m *ast.Module) *reads {
 	}
 	r.minimize()
 	return r
+}
+
+// reachable are the rules of a module, and those of libraries that they lead to.
+func reachable(c *ast.Compiler, m *ast.Module) map[*ast.Rule]bool {
+	found := map[*ast.Rule]bool{}
+	queue := slices.Clone(m.Rules)
+	for len(queue) > 0 {
+		rule := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if found[rule] {
+			continue
+		}
+		found[rule] = true
+		for next := range c.Graph.Dependencies(rule) {
+			if one, ok := next.(*ast.Rule); ok {
+				queue = append(queue, one)
+			}
+		}
+	}
+	return found
 }
 
 // visit answers whether the walk need not go into the term.

@@ -6,7 +6,7 @@
 import { type ConstantList, type Constants, constantResult, constantsOf } from './constants.ts';
 import { type Origins, originsOf, type Placed, placed } from './origins.ts';
 import { partsOf } from './parts.ts';
-import type { Block, PlanFunction, PlanSource, Statement } from './source.ts';
+import { type Block, OWN_FILE, type PlanFunction, type PlanSource, type Statement } from './source.ts';
 
 export type Counts = ReadonlyMap<number, number>;
 
@@ -46,7 +46,7 @@ export class Bodies {
       return this.#results.get(name);
     };
     const read = (blocks: readonly Block[], params: readonly number[]) => {
-      const bodies = bodiesOf(blocks).map((block) => readBody(block, params, plan.strings, resultOf));
+      const bodies = bodiesOf(blocks).map((block) => readBody(block, params, plan, resultOf));
       const foreign = new Set(bodies.flatMap((body) => [...body.foreign]));
       for (const body of bodies) for (const local of foreign) body.reads.set(local, Number.POSITIVE_INFINITY);
       return { params, bodies };
@@ -68,7 +68,7 @@ function bodiesOf(blocks: readonly Block[]): Block[] {
 function readBody(
   block: Block,
   params: readonly number[],
-  strings: readonly string[],
+  { strings, files }: PlanSource,
   resultOf: (name: string) => ConstantList | undefined,
 ) {
   const statements = placed(block);
@@ -88,8 +88,16 @@ function readBody(
     ...{ block, statements, reads, writes, readers, writers, foreign },
     origins: originsOf(statements, params, strings),
     constants: constantsOf(block, writes, strings, resultOf),
-    row: statements.map(({ statement }) => statement).find((one) => one[0] === 'assignOnce')?.[4] ?? 0,
+    row: statements.map(({ statement }) => rowOf(statement, files)).find((row) => row !== undefined) ?? 0,
   };
+}
+
+/** The row of a statement in the policy's own source; 0 in another. */
+export function rowOf(one: Statement, files: readonly string[]): number | undefined {
+  if (one[0] === 'scan') return one[5];
+  if (one[0] === 'call') return one[4];
+  if (one[0] !== 'assignOnce') return undefined;
+  return files[one[3]] === OWN_FILE ? one[4] : 0;
 }
 
 function note(places: Map<number, Statement[]>, local: number, statement: Statement): void {

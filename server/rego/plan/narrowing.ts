@@ -6,7 +6,7 @@
  */
 import { limits } from '../../core/limits.ts';
 import type { GraphUse, Narrowing, Reads, WideUse } from '../schema.ts';
-import { Bodies, type Body, type Routine } from './bodies.ts';
+import { Bodies, type Body, type Routine, rowOf } from './bodies.ts';
 import { Conditions } from './conditions.ts';
 import { nameOf, type Origin, type Placed, type Scan, type Side } from './origins.ts';
 import { partsOf } from './parts.ts';
@@ -87,7 +87,7 @@ class Findings {
 
   #look(one: Placed, body: Body, routine: Routine): void {
     const { statement, within, scan } = one;
-    const row = rowOf(one) ?? body.row;
+    const row = this.#rowOf(one) ?? body.row;
     const of = (operand: Operand): readonly Origin[] =>
       typeof operand === 'number' ? [...(body.origins.get(operand) ?? [])] : [];
     if (statement[0] === 'with') this.#escape('input', row);
@@ -110,6 +110,13 @@ class Findings {
     const side = scan && sideOf(of(scan.statement[1]));
     if (scan !== undefined && side !== undefined) this.#scanned(side, this.#usesOf(scan, side, body, routine), row);
     this.#tell(one, body, routine, of);
+  }
+
+  /** The row of a statement in the policy, or of the scan that it is in. */
+  #rowOf({ statement, within }: Placed): number | undefined {
+    const scan = within.at(-1)?.statement;
+    const { files } = this.#bodies.plan;
+    return rowOf(statement, files) ?? (scan && rowOf(scan, files));
   }
 
   /** A rule, which is given the input as it is. */
@@ -195,16 +202,4 @@ function sideOf(origins: readonly Origin[]): Side | undefined {
   const [origin, ...others] = origins;
   if (others.length > 0) return undefined;
   return sides.find((side) => origin === `side.${side}`);
-}
-
-/** The row of a statement in the policy, or of the scan that it is in. */
-function rowOf({ statement, within }: Placed): number | undefined {
-  const scan = within.at(-1)?.statement;
-  return ownRow(statement) ?? (scan && ownRow(scan));
-}
-
-function ownRow(statement: Statement): number | undefined {
-  if (statement[0] === 'scan') return statement[5];
-  if (statement[0] === 'call') return statement[4];
-  return statement[0] === 'assignOnce' ? statement[4] : undefined;
 }

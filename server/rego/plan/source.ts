@@ -27,6 +27,9 @@ export type Statement =
   | ['insertOnce', Operand, Operand, number, number, number, number]
   | ['merge', number, number, number];
 
+/** The file name that the compiler gives to the policy's own source. */
+export const OWN_FILE = 'policy.rego';
+
 export type PlanFunction = {
   readonly name: string;
   readonly path: readonly string[];

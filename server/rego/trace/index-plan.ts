@@ -3,7 +3,7 @@
  * definition of which rule each belongs to, and how far into that definition it is.
  */
 import { partsOf } from '../plan/parts.ts';
-import { type Block, type PlanSource, type Statement, UnsupportedPlan } from '../plan/source.ts';
+import { type Block, OWN_FILE, type PlanSource, type Statement, UnsupportedPlan } from '../plan/source.ts';
 
 /** In a source, 1-based; `own`: in the policy's own module. Row 0: nowhere. */
 export type StatementPlace = {
@@ -39,9 +39,6 @@ export type Numbered = {
 };
 
 const NOWHERE: StatementPlace = { own: false, file: '', row: 0, col: 0 };
-
-/** The file name that the compiler gives to the policy's source. */
-const OWN_FILE = 'policy.rego';
 
 export class IndexedPlan {
   readonly plan: PlanSource;

@@ -1,6 +1,8 @@
 /** Owns policies whose evaluations are explained or counted for coverage: apart from those that decide. */
+import type { BaseDocument } from '../evaluator.ts';
 import { PlanBailout } from '../plan/machine.ts';
 import { UnsupportedPlan } from '../plan/source.ts';
+import type { JsonObject } from '../plan/values.ts';
 import type { OutlinedRule } from '../schema.ts';
 import { reachedSpans, spanNumbers } from './coverage.ts';
 import { evaluateTraced, loadTraced, type TracedProgram } from './program.ts';
@@ -36,16 +38,21 @@ export class TracedPolicy {
   }
 
   /** @throws PolicyError as an evaluation that is not traced does */
-  evaluate(input: unknown, now: bigint, wanted: Wanted): { result: unknown; fuelUsed: number; told: Told } {
+  evaluate(
+    input: unknown,
+    now: bigint,
+    wanted: Wanted,
+    data: BaseDocument = {},
+  ): { result: unknown; fuelUsed: number; told: Told } {
     const program = this.#program;
     if (program === undefined) return { result: undefined, fuelUsed: 0, told: { unavailable: this.#unavailable } };
     try {
-      const { result, fuelUsed, recorder } = evaluateTraced(program, input, { now });
+      const { result, fuelUsed, recorder } = evaluateTraced(program, input, { now, data: data as JsonObject });
       const { source, outline } = this.#source;
       const told =
         wanted === 'coverage'
           ? { reached: reachedSpans(recorder, this.#spans) }
-          : { whyNot: whyNot(program, recorder, { source, outline, input, now }) };
+          : { whyNot: whyNot(program, recorder, { source, outline, input, now, data: data as JsonObject }) };
       return { result, fuelUsed, told };
     } catch (error) {
       if (!(error instanceof PlanBailout)) throw error;

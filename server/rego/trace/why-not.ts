@@ -10,7 +10,7 @@ import { OUTCOME } from '../outcome.ts';
 import { PlanBailout } from '../plan/machine.ts';
 import { partsOf } from '../plan/parts.ts';
 import type { Block, Statement } from '../plan/source.ts';
-import type { PlanValue } from '../plan/values.ts';
+import type { JsonObject, PlanValue } from '../plan/values.ts';
 import type { OutlinedRule } from '../schema.ts';
 import { factsOf, inputWith } from './facts.ts';
 import type { Definition, IndexedPlan, Numbered } from './index-plan.ts';
@@ -27,7 +27,7 @@ const DEPTH_MAX = 4;
 /** Facts that are tried together for one rule. */
 const ROUNDS_MAX = 4;
 
-type Asked = { source: string; outline: readonly OutlinedRule[]; input: unknown; now: bigint };
+type Asked = { source: string; outline: readonly OutlinedRule[]; input: unknown; now: bigint; data?: JsonObject };
 
 export function whyNot(traced: TracedProgram, recorder: Recorder, asked: Asked): WhyNot {
   return new Telling(traced, recorder, asked).tell();
@@ -239,9 +239,14 @@ class Telling {
 
   #evaluated(input: unknown): 'allow' | Recorder | undefined {
     try {
+      const { now, data } = this.#asked;
       const fuel = this.#fuel;
       this.#fuel = 0; // unless it ends within
-      const { result, recorder, fuelUsed } = evaluateTraced(this.#traced, input, { now: this.#asked.now, fuel });
+      const { result, recorder, fuelUsed } = evaluateTraced(this.#traced, input, {
+        now,
+        fuel,
+        ...(data ? { data } : {}),
+      });
       this.#fuel = fuel - fuelUsed;
       return (result as { outcome?: unknown } | undefined)?.outcome === 'allow' ? 'allow' : recorder;
     } catch (error) {

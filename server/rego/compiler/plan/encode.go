@@ -5,19 +5,24 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/open-policy-agent/opa/v1/ir"
 )
 
+// OwnFile is the file name of the policy's own source.
+const OwnFile = "policy.rego"
+
 type encoder struct {
 	out     []byte
 	unknown bool
+	own     int   // the number of the policy's own file
 	places  []int // file, row and column of each statement in the order of their text; nil when nobody asks
 }
 
 func encode(policy *ir.Policy, places bool) []byte {
-	e := &encoder{}
+	e := &encoder{own: slices.IndexFunc(policy.Static.Files, func(f *ir.StringConst) bool { return f.Value == OwnFile })}
 	if places {
 		e.places = []int{}
 	}
@@ -101,4 +106,12 @@ func (e *encoder) operand(o ir.Operand) {
 		e.unknown = true
 		e.number(-1)
 	}
+}
+
+// row is where a statement stands in the policy's own source, else 0.
+func (e *encoder) row(at ir.Location) int {
+	if at.File == e.own {
+		return at.Row
+	}
+	return 0
 }

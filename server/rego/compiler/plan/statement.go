@@ -52,13 +52,13 @@ func (e *encoder) statement(stmt ir.Stmt) {
 		e.as("break", int64(s.Index))
 	case *ir.CallStmt:
 		// The row is for whoever is told which line reads all relationships (../../plan/narrowing.ts).
-		e.as("call", s.Func, s.Args, s.Result, s.Row)
+		e.as("call", s.Func, s.Args, s.Result, e.row(s.Location))
 	case *ir.CallDynamicStmt:
 		e.as("dynamic", s.Path, s.Args, s.Result)
 	case *ir.WithStmt:
 		e.as("with", s.Local, s.Path, s.Value, s.Block)
 	case *ir.ScanStmt:
-		e.as("scan", s.Source, s.Key, s.Value, s.Block, s.Row)
+		e.as("scan", s.Source, s.Key, s.Value, s.Block, e.row(s.Location))
 	case *ir.NotStmt:
 		e.as("not", s.Block)
 	case *ir.NopStmt:

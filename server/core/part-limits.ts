@@ -1,0 +1,14 @@
+/** The limits of libraries, data documents and programs in memory; limits.ts has them among the others. */
+export const partLimits = {
+  policyPartsMax: 200, // libraries and data documents of a tenant
+  policyPartRevisionsKept: 20,
+  policyPartAttemptsMax: 5, // of a write whose libraries or documents others keep changing
+  policyPartNameCharsMax: 253,
+  libraryModulesMax: 32,
+  libraryBytesMax: 256 * 1024, // of all its modules
+  policyDataBytesMax: 1024 * 1024, // of one document, as JSON
+  policyDataValuesMax: 50_000,
+  policyDataBodyBytesMax: 1024 * 1024 + 64 * 1024,
+  instancesMax: 128, // programs in memory, and what their documents count for
+  instanceDocumentBytes: 256 * 1024, // of documents that count as one program
+} as const;

@@ -1,0 +1,65 @@
+/** `accord validate`: libraries, data documents and policies of a directory are compiled together. */
+import { expect, test, vi } from 'vitest';
+import { policyYaml, tenantYaml } from '../operator/manifests.ts';
+import { folderOf, validate } from './validating.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const yaml = (kind: string, name: string, spec: string) => `apiVersion: accord.dev/v1alpha1
+kind: ${kind}
+metadata: {name: ${name}}
+spec:
+  tenantRef: {name: aa}
+${spec}`;
+const library = (rego: string, name = 'company.roles') =>
+  yaml(
+    'PolicyLibrary',
+    name,
+    `  package: ${name}\n  modules:\n    - name: m\n      rego: |\n        package ${name}\n        ${rego}\n`,
+  );
+const data = (path = 'company/managers', value = '{ids: [ann]}') =>
+  yaml('PolicyData', path.replace('/', '-'), `  path: ${path}\n  value: ${value}\n`);
+const policy = policyYaml('aa', 'read', {
+  source: 'package p\ndefault outcome := "deny"\noutcome := "allow" if data.company.roles.is_manager(input.subject)\n',
+  more: 'tests: [{name: ann may, input: {subject: {id: ann}}, expect: {outcome: allow}}]',
+});
+const isManager = 'is_manager(s) if s.id in data.company.managers.ids';
+
+async function linesOf(...manifests: string[]) {
+  const folder = await folderOf({ 'a.yaml': [tenantYaml('aa'), ...manifests].join('---\n') });
+  const { code, lines } = await validate(folder, ['a.yaml']);
+  return [code, ...lines].join('\n');
+}
+
+test('that fit together, whatever comes first', async () => {
+  expect(await linesOf(policy, library(isManager), data())).toBe('0\n4 manifests are good.');
+});
+
+test.each<[string, string[], RegExp]>([
+  ['a library that is missing', [policy, data()], /Policy default\/read: .*data\.company\.roles/],
+  [
+    'a document that is missing',
+    [library(isManager)],
+    /a\.yaml:\d+: PolicyLibrary .*line 2, column 26: data\.company\.managers\.ids is not available/,
+  ],
+  [
+    'a test that fails',
+    [policy, library(isManager), data('company/managers', '{ids: []}')],
+    /Policy default\/read: .*ann may/,
+  ],
+  [
+    'a function that is missing',
+    [policy, library('x := 1'), data()],
+    /undefined function data\.company\.roles\.is_manager/,
+  ],
+  ['an overlap', [library('x := 1'), data('company')], /overlap/],
+  [
+    'a cycle',
+    [library('x := data.b.y'), library('y := data.company.roles.x', 'b')],
+    /must not refer to each other in a cycle/,
+  ],
+])('%s', async (_, manifests, message) => {
+  const told = await linesOf(...manifests);
+  expect(told).toMatch(/^1\n/);
+  expect(told).toMatch(message);
+});
