@@ -153,7 +153,7 @@ describe('why a deny', () => {
         relationshipType: 'is_owner_of',
         ...{ from: { id: 'a', type: 'user' }, to: { id: 'c', type: 'car' } },
       },
-      text: 'user:a is is_owner_of car:c',
+      text: 'user:a is_owner_of car:c',
     };
     expect(owner).toMatchObject({
       node: 'owner',

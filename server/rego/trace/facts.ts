@@ -1,4 +1,4 @@
-/** Owns a lack as a fact: what it is for people, and the input that has it. */
+/** A lack as a fact: what it is for people, and the input that has it. */
 import { at, hasItem, type Lack, type Needs } from './lacks.ts';
 import type { MissingEntity, MissingFact } from './schema.ts';
 
@@ -28,8 +28,9 @@ function relationshipOf({ of, needs }: Lack, input: unknown): MissingFact {
     ...(names.length > 1 ? { alternatives: names.map(String) } : {}),
     ...{ from, to },
   };
-  const is = names.length === 0 ? 'related to' : names.join(' or ');
-  return { relationship, text: `${entityText(from)} is ${is} ${entityText(to)}` };
+  const verb = names.length === 0 ? 'related to' : names.join(' or ');
+  const text = `${entityText(from)} ${/^(is|has)_/.test(verb) ? verb : `is ${verb}`} ${entityText(to)}`;
+  return { relationship, text };
 }
 
 function consentOf({ needs }: Lack, subject: MissingEntity, list: readonly unknown[]): MissingFact {

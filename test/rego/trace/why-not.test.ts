@@ -185,7 +185,7 @@ describe('a relationship that is missing', () => {
     '\tr.to.id == input.resource.id',
     '}',
   ];
-  const text = 'user:alice is is_owner_of record:rec-pat';
+  const text = 'user:alice is_owner_of record:rec-pat';
   const missing = [{ relationship: owner, text }];
 
   test.each([
