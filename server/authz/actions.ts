@@ -183,14 +183,13 @@ export async function authorizeExplained(
 type DecidedBy = {
   readonly name: string;
   readonly number?: number | undefined;
-  readonly documents?: Record<string, number> | undefined;
+  readonly documents?: Readonly<Record<string, number>> | undefined;
 };
 
 function madeBy(policy: Decidable['policy']): DecidedBy | undefined {
   if (policy === undefined) return undefined;
   const { name, number, documents } = policy;
-  if (documents === undefined) return { name, number };
-  return { name, number, documents: Object.fromEntries(documents.list.map((one) => [one.path, one.number])) };
+  return { name, number, documents: documents?.numbers };
 }
 
 /** @param policy absent: there is none, or it was not asked */

@@ -54,7 +54,9 @@ export class DecisionLog {
   add(setting: TenantSpec['decisionLog'], record: DecisionRecord, draw: number = Math.random()): void {
     if (!keeps(setting, record.answer.outcome === 'deny', draw)) return;
     // A request may have 256 KiB and an answer 64 KiB: counting records alone would let them fill gigabytes.
-    const chars = JSON.stringify(record.request).length + answerText(record.answer).length;
+    const { request, answer, documents } = record;
+    const others = documents === undefined ? 0 : JSON.stringify(documents).length;
+    const chars = JSON.stringify(request).length + answerText(answer).length + others;
     for (const tenant of this.#waiting.push(record.tenant, { record, chars })) this.#drop(tenant, 1);
     void this.#flushing.run();
   }

@@ -17,7 +17,7 @@ export type DecisionRecord = {
   answer: Answer;
   policyNumber: number | undefined;
   /** Revisions of the data documents that the policy read, by path. */
-  documents?: Record<string, number> | undefined;
+  documents?: Readonly<Record<string, number>> | undefined;
   revision: number;
   durationUs: number;
   requestId: string;

@@ -72,7 +72,7 @@ export class Artifacts {
     const started = performance.now();
     const beside = await surround(compiler, tenant, source, set ?? (await this.partsOf(tenant)));
     const { uses } = beside;
-    const text = `${compiler.version}\n${this.#builtins}\n${beside.key}${source}`;
+    const text = JSON.stringify([compiler.version, this.#builtins, beside.key, source]);
     const digest = createHash('sha256').update(text).digest('base64url');
     const stored = await this.#find(tenant, digest);
     if (stored !== undefined) {

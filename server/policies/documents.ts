@@ -4,14 +4,22 @@ import type { BaseDocument } from '../rego/index.ts';
 
 /** One revision of a document. */
 export type DocumentRef = { readonly path: string; readonly number: number; readonly digest: string };
-/** Those of a policy; `key` tells them from the same documents at other revisions. */
-export type Documents = { readonly key: string; readonly list: readonly DocumentRef[] };
+/**
+ * Those of a policy.
+ * @property key tells them from the same documents at other revisions @property numbers of their revisions, by path
+ */
+export type Documents = {
+  readonly key: string;
+  readonly list: readonly DocumentRef[];
+  readonly numbers: Readonly<Record<string, number>>;
+};
 export type DocumentText = { readonly path: string; readonly digest: string; readonly text: string };
 export type Decoded = { readonly value: unknown; readonly weight: number };
 
 export function documentsOf(list: readonly DocumentRef[] | null): Documents | undefined {
   if (list === null || list.length === 0) return undefined;
-  return { list, key: keyOf(list) };
+  const numbers = Object.fromEntries(list.map(({ path, number }) => [path, number]));
+  return { list, key: keyOf(list), numbers };
 }
 
 export function keyOf(list: readonly { path: string; digest: string }[]): string {

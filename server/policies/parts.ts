@@ -69,10 +69,11 @@ export function checkOverlap(part: PartName, others: readonly PartName[]): void 
 }
 
 /**
- * The parts that a module or a library uses, those that its libraries use included, by kind and name. What overlaps its own
- * package is not available to it.
- * @param own the library itself, where it is one
- * @throws Problem policy_library_cycle
+ * The parts that a policy or a library uses, those that its libraries use included, by kind and name. What overlaps a policy's
+ * package is not available to the policy itself: such a reference is to its own rules.
+ * @param own the name of the library; absent: a policy
+ * @throws Problem policy_library_cycle; policy_reference_unknown when a library of a policy uses what overlaps the policy's package,
+ *   since the library would find the policy's rules, or nothing, in its place
  */
 export function usedParts(parts: readonly Part[], needs: ModuleNeeds, own?: string): Part[] {
   const root = needs.package.split('.');
@@ -85,13 +86,22 @@ export function usedParts(parts: readonly Part[], needs: ModuleNeeds, own?: stri
         if (way.length > 0) throw cycle([own, ...way, own]);
         continue;
       }
-      if (found.has(part) || (own === undefined && overlap(segments, root))) continue;
+      if (own === undefined && overlap(segments, root)) {
+        if (way.length > 0) throw hidden(part, way, needs.package);
+        continue;
+      }
+      if (found.has(part)) continue;
       found.add(part);
       follow(part.refs, [...way, part.name]);
     }
   };
   follow(needs.refs, []);
   return [...found].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+function hidden({ kind, name }: PartName, way: readonly string[], root: string) {
+  const detail = `The library ${way.at(-1)} uses the ${words[kind]} ${name}, which overlaps the package ${root} of the policy. Give the policy another package.`;
+  return policyProblem('policy_reference_unknown', { detail, errors: [{ pointer: '/rego', detail }] });
 }
 
 function cycle(way: readonly string[]) {

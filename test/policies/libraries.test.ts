@@ -338,3 +338,31 @@ test('changes of a library and of a policy at once end in one state that fits to
   for (const name of ids.filter((_, i) => written[i]?.status === 200))
     expect((await decide(name, manager)).outcome).toBe('allow');
 });
+
+describe('what overlaps the package of a policy', () => {
+  const helpers = 'package helpers\nok if not data.company.blocked.users[input.subject.id]\n';
+  const using = (of: string) => `package ${of}\ndefault outcome := "deny"\noutcome := "allow" if data.helpers.ok\n`;
+
+  test('is not lost silently by a library: the policy is refused, and decides under another package', async () => {
+    const { library, data, policy, decide } = await partClient(server);
+    await data('company/blocked', { users: { mallory: true } });
+    expect((await library('helpers', helpers)).status).toBe(200);
+    expect(await policy('a', using('company'))).toMatchObject({
+      status: 400,
+      body: { code: 'policy_reference_unknown', detail: expect.stringContaining('overlaps the package company') },
+    });
+    expect((await policy('a', using('other'))).status).toBe(200);
+    expect([(await decide('a', 'ann')).outcome, (await decide('a', 'mallory')).outcome]).toEqual(['allow', 'deny']);
+  });
+
+  test('is not lost by a library that begins to use it: the change is refused', async () => {
+    const { library, data, policy } = await partClient(server);
+    await data('company/blocked', { users: { mallory: true } });
+    await library('helpers', 'package helpers\nok if input.subject.id != "mallory"\n');
+    expect((await policy('a', using('company'))).status).toBe(200);
+    expect(await library('helpers', helpers)).toMatchObject({
+      status: 409,
+      body: { code: 'policy_part_breaks_policies', detail: expect.stringContaining('overlaps the package company') },
+    });
+  });
+});

@@ -84,7 +84,7 @@ function isText(id: string): boolean {
 
 /** Only scopes that this service knows, from `scope` (RFC 9068) or `scp` (Okta: a list, Entra: words). */
 function scopesOf(claims: Claims, { clientScopes }: IssuerConfig): ReadonlySet<string> {
-  const value = claims.scope ?? claims.scp ?? clientScopes;
+  const value = 'scope' in claims || 'scp' in claims ? (claims.scope ?? claims.scp) : clientScopes;
   const words: readonly unknown[] = typeof value === 'string' ? value.split(' ') : Array.isArray(value) ? value : [];
   return new Set(knownScopes.filter((scope) => words.includes(scope)));
 }

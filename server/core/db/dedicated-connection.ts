@@ -18,21 +18,32 @@ type Options = {
 
 export class DedicatedConnection {
   readonly #options: Options;
-  readonly #ended = Promise.withResolvers<never>();
-  readonly #aborted = () => this.#ended.reject(new Error('closed'));
+  /** Those who wait for something, while it is alive. A promise of its end would keep what each of them waited for. */
+  readonly #waiting = new Set<(reason: Error) => void>();
+  #lost: Error | undefined;
+  readonly #aborted = () => this.#lose(new Error('closed'));
 
   constructor(options: Options) {
     const { client, signal, name } = options;
     this.#options = options;
-    this.#ended.promise.catch(() => {});
-    client.on('error', this.#ended.reject);
-    client.on('end', () => this.#ended.reject(new Error(`${name} ended`)));
+    client.on('error', (error) => this.#lose(error));
+    client.on('end', () => this.#lose(new Error(`${name} ended`)));
     signal.addEventListener('abort', this.#aborted, { once: true });
   }
 
   /** @throws when the connection is lost or to end before the promise is done */
   whileAlive<T>(promise: Promise<T>): Promise<T> {
-    return Promise.race([promise, this.#ended.promise]);
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.add(reject);
+      if (this.#lost !== undefined) reject(this.#lost);
+      promise.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+    });
+  }
+
+  #lose(reason: Error): void {
+    this.#lost ??= reason;
+    for (const reject of this.#waiting) reject(this.#lost);
+    this.#waiting.clear();
   }
 
   async connect(): Promise<void> {

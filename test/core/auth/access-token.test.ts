@@ -440,7 +440,8 @@ describe('whose token it is', () => {
       ((await callerOf({ sub: 'machine', ...more }, kubernetes)) as { scopes?: Set<string> }).scopes;
     expect(await scopesOf({})).toEqual(new Set(['authz:evaluate']));
     expect(await scopesOf({ scope: 'consents:read' })).toEqual(new Set(['consents:read']));
-    for (const none of [{ scope: '' }, { scp: [] }, { scope: 7 }]) expect(await scopesOf(none)).toEqual(new Set());
+    for (const none of [{ scope: '' }, { scp: [] }, { scope: 7 }, { scope: null }])
+      expect(await scopesOf(none)).toEqual(new Set());
     expect(await scopesOf({ sub: 'somebody' })).toBeUndefined();
   });
 
