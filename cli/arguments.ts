@@ -61,7 +61,7 @@ export const commands = {
     options: { partial: { type: 'boolean' }, format: { type: 'string' } },
     positionals: true,
     notes: [
-      '--partial  other manifests exist: tenants, types and consent definitions may be defined there',
+      '--partial  other manifests exist: tenants, types, consent definitions and libraries may be defined there',
       '--format   text (default), json, sarif (2.1.0) or junit',
       '-          read standard input',
       'Exit status: 0 without errors, 1 with errors, 2 when the command line is wrong.',

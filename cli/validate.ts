@@ -54,9 +54,10 @@ export async function check(
     object.checked.ok ? [] : aboutLines(object, 'invalid', object.checked.message),
   );
   const slow = await slowFindings(objects, kinds, checking);
-  const unknown = partial ? [] : unknownReferences(objects, kinds);
+  const unknown = unknownReferences(objects, kinds);
   const unaccepted = acceptanceFindings(objects, kinds, checking.clock.now());
-  return [...refused, ...duplicates(objects, kinds), ...unaccepted, ...unknown, ...slow, ...notes(objects)];
+  const all = [...refused, ...duplicates(objects, kinds), ...unaccepted, ...unknown, ...slow, ...notes(objects)];
+  return partial ? all.filter(({ rule }) => rule !== 'unknown-reference') : all;
 }
 
 /** What a manifest says that has no effect yet. */

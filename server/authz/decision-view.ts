@@ -56,11 +56,12 @@ export function shownOutcome(outcome: unknown): string {
 
 /** Without what the policy was given, and without the values and ids in what it tells. */
 export function maskedExplanation(explain: Explanation): Partial<Explanation> {
-  const { input: _, facts: __, failure, whyNot, ...rest } = explain;
+  const { input: _, facts: __, failure, whyNot, missingConsents, ...rest } = explain;
   return {
     ...rest,
     ...(failure === undefined ? {} : { failure: { ...failure, detail: '***' } }),
     ...(whyNot === undefined ? {} : { whyNot: maskedWhyNot(whyNot) }),
+    ...(missingConsents && { missingConsents: missingConsents.map((one) => ({ ...one, id: '***' })) }),
   };
 }
 

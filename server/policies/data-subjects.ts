@@ -42,14 +42,14 @@ export function consentNotes(name: string, stated: DataSubjects | undefined, rea
     if (!isRead) return ['dataSubjects has no effect: the policy does not read input.dataSubjects'];
     return otherType(name, stated.relationship);
   }
-  if (isAboutInvitation(name) || !reads(read, 'consents') || !reads(read, 'graph', 'resource')) return [];
+  if (isAboutInvitation(name) || !reads(read, 'consents') || !reads(read, 'graph')) return [];
   return [
-    'the policy reads relationships to the resource, and input.consents, which are the consents of the subject that asks; for the consents of those whom the data is about state dataSubjects and read input.dataSubjects',
+    'the policy reads relationships, and input.consents, which are the consents of the subject that asks; for the consents of those whom the data is about state dataSubjects and read input.dataSubjects',
   ];
 }
 
 /** {From}:{relationship}:{To}:invitation:{verb} is about what the subject does with an invitation, not about an owner's data. */
-function isAboutInvitation(name: string): boolean {
+export function isAboutInvitation(name: string): boolean {
   return /^[^:]+:[^:]+:[^:]+:invitation:[^:]+$/.test(name);
 }
 

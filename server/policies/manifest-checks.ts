@@ -1,5 +1,6 @@
 /** What `accord validate` says of a Policy: whether it compiles and its tests pass, what it never answers, what it costs, what it names. */
 import type { Manifest, PolicyManifest } from '../../crds/index.ts';
+import { Problem } from '../core/problems.ts';
 import { type Compiled, createCompiler, noOutcome, readsNote, relationshipsRead } from '../rego/index.ts';
 import {
   type Checker,
@@ -10,7 +11,7 @@ import {
   unknownReference,
 } from '../room/manifest-checks.ts';
 import { ALLOW_NOT_TESTED } from './actions.ts';
-import { consentNotes } from './data-subjects.ts';
+import { consentNotes, isAboutInvitation } from './data-subjects.ts';
 import { Engine } from './engine.ts';
 import { checkParts } from './part-checks.ts';
 import { statedBody } from './rules.ts';
@@ -54,20 +55,26 @@ function checker({ clock, manifests }: CheckerOptions): Checker<Manifest> {
       const compiled = await checkPolicy({ compiler, engine }, spec.name, body, tests ?? [], clock.now(), set);
       return [...outcomeOf(compiled), ...readsOf(compiled, graph), ...consentsOf(spec, compiled), ...testsOf(compiled)];
     } catch (refusal) {
-      return [{ rule: 'policy', refusal }];
+      return [refused(refusal)];
     }
   }
   return {
     async check(manifest) {
       if (manifest.kind === 'Policy') return checkOne(manifest);
       const { refusals } = await parts;
-      return refusals.has(manifest) ? [{ rule: 'policy', refusal: refusals.get(manifest) }] : [];
+      return refusals.has(manifest) ? [refused(refusals.get(manifest))] : [];
     },
     async close() {
       await compiler.close();
       await engine.close();
     },
   };
+}
+
+/** What nobody gives may be in manifests that are elsewhere. */
+function refused(refusal: unknown): Fault {
+  const isUnknown = refusal instanceof Problem && refusal.code === 'policy_reference_unknown';
+  return { rule: isUnknown ? 'unknown-reference' : 'policy', refusal };
 }
 
 /** Which a tenant refuses, unlike what the conditions of a policy name. */
@@ -80,6 +87,7 @@ function unknownDataSubjects({ dataSubjects }: Spec, given: GivenNames): Fault[]
 /** The convention is `resource:action`; a tenant without manifests of resource types does not tell its own. */
 function unknownInName({ name }: Spec, given: GivenNames): Fault[] {
   const [, resource] = /^([^:]+):/.exec(name) ?? [];
+  if (isAboutInvitation(name)) return [];
   if (resource === undefined || !given.hasAny('ResourceType') || given.has('ResourceType', resource)) return [];
   const message = `the name ${name} is for a ResourceType ${resource}, which is not in the files given`;
   return [{ rule: 'unknown-reference', pointer: '/spec/name', message, severity: 'note' }];

@@ -21,6 +21,8 @@ import type { PartKind } from './parts.ts';
 import type { PolicyRouteServices } from './routes.ts';
 
 const readers = { access: { api: 'config', roles } } as const;
+/** Documents may hold ids of persons, which support does not see. */
+const documentReaders = { access: { api: 'config', roles: roles.filter((role) => role !== 'support') } } as const;
 const writers = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 const documentWriters = { ...writers, isDocument: true } as const;
 const DryRun = Type.Object(
@@ -144,7 +146,7 @@ function registerDocuments(app: App, services: PolicyRouteServices): void {
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/policy-data/:path',
-    config: readers,
+    config: documentReaders,
     schema: { summary: 'Read a data document', params, response: { 200: DocumentView } },
     handler: async (request, reply) => {
       const { tenant, path } = request.params;

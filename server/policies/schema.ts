@@ -32,7 +32,15 @@ const rego = Type.String({
   description: 'The policy in Rego. Its package is the entry point; outcome, reason and obligations are read from it.',
 });
 
-const tests = Type.Optional(PolicyTests);
+const { items } = PolicyTests;
+/** The serializer of answers leaves out members that a schema does not name, unless it says that there are others. */
+const tests = Type.Optional({
+  ...PolicyTests,
+  items: {
+    ...items,
+    properties: { ...items.properties, input: { ...items.properties.input, additionalProperties: true } },
+  },
+} as typeof PolicyTests);
 
 export const PolicyBody = Type.Object(
   {

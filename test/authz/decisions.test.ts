@@ -1,6 +1,8 @@
 /** The decision log: searched by subject, resource, reason and revision, and its decisions explained by the revision that made them. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { maskedExplanation } from '../../server/authz/decision-view.ts';
+import type { Explanation } from '../../server/authz/explain.ts';
 import { searchDecisions } from '../../server/authz/store.ts';
 import { limits } from '../../server/core/limits.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -222,6 +224,12 @@ describe('a record of the log', () => {
       },
     });
     expect((await explain(id, viewer)).status).toBe(403);
+  });
+
+  test('is explained to support without the persons whose consent is missing', () => {
+    const missing = { type: 'user', id: 'patient-1', name: 'share', status: 'required' } as const;
+    const { missingConsents } = maskedExplanation({ missingConsents: [missing] } as unknown as Explanation);
+    expect(missingConsents).toEqual([{ ...missing, id: '***' }]);
   });
 
   test('whose revision is gone says so', async () => {

@@ -125,6 +125,8 @@ describe('what policies name', () => {
   test('conditions of a graph on what no manifest makes are notes, once each; a tenant takes such a policy', async () => {
     const reads =
       'stdin:14: Policy default/p: note: each decision reads all relationships of the subject that have the types the policy compares with (node c); compare the id, too, to read only those that match';
+    const consents =
+      'stdin:14: Policy default/p: note: the policy reads relationships, and input.consents, which are the consents of the subject that asks; for the consents of those whom the data is about state dataSubjects and read input.dataSubjects';
     const missing = ['the RelationshipType drives', 'the ActorType or ResourceType car', 'the ConsentDefinition terms'];
     const { code, lines } = await run([tenantYaml('aa'), all]);
     expect([code, lines]).toEqual([
@@ -135,11 +137,16 @@ describe('what policies name', () => {
             `stdin:14: Policy default/p: note: the node c tests ${what}, which is not in the files given: it is false until that is made`,
         ),
         reads,
+        consents,
         '2 manifests are good.',
       ],
     ]);
-    expect((await run([tenantYaml('aa'), all, consent, ...types])).lines).toEqual([reads, '6 manifests are good.']);
-    expect((await run([tenantYaml('aa'), all], '--partial')).lines).toEqual([reads, '2 manifests are good.']);
+    expect((await run([tenantYaml('aa'), all, consent, ...types])).lines).toEqual([
+      reads,
+      consents,
+      '6 manifests are good.',
+    ]);
+    expect((await run([tenantYaml('aa'), all], '--partial')).lines).toEqual([reads, consents, '2 manifests are good.']);
   });
 
   test('a name for a resource type that no manifest makes is a note, where manifests make resource types', async () => {

@@ -169,9 +169,7 @@ test('a policy that may read the wrong consents is told of; one whose data subje
   const wrong = `${tenantYaml('aa')}---\n${policyYaml('aa', 'p', { source })}`;
   const noted = await validate(await folderOf({}), ['-'], wrong);
   expect(noted.code).toBe(0);
-  expect(noted.out).toMatch(
-    /stdin:\d+: Policy default\/p: note: the policy reads relationships to the resource, and input\.consents/,
-  );
+  expect(noted.out).toMatch(/stdin:\d+: Policy default\/p: note: the policy reads relationships, and input\.consents/);
   // Whoever invites speaks for itself: nobody else's consent is meant.
   for (const verb of ['create', 'accept']) {
     const inviting = wrong.replace(/^( {2}name: ).*$/m, `$1"user:owns:car:invitation:${verb}"`);

@@ -130,13 +130,14 @@ describe('a dry run notes', () => {
   const reading = (...members: string[]) =>
     `package p\n${members.map((member) => `outcome := "allow" if ${member} == []`).join('\n')}`;
 
-  test('the consents of the subject beside relationships to the resource, and dataSubjects that nothing reads', async () => {
+  test('the consents of the subject beside relationships, and dataSubjects that nothing reads', async () => {
     const [resource, consents] = ['input.graph.resource', 'input.consents'];
     expect(await notes({ rego: reading(resource, consents) })).toEqual([
       expect.stringContaining('which are the consents of the subject'),
     ]);
     expect(await notes({ rego: reading(resource) })).toBeUndefined();
-    expect(await notes({ rego: reading('input.graph.subject', consents) })).toBeUndefined();
+    expect(await notes({ rego: reading('input.graph.subject', consents) })).toHaveLength(1);
+    expect(await notes({ rego: reading(consents) })).toBeUndefined();
     expect(
       await notes({ rego: reading(resource, consents, 'input.dataSubjects'), dataSubjects: owners }),
     ).toBeUndefined();

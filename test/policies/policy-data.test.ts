@@ -166,3 +166,11 @@ test('a document of many names is decided with, by plan and by Wasm', async () =
   expect((await decide('a', 'user-4')).outcome).toBe('deny');
   expect((await decide('a', 'user-4', '?explain=true')).explain.whyNot.rules).toHaveLength(1);
 });
+
+test('support does not read documents, which may hold ids of persons', async () => {
+  const { tenant, data } = await partClient(server);
+  await data('company/managers', { ids: ['ann'] });
+  const support = await configClient(server, tenant, 'support');
+  expect((await support('GET', '/policy-data')).body.resources).toEqual(['company/managers']);
+  expect((await support('GET', '/policy-data/company%2Fmanagers')).status).toBe(403);
+});

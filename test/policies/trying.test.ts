@@ -182,6 +182,7 @@ describe('coverage', () => {
 
   test('says which lines the tests of the policy and the input reach', async () => {
     expect((await call('PUT', '/policies/t%3Acovered', { body: { rego: covered, tests: [own] } })).status).toBe(200);
+    expect((await call('GET', '/policies/t%3Acovered')).body.tests).toEqual([own]);
     const path = '/policies/t%3Acovered/test';
     const denied = await call('POST', path, { body: { input: { a: true }, coverage: true } });
     expect(denied.body).toMatchObject({ outcome: 'deny', explain: { whyNot: { rules: [{ line: 3 }] } } });
