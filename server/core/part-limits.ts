@@ -7,6 +7,7 @@ export const partLimits = {
   libraryModulesMax: 32,
   libraryBytesMax: 256 * 1024, // of all its modules
   policyDataBytesMax: 1024 * 1024, // of one document, as JSON
+  policyDocumentsBytesMax: 3 * 1024 * 1024, // of all documents that one policy uses: the worker keeps a program with them
   policyDataValuesMax: 50_000,
   policyDataBodyBytesMax: 1024 * 1024 + 64 * 1024,
   instancesMax: 128, // programs in memory, and what their documents count for

@@ -52,6 +52,7 @@ type Prepared = {
   name: PartName;
   content: string;
   digest: string;
+  bytes: number;
   refs: string[][];
   uses: readonly Part[];
   seen: Seen;
@@ -92,9 +93,10 @@ async function prepare(services: PolicyServices, tenant: string, name: PartName,
   const own = name.kind === 'library' ? modulesOf(name.name, content) : [];
   const refs = await refsOf(services, tenant, name.name, own);
   const before = seen.parts.find((one) => isSamePart(one, name));
-  const prepared = { name, content, digest, refs, seen };
+  const bytes = Buffer.byteLength(content);
+  const prepared = { name, content, digest, bytes, refs, seen };
   if (before?.digest === digest) return { ...prepared, uses: [], recompiled: [] };
-  const part: Part = { ...name, number: (before?.number ?? 0) + 1, digest, refs };
+  const part: Part = { ...name, number: (before?.number ?? 0) + 1, digest, bytes, refs };
   const set = setWith(services, tenant, seen.parts, part, content);
   const uses = usedParts(set.parts, { package: name.kind === 'library' ? name.name : '', refs }, name.name);
   if (name.kind === 'library') await checkItself(services, tenant, set, { library: name.name, own });
@@ -138,7 +140,7 @@ export function throwLibraryErrors(errors: readonly RegoError[], own: readonly L
 
 async function replace(unit: ConfigUnit, writer: Writer, prepared: Prepared, options: PutPartOptions) {
   const { tx, tenant, revision } = unit;
-  const { name, digest, refs, content, uses, recompiled } = prepared;
+  const { name, digest, bytes, refs, content, uses, recompiled } = prepared;
   const row = await readPart(tx, tenant, name);
   const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
   checkIfMatch(options.ifMatch, row?.number);
@@ -149,7 +151,7 @@ async function replace(unit: ConfigUnit, writer: Writer, prepared: Prepared, opt
   const isSame = row?.digest === digest; // and of another owner
   const action = ownership === 'adopted' ? 'adopt' : 'put';
   const number = await nextPartNumber(tx, tenant, name);
-  const part = isSame ? row : { ...name, number, digest, refs };
+  const part = isSame ? row : { ...name, number, digest, bytes, refs };
   await upsertPart(tx, tenant, { ...part, revision }, writer);
   if (!isSame) {
     const entry = { ...name, number, action, revision, digest, content };

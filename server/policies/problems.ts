@@ -110,7 +110,7 @@ export const policyProblem = defineProblems({
   policy_data_too_large: {
     status: 400,
     title: 'Data documents too large',
-    when: 'The data documents of a policy do not fit into the memory that an evaluation has.',
+    when: 'The data documents that a policy uses have too many bytes together, or do not fit into the memory that an evaluation has.',
     refusal: { reason: 'Invalid', dependsOnOthers: true },
   },
   policy_parts_changing: {

@@ -282,8 +282,8 @@ describe('limits', () => {
     expect([(await count())[0], (await count()).length]).toEqual([2, limits.policyPartRevisionsKept]);
     await asAdmin(
       server.db.adminUrl,
-      `insert into accord.policy_part (tenant, kind, name, number, digest, refs, revision, owner, updated_by)
-       select $1, 'data', 'd' || n, 1, '', '[]', 1, '{"source": "api"}', 'test' from generate_series(3, ${limits.policyPartsMax}) n`,
+      `insert into accord.policy_part (tenant, kind, name, number, digest, bytes, refs, revision, owner, updated_by)
+       select $1, 'data', 'd' || n, 1, '', 2, '[]', 1, '{"source": "api"}', 'test' from generate_series(3, ${limits.policyPartsMax}) n`,
       [tenant],
     );
     expect((await data('last', {})).status).toBe(200);
