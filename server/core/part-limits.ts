@@ -3,6 +3,8 @@ export const partLimits = {
   policyPartsMax: 200, // libraries and data documents of a tenant
   policyPartRevisionsKept: 20,
   policyPartAttemptsMax: 5, // of a write whose libraries or documents others keep changing
+  policyDependentsMax: 1_000, // policies and libraries that use one, when it is changed
+  policyDependentErrorsMax: 20, // of them, that a refusal tells
   policyPartNameCharsMax: 253,
   libraryModulesMax: 32,
   libraryBytesMax: 256 * 1024, // of all its modules

@@ -167,7 +167,8 @@ describe('policyDocumentsBytesMax of all documents of a policy', () => {
     const client = await partClient(server);
     const whole = limits.policyDataBytesMax;
     const bytes = [whole, whole, limits.policyDocumentsBytesMax - 2 * whole - last, lastBytes];
-    for (const [i, path] of paths.entries()) expect((await client.data(path, sized(bytes[i] as number))).status).toBe(200);
+    for (const [i, path] of paths.entries())
+      expect((await client.data(path, sized(bytes[i] as number))).status).toBe(200);
     return client;
   }
 
@@ -188,7 +189,9 @@ describe('policyDocumentsBytesMax of all documents of a policy', () => {
   test('is checked before the first document is read, wherever a policy is compiled', async () => {
     const { tenant, call, policy } = await withDocuments(last + 1);
     await policy('stored', 'package p\noutcome := "deny"');
-    await asAdmin(server.db.adminUrl, 'update accord.policy_part_revision set content = null where tenant = $1', [tenant]);
+    await asAdmin(server.db.adminUrl, 'update accord.policy_part_revision set content = null where tenant = $1', [
+      tenant,
+    ]);
     const draft = { rego: all };
     for (const { body } of [
       await policy('a', all),
