@@ -61,6 +61,8 @@ create table accord.policy_part (
   name text not null check (length(name) between 1 and 253),
   number bigint not null,
   digest text not null,
+  -- Of its content: what is too much for a policy is refused before it is read.
+  bytes integer not null,
   -- Of a library: the beginnings of its references below data, outside of its own package.
   refs jsonb not null,
   revision bigint not null,

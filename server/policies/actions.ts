@@ -80,7 +80,7 @@ type Wanted = {
   options: PutPolicyOptions;
 };
 
-/** @throws Moved when a library or document that it uses changes meanwhile */
+/** @throws Moved when a library or document that it uses changes meanwhile, or the tests of what is restored */
 async function putPrepared(
   services: PolicyServices,
   { writer, tenant, name, body, source, options }: Wanted,
@@ -88,7 +88,9 @@ async function putPrepared(
   const set = await services.artifacts.partsOf(tenant);
   const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego', set);
   checkStated(body.dataSubjects, compiled.about.reads);
-  const tested = options.tests && (await testFirst(services, tenant, { compiled, set }, options.tests));
+  const before = options.action === 'restore' ? await findPolicy(services.database, tenant, name) : undefined;
+  const tests = options.action === 'restore' ? (before?.tests ?? []) : options.tests;
+  const tested = tests && (await testFirst(services, tenant, { compiled, set }, tests));
   const { reads } = compiled.about;
   const packed = compiled.code && packCode(compiled.code);
   const read = (tx: Transaction) => Promise.all([readPolicy(tx, tenant, name), nextNumber(tx, tenant, name)]);
@@ -97,6 +99,7 @@ async function putPrepared(
     checkIfMatch(options.ifMatch, row?.number);
     await checkRelationship(unit.tx, tenant, body.dataSubjects);
     await checkUnmoved(unit, compiled.uses);
+    if (options.action === 'restore' && !isDeepStrictEqual(row?.tests ?? [], tests)) throw new Moved();
     const allowTested = tested === undefined ? row?.allow_tested : tested.allowTested;
     if (row && isSame(row, body, compiled, writer)) {
       if (tested && !options.dryRun && !isDeepStrictEqual(row.tests ?? [], tested.tests))
@@ -182,7 +185,7 @@ export function transferPolicy(
   return transferRow(services, tenant, writer, row, to);
 }
 
-/** Puts an earlier revision back as the newest one. @throws Problem policy_revision_not_found, and what putPolicy throws */
+/** Puts an earlier revision back as the newest one, with the tests of now. @throws Problem policy_revision_not_found, and what putPolicy throws */
 export async function restorePolicy(
   services: PolicyServices,
   writer: Writer,

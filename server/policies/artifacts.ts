@@ -22,7 +22,7 @@ import {
 import type { DocumentRef } from './documents.ts';
 import { Moved } from './moved.ts';
 import { readContent, readParts } from './part-store.ts';
-import { modulesOf, type Part, type PartSet, usedParts } from './parts.ts';
+import { checkDocumentBytes, modulesOf, type Part, type PartSet, usedParts } from './parts.ts';
 import { policyProblem } from './problems.ts';
 import type { ArtifactAbout } from './schema.ts';
 import { readArtifact, readArtifactAbout, touchArtifact } from './store.ts';
@@ -154,11 +154,13 @@ export type Beside = {
   data: readonly string[];
 };
 
-/** @throws Problem compiler_busy */
+/** @throws Problem policy_data_too_large, compiler_busy */
 export async function surround(compiler: Compiler, tenant: string, source: string, set: PartSet): Promise<Beside> {
   if (set.parts.length === 0 || Buffer.byteLength(source) > limits.regoSourceBytesMax) return besideOf([], set);
   const [needs] = await compiler.needs(tenant, [{ name: 'policy.rego', source }]).catch(compilerFailed);
-  return besideOf(usedParts(set.parts, needs as ModuleNeeds), set);
+  const uses = usedParts(set.parts, needs as ModuleNeeds);
+  checkDocumentBytes(uses);
+  return besideOf(uses, set);
 }
 
 export function besideOf(uses: readonly Part[], set: PartSet): Beside {

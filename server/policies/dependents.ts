@@ -1,9 +1,13 @@
 /** What depends on a library or document is compiled and tested with a change of it before anything is changed. */
+import { LRUCache } from 'lru-cache';
+import type { Transaction } from '../core/db/database.ts';
+import { limits } from '../core/limits.ts';
 import { Problem, type ProblemPlace, problem } from '../core/problems.ts';
-import { hostBuiltinNames, type PackedCode, packCode } from '../rego/index.ts';
+import { hostBuiltinNames, type PackedCode, packCode, type RegoError } from '../rego/index.ts';
 import type { PolicyServices } from './actions.ts';
 import { besideOf, compilerFailed, describe } from './artifacts.ts';
 import { checkStated } from './data-subjects.ts';
+import { Moved } from './moved.ts';
 import type { DependentRow, UserRow } from './part-schema.ts';
 import { readContent, readDependents, readParts, readUsers } from './part-store.ts';
 import { isSamePart, modulesOf, type Part, type PartName, type PartSet, usedParts } from './parts.ts';
@@ -13,6 +17,9 @@ import { allowTested, textsOf } from './tests.ts';
 
 /** All that a change was prepared with. Nothing of it may be another when it is written. */
 export type Seen = { parts: Part[]; users: UserRow[]; policies: DependentRow[] };
+
+/** A library, and what it is to use. */
+export type LibraryUses = { name: string; uses: readonly Part[] };
 
 export type Recompiled = {
   name: string;
@@ -25,14 +32,23 @@ export type Recompiled = {
 };
 
 export async function readSeen(database: PolicyServices['database'], tenant: string, part: PartName): Promise<Seen> {
-  return database.tenantSnapshot(tenant, async (tx) => ({
-    parts: await readParts(tx, tenant),
-    users: await readUsers(tx, tenant, part),
-    policies: await readDependents(tx, tenant, part),
-  }));
+  return database.tenantSnapshot(tenant, (tx) => seenNow(tx, tenant, part));
 }
 
-/** The parts of a tenant with one that is not stored yet. */
+/** @throws Problem policy_part_dependents_too_many before any of them is read whole */
+export async function seenNow(tx: Transaction, tenant: string, part: PartName): Promise<Seen> {
+  const users = await readUsers(tx, tenant, part);
+  if (users.length > limits.policyDependentsMax) {
+    const detail = `${part.name} is used by ${users.length} policies and libraries; with more than ${limits.policyDependentsMax} it cannot be changed.`;
+    throw policyProblem('policy_part_dependents_too_many', { detail });
+  }
+  return { users, parts: await readParts(tx, tenant), policies: await readDependents(tx, tenant, part) };
+}
+
+/** Of libraries and documents, while what uses them is compiled. */
+const KEPT_BYTES = 4 * limits.policyDocumentsBytesMax;
+
+/** The parts of a tenant with one that is not stored yet. @throws Moved from `content` */
 export function setWith(
   { database }: PolicyServices,
   tenant: string,
@@ -40,12 +56,17 @@ export function setWith(
   next: Part,
   content: string,
 ): PartSet {
+  const kept = new LRUCache<Part, string>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: (_, { bytes }) => Math.max(1, bytes),
+  });
   return {
     parts: [...parts.filter((one) => !isSamePart(one, next)), next],
     async content(part) {
       if (part === next) return content;
-      const found = await database.read(tenant, (tx) => readContent(tx, tenant, part));
-      if (found === undefined) throw problem('internal_error', { cause: new Error(`${part.name} vanished`) });
+      const found = kept.get(part) ?? (await database.read(tenant, (tx) => readContent(tx, tenant, part)));
+      if (found === undefined) throw new Moved();
+      kept.set(part, found);
       return found;
     },
   };
@@ -54,21 +75,24 @@ export function setWith(
 /**
  * Compiles and tests everything that uses a part.
  * @param set with the part as it is to be
- * @throws Problem policy_part_breaks_policies naming each that fails; compiler_busy, evaluator_busy, not_ready
+ * @returns the policies, and what each library that uses a library uses then
+ * @throws Problem policy_part_breaks_policies naming the first that fail; compiler_busy, evaluator_busy, not_ready
  */
 export async function checkDependents(
   services: PolicyServices,
   tenant: string,
   part: Part,
   { seen, set }: { seen: Seen; set: PartSet },
-): Promise<Recompiled[]> {
+): Promise<{ recompiled: Recompiled[]; libraries: LibraryUses[] }> {
   const errors: ProblemPlace[] = [];
+  const libraries: LibraryUses[] = [];
   const recompiled: Recompiled[] = [];
   const pointer = part.kind === 'library' ? '/modules' : '/value';
   if (part.kind === 'library') {
     for (const { user_kind, user_name } of seen.users) {
       if (user_kind !== 'library') continue;
-      const failed = await checkLibrary(services, tenant, set, user_name);
+      const { errors: failed, uses } = await checkLibrary(services, tenant, set, user_name);
+      libraries.push({ name: user_name, uses });
       errors.push(...failed.map((error) => ({ pointer, detail: `library ${user_name}: ${describe(error)}` })));
     }
   }
@@ -81,10 +105,12 @@ export async function checkDependents(
     }
   }
   if (errors.length > 0) {
-    const detail = errors.map((error) => error.detail).join('; ');
-    throw policyProblem('policy_part_breaks_policies', { detail, errors });
+    const told = errors.slice(0, limits.policyDependentErrorsMax);
+    const more = errors.length > told.length ? [`and ${errors.length - told.length} more`] : [];
+    const detail = [...told.map((error) => error.detail), ...more].join('; ');
+    throw policyProblem('policy_part_breaks_policies', { detail, errors: told });
   }
-  return recompiled;
+  return { recompiled, libraries };
 }
 
 async function recompile(
@@ -108,13 +134,13 @@ async function recompile(
   };
 }
 
-/** The errors of a library beside those that it uses. */
+/** What a library uses, and its errors beside it. */
 export async function checkLibrary(
   { artifacts }: Pick<PolicyServices, 'artifacts'>,
   tenant: string,
   set: PartSet,
   name: string,
-) {
+): Promise<{ uses: readonly Part[]; errors: readonly RegoError[] }> {
   const library = set.parts.find((one) => isSamePart(one, { kind: 'library', name })) as Part;
   const uses = usedParts(set.parts, { package: name, refs: library.refs as string[][] }, name);
   const beside = besideOf(uses, set);
@@ -122,5 +148,5 @@ export async function checkLibrary(
   const checked = await artifacts.compiler
     .check(tenant, own, { builtins: hostBuiltinNames, libraries: await beside.libraries(), data: beside.data })
     .catch(compilerFailed);
-  return checked.ok ? [] : checked.errors;
+  return { uses, errors: checked.ok ? [] : checked.errors };
 }

@@ -11,7 +11,16 @@ import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import type { PolicyServices } from './actions.ts';
 import { compilerFailed, describe, isForeign } from './artifacts.ts';
-import { checkDependents, checkLibrary, type Recompiled, readSeen, type Seen, setWith } from './dependents.ts';
+import {
+  checkDependents,
+  checkLibrary,
+  type LibraryUses,
+  type Recompiled,
+  readSeen,
+  type Seen,
+  seenNow,
+  setWith,
+} from './dependents.ts';
 import { policyUpdated } from './events.ts';
 import { Moved, unlessMoved } from './moved.ts';
 import type { OwnedPartRow, UserRow } from './part-schema.ts';
@@ -20,9 +29,7 @@ import {
   countParts,
   nextPartNumber,
   readContent,
-  readDependents,
   readPart,
-  readParts,
   readUsers,
   removePart,
   replaceUses,
@@ -52,17 +59,19 @@ type Prepared = {
   name: PartName;
   content: string;
   digest: string;
+  bytes: number;
   refs: string[][];
   uses: readonly Part[];
   seen: Seen;
   recompiled: Recompiled[];
+  libraries: LibraryUses[];
 };
 
 /**
  * Creates or replaces a library or a data document. Every policy that uses it is compiled and tested with it first: all
  * of them change with it, or nothing does. Unchanged, it does nothing.
  * @throws Problem policy_part_name_invalid, policy_library_invalid, policy_library_cycle, policy_data_invalid,
- *   policy_reference_unknown, policy_part_overlaps, policy_part_breaks_policies, policy_part_quota_reached,
+ *   policy_reference_unknown, policy_part_overlaps, policy_part_breaks_policies, policy_part_dependents_too_many, policy_part_quota_reached,
  *   policy_parts_changing, precondition_failed, tenant_not_found, compiler_busy, evaluator_busy, and those of ownership
  */
 export async function putPart(
@@ -92,13 +101,14 @@ async function prepare(services: PolicyServices, tenant: string, name: PartName,
   const own = name.kind === 'library' ? modulesOf(name.name, content) : [];
   const refs = await refsOf(services, tenant, name.name, own);
   const before = seen.parts.find((one) => isSamePart(one, name));
-  const prepared = { name, content, digest, refs, seen };
-  if (before?.digest === digest) return { ...prepared, uses: [], recompiled: [] };
-  const part: Part = { ...name, number: (before?.number ?? 0) + 1, digest, refs };
+  const bytes = Buffer.byteLength(content);
+  const prepared = { name, content, digest, bytes, refs, seen };
+  if (before?.digest === digest) return { ...prepared, uses: [], recompiled: [], libraries: [] };
+  const part: Part = { ...name, number: (before?.number ?? 0) + 1, digest, bytes, refs };
   const set = setWith(services, tenant, seen.parts, part, content);
   const uses = usedParts(set.parts, { package: name.kind === 'library' ? name.name : '', refs }, name.name);
   if (name.kind === 'library') await checkItself(services, tenant, set, { library: name.name, own });
-  return { ...prepared, uses, recompiled: await checkDependents(services, tenant, part, { seen, set }) };
+  return { ...prepared, uses, ...(await checkDependents(services, tenant, part, { seen, set })) };
 }
 
 async function refsOf(
@@ -120,7 +130,8 @@ async function checkItself(
   set: PartSet,
   { library, own }: { library: string; own: readonly LibraryModule[] },
 ): Promise<void> {
-  throwLibraryErrors(await checkLibrary(services, tenant, set, library), own);
+  const { errors } = await checkLibrary(services, tenant, set, library);
+  throwLibraryErrors(errors, own);
 }
 
 /** @throws Problem policy_library_invalid, policy_reference_unknown where there is an error */
@@ -138,7 +149,7 @@ export function throwLibraryErrors(errors: readonly RegoError[], own: readonly L
 
 async function replace(unit: ConfigUnit, writer: Writer, prepared: Prepared, options: PutPartOptions) {
   const { tx, tenant, revision } = unit;
-  const { name, digest, refs, content, uses, recompiled } = prepared;
+  const { name, digest, bytes, refs, content, uses, recompiled, libraries } = prepared;
   const row = await readPart(tx, tenant, name);
   const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
   checkIfMatch(options.ifMatch, row?.number);
@@ -149,7 +160,7 @@ async function replace(unit: ConfigUnit, writer: Writer, prepared: Prepared, opt
   const isSame = row?.digest === digest; // and of another owner
   const action = ownership === 'adopted' ? 'adopt' : 'put';
   const number = await nextPartNumber(tx, tenant, name);
-  const part = isSame ? row : { ...name, number, digest, refs };
+  const part = isSame ? row : { ...name, number, digest, bytes, refs };
   await upsertPart(tx, tenant, { ...part, revision }, writer);
   if (!isSame) {
     const entry = { ...name, number, action, revision, digest, content };
@@ -157,6 +168,7 @@ async function replace(unit: ConfigUnit, writer: Writer, prepared: Prepared, opt
     if (name.kind === 'library') await replaceUses(tx, tenant, { kind: 'library', name: name.name }, uses);
   }
   unit.changed(`policy_${name.kind}`, name.name, action, { number: part.number });
+  for (const library of libraries) await replaceUses(tx, tenant, { ...library, kind: 'library' }, library.uses);
   for (const policy of recompiled) await storeRecompiled(unit, writer, name, policy);
   return { number: part.number };
 }
@@ -177,11 +189,7 @@ async function storeRecompiled(unit: ConfigUnit, writer: Writer, part: PartName,
 
 /** @throws Moved */
 async function checkAsSeen({ tx, tenant }: ConfigUnit, { name, seen }: Prepared): Promise<void> {
-  const now: Seen = {
-    parts: await readParts(tx, tenant),
-    users: await readUsers(tx, tenant, name),
-    policies: await readDependents(tx, tenant, name),
-  };
+  const now = await seenNow(tx, tenant, name);
   if (!isDeepStrictEqual(now, seen)) throw new Moved();
 }
 

@@ -58,7 +58,8 @@ export async function checkParts(manifests: readonly Manifest[], compiler: Compi
         name,
         others.map(({ part }) => part),
       );
-      const part = { ...name, number: 1, digest: digestOf(content), refs: outwardRefs(given.name, needs) };
+      const bytes = Buffer.byteLength(content);
+      const part = { ...name, number: 1, digest: digestOf(content), bytes, refs: outwardRefs(given.name, needs) };
       tenants.set(given.tenant, [...others, { part, content, manifest }]);
     });
   }

@@ -10,6 +10,7 @@ export const PartRow = Type.Object({
   name: Type.String(),
   number: Type.Integer(),
   digest: Type.String(),
+  bytes: Type.Integer(),
   refs: Json<string[][]>(),
 });
 

@@ -12,7 +12,7 @@ const none = sql``;
 export function readParts(tx: Transaction, tenant: string): Promise<Part[]> {
   return tx.many(
     PartRow,
-    sql`select kind, name, number, digest, refs from accord.policy_part where tenant = ${tenant}
+    sql`select kind, name, number, digest, bytes, refs from accord.policy_part where tenant = ${tenant}
       order by kind, name collate "C"`,
   );
 }
@@ -20,7 +20,7 @@ export function readParts(tx: Transaction, tenant: string): Promise<Part[]> {
 export function readPart(tx: Transaction, tenant: string, { kind, name }: PartName): Promise<OwnedPartRow | undefined> {
   return tx.maybe(
     OwnedPartRow,
-    sql`select kind, name, number, digest, refs, revision, owner, updated_at, updated_by from accord.policy_part
+    sql`select kind, name, number, digest, bytes, refs, revision, owner, updated_at, updated_by from accord.policy_part
       where tenant = ${tenant} and kind = ${kind} and name = ${name}`,
   );
 }
@@ -116,11 +116,11 @@ export async function upsertPart(
   writer: Writer,
 ): Promise<void> {
   await tx.run(sql`
-    insert into accord.policy_part (tenant, kind, name, number, digest, refs, revision, owner, updated_by)
-    values (${tenant}, ${part.kind}, ${part.name}, ${part.number}, ${part.digest}, ${JSON.stringify(part.refs)},
+    insert into accord.policy_part (tenant, kind, name, number, digest, bytes, refs, revision, owner, updated_by)
+    values (${tenant}, ${part.kind}, ${part.name}, ${part.number}, ${part.digest}, ${part.bytes}, ${JSON.stringify(part.refs)},
       ${part.revision}, ${JSON.stringify(writer.owner)}, ${writer.actor})
-    on conflict (tenant, kind, name) do update set number = excluded.number, digest = excluded.digest, refs = excluded.refs,
-      revision = excluded.revision, owner = excluded.owner, updated_at = now(), updated_by = excluded.updated_by`);
+    on conflict (tenant, kind, name) do update set number = excluded.number, digest = excluded.digest,
+      bytes = excluded.bytes, refs = excluded.refs, revision = excluded.revision, owner = excluded.owner, updated_at = now(), updated_by = excluded.updated_by`);
 }
 
 /** Adds to the history of a part, and forgets what is older than the newest `keep`. @param content undefined: it is deleted */

@@ -13,7 +13,13 @@ import { policyProblem } from './problems.ts';
 export type PartKind = 'library' | 'data';
 export type PartName = { readonly kind: PartKind; readonly name: string };
 /** What compiling has to know of a library or document. */
-export type Part = PartName & { readonly number: number; readonly digest: string; readonly refs: readonly string[][] };
+export type Part = PartName & {
+  readonly number: number;
+  readonly digest: string;
+  /** Of its content in UTF-8. */
+  readonly bytes: number;
+  readonly refs: readonly string[][];
+};
 
 export type NamedModule = { name: string; rego: string };
 export type PartBody = { kind: 'library'; modules: NamedModule[] } | { kind: 'data'; value: Record<string, unknown> };
@@ -102,6 +108,14 @@ export function usedParts(parts: readonly Part[], needs: ModuleNeeds, own?: stri
 function hidden({ kind, name }: PartName, way: readonly string[], root: string) {
   const detail = `The library ${way.at(-1)} uses the ${words[kind]} ${name}, which overlaps the package ${root} of the policy. Give the policy another package.`;
   return policyProblem('policy_reference_unknown', { detail, errors: [{ pointer: '/rego', detail }] });
+}
+
+/** Before the first of them is read. @throws Problem policy_data_too_large */
+export function checkDocumentBytes(uses: readonly Part[]): void {
+  const bytes = uses.reduce((sum, one) => sum + (one.kind === 'data' ? one.bytes : 0), 0);
+  if (bytes <= limits.policyDocumentsBytesMax) return;
+  const detail = `The data documents that the policy uses have ${bytes} bytes together; ${limits.policyDocumentsBytesMax} are allowed.`;
+  throw policyProblem('policy_data_too_large', { detail });
 }
 
 function cycle(way: readonly string[]) {

@@ -83,6 +83,12 @@ export const policyProblem = defineProblems({
     when: 'A policy or library that uses it does not compile with the change, or a test of the policy fails; errors lists them. Nothing is changed.',
     refusal: { reason: 'PoliciesFailed', dependsOnOthers: true },
   },
+  policy_part_dependents_too_many: {
+    status: 409,
+    title: 'Too many policies use it',
+    when: 'More policies and libraries use the library or data document than can be compiled and tested with a change of it.',
+    refusal: { reason: 'InUse', dependsOnOthers: true },
+  },
   policy_part_quota_reached: {
     status: 409,
     title: 'Too many libraries and data documents',
@@ -110,7 +116,7 @@ export const policyProblem = defineProblems({
   policy_data_too_large: {
     status: 400,
     title: 'Data documents too large',
-    when: 'The data documents of a policy do not fit into the memory that an evaluation has.',
+    when: 'The data documents that a policy uses have too many bytes together, or do not fit into the memory that an evaluation has.',
     refusal: { reason: 'Invalid', dependsOnOthers: true },
   },
   policy_parts_changing: {

@@ -1,5 +1,6 @@
 /** `accord validate`: libraries, data documents and policies of a directory are compiled together. */
 import { expect, test, vi } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
 import { policyYaml, tenantYaml } from '../operator/manifests.ts';
 import { folderOf, validate } from './validating.ts';
 
@@ -51,6 +52,17 @@ test.each<[string, string[], RegExp]>([
     'a function that is missing',
     [policy, library('x := 1'), data()],
     /undefined function data\.company\.roles\.is_manager/,
+  ],
+  [
+    'policyDocumentsBytesMax of all documents of a policy',
+    [
+      policyYaml('aa', 'read', {
+        source: 'package p\noutcome := "allow" if {\n  data.a.x\n  data.b.x\n  data.c.x\n  data.d.x\n}\n',
+      }),
+      ...['a', 'b', 'c'].map((path) => data(path, `{x: ${'x'.repeat(limits.policyDataBytesMax - 9)}}`)),
+      data('d', '{x: abc}'),
+    ],
+    /Policy default\/read: .* have 3145736 bytes together; 3145728 are allowed/,
   ],
   ['an overlap', [library('x := 1'), data('company')], /overlap/],
   [

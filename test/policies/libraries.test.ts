@@ -1,8 +1,12 @@
 /** Libraries of a tenant's policies: compiled with them, all or none of what depends on one changes with it, kept while used. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
+import type { PolicyServices } from '../../server/policies/actions.ts';
+import { setWith } from '../../server/policies/dependents.ts';
 import { decoded } from '../../server/policies/documents.ts';
 import { Moved, unlessMoved } from '../../server/policies/moved.ts';
+import { readParts } from '../../server/policies/part-store.ts';
+import type { Part } from '../../server/policies/parts.ts';
 import { Programs } from '../../server/policies/programs.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -106,6 +110,38 @@ describe('a library', () => {
     expect((await decide('a', 'bob')).outcome).toBe('allow');
     const broken = await library('company.people', 'package company.people\nothers := {"bob"}');
     expect(broken.body.errors[0].detail).toMatch(/^library company.roles: company.roles\/m0.rego:2:\d+: /);
+  });
+
+  test('of another library that no longer uses a third: the third can go', async () => {
+    const { call, library } = await partClient(server);
+    await library('c', 'package c\nx := 1');
+    await library('a', 'package a\nx := data.c.x');
+    await library('l', 'package l\nx := data.a.x');
+    expect((await library('a', 'package a\nx := 2')).status).toBe(200);
+    expect((await call('GET', '/policy-libraries/c')).body.usedBy.libraries).toEqual([]);
+    expect((await call('GET', '/policy-libraries/a')).body.usedBy.libraries).toEqual(['l']);
+    expect((await call('DELETE', '/policy-libraries/c')).status).toBe(200);
+    expect((await library('a', 'package a\nx := data.d.x')).body.code).toBe('policy_reference_unknown');
+    await library('d', 'package d\nx := 3');
+    expect((await library('a', 'package a\nx := data.d.x')).status).toBe(200);
+    expect((await call('GET', '/policy-libraries/d')).body.usedBy.libraries).toEqual(['a', 'l']);
+  });
+
+  test('whose text goes while a draft is compiled with it: 429, not 500', async () => {
+    const { tenant, call, library, policy, decide } = await partClient(server);
+    await library('company.roles', managers('ann'));
+    await policy('a', isManager);
+    await asAdmin(server.db.adminUrl, 'update accord.policy_part_revision set content = null where tenant = $1', [
+      tenant,
+    ]);
+    const draft = { rego: `${isManager}# a draft` };
+    for (const body of [
+      await decide('a', 'ann', '?explain=true'),
+      (await call('POST', '/policies/a/test', { body: { ...draft, input: {} } })).body,
+      (await call('POST', '/policies/a/test', { body: { ...draft, input: {}, coverage: true } })).body,
+      (await call('POST', '/policies/a/replay', { body: draft })).body,
+    ])
+      expect(body).toMatchObject({ status: 429, code: 'policy_parts_changing' });
   });
 
   test('in the older syntax, with a package below, serves a policy in the newer', async () => {
@@ -282,14 +318,59 @@ describe('limits', () => {
     expect([(await count())[0], (await count()).length]).toEqual([2, limits.policyPartRevisionsKept]);
     await asAdmin(
       server.db.adminUrl,
-      `insert into accord.policy_part (tenant, kind, name, number, digest, refs, revision, owner, updated_by)
-       select $1, 'data', 'd' || n, 1, '', '[]', 1, '{"source": "api"}', 'test' from generate_series(3, ${limits.policyPartsMax}) n`,
+      `insert into accord.policy_part (tenant, kind, name, number, digest, bytes, refs, revision, owner, updated_by)
+       select $1, 'data', 'd' || n, 1, '', 2, '[]', 1, '{"source": "api"}', 'test' from generate_series(3, ${limits.policyPartsMax}) n`,
       [tenant],
     );
     expect((await data('last', {})).status).toBe(200);
     expect((await data('more', {})).body.code).toBe('policy_part_quota_reached');
     expect((await data('last', { changed: true })).status).toBe(200);
     expect((await call('GET', '/policy-data')).body.resources).toHaveLength(limits.policyPartsMax);
+  });
+
+  test('policyDependentsMax of what uses one that changes', async () => {
+    const { tenant, library, data } = await partClient(server);
+    await library('a', 'package a\nx := 1');
+    await data('b', {});
+    const use = (from: number, to: number) =>
+      asAdmin(
+        server.db.adminUrl,
+        `insert into accord.policy_use (tenant, user_kind, user_name, kind, name)
+         select $1, 'policy', 'p' || n, kind, name from accord.policy_part, generate_series($2::int, $3) n where tenant = $1`,
+        [tenant, from, to],
+      );
+    await use(1, limits.policyDependentsMax);
+    expect((await library('a', 'package a\nx := 2')).status).toBe(200);
+    expect((await data('b', { x: 1 })).status).toBe(200);
+    await use(limits.policyDependentsMax + 1, limits.policyDependentsMax + 1);
+    for (const refused of [await library('a', 'package a\nx := y'), await data('b', {})])
+      expect([refused.status, refused.body.code]).toEqual([409, 'policy_part_dependents_too_many']);
+  });
+
+  test('policyDependentErrorsMax of those that a change breaks', async () => {
+    const { library, policy } = await partClient(server);
+    await library('company.roles', managers('ann'));
+    const names = Array.from({ length: limits.policyDependentErrorsMax + 2 }, (_, i) => `p${10 + i}`);
+    for (const name of names) expect((await policy(name, isManager)).status).toBe(200);
+    const { body } = await library('company.roles', 'package company.roles\nother := 1');
+    expect(body.errors).toHaveLength(limits.policyDependentErrorsMax);
+    expect(body.detail).toMatch(/policy p29: [^;]*; and 2 more$/);
+  });
+
+  test('a document that several policies read is read once for a change of another', async () => {
+    const { tenant, data } = await partClient(server);
+    await data('d', { x: 1 });
+    const { database } = server.services;
+    const parts = await database.read(tenant, (tx) => readParts(tx, tenant));
+    const next = { ...(parts[0] as Part), name: 'e' };
+    const set = setWith({ database } as PolicyServices, tenant, parts, next, '{}');
+    const [part] = set.parts as [Part];
+    expect(await set.content(part)).toBe('{"x":1}');
+    await asAdmin(server.db.adminUrl, 'update accord.policy_part_revision set content = null where tenant = $1', [
+      tenant,
+    ]);
+    expect(await set.content(part)).toBe('{"x":1}');
+    await expect(set.content({ ...part })).rejects.toMatchObject({ code: 'policy_parts_changing' });
   });
 
   test('policyPartAttemptsMax of a write whose parts move', async () => {

@@ -1,6 +1,7 @@
 /** Data documents of a tenant's policies: below data, at their newest revision, tested with what reads them, kept while used. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { configClient } from './config-client.ts';
 import { partClient } from './parts.ts';
@@ -144,12 +145,75 @@ describe('refused', () => {
 
   test('documents that leave a policy no memory', async () => {
     const { data, policy } = await partClient(server);
-    const names = Array.from({ length: 12 }, (_, i) => `d${i}`);
-    const wide = Object.fromEntries(Array.from({ length: 24_000 }, (_, i) => [`key number ${i}`, `value number ${i}`]));
+    const names = Array.from({ length: 25 }, (_, i) => `d${i}`);
+    const wide = { x: Array.from({ length: 49_000 }, () => 0) };
     for (const name of names) expect((await data(name, wide)).status).toBe(200);
     const sum = names.map((name) => `count(data.${name})`).join(' + ');
-    expect((await policy('a', `package p\noutcome := "allow" if ${sum} > 0`)).body.code).toBe('policy_data_too_large');
-    expect((await policy('a', 'package p\noutcome := "allow" if data.d0["key number 7"]')).status).toBe(200);
+    expect((await policy('a', `package p\noutcome := "allow" if ${sum} > 0`)).body).toMatchObject({
+      code: 'policy_data_too_large',
+      detail: expect.stringContaining('do not fit into the memory'),
+    });
+    expect((await policy('a', 'package p\noutcome := "allow" if data.d0.x[7] == 0')).status).toBe(200);
+  });
+});
+
+describe('policyDocumentsBytesMax of all documents of a policy', () => {
+  const sized = (bytes: number) => ({ x: 'x'.repeat(bytes - JSON.stringify({ x: '' }).length) });
+  const last = 16; // what is left for the last one
+  const paths = ['d0', 'd1', 'd2', 'd3'];
+  const all = `package p\ndefault outcome := "deny"\noutcome := "allow" if {${paths.map((path) => `data.${path}.x`).join('; ')}}\n`;
+
+  async function withDocuments(lastBytes: number) {
+    const client = await partClient(server);
+    const whole = limits.policyDataBytesMax;
+    const bytes = [whole, whole, limits.policyDocumentsBytesMax - 2 * whole - last, lastBytes];
+    for (const [i, path] of paths.entries())
+      expect((await client.data(path, sized(bytes[i] as number))).status).toBe(200);
+    return client;
+  }
+
+  test('is kept by a policy, and by a change of a document', async () => {
+    const { call, data, policy, decide } = await withDocuments(last);
+    expect((await policy('a', all)).status).toBe(200);
+    expect((await decide('a')).outcome).toBe('allow');
+    expect((await data('d3', sized(last + 1))).body).toMatchObject({
+      code: 'policy_part_breaks_policies',
+      errors: [{ detail: expect.stringMatching(/^policy a: .* have 3145729 bytes together; 3145728 are allowed/) }],
+    });
+    expect((await call('PUT', '/policies/a', { body: { rego: 'package p\noutcome := "deny"' } })).status).toBe(200);
+    expect((await data('d3', sized(last + 1))).status).toBe(200);
+    const restored = await call('POST', '/policies/a/revisions/1/restore', { body: {} });
+    expect([restored.status, restored.body.code]).toEqual([400, 'policy_data_too_large']);
+  });
+
+  test('is checked before the first document is read, wherever a policy is compiled', async () => {
+    const { tenant, call, policy } = await withDocuments(last + 1);
+    await policy('stored', 'package p\noutcome := "deny"');
+    await asAdmin(server.db.adminUrl, 'update accord.policy_part_revision set content = null where tenant = $1', [
+      tenant,
+    ]);
+    const draft = { rego: all };
+    for (const { body } of [
+      await policy('a', all),
+      await call('PUT', '/policies/a?dryRun=true', { body: draft }),
+      await call('POST', '/policies/a/test', { body: { ...draft, input: {} } }),
+      await call('POST', '/policies/a/test', { body: { ...draft, input: {}, coverage: true } }),
+      await call('POST', '/policies/stored/replay', { body: draft }),
+    ])
+      expect(body).toMatchObject({ status: 400, code: 'policy_data_too_large' });
+  });
+
+  test('a restored policy is tested as it was last, with the documents of now', async () => {
+    const { call, data, policy } = await partClient(server);
+    await data('company/managers', { ids: ['ann'] });
+    await policy('a', reads);
+    await policy('a', 'package p\noutcome := "allow"', [annMay]);
+    await data('company/managers', { ids: [] });
+    const restore = () => call('POST', '/policies/a/revisions/1/restore', { body: {} });
+    expect((await restore()).body.code).toBe('policy_tests_failed');
+    await data('company/managers', { ids: ['ann'] });
+    expect((await restore()).status).toBe(200);
+    expect((await call('GET', '/policies/a')).body).toMatchObject({ rego: reads, tests: [{ name: 'ann may' }] });
   });
 });
 
