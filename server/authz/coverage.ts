@@ -29,7 +29,16 @@ type Reached = { runs: Run[]; allowReached: boolean; tests: number; notEvaluated
  * @returns undefined when the policy cannot be traced
  * @throws Problem policy_does_not_compile for a draft; compiler_busy, evaluator_busy, not_ready
  */
-export async function coverageOfTests(
+export function coverageOfTests(
+  services: { engine: Engine; explainer: Explainer },
+  tenant: string,
+  source: Source,
+  asked: Asked,
+): Promise<TestCoverage | undefined> {
+  return services.explainer.inTurn(tenant, () => coverageNow(services, tenant, source, asked));
+}
+
+async function coverageNow(
   services: { engine: Engine; explainer: Explainer },
   tenant: string,
   { effectiveRego, graph }: Source,

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { DataSubjects } from '../../crds/data-subjects.ts';
 import type { Database } from '../core/db/database.ts';
+import { KeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
 import { type Denial, type Facts, noFacts, type PolicyInput } from '../facts/index.ts';
@@ -18,6 +19,7 @@ import {
   findPolicy,
   type PolicyGraph,
   type PolicyTest,
+  policyProblem,
   type Run,
   surround,
   textsOf,
@@ -76,8 +78,17 @@ export class Explainer {
     sizeCalculation: (traced) => 1 + (traced ? 2 * (traced.plan.length + traced.source.length) : 0),
   });
 
+  /** Each holds the documents of its policy until it is answered. */
+  readonly #inside = new KeyedSemaphore(limits.explainedPerTenantMax);
+
   constructor(services: { artifacts: Artifacts; engine: Engine; database: Database }) {
     this.#services = services;
+  }
+
+  /** Runs what reads the documents of a policy when few of the tenant do. @throws Problem evaluator_busy */
+  async inTurn<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+    if (this.#inside.waiting(tenant) >= limits.isolatedPatientPerTenantMax) throw policyProblem('evaluator_busy');
+    return this.#inside.run(tenant, work);
   }
 
   /** The stored source of a policy; undefined when there is none. */
@@ -97,12 +108,20 @@ export class Explainer {
    * @param now the instant of the request, ms
    * @throws Problem policy_does_not_compile for a draft; compiler_busy, evaluator_busy, not_ready
    */
-  async explain(
+  explain(
     tenant: string,
     source: Source,
     input: Explanation['input'],
     facts: Facts,
     now: number,
+  ): Promise<{ decision: Decision; explain: Explanation }> {
+    return this.inTurn(tenant, () => this.#explain(tenant, source, { input, facts, now }));
+  }
+
+  async #explain(
+    tenant: string,
+    source: Source,
+    { input, facts, now }: { input: Explanation['input']; facts: Facts; now: number },
   ): Promise<{ decision: Decision; explain: Explanation }> {
     const started = performance.now();
     const { name, number, effectiveRego, graph, reads } = source;
@@ -165,7 +184,7 @@ export class Explainer {
 
   /** A source that tells which rules held. @throws Problem policy_does_not_compile, compiler_busy */
   async program(tenant: string, source: string, beside: BesideNow): Promise<Program & { wasm: Uint8Array }> {
-    const key = keyOf('explain', tenant, beside.key + source);
+    const key = keyOf('explain', tenant, JSON.stringify([beside.key, source]));
     const wasm = this.#compiled.get(key) ?? (await this.#services.artifacts.compileExplaining(tenant, source, beside));
     this.#compiled.set(key, wasm);
     return { key, wasm, documents: beside.documents };
@@ -177,7 +196,7 @@ export class Explainer {
     source: string,
     beside: BesideNow,
   ): Promise<(Program & { traced: TracedSource }) | undefined> {
-    const key = keyOf('trace', tenant, beside.key + source);
+    const key = keyOf('trace', tenant, JSON.stringify([beside.key, source]));
     const { artifacts } = this.#services;
     const traced = this.#traced.get(key) ?? (await artifacts.compileTraced(tenant, source, beside)) ?? false;
     this.#traced.set(key, traced);

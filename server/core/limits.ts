@@ -81,6 +81,7 @@ export const limits = {
   evaluateLongMs: 50, // of CPU: past this too, whatever its fuel, because all others wait meanwhile
   isolatedTimeoutMs: 2000,
   isolatedPatientPerTenantMax: 64, // slow evaluations, tests, drafts and explained decisions that wait for the worker
+  explainedPerTenantMax: 4, // explained decisions and coverages of a tenant at once; each holds the documents of its policy
   isolatedProgramBytesMax: 32 * 1024 * 1024, // of stored policies that the worker keeps
   explainingWasmBytesMax: 32 * 1024 * 1024, // of programs that are not served, in each of the two places that keep them
   traceCallsMax: 10_000, // of functions in one evaluation that are remembered to explain it; what is beyond is left out
