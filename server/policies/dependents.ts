@@ -35,12 +35,12 @@ export async function readSeen(database: PolicyServices['database'], tenant: str
   return database.tenantSnapshot(tenant, (tx) => seenNow(tx, tenant, part));
 }
 
-/** @throws Problem policy_part_dependents_too_many before any of them is read whole */
+/** @throws Problem too_many_dependents before any of them is read whole */
 export async function seenNow(tx: Transaction, tenant: string, part: PartName): Promise<Seen> {
   const users = await readUsers(tx, tenant, part);
   if (users.length > limits.policyDependentsMax) {
     const detail = `${part.name} is used by ${users.length} policies and libraries; with more than ${limits.policyDependentsMax} it cannot be changed.`;
-    throw policyProblem('policy_part_dependents_too_many', { detail });
+    throw policyProblem('too_many_dependents', { detail });
   }
   return { users, parts: await readParts(tx, tenant), policies: await readDependents(tx, tenant, part) };
 }

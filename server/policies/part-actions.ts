@@ -71,7 +71,7 @@ type Prepared = {
  * Creates or replaces a library or a data document. Every policy that uses it is compiled and tested with it first: all
  * of them change with it, or nothing does. Unchanged, it does nothing.
  * @throws Problem policy_part_name_invalid, policy_library_invalid, policy_library_cycle, policy_data_invalid,
- *   policy_reference_unknown, policy_part_overlaps, policy_part_breaks_policies, policy_part_dependents_too_many, policy_part_quota_reached,
+ *   policy_reference_unknown, policy_part_overlaps, policy_part_breaks_policies, too_many_dependents, policy_part_quota_reached,
  *   policy_parts_changing, precondition_failed, tenant_not_found, compiler_busy, evaluator_busy, and those of ownership
  */
 export async function putPart(

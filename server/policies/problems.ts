@@ -83,7 +83,7 @@ export const policyProblem = defineProblems({
     when: 'A policy or library that uses it does not compile with the change, or a test of the policy fails; errors lists them. Nothing is changed.',
     refusal: { reason: 'PoliciesFailed', dependsOnOthers: true },
   },
-  policy_part_dependents_too_many: {
+  too_many_dependents: {
     status: 409,
     title: 'Too many policies use it',
     when: 'More policies and libraries use the library or data document than can be compiled and tested with a change of it.',

@@ -344,7 +344,7 @@ describe('limits', () => {
     expect((await data('b', { x: 1 })).status).toBe(200);
     await use(limits.policyDependentsMax + 1, limits.policyDependentsMax + 1);
     for (const refused of [await library('a', 'package a\nx := y'), await data('b', {})])
-      expect([refused.status, refused.body.code]).toEqual([409, 'policy_part_dependents_too_many']);
+      expect([refused.status, refused.body.code]).toEqual([409, 'too_many_dependents']);
   });
 
   test('policyDependentErrorsMax of those that a change breaks', async () => {
