@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** What data.t.obligations is: a value, undefined when there is none of both. */
-export type OpaResult = { value?: unknown; error?: string };
+/** What data.t.obligations is: a value, undefined when there is none of all three. */
+export type OpaResult = { value?: unknown; error?: string; gaveUp?: true };
 
 export const hasGo = spawnSync('go', ['version']).status === 0;
 
@@ -35,6 +35,6 @@ export class Opa {
   }
 
   close(): void {
-    this.#child.stdin.end();
+    this.#child.kill();
   }
 }
