@@ -4,7 +4,7 @@
  * compiler made it (plain), and with our fuel counter in it (same Wasm).
  */
 import { loadPolicy } from '@open-policy-agent/opa-wasm';
-import { type Asked, authorize } from '../server/authz/actions.ts';
+import { authorize, type DecisionContext } from '../server/authz/actions.ts';
 import type { FactsSource } from '../server/facts/index.ts';
 import { putPolicy } from '../server/policies/index.ts';
 import { Evaluator } from '../server/rego/index.ts';
@@ -53,7 +53,7 @@ async function measure(name: string, source: string, facts: FactsSource, related
   const code = await services.policies.artifacts.fetch('bench', artifact);
   if (result.number !== 1 || code === undefined) throw new Error('not stored');
   const caller = { kind: 'backend', tenant: 'bench', clientId: 'c', scopes: new Set(['authz:evaluate']), issuer: '' };
-  const asked = { snapshot, caller, requestId: 'r' } as Asked;
+  const asked = { snapshot, caller, requestId: 'r' } as DecisionContext;
   const authz = { ...services.authz, facts };
   const questions = Array.from({ length: 60 }, (_, i) => question(i, name));
   const inputs = questions.map((one) => ({

@@ -32,7 +32,7 @@ export type Installation = {
   /** The rooms in this process, for setting up. */
   services: Services;
   config: Config;
-  tenant(code: string): Promise<void>;
+  tenant(code: string, more?: Partial<TenantSpec>): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -85,8 +85,8 @@ export async function createInstallation(options: { durable: boolean; first?: bo
   await services.snapshots.start();
   return {
     ...{ adminUrl: postgres.adminUrl('accord'), environment, services, config },
-    async tenant(code) {
-      await putTenant(services.tenants, writer, code, tenantSpec);
+    async tenant(code, more = {}) {
+      await putTenant(services.tenants, writer, code, { ...tenantSpec, ...more });
       await services.snapshots.refresh(code);
     },
     async close() {
@@ -153,7 +153,7 @@ const tenantSpec: TenantSpec = {
 /** CPU time of the process, and of its main thread alone: V8's helpers collect garbage and compile beside it. */
 export type Usage = { cpuUs: number; mainUs: number; rssMiB: number; programs: number };
 /** What server-process.ts serves. */
-export type Mode = 'accord' | 'bare' | 'bare+policy';
+export type Mode = 'accord' | 'bare' | 'bare+policy' | 'bare-oidc';
 export type ServerProcess = {
   port: number;
   /** From the start of the process until it listened, ms. */

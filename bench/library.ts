@@ -2,7 +2,7 @@
  * Measures one decision in this process by a policy that imports a library which looks a role up in a data document of 1 MiB,
  * against the same rules in one module with a set literal.
  */
-import { type Asked, authorize } from '../server/authz/actions.ts';
+import { authorize, type DecisionContext } from '../server/authz/actions.ts';
 import type { FactsSource } from '../server/facts/index.ts';
 import { putPart, putPolicy } from '../server/policies/index.ts';
 import type { TenantSnapshot } from '../server/snapshot/index.ts';
@@ -55,7 +55,7 @@ await services.snapshots.refresh('bench');
 
 const snapshot = services.snapshots.served('bench')?.snapshot as TenantSnapshot;
 const caller = { kind: 'backend', tenant: 'bench', clientId: 'c', scopes: new Set(['authz:evaluate']), issuer: '' };
-const asked = { snapshot, caller, requestId: 'r' } as Asked;
+const asked = { snapshot, caller, requestId: 'r' } as DecisionContext;
 const none: FactsSource = { gather: async () => ({ graph: { subject: [], resource: [] }, consents: [] }) };
 const authz = { ...services.authz, facts: none };
 const questions = (action: string) =>

@@ -63,7 +63,8 @@ export class Connection {
     this.#text += chunk.toString('latin1');
     const end = this.#text.indexOf('\r\n\r\n');
     if (end < 0) return;
-    const at = this.#text.indexOf('content-length: ');
+    const own = this.#text.indexOf('content-length: ');
+    const at = own < 0 ? this.#text.indexOf('Content-Length: ') : own; // as Koa writes it
     const length = at < 0 || at > end ? 0 : Number.parseInt(this.#text.slice(at + 16, at + 24), 10);
     if (this.#text.length < end + 4 + length) return;
     const answered = { status: Number(this.#text.slice(9, 12)), body: this.#text.slice(end + 4) };

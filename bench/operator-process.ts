@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseCommandLine } from '../cli/arguments.ts';
-import { choiceOf, startOperation } from '../cli/operation.ts';
+import { choiceOf } from '../cli/choice.ts';
+import { startOperation } from '../cli/operation.ts';
 import { createOperatorMetrics } from '../operator/index.ts';
 import { readConfig } from '../server/core/config.ts';
 import { createServices } from '../server/services.ts';

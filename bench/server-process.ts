@@ -1,7 +1,7 @@
 /**
  * The server that a benchmark measures from outside: `accord`, exactly as the program serves, or `bare`, a Fastify
  * route with the same body and response schema and nothing else, or `bare+policy`, the same that also evaluates the
- * policy (OPA's own Wasm in BENCH_WASM, with opa-wasm) on the body. Tells its CPU time over IPC.
+ * policy (OPA's own Wasm in BENCH_WASM, with opa-wasm) on the body, or `bare-oidc`, oidc-provider alone. Tells its CPU time over IPC.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -68,7 +68,14 @@ async function policyOf(file: string): Promise<Evaluate> {
   return (body) => (policy.evaluate(body) as { result: unknown }[])[0]?.result;
 }
 
+async function serveProvider(): Promise<Served> {
+  const { serveBareOidc } = await import('./oidc-bare.ts');
+  const { close } = await serveBareOidc(parseListen(process.env.ACCORD_LISTEN as string).port);
+  return { programs: () => 0, close };
+}
+
 async function serve(mode: string | undefined): Promise<Served> {
+  if (mode === 'bare-oidc') return serveProvider();
   if (mode === 'bare') return serveBare(constant);
   if (mode === 'bare+policy') return serveBare(await policyOf(process.env.BENCH_WASM as string));
   return serveAccord();

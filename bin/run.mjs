@@ -10,9 +10,10 @@ const scripts = {
   start: [[...heapFlags, 'cli/main.ts', 'start']],
   test: [['test/run.ts']],
   'test:kubernetes': [['test/run.ts', '--project', 'kubernetes']],
-  generate: [['crds/generate.ts'], ['docs/generate.ts']],
+  generate: [['crds/generate.ts'], ['server/accounts/weak-generate.ts'], ['docs/generate.ts']],
   check: [
     ['crds/generate.ts', '--check'],
+    ['server/accounts/weak-generate.ts', '--check'],
     ['docs/generate.ts', '--check'],
   ],
   types: [['node_modules/typescript/bin/tsc', '-p', '.']],

@@ -82,6 +82,13 @@ export const commands = {
     positionals: false,
     notes: ['--email  a mail address of the user that counts as verified: it accepts invitations that are bound to it'],
   },
+  keys: {
+    summary: "make new keys for the tokens of a tenant's own issuer; no token and no session ends",
+    usage: 'accord keys rotate --tenant T [--data DIR]',
+    options: { tenant: { type: 'string' }, ...data },
+    positionals: true,
+    notes: ['A new key is published at once and signs 15 minutes later, when those who verify have read it.'],
+  },
   audit: {
     summary: "verify a tenant's ledger of consents; the exit status is 1 when it was changed after it was sealed",
     usage: 'accord audit verify --tenant T [--checkpoint FILE] [--data DIR]',
@@ -98,6 +105,26 @@ export const commands = {
       ...data,
     },
     positionals: false,
+  },
+  events: {
+    summary: "print a tenant's events as they come, or send them to an address, for developing a receiver",
+    usage:
+      'accord events (follow | forward URL [--secret whsec_…]) --tenant T [--after NUMBER] [--types TYPE,…] [--data DIR]',
+    options: {
+      tenant: { type: 'string' },
+      after: { type: 'string' },
+      types: { type: 'string' },
+      secret: { type: 'string' },
+      ...data,
+    },
+    positionals: true,
+    notes: [
+      'follow     print each event as a line of JSON (a CloudEvent)',
+      'forward    POST each event to URL, one after the other; one that is not taken is sent again',
+      '--after    begin behind the event of this number; 0 is the beginning. Default: what comes from now on',
+      '--types    only these types, such as POLICY_UPDATED,INVITATION_*',
+      '--secret   sign requests with this secret, as Standard Webhooks says',
+    ],
   },
   export: {
     summary: "write a tenant's objects as manifests: those that the API owns, or all",

@@ -20,13 +20,17 @@ type LocalInstallation = {
 
 /**
  * Opens the data directory, making what is missing, and brings its database up to date.
- * @param progress told what begins, for a person who waits
+ * @param options.progress told what begins, for a person who waits
+ * @param options.whileStarting called when Postgres starts, which takes a while
  */
-export async function openLocal(directory: string, progress: (step: string) => void): Promise<LocalInstallation> {
+export async function openLocal(
+  directory: string,
+  { progress, whileStarting }: { progress: (step: string) => void; whileStarting?: () => void },
+): Promise<LocalInstallation> {
   const at = resolve(directory);
   await mkdir(at, { recursive: true, mode: 0o755 });
   progress('Postgres');
-  const postgres = await startPostgres(join(at, 'pg'));
+  const postgres = await startPostgres(join(at, 'pg'), whileStarting ? { whileStarting } : {});
   try {
     progress('migrations');
     const migrated = await migrate(postgres.adminUrl(DATABASE), { runtimeRole: postgres.role });

@@ -16,8 +16,10 @@ const commands: Record<Parsed['command'], () => Promise<{ run: Run }>> = {
   migrate: () => import('./migrate.ts'),
   validate: () => import('./validate.ts'),
   token: () => import('./token.ts'),
+  keys: () => import('./keys.ts'),
   audit: () => import('./audit.ts'),
   erase: () => import('./erase.ts'),
+  events: () => import('./events.ts'),
   export: () => import('./export.ts'),
 };
 

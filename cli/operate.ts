@@ -9,8 +9,9 @@ import { type Config, parseListen, readConfig, requireVariable } from '../server
 import { assertSchema } from '../server/core/db/migrate.ts';
 import { createServices, type Services } from '../server/services.ts';
 import type { Parsed } from './arguments.ts';
+import { choiceOf } from './choice.ts';
 import { withListeners } from './listeners.ts';
-import { choiceOf, type Operation, startOperation } from './operation.ts';
+import { type Operation, startOperation } from './operation.ts';
 import { reportChanges, reportProblems } from './report.ts';
 import { untilStopped } from './stop.ts';
 import { patiently } from './wait.ts';

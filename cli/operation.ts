@@ -3,9 +3,8 @@
  * Kubernetes needs is loaded when it is asked for: it costs 80 MiB and a second.
  */
 import { randomUUID } from 'node:crypto';
-import { opendir } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   FileSource,
@@ -20,49 +19,9 @@ import {
   startOperator,
 } from '../operator/index.ts';
 import type { FencedServices, Services } from '../server/services.ts';
-import { commands, type Parsed, UsageError } from './arguments.ts';
+import { UsageError } from './arguments.ts';
+import type { Choice } from './choice.ts';
 import { describeProblem } from './report.ts';
-
-type Choice =
-  | { kind: 'files'; manifests: string; statusDirectory: string; invitationsDirectory: string }
-  | { kind: 'kubernetes'; kubeconfig: string | undefined; adopt: boolean };
-
-/** What --source and the options that go with it say. @throws UsageError */
-export function choiceOf(
-  { command, values, flags }: Parsed,
-  defaults: { source?: string; manifests?: string } = {},
-): Choice {
-  const { source = defaults.source, kubeconfig, data = '.accord' } = values;
-  const wrong = (why: string) => new UsageError(`accord ${command}: ${why}\nusage: ${commands[command].usage}`);
-  const adopt = flags.has('adopt-cluster');
-  if (source === 'kubernetes') {
-    if (values.manifests !== undefined) throw wrong('--manifests goes with --source files');
-    return { kind: 'kubernetes', kubeconfig, adopt };
-  }
-  if (source !== 'files') throw wrong('--source is files or kubernetes');
-  if (kubeconfig !== undefined || adopt) throw wrong('--kubeconfig and --adopt-cluster go with --source kubernetes');
-  const manifests = values.manifests ?? defaults.manifests;
-  if (manifests === undefined) throw wrong('--manifests names the directory of the manifests');
-  const [statusDirectory, invitationsDirectory] = [resolve(data, 'status'), resolve(data, 'invitations')];
-  return { kind: 'files', manifests, statusDirectory, invitationsDirectory };
-}
-
-/** @throws UsageError when the manifests are not in a directory that can be read: who starts all at once would wait for nothing */
-export async function requireManifests(command: Parsed['command'], choice: Choice): Promise<void> {
-  if (choice.kind !== 'files') return;
-  try {
-    await (await opendir(choice.manifests)).close();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const known: Record<string, string> = {
-      ENOENT: 'there is no such directory',
-      ENOTDIR: 'it is a file, and manifests are read from a directory',
-      EACCES: 'it may not be read (permission denied)',
-    };
-    const why = `--manifests ${resolve(choice.manifests)}: ${known[code ?? ''] ?? message}`;
-    throw new UsageError(`accord ${command}: ${why}\nusage: ${commands[command].usage}`);
-  }
-}
 
 export type Operation = {
   operator: Operator;
@@ -104,7 +63,10 @@ export async function startOperation(choice: Choice, options: OperationOptions):
     ...{ clock: services.clock, observe: services.observe, onWorked: metrics.worked },
     maxStalenessMs: services.config.ACCORD_MAX_STALENESS * 1000,
     ...(choice.kind === 'files'
-      ? { invitations: { directory: choice.invitationsDirectory, ...(written ? { written } : {}) } }
+      ? {
+          invitations: { directory: choice.invitationsDirectory, ...(written ? { written } : {}) },
+          secretFiles: choice.secretsDirectory,
+        }
       : {}),
     ...(onStatus ? { onStatus } : {}),
     ...(onProblems ? { onProblems } : {}),

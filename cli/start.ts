@@ -1,29 +1,20 @@
 /**
  * `accord start`: everything in one process on an embedded Postgres. It starts, reconciles the manifests, serves, says
- * where, and stops all of it in order on Ctrl-C.
+ * where, and stops all of it in order on Ctrl-C. Here is what comes before the program itself (local-program.ts), which is
+ * loaded while Postgres starts.
  */
-import { resolve } from 'node:path';
-import { createOperatorMetrics, type OperatorMetrics, type Source, type Summary } from '../operator/index.ts';
 import { type Config, readConfig } from '../server/core/config.ts';
-import type { Observation } from '../server/core/observe.ts';
-import { counted } from '../server/core/text.ts';
-import { mintClientToken } from '../server/keys/index.ts';
-import { type RunningServer, startServer } from '../server/main.ts';
-import { baseUrlOf, createServices, type Services } from '../server/services.ts';
 import type { Parsed } from './arguments.ts';
-import { type FirstRequest, findFirstRequest } from './first-request.ts';
-import { tellInvitations } from './invitations.ts';
+import { choiceOf, requireManifests } from './choice.ts';
 import { onLoopback, withListeners } from './listeners.ts';
-import { openLocal, writeBaseUrl } from './local.ts';
+import { openLocal } from './local.ts';
 import { lockDirectory } from './lock.ts';
-import { choiceOf, type Operation, requireManifests, startOperation } from './operation.ts';
-import { createProgress, curl, table } from './output.ts';
-import { describeProblem, reportChanges, reportProblems, rowOf } from './report.ts';
-import { seed } from './seed.ts';
+import { createProgress } from './output.ts';
 import { untilStopped } from './stop.ts';
 
 const LOOPBACK_RANGES = '127.0.0.0/8,::1/128';
-const FIRST_TOKEN_TTL_MS = 60 * 60 * 1000;
+
+const loadProgram = () => import('./local-program.ts');
 
 export async function run(parsed: Parsed): Promise<number> {
   const { values } = parsed;
@@ -36,51 +27,15 @@ export async function run(parsed: Parsed): Promise<number> {
   const undo: (() => Promise<unknown>)[] = [];
   try {
     undo.push(await lockDirectory(directory));
-    const local = await openLocal(directory, (step) => progress.step(`Starting ${step}`));
+    const local = await openLocal(directory, {
+      progress: (step) => progress.step(`Starting ${step}`),
+      // What fails to load fails again below.
+      whileStarting: () => void loadProgram().catch(() => {}),
+    });
     undo.push(() => local.postgres.stop());
-    await writeBaseUrl(local.directory, baseUrlOf(base));
+    const { runProgram } = await loadProgram();
     const config: Config = { ...base, ...local.environment };
-    progress.step('Starting the server');
-    let metrics: OperatorMetrics | undefined;
-    const observe = (observation: Observation) => metrics?.record(observation);
-    const services = await createServices(config, { applicationName: 'start', observe });
-    undo.push(() => services.close());
-    services.rego.compiler.prepare();
-    let settled = false;
-    const reconciling = ['The manifests that were found at the start are not reconciled yet.'];
-    let running: Operation | undefined;
-    const server = await startServer(config, services, {
-      obstacles: async () => (settled ? [] : reconciling),
-      waiting: () => running?.operator.waiting() ?? [],
-    });
-    undo.push(() => server.close());
-    metrics = createOperatorMetrics(services.metrics.registry);
-    // The term is over and nothing more is written; the rest of this process may stop in order.
-    const ended = Promise.withResolvers<string>();
-    const invitations = tellInvitations(() => settled);
-    const operation = await startOperation(choice, {
-      onInvitation: invitations.written,
-      ...{ services, metrics, exit: ended.resolve, onStatus: reportChanges(() => settled) },
-      onProblems: reportProblems(() => settled),
-      onWaiting: (message) => console.log(message),
-    });
-    running = operation;
-    undo.push(() => operation.close());
-    progress.step(`Reconciling ${operation.place}`);
-    const ending = Promise.race([ended.promise, stopped.then(() => undefined)]);
-    const summary = await Promise.race([operation.operator.settled(), ending.then(() => undefined)]);
-    const refused = summary !== undefined && choice.kind === 'files' ? await seed(services, choice.manifests) : [];
-    settled = summary !== undefined;
-    progress.done();
-    if (summary !== undefined) {
-      const { source, place } = operation;
-      console.log(await describe({ config, services, server, summary, source, place, directory }));
-      for (const line of [...refused, ...invitations.lines()]) console.log(line);
-    }
-    const why = await ending;
-    if (why !== undefined) console.error(`accord: the operator is no longer the leader; all parts stop: ${why}`);
-    if (process.stdout.isTTY) console.log('Stopping…');
-    return why === undefined ? 0 : 1;
+    return await runProgram({ choice, config, directory, local: local.directory, progress, stopped, undo });
   } finally {
     progress.done();
     for (const step of undo.reverse()) await step();
@@ -94,50 +49,4 @@ function withDefaults(config: Config): Config {
   const outbound =
     config.ACCORD_OUTBOUND_ALLOW === '' && onLoopback(config) ? { ACCORD_OUTBOUND_ALLOW: LOOPBACK_RANGES } : {};
   return { ...config, ...quiet, ...outbound };
-}
-
-type Started = {
-  config: Config;
-  services: Services;
-  server: RunningServer;
-  summary: Summary;
-  source: Source;
-  place: string;
-  directory: string;
-};
-
-async function describe(started: Started): Promise<string> {
-  const { services, server, summary, source, place, directory } = started;
-  const sorted = summary.resources.map(rowOf).sort();
-  const lines = [
-    `Reconciled ${counted(sorted.length, 'manifest')} of ${place}:`,
-    table(sorted),
-    ...summary.problems.map((problem) => `  ${describeProblem(problem)}`),
-    '',
-    table([
-      ['APIs', services.baseUrl],
-      ['reference', `${services.baseUrl}/docs`],
-      ['admin', `${server.adminUrl}/metrics`],
-      ['data', resolve(directory)],
-    ]),
-  ];
-  const first = findFirstRequest(source);
-  if (first) lines.push('', 'A first request:', '', await firstRequest(started, first), '');
-  lines.push('When you change a manifest, decisions follow. Ctrl-C stops everything.');
-  return lines.join('\n');
-}
-
-/** With a token only where a person sees it and nobody else can use it: on a terminal, and on loopback. */
-async function firstRequest({ config, services, directory }: Started, first: FirstRequest): Promise<string> {
-  const url = `${services.baseUrl}/authz/${first.tenant}`;
-  const client = { clientId: 'first-request', scopes: ['authz:evaluate' as const], ttlMs: FIRST_TOKEN_TTL_MS };
-  if (process.stdout.isTTY && onLoopback(config)) {
-    return curl(url, (await mintClientToken(services.keys, first.tenant, client)).token, first.body);
-  }
-  const data = directory === '.accord' ? '' : ` --data ${directory}`;
-  return curl(
-    url,
-    `$(npx accord token --tenant ${first.tenant} --client first-request --scope authz:evaluate${data})`,
-    first.body,
-  );
 }

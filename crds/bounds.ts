@@ -36,6 +36,9 @@ export const bounds = {
   consentVersionsMax: 32, // of a definition
   consentDocumentsMax: 128, // of a version, in all languages
   consentActiveMax: 256, // languages that a status tells of
+  consentRemovedMax: 32, // elements and attributes of a text that were removed
+  consentRemovedCharsMax: 64, // of the name of one
+  consentSanitizedMax: 64, // documents that a status tells of
   consentTitleCharsMax: 200,
   consentBodyBytesMax: 64 * 1024, // of a document's content; longer texts are named by url
   digestCharsMax: 71, // sha256: and 64 hexadecimal digits
@@ -47,10 +50,19 @@ export const bounds = {
   inheritancesMax: 16,
   maxPerTargetMax: 1_000_000,
   invitationUsesMax: 100_000,
+  colourCharsMax: 7,
+  upstreamClientIdCharsMax: 256,
+  upstreamScopeCharsMax: 128,
+  upstreamScopesMax: 16,
   redirectUrisMax: 32,
+  clientIdCharsMax: 128,
+  clientKeysMax: 16,
+  jwkIdCharsMax: 256,
+  jwkMemberCharsMax: 1400, // an RSA modulus of 8,192 bits
   tenantPoliciesMax: 100_000,
   tenantRelationshipsMax: 1_000_000_000,
   tenantRequestsPerSecondMax: 1_000_000,
+  eventRetentionDaysMax: 90,
   policyNameCharsMax: 253,
   regoSourceBytesMax: 64 * 1024,
   policyPartNameCharsMax: 253, // a package, a path

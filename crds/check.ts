@@ -60,7 +60,12 @@ function findKind(doc: Record<string, unknown>): Kind | ManifestError {
   return kind ?? { pointer: '/kind', detail: `must be one of ${known}, but is ${shown(doc.kind)}` };
 }
 
-const ajv = new Ajv({ strict: true, allErrors: true, verbose: true });
+// The schemas are ours: checking them against their own schema, and optimizing code that runs some times, took longer than
+// all that a start has to check.
+const ajv = new Ajv({
+  ...{ strict: true, allErrors: true, verbose: true },
+  ...{ meta: false, validateSchema: false, code: { optimize: false } },
+});
 const validators = new Map<TSchema, ValidateFunction>();
 
 function checkShape(kind: Kind, spec: unknown): ManifestError[] {

@@ -77,7 +77,7 @@ export type ConsentContent = Static<typeof ConsentContent>;
 
 export const languageFallbacks = ['none', 'lookup'] as const;
 export const languageFallbackWords =
-  'What is answered where nothing is active in the language that is asked for. none, the default: 404, with the languages there are. lookup: the closest less specific language, such as de for de-AT (RFC 4647 section 3.4). It can change at any time.';
+  'The answer when no document is active in the requested language. none (default): 404 with the available languages. lookup: the closest less specific language, such as de for de-AT (RFC 4647 section 3.4). It can change at any time.';
 
 const Document = strictObject(
   {
@@ -195,6 +195,24 @@ const ActiveDocument = strictObject(
   { description: 'What new users are offered in one language.' },
 );
 
+const SanitizedDocument = strictObject(
+  {
+    language: Type.String({ maxLength: bounds.consentLanguageCharsMax, description: 'The language.' }),
+    version: Type.String({ maxLength: bounds.consentVersionCharsMax, description: 'The version.' }),
+    document: Type.String({ maxLength: bounds.consentVersionCharsMax, description: 'The document.' }),
+    digest: Type.String({
+      maxLength: bounds.digestCharsMax,
+      description: 'SHA-256 of the text as it is served.',
+    }),
+    removed: Type.Array(Type.String({ maxLength: bounds.consentRemovedCharsMax }), {
+      maxItems: bounds.consentRemovedMax,
+      description:
+        'What sanitizing removed, such as <script> and onclick. Empty where only the markup is written otherwise.',
+    }),
+  },
+  { description: 'A document whose text in HTML is not served as it was written.' },
+);
+
 const Locked = strictObject(
   {
     version: Type.String({ maxLength: bounds.consentVersionCharsMax, description: 'The version.' }),
@@ -215,6 +233,12 @@ const ConsentDefinitionStatus = Type.Object(
       Type.Array(ActiveDocument, {
         maxItems: bounds.consentActiveMax,
         description: 'What is active in each language, when the operator last looked.',
+      }),
+    ),
+    sanitized: Type.Optional(
+      Type.Array(SanitizedDocument, {
+        maxItems: bounds.consentSanitizedMax,
+        description: 'The documents whose text is served without some of its markup.',
       }),
     ),
     locked: Type.Optional(

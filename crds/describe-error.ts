@@ -105,7 +105,7 @@ function sentence(error: ErrorObject, tells: Tells): string {
         tells === 'value' && typeof data === 'boolean'
           ? ' (YAML reads a bare on, off, yes or no as a boolean: quote it)'
           : '';
-      return `must be one of ${params.allowedValues.join(', ')}${got}${hint}`;
+      return `must be one of ${params.allowedValues.join(', ')}${got}${hint}${meant(data, params.allowedValues)}`;
     }
     case 'const':
       return `must be ${JSON.stringify(params.allowedValue)}${got}`;
@@ -132,4 +132,11 @@ function sentence(error: ErrorObject, tells: Tells): string {
     default:
       return message ?? `breaks ${keyword}`;
   }
+}
+
+/** In a long list nobody sees the right one. */
+function meant(data: unknown, allowed: readonly unknown[]): string {
+  if (typeof data !== 'string' || allowed.length <= 8) return '';
+  const alike = nearest(data, allowed.map(String));
+  return alike === undefined ? '' : `; did you mean ${alike}?`;
 }

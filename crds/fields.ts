@@ -21,7 +21,7 @@ export function mapOf<Value extends TSchema>(value: Value, options: { descriptio
 
 /** A free-form JSON object of at most `maxProperties` fields. */
 export function freeObject(options: { description: string; maxProperties: number }) {
-  return Type.Unsafe<Record<string, unknown>>({ type: 'object', ...options });
+  return Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, ...options });
 }
 
 /** A non-empty string of at most `maxLength` characters (code points) that matches one of our patterns. */

@@ -111,7 +111,7 @@ const NodeSchema = Type.Object(
     match: Type.Optional(
       Type.Enum(['all', 'any', 'none'], {
         description:
-          'condition: true when all (the default), any or none of its conditions are true. A condition whose fact is absent is false, so none is true when no fact is there.',
+          'condition: true when all (the default), any or none of its conditions are true. A condition whose fact is absent is false, so none is true when all facts are absent.',
       }),
     ),
     conditions: Type.Optional(

@@ -20,6 +20,7 @@ export {
   type IssuerManifest,
   kinds,
   type Manifest,
+  type OAuthClientManifest,
   type PolicyDataManifest,
   type PolicyLibraryManifest,
   type PolicyManifest,
@@ -28,6 +29,7 @@ export {
   type TenantManifest,
 } from './kinds.ts';
 export { notesOn } from './notes.ts';
+export type { OAuthClientSpec } from './oauth-client.ts';
 export { patterns } from './patterns.ts';
 export { PolicyTests } from './policy.ts';
 export { LibraryModules } from './policy-library.ts';

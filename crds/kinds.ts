@@ -2,6 +2,7 @@
 import { type ActorTypeSpec, actorType } from './actor-type.ts';
 import { type ConsentDefinitionSpec, consentDefinition } from './consent-definition.ts';
 import type { apiVersion, Kind } from './kind.ts';
+import { type OAuthClientSpec, oauthClient } from './oauth-client.ts';
 import { type PolicySpec, policy } from './policy.ts';
 import { type PolicyDataSpec, policyData } from './policy-data.ts';
 import { type PolicyLibrarySpec, policyLibrary } from './policy-library.ts';
@@ -10,10 +11,11 @@ import { type ResourceTypeSpec, resourceType } from './resource-type.ts';
 import { type TenantSpec, tenant } from './tenant.ts';
 import { type TrustedIssuerSpec, trustedIssuer } from './trusted-issuer.ts';
 
-/** In the order in which a directory of manifests is applied: what others name comes first. */
+/** What others name comes first. The order in which manifests are applied is that of `order` in each resource-kind.ts. */
 export const kinds = [
   tenant,
   trustedIssuer,
+  oauthClient,
   actorType,
   resourceType,
   relationshipType,
@@ -54,6 +56,7 @@ export type PolicyLibraryManifest = ManifestOf<'PolicyLibrary', PolicyLibrarySpe
 };
 export type PolicyDataManifest = ManifestOf<'PolicyData', PolicyDataSpec> & { metadata: { namespace: string } };
 export type IssuerManifest = ManifestOf<'TrustedIssuer', TrustedIssuerSpec> & { metadata: { namespace: string } };
+export type OAuthClientManifest = ManifestOf<'OAuthClient', OAuthClientSpec> & { metadata: { namespace: string } };
 export type ActorTypeManifest = ManifestOf<'ActorType', ActorTypeSpec> & { metadata: { namespace: string } };
 export type ResourceTypeManifest = ManifestOf<'ResourceType', ResourceTypeSpec> & { metadata: { namespace: string } };
 export type RelationshipTypeManifest = ManifestOf<'RelationshipType', RelationshipTypeSpec> & {
@@ -68,6 +71,7 @@ export type Manifest =
   | PolicyLibraryManifest
   | PolicyDataManifest
   | IssuerManifest
+  | OAuthClientManifest
   | ActorTypeManifest
   | ResourceTypeManifest
   | RelationshipTypeManifest

@@ -1,5 +1,5 @@
 /** Origins of web pages (RFC 6454) as browsers send them: rules for a list of them, each with its own reason. */
-import { type Rule, rule } from './rule.ts';
+import { matching, notMatching, type Rule, rule } from './rule.ts';
 
 const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
 const host = `(?:${label}(?:\\.${label})*|\\[[0-9a-f:.]+\\])`;
@@ -14,14 +14,6 @@ const shape = `^(?:https://${host}${port}|http://${loopback}${port})$`;
 /** What the other rules refuse is not refused once more for its shape. */
 const shapeOrRefused = `${anybodys}|${upperCase}|${beyondHost}|${shape}`;
 
-const test = (source: string, wanted: boolean) => {
-  const expression = new RegExp(source, 'u');
-  return {
-    cel: `${wanted ? '' : '!'}self.matches(r"${source}")`,
-    check: (self: string) => expression.test(self) === wanted,
-  };
-};
-
 /** @param at JSON Pointer of the list */
 export function originRules(at: string): readonly Rule[] {
   const one = `${at}/*`;
@@ -29,23 +21,23 @@ export function originRules(at: string): readonly Rule[] {
     rule<string>({
       at: one,
       message: 'must be one origin, not null or a wildcard: pages of anybody have these',
-      ...test(anybodys, false),
+      ...notMatching(anybodys),
     }),
-    rule<string>({ at: one, message: 'must be in lower case, as browsers send it', ...test(upperCase, false) }),
+    rule<string>({ at: one, message: 'must be in lower case, as browsers send it', ...notMatching(upperCase) }),
     rule<string>({
       at: one,
       message: 'must end with the host or the port: an origin has no path, trailing slash, query or fragment',
-      ...test(beyondHost, false),
+      ...notMatching(beyondHost),
     }),
     rule<string>({
       at: one,
       message: 'must not have the default port, which browsers leave out',
-      ...test(defaultPort, false),
+      ...notMatching(defaultPort),
     }),
     rule<string>({
       at: one,
       message: 'must be https:// and a host, or http:// and a loopback host, with :PORT if it is not the default',
-      ...test(shapeOrRefused, true),
+      ...matching(shapeOrRefused),
     }),
   ];
 }

@@ -61,6 +61,11 @@ export const patterns = {
   },
   host: { source: `^${host}$`, words: 'a host name' },
   visible: { source: '^[^\\x00-\\x20\\x7f]+$', words: 'free of spaces and control characters' },
+  clientId: {
+    source: '^[A-Za-z0-9][A-Za-z0-9._~-]*$',
+    words: 'a client id: letters, digits, hyphen, dot, underscore and tilde, beginning with a letter or digit',
+  },
+  base64url: { source: '^[A-Za-z0-9_-]+$', words: 'base64url without padding' },
   actorIdPrefix: { source: '^[!-.0-~]+$', words: 'visible ASCII characters without a slash' },
   typeName: {
     source: '^[A-Za-z][A-Za-z0-9_-]*$',
@@ -116,7 +121,38 @@ export const patterns = {
     source: `^https://${authority(anyHost)}${path}${query}$`,
     words: 'an https URL without user information or a fragment',
   },
+  scopeToken: {
+    source: '^[!#-\\[\\]-~]+$',
+    words: 'a scope: visible ASCII characters without quotes and backslash',
+  },
+  colour: { source: '^#[0-9A-Fa-f]{6}$', words: 'a colour: # and six hexadecimal digits' },
   digest: { source: '^sha256:[0-9a-f]{64}$', words: 'sha256: and 64 hexadecimal digits in lower case' },
+  contactType: {
+    source: '^[Ee]-?[Mm][Aa][Ii][Ll](_?[Aa][Dd][Dd][Rr][Ee][Ss][Ss])?$',
+    words: 'email, e-mail, email_address or emailAddress, in any case: there is no other type of contact yet',
+  },
+  languageTag: {
+    source: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$',
+    words: 'a BCP 47 language tag, such as de or de-AT',
+  },
+  graphNodeId: {
+    source: '^[A-Za-z0-9_][A-Za-z0-9_.:-]*$',
+    words: 'an id of letters, digits, _ . : and -, beginning with a letter, a digit or _',
+  },
+  graphPath: { source: '^[^.]+(\\.[^.]+)*$', words: 'names joined by dots, such as resource.owner' },
+  timeOfDay: { source: '^([01][0-9]|2[0-3]):[0-5][0-9]$', words: 'a time of day, such as 08:30' },
+  identifier: { source: '^[A-Za-z0-9_-]{1,64}$', words: '1 to 64 letters, digits, _ and -' },
+  uuid: {
+    source: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+    words: 'a UUID in lower case, such as 01890a5d-ac96-774b-bcce-b302099a8057',
+  },
+  anyUuid: {
+    source: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+    words: 'a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057',
+  },
+  revisionNumber: { source: '^[1-9]\\d{0,14}$', words: 'a whole number from 1 on' },
+  sha256Hex: { source: '^[0-9a-f]{64}$', words: '64 hexadecimal digits in lower case' },
+  visibleAscii: { source: '^[\\x21-\\x7e]+$', words: 'visible ASCII characters without spaces' },
   conditionType: { source: '^[A-Z][A-Za-z]*$', words: 'a condition type in CamelCase' },
   reason: { source: '^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$', words: 'a reason in CamelCase' },
 } as const satisfies Record<string, Pattern>;

@@ -5,7 +5,7 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
 import { ownershipFields, strictObject, TenantRef, TypeName, text } from './fields.ts';
-import { column, columns, type Kind, noMailYet, Status } from './kind.ts';
+import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { fetchableUrl, immutable, type Rule, rule } from './rule.ts';
 
@@ -33,7 +33,7 @@ const Invitation = strictObject(
       text(
         patterns.policyName,
         bounds.labelCharsMax,
-        'Name of the mail template. Defaults to relationship-invitation. It has no effect yet: no mail is sent.',
+        'Name of the mail template. Defaults to relationship-invitation. It has no effect yet: mails use the built-in template.',
       ),
     ),
     redirectUris: Type.Optional(
@@ -133,6 +133,8 @@ export const relationshipType = {
   }),
   rules,
   notes: ({ invitation }: RelationshipTypeSpec) =>
-    invitation?.template === undefined ? [] : [`spec.invitation.template has no effect: ${noMailYet}.`],
+    invitation?.template === undefined
+      ? []
+      : ['spec.invitation.template has no effect yet: mails use the built-in template.'],
   listKeys: [{ at: '/spec/inheritedThrough', fields: ['relationship', 'from'] }],
 } as const satisfies Kind;

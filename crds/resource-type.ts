@@ -21,7 +21,7 @@ export const resourceType = {
   singular: 'resourcetype',
   shortNames: ['art'],
   scope: 'Namespaced',
-  description: 'A type of resources that access is given to, such as car or document.',
+  description: 'A type of resources to which policies allow access, such as car or document.',
   specSchema: ResourceTypeSpec,
   statusSchema: Status,
   printerColumns: columns({

@@ -34,18 +34,21 @@ export function immutable(at: string, message: string): Rule {
   return { at, cel: 'self == oldSelf', message, transition: true, check: (self, old) => self === old };
 }
 
-/** The string at `at` matches the expression, which must be in the common subset of patterns.ts and hold no double quote. */
-function matches(at: string, source: string, message: string): Rule {
+/** Of a string that matches the expression, which must be in the common subset of patterns.ts and hold no double quote. */
+export function matching(source: string) {
   const expression = new RegExp(source, 'u');
-  return rule<string>({ at, cel: `self.matches(r"${source}")`, message, check: (self) => expression.test(self) });
+  return { cel: `self.matches(r"${source}")`, check: (self: string) => expression.test(self) };
+}
+
+/** Of a string that does not; see `matching`. */
+export function notMatching(source: string) {
+  const { cel, check } = matching(source);
+  return { cel: `!${cel}`, check: (self: string) => !check(self) };
 }
 
 /** The string at `at` is a URL that the server may fetch; whether the host is allowed is decided by the outbound guard at run time. */
 export function fetchableUrl(at: string, query: 'withQuery' | 'withoutQuery'): Rule {
   const without = query === 'withQuery' ? 'a fragment' : 'a query or fragment';
-  return matches(
-    at,
-    urlPattern[query],
-    `must be an https URL, or http to a loopback host, without user information or ${without}`,
-  );
+  const message = `must be an https URL, or http to a loopback host, without user information or ${without}`;
+  return rule<string>({ at, message, ...matching(urlPattern[query]) });
 }

@@ -20,8 +20,9 @@ export function unstorable(pointer: string, value: unknown, depth = 0): Manifest
 }
 
 function refuse(pointer: string, text: string): ManifestError[] {
-  if (text.includes('\0')) return [{ pointer, detail: 'must not hold the character U+0000, which cannot be stored' }];
+  if (text.includes('\0'))
+    return [{ pointer, detail: 'must not contain the character U+0000, which cannot be stored' }];
   if (!text.isWellFormed())
-    return [{ pointer, detail: 'must not hold half a surrogate pair, which is not a character' }];
+    return [{ pointer, detail: 'must not contain half of a surrogate pair, which is not a character' }];
   return [];
 }

@@ -33,7 +33,11 @@ type Named = { metadata: { name: string } };
 // The pattern is tested first, so that a malformed duration gets one refusal and not an evaluation error besides.
 const unit = "(self.endsWith('H') ? 3600 : self.endsWith('M') ? 60 : 1)";
 const seconds = `int(self.substring(2, size(self) - 1)) * ${unit}`;
-const ttlCel = `!self.matches(r'${patterns.duration.source}') || (${seconds} >= 60 && ${seconds} <= 86400)`;
+const between = (maxHours: number) => ({
+  cel: `!self.matches(r'${patterns.duration.source}') || (${seconds} >= 60 && ${seconds} <= ${maxHours * 3600})`,
+  message: `must lie between PT1M and PT${maxHours}H`,
+  check: (self: string) => durationSeconds(self) >= 60 && durationSeconds(self) <= maxHours * 3600,
+});
 
 export const tenantRules: readonly Rule[] = [
   rule<Named>({
@@ -83,12 +87,9 @@ export const tenantRules: readonly Rule[] = [
     message: `must not be one of the fields that consent objects have: ${consentFields.join(', ')}`,
     check: (self) => !consentFields.some((word) => word === self.name),
   }),
-  rule<string>({
-    at: '/spec/tokens/accessTokenTTL',
-    cel: ttlCel,
-    message: 'must lie between PT1M and PT24H',
-    check: (self) => durationSeconds(self) >= 60 && durationSeconds(self) <= 86_400,
-  }),
+  rule<string>({ at: '/spec/tokens/accessTokenTTL', ...between(24) }),
+  rule<string>({ at: '/spec/tokens/refreshTokenTTL', ...between(8760) }),
+  rule<string>({ at: '/spec/tokens/sessionTTL', ...between(336) }),
   rule<{ namespace?: string; relationships: boolean; consents: boolean }>({
     at: '/spec/claims',
     // `namespace` is a reserved word in CEL; the API server escapes such fields with underscores.

@@ -13,6 +13,7 @@ import {
 } from './fields.ts';
 import { column, columns, type Kind, noMailYet, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
+import { Login, Tokens } from './tenant-login.ts';
 import { reserved, tenantRules } from './tenant-rules.ts';
 
 const LabelKey = (description: string) => text(patterns.labelKey, bounds.labelKeyCharsMax, description);
@@ -73,22 +74,6 @@ const AllowedNamespaces = strictObject(
   },
 );
 
-const Tokens = strictObject(
-  {
-    signingAlgorithm: Type.Enum(['ES256', 'RS256'], {
-      default: 'ES256',
-      description: "Algorithm of the access tokens of the tenant's own issuer.",
-    }),
-    accessTokenTTL: text(
-      patterns.duration,
-      bounds.durationCharsMax,
-      'How long such an access token is valid: an ISO 8601 duration of one unit, PT1M to PT24H.',
-      { default: 'PT1H' },
-    ),
-  },
-  { default: {}, description: "Access tokens of the tenant's own issuer." },
-);
-
 const Claims = strictObject(
   {
     namespace: Type.Optional(
@@ -109,7 +94,7 @@ const Claims = strictObject(
   },
   {
     description:
-      "What tokens of the tenant's own issuer carry besides the standard claims. It has no effect yet: no token carries these claims.",
+      "What access tokens of the tenant's own issuer carry of their user besides the standard claims, for clients that request the scopes relationships and consents.",
   },
 );
 
@@ -155,6 +140,16 @@ const DecisionLog = strictObject(
     ),
   },
   { default: {}, description: 'Recording of decisions.' },
+);
+
+const Events = strictObject(
+  {
+    retentionDays: Type.Integer({
+      ...{ default: 14, minimum: 1, maximum: bounds.eventRetentionDaysMax },
+      description: 'How many days an event is kept after it was numbered.',
+    }),
+  },
+  { description: 'Event streaming.' },
 );
 
 const quota = (maximum: number, description: string) =>
@@ -230,8 +225,10 @@ export const TenantSpec = strictObject(
     }),
     claims: Type.Optional(Claims),
     tokens: Tokens,
+    login: Type.Optional(Login),
     mail: Type.Optional(Mail),
     decisionLog: DecisionLog,
+    events: Type.Optional(Events),
     consentAttributes: Type.Optional(
       Type.Array(ConsentAttribute, {
         maxItems: bounds.consentAttributesMax,
@@ -283,10 +280,7 @@ export const tenant = {
     own: [column('Display Name', '.spec.displayName', 'Display name of the tenant.')],
   }),
   rules: tenantRules,
-  notes: ({ mail, claims }: TenantSpec) => [
-    ...(mail ? [`spec.mail has no effect: ${noMailYet}.`] : []),
-    ...(claims ? ['spec.claims has no effect: no token carries these claims yet.'] : []),
-  ],
+  notes: ({ mail }: TenantSpec) => (mail ? [`spec.mail has no effect: ${noMailYet}.`] : []),
   // A Tenant names its administrators, and whose claims are believed.
   editorRole: 'tenant-editor',
   listKeys: [{ at: '/spec/consentAttributes', fields: ['object', 'name'] }],

@@ -96,6 +96,31 @@ export const TrustedIssuerSpec = strictObject(
           'Scopes of a client whose token has neither the claim scope nor scp, with clients: claim. For issuers that put no scopes into tokens, such as Kubernetes.',
       }),
     ),
+    login: Type.Optional(
+      strictObject(
+        {
+          clientId: text(patterns.visible, bounds.upstreamClientIdCharsMax, 'The client_id that the issuer has given.'),
+          secretRef: Type.Optional(
+            strictObject(
+              { name: text(patterns.subdomain, bounds.objectNameCharsMax, 'Name of the Secret.') },
+              {
+                description:
+                  "A Secret in the object's namespace with the key client_secret. Without it the client has none, and PKCE protects the log-in.",
+              },
+            ),
+          ),
+          scopes: Type.Array(text(patterns.scopeToken, bounds.upstreamScopeCharsMax, 'One scope.'), {
+            minItems: 1,
+            maxItems: bounds.upstreamScopesMax,
+            uniqueItems: true,
+            default: ['openid', 'email', 'profile'],
+            description: 'Scopes that are asked for; openid is one of them.',
+          }),
+          displayName: text(patterns.oneLine, bounds.displayNameCharsMax, 'Name on the button of the log-in page.'),
+        },
+        { description: "Lets users of this issuer log in at the tenant's own issuer." },
+      ),
+    ),
     ...ownershipFields,
   },
   { description: 'The issuer and how its tokens are read.' },
@@ -126,6 +151,12 @@ const rules: readonly Rule[] = [
     cel: "self.clients == 'claim' || !has(self.clientScopes)",
     message: 'must be there only with clients: claim',
     check: (self) => self.clients === 'claim' || self.clientScopes === undefined,
+  }),
+  rule<string[]>({
+    at: '/spec/login/scopes',
+    cel: "'openid' in self",
+    message: 'must have the scope openid',
+    check: (self) => self.includes('openid'),
   }),
 ];
 

@@ -4,20 +4,29 @@ import { apiOwner, isSameManifest, type Writer } from '../server/core/ownership.
 import type { FoundResource, ResourceClaim } from '../server/room/resource-kind.ts';
 import { actorOf, ownerOf, type ReconcileContext } from './context.ts';
 import { type NamespaceCheck, permissionIn } from './namespace-check.ts';
+import { generatedSecret, readSecret } from './object-secrets.ts';
 import { peersOf } from './peers.ts';
 import { refusalOf } from './reasons.ts';
 import type { ResourceRecord } from './records.ts';
-import { readTenantSecrets } from './secrets.ts';
 import type { SourceObject } from './source.ts';
 import { describeKey } from './source.ts';
+import { readTenantSecrets } from './tenant-secrets.ts';
 import { isActive } from './tenant-tracker.ts';
 
 export type Accepted =
   /**
-   * `revision` holds it (undefined: there is nothing to be served); `changed` says that it is a new one; `dependsOnOthers`
-   * that another manifest has the object; `awaitsManifest` that only another manifest is in the way.
+   * `revision` is the tenant's revision that holds it (undefined: nothing is to be served); `changed` says that it is a new
+   * revision, `fresh` that it is a new generation; `dependsOnOthers` that another manifest has the object; `awaitsManifest` that
+   * only another manifest is in the way.
    */
-  | { ok: true; message: string; revision: number | undefined; changed: boolean; dependsOnOthers: boolean }
+  | {
+      ok: true;
+      message: string;
+      revision: number | undefined;
+      changed: boolean;
+      fresh?: boolean;
+      dependsOnOthers: boolean;
+    }
   | { ok: false; reason: string; message: string; dependsOnOthers: boolean; awaitsManifest?: true }
   /** The Tenant's manifest is there and its turn comes: nothing is said yet. */
   | 'later';
@@ -69,9 +78,20 @@ async function write(context: ReconcileContext, { object, claim, manifest, fresh
   const read =
     object.kind === 'Tenant' ? await readTenantSecrets(context.source, object, manifest.spec as TenantSpec) : undefined;
   if (read && !read.ok) return read;
+  const kind = context.kinds.of(object.kind);
+  const wanted = kind.secretOf(manifest);
+  const referred =
+    wanted && wanted.generate === undefined ? await readSecret(context.source, object, wanted) : undefined;
+  if (referred && !referred.ok) return referred;
   try {
     const options = { fresh, secrets: read?.secrets, peers: peersOf(context, object.kind, claim) };
-    const { revision, changed } = await context.kinds.of(object.kind).put(writer, claim, manifest, options);
+    const first = await kind.put(writer, claim, manifest, { ...options, secret: referred?.value });
+    // Only for what was accepted: nobody is to use a secret of a client that there is not.
+    const made = wanted?.generate && (await generatedSecret(context, object, wanted));
+    if (made && !made.ok) return made;
+    const second = made && (await kind.put(writer, claim, manifest, { ...options, secret: made.value }));
+    const { revision } = second ?? first;
+    const changed = first.changed || second?.changed === true;
     const message = ['Valid and stored.', ...notesOn(manifest)].join('\n');
     return { ok: true, message, revision, changed, dependsOnOthers: false };
   } catch (error) {

@@ -43,6 +43,8 @@ export type ReconcileContext = {
   readonly rollouts: RolloutTracker;
   readonly conditionPolls: readonly ConditionPoll[];
   readonly initialAdmins: InitialAdmins;
+  /** Where generated secrets go in a source without Secrets; absent, none are generated there. */
+  readonly secretFiles: string | undefined;
   readonly statuses: StatusWriter;
 };
 

@@ -1,3 +1,4 @@
+/** Makes the state of an operator and joins its parts: who queues a key when something that it waits for has come. */
 import type { Clock } from '../server/core/clock.ts';
 import { limits } from '../server/core/limits.ts';
 import { membersRoom } from '../server/members/index.ts';
@@ -63,7 +64,7 @@ export function createContext(options: OperatorOptions, { work, failed, woken }:
       ...{ database, timers, clock, observe, maxStalenessMs },
       pollMs: Math.min(POLL_MS, maxStalenessMs / 5),
       lateAfterMs: LATE_AFTER_MS,
-      look: (key) => queue.add(key, 'settle'),
+      requeue: (key) => queue.add(key, 'normal'),
     }),
     conditionPolls: kinds.names.flatMap((kind) => {
       const { conditionsChanged: read } = kinds.of(kind);
@@ -76,6 +77,7 @@ export function createContext(options: OperatorOptions, { work, failed, woken }:
       ...{ source, services, files: options.invitations },
       retryIn: (key, ms) => queue.addLater(key, ms),
     }),
+    secretFiles: options.secretFiles,
     statuses: new StatusWriter({ source, records, clock, observe, onStatus }),
   };
   return context;

@@ -19,7 +19,7 @@ type HeldDeletionsOptions = {
 
 export class HeldDeletions {
   readonly #options: HeldDeletionsOptions;
-  readonly #guard = new MassDeletion();
+  #guard = new MassDeletion();
   /** What was last told of each tenant's deletion that is held. */
   readonly #reported = new Map<string, Held>();
 
@@ -32,9 +32,9 @@ export class HeldDeletions {
     this.#guard.markDeleted(key, tenant);
     if (!withTenant) return;
     // Whoever deletes a Tenant means all of it, also what was held before.
-    const released = key === tenantKey(tenant) ? this.#guard.goneKeys(tenant) : [key];
-    this.#guard.release(released);
-    this.#options.requeue(released.filter((one) => one !== key));
+    const approved = key === tenantKey(tenant) ? this.#guard.goneKeys(tenant) : [key];
+    this.#guard.approve(approved);
+    this.#options.requeue(approved.filter((one) => one !== key));
   }
 
   markPresent(key: Key): void {
@@ -45,13 +45,19 @@ export class HeldDeletions {
     this.#guard.rowDeleted(key, this.#options.clock.monotonic());
   }
 
-  /** It goes whatever else goes. */
-  release(key: Key): void {
-    this.#guard.release([key]);
+  /** Another operator may have deleted rows: what is gone is marked anew. */
+  clear(): void {
+    this.#guard = new MassDeletion();
+    this.#reported.clear();
   }
 
-  isReleased(key: Key): boolean {
-    return this.#guard.isReleased(key);
+  /** It goes whatever else goes. */
+  approve(key: Key): void {
+    this.#guard.approve([key]);
+  }
+
+  isApproved(key: Key): boolean {
+    return this.#guard.isApproved(key);
   }
 
   /** Whether something of the tenant was held when it was last asked about. */

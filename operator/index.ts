@@ -46,6 +46,8 @@ export type OperatorOptions = {
   observe: Observe;
   /** Where the first invitations of tenants go in a source without Secrets; absent, nobody is invited there. */
   invitations?: InvitationFiles;
+  /** The directory of generated secrets in a source without Secrets; absent, none are generated there. */
+  secretFiles?: string;
   /** Who of several operators writes. */
   lead: Leadership;
   /** ACCORD_MAX_STALENESS: a server that was silent for longer is not waited for. */
@@ -94,14 +96,14 @@ const RESYNC_MS = 600_000;
 /** Starts to follow the source and to reconcile, in the background. */
 export function startOperator(options: OperatorOptions): Operator {
   const { source, clock, observe } = options;
-  const first = new InitialSync((key) => context.queue.has(key));
+  const initialSync = new InitialSync((key) => context.queue.has(key));
   const context = createContext(options, {
     work: (key) => work(key),
     failed: (key, error, retryInMs) => {
-      first.failed(key);
+      initialSync.failed(key);
       observe({ kind: 'reconcile_failed', resource: key, error, retryInMs });
     },
-    woken: (keys) => first.again(keys),
+    woken: (keys) => initialSync.requeued(keys),
   });
   const { queue, kinds, waiting, rollouts, conditionPolls } = context;
   const isPending = (key: Key) => queue.isPending(key) || rollouts.has(key);
@@ -115,7 +117,7 @@ export function startOperator(options: OperatorOptions): Operator {
         if (isDatabaseUnavailable(error)) await reportDatabaseUnavailable(context, key);
         throw error;
       });
-      first.worked(key, result);
+      initialSync.reconciled(key, result);
       missed.reconciled(key);
     } finally {
       options.onWorked?.(result, clock.monotonic() - startedAt);
@@ -134,7 +136,7 @@ export function startOperator(options: OperatorOptions): Operator {
       await queue.quiet();
       const keys = await begin(context);
       return () => {
-        first.begin(keys);
+        initialSync.begin(keys);
         for (const poll of conditionPolls) poll.start();
         queue.resume();
       };
@@ -158,7 +160,7 @@ export function startOperator(options: OperatorOptions): Operator {
   const timer = setInterval(resyncNow, options.resyncMs ?? RESYNC_MS);
   return {
     async settled() {
-      await first.done;
+      await initialSync.done;
       return { resources: statesOf(context.records), problems: source.problems() };
     },
     resync: resyncNow,

@@ -10,16 +10,16 @@ import { delayMsAfter } from '../server/core/backoff.ts';
 import { limits } from '../server/core/limits.ts';
 import {
   createMemberInvitationLink,
-  findEntrance,
+  findTenantAccess,
   inviteMembersOfManifest,
   type MemberInvitationLink,
   recordMemberInvitationDelivered,
 } from '../server/members/index.ts';
 import type { ConditionLine } from './conditions.ts';
 import { writeInvitationFile } from './invitation-file.ts';
-import { secretNamespaceOf } from './secrets.ts';
 import type { StepServices } from './services.ts';
 import type { Key, SecretAccess, Source, SourceObject } from './source.ts';
+import { secretNamespaceOf } from './tenant-secrets.ts';
 import { versionOf } from './tenant-tracker.ts';
 
 type PendingInvitation = Awaited<ReturnType<typeof inviteMembersOfManifest>>[number];
@@ -66,7 +66,7 @@ export class InitialAdmins {
     const deliver = deliveryOf(source, files, object);
     if (deliver === undefined) return [];
     const failure = await this.#inviteOnce(object, deliver);
-    const { open, links } = await findEntrance(services.members, object.name);
+    const { open, links } = await findTenantAccess(services.members, object.name);
     const conditions: ConditionLine[] = [];
     if (failure !== undefined) {
       conditions.push({ type: DELIVERED, status: 'False', reason: 'WriteFailed', message: failure });

@@ -25,7 +25,7 @@ export class InitialSync {
     this.#settle();
   }
 
-  worked(key: Key, result: 'settled' | 'waiting'): void {
+  reconciled(key: Key, result: 'settled' | 'waiting'): void {
     if (result !== 'settled' || this.#isQueued(key)) return;
     this.#left?.delete(key);
     this.#settle();
@@ -40,7 +40,7 @@ export class InitialSync {
   }
 
   /** These are looked at again, because something that they waited for came. */
-  again(keys: Iterable<Key>): void {
+  requeued(keys: Iterable<Key>): void {
     for (const key of keys) if (this.#all.has(key)) this.#left?.add(key);
   }
 

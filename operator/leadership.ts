@@ -6,9 +6,9 @@
 
 export type LeadershipCallbacks = {
   /** Begin to work. Rejecting gives the leadership back; it is tried for again. */
-  held: () => Promise<void>;
+  started: () => Promise<void>;
   /** Begin nothing more. */
-  lost: () => void;
+  stopped: () => void;
   /** Why this one does not lead; told once for each reason. */
   waiting: (message: string) => void;
 };
@@ -28,14 +28,14 @@ export function workWhileLeading(lead: Leadership, { begin, end, waiting }: Work
   let isLeading = false;
   let losses = 0;
   const leading = lead({
-    held: async () => {
+    started: async () => {
       const before = losses;
       const start = await begin();
       if (losses !== before) return;
       isLeading = true;
       start();
     },
-    lost: () => {
+    stopped: () => {
       losses += 1;
       isLeading = false;
       end();

@@ -64,13 +64,13 @@ export class LockLeadership {
         await connection.connect();
         await this.#acquire(connection, callbacks, signal);
         this.#term = await connection.whileAlive(this.#acquireTerm());
-        await connection.whileAlive(callbacks.held());
+        await connection.whileAlive(callbacks.started());
         await connection.watch();
       } catch (error) {
         if (!signal.aborted) observe({ kind: 'background_failed', task: 'operator lock', error });
       } finally {
         this.#term = undefined;
-        callbacks.lost();
+        callbacks.stopped();
         await connection.end();
       }
       await sleep(retryMs, undefined, { signal }).catch(() => {});

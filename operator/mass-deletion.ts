@@ -2,7 +2,7 @@
  * The guard against mass deletion, pure: a directory that was moved away, a wrong mount or a wrong kubectl context looks
  * like the deletion of everything, and in Kubernetes it is one, with a deletionTimestamp on each. Manifests that are gone
  * or being deleted, and those deleted in the last minute, count together, for each tenant and over all tenants. Past the
- * limits the tenants whose manifests those are are held: nothing more of them is deleted until their manifests are back,
+ * limits all deletions of the tenants concerned are held: nothing more of them is deleted until their manifests are back,
  * somebody confirms the number, or the Tenant itself is deleted. What is held counts for its own tenant only, so that a
  * tenant's mass deletion does not hold what few manifests others delete.
  */
@@ -23,9 +23,9 @@ export class MassDeletion {
   readonly #gone = new Map<string, Set<Key>>();
   readonly #tenantOf = new Map<Key, string>();
   /** Confirmed: these go, whatever the limits say. */
-  readonly #released = new Set<Key>();
-  /** How many of `#released` each tenant has: it is asked at each key of a mass deletion. */
-  readonly #releasedOf = new Map<string, number>();
+  readonly #approved = new Set<Key>();
+  /** How many of `#approved` each tenant has: it is asked at each key of a mass deletion. */
+  readonly #approvedOf = new Map<string, number>();
   /** Rows deleted lately whose manifests have not come back. */
   readonly #deleted = new Map<Key, { tenant: string; at: number }>();
   /** Once held, a tenant is held until its manifests are back or the number is confirmed. */
@@ -49,7 +49,7 @@ export class MassDeletion {
   rowDeleted(key: Key, now: number): void {
     const tenant = this.#tenantOf.get(key);
     if (tenant === undefined) return;
-    if (!this.#released.has(key)) this.#deleted.set(key, { tenant, at: now });
+    if (!this.#approved.has(key)) this.#deleted.set(key, { tenant, at: now });
     this.#forget(key, tenant);
   }
 
@@ -61,24 +61,24 @@ export class MassDeletion {
   /** Confirms that exactly this many manifests of the tenant may go. @returns whether that is how many are gone */
   confirm(tenant: string, count: number): boolean {
     if (count === 0 || this.#unconfirmed(tenant) !== count) return false;
-    this.release(this.goneKeys(tenant));
+    this.approve(this.goneKeys(tenant));
     this.#held.delete(tenant);
     return true;
   }
 
   /** These manifests that are gone or being deleted may go, and count no more. */
-  release(keys: Iterable<Key>): void {
+  approve(keys: Iterable<Key>): void {
     for (const key of keys) {
       const tenant = this.#tenantOf.get(key);
-      if (tenant === undefined || this.#released.has(key)) continue;
-      this.#released.add(key);
-      this.#releasedOf.set(tenant, (this.#releasedOf.get(tenant) ?? 0) + 1);
+      if (tenant === undefined || this.#approved.has(key)) continue;
+      this.#approved.add(key);
+      this.#approvedOf.set(tenant, (this.#approvedOf.get(tenant) ?? 0) + 1);
     }
   }
 
   /** Confirmed, so that its row goes whatever the limits say. */
-  isReleased(key: Key): boolean {
-    return this.#released.has(key);
+  isApproved(key: Key): boolean {
+    return this.#approved.has(key);
   }
 
   /** Whether the rows of a tenant's manifests that are gone must stay for now, and why. @param now monotonic ms */
@@ -111,7 +111,7 @@ export class MassDeletion {
 
   /** How many are gone and unconfirmed of tenants that are not held. */
   #notHeld(): number {
-    let count = this.#tenantOf.size - this.#released.size;
+    let count = this.#tenantOf.size - this.#approved.size;
     for (const tenant of this.#held.keys()) count -= this.#unconfirmed(tenant);
     return count;
   }
@@ -127,17 +127,17 @@ export class MassDeletion {
   }
 
   #unconfirmed(tenant: string): number {
-    return (this.#gone.get(tenant)?.size ?? 0) - (this.#releasedOf.get(tenant) ?? 0);
+    return (this.#gone.get(tenant)?.size ?? 0) - (this.#approvedOf.get(tenant) ?? 0);
   }
 
   #forget(key: Key, tenant: string): void {
     const keys = this.#gone.get(tenant);
     keys?.delete(key);
     this.#tenantOf.delete(key);
-    if (this.#released.delete(key)) this.#releasedOf.set(tenant, (this.#releasedOf.get(tenant) ?? 0) - 1);
+    if (this.#approved.delete(key)) this.#approvedOf.set(tenant, (this.#approvedOf.get(tenant) ?? 0) - 1);
     if (keys?.size !== 0) return;
     this.#gone.delete(tenant);
-    this.#releasedOf.delete(tenant);
+    this.#approvedOf.delete(tenant);
     this.#held.delete(tenant);
   }
 }

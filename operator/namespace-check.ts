@@ -86,7 +86,7 @@ export async function evict(
     accepted: { ok: false, reason: 'NamespaceNotAllowed', message },
     programmed: { status: 'False' as const, reason: 'NotAccepted', message: nothingServed },
   };
-  await statuses.settle(record, outcome, startedAt);
+  await statuses.finish(record, outcome, startedAt);
   // Its name is free now, and a Tenant that is being deleted does not wait for it any more.
   if (wasChild) waiting.tenantChanged(known.tenant);
   // `requeueChildren` and the source bring it back; if its record was not there yet, `requeueChildren` did not know it.

@@ -8,7 +8,7 @@ import { delayMsAfter, jittered } from '../server/core/backoff.ts';
 import type { Clock } from '../server/core/clock.ts';
 import type { Waiting } from './waiting.ts';
 
-type Priority = 'high' | 'settle' | 'low';
+type Priority = 'high' | 'normal' | 'low';
 
 /** The clock and the timers, so that a test decides what time it is. */
 export type Timers = {
@@ -33,17 +33,17 @@ export type QueueOptions = {
   agedAfterMs: number;
 };
 
-const ranks: readonly Priority[] = ['high', 'settle', 'low'];
+const ranks: readonly Priority[] = ['high', 'normal', 'low'];
 /** Whose turn it may be at each fourth take. */
-const agedTurns: readonly (Priority | undefined)[] = ['settle', undefined, 'low', undefined];
+const agedTurns: readonly (Priority | undefined)[] = ['normal', undefined, 'low', undefined];
 
 export class Queue {
   readonly #options: QueueOptions;
-  readonly #rings = { high: new Ring(), settle: new Ring(), low: new Ring() };
+  readonly #rings = { high: new Ring(), normal: new Ring(), low: new Ring() };
   /** Keys by arrival, for ageing. */
   readonly #since = {
     high: new Map<string, number>(),
-    settle: new Map<string, number>(),
+    normal: new Map<string, number>(),
     low: new Map<string, number>(),
   };
   /** Keys in flight, and how they were added again meanwhile. */
@@ -77,9 +77,14 @@ export class Queue {
     return this.#running.get(key) !== undefined || ranks.some((rank) => this.#rings[rank].has(key));
   }
 
+  /** Whether a key is in flight. */
+  isRunning(key: string): boolean {
+    return this.#running.has(key);
+  }
+
   /** Whether a key is in flight, waits for its turn or for another try. */
   isPending(key: string): boolean {
-    return this.#running.has(key) || this.#retries.has(key) || this.has(key);
+    return this.isRunning(key) || this.#retries.has(key) || this.has(key);
   }
 
   /** What is in flight, and what is tried again later. */

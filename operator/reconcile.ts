@@ -25,7 +25,7 @@ export async function reconcile(context: ReconcileContext, key: Key): Promise<Re
   // What the Tenant says now decides, and not what was stored of it: an object that CreateOnly makes is never taken back.
   if (check && tenants.awaitsReconcile(check.tenant)) return waitForTenantManifest(context, key, check);
   if (check && check.permission !== 'allowed') return evict(context, object, check, startedAt);
-  await source.hold?.(object);
+  await source.addFinalizer?.(object);
   pending.forgetRemoved(key);
   const record = await recordResource(context, object);
   if (check && tenants.allowanceOf(check.tenant) !== check.allowance) return requeue(context, key);
@@ -38,7 +38,7 @@ export async function reconcile(context: ReconcileContext, key: Key): Promise<Re
   notifyTenantChanged(context, object, record, accepted);
   const outcome = await determineOutcome(context, object, record, accepted);
   if (outcome === 'waiting') return 'waiting';
-  await context.statuses.settle(record, outcome, startedAt);
+  await context.statuses.finish(record, outcome, startedAt);
   waitForOthers(context, object, seen, accepted);
   return outcome.programmed.reason === 'Pending' ? 'waiting' : 'settled';
 }
@@ -66,9 +66,10 @@ async function acceptOnce(
   check: NamespaceCheck | undefined,
 ): Promise<Accepted> {
   const known = context.pending.acceptedOf(object);
-  if (known !== undefined) return { ...known, changed: false };
+  if (known !== undefined) return { ...known, changed: false, fresh: false };
   const fresh = activeOf(record.status)?.generation !== record.generation;
-  return accept(context, object, record, { fresh, check });
+  const accepted = await accept(context, object, record, { fresh, check });
+  return accepted !== 'later' && accepted.ok ? { ...accepted, fresh } : accepted;
 }
 
 /** Says on the manifest that it is tried again; what was served before still is. @throws the error */
@@ -95,7 +96,7 @@ async function reportRetry(
     programmed: { status: known, reason, message },
     ...(active ? { active } : {}),
   };
-  await statuses.settle(record, outcome, startedAt);
+  await statuses.finish(record, outcome, startedAt);
   throw error;
 }
 
@@ -111,7 +112,8 @@ function notifyTenantChanged(
   const isTenant = object.kind === 'Tenant';
   if (isTenant) context.tenants.reconciled(object);
   if (accepted.ok && (accepted.changed || isTenant)) context.waiting.tenantChanged(record.tenant);
-  if (accepted.ok && accepted.changed) wakeRefused(context, object, record);
+  // Of a new generation more may be another than what it is at its revision, such as the tests of a policy.
+  if (accepted.ok && (accepted.changed || accepted.fresh)) wakeRefused(context, object, record);
   if (accepted.ok && isTenant) requeueChildren(context, object, accepted.changed);
 }
 
@@ -126,7 +128,9 @@ function wakeRefused(
   for (const other of records.keysOf(tenant)) {
     const record = records.get(other);
     const isRefused = conditionOf(record?.status ?? {}, 'Accepted')?.status === 'False';
-    if (other !== key && isRefused && wakes.some((one) => one === record?.kind)) queue.add(other);
+    // One that is in flight may be refused for what was, and nobody can see yet whether it is.
+    if (!isRefused && !queue.isRunning(other)) continue;
+    if (other !== key && wakes.some((one) => one === record?.kind)) queue.add(other);
   }
 }
 
@@ -136,12 +140,14 @@ async function determineOutcome(
   record: ResourceRecord,
   accepted: Decided,
 ): Promise<Outcome | 'waiting'> {
-  const { rollouts, pending } = context;
+  const { rollouts, pending, queue } = context;
   const { generation, key } = record;
   // What an earlier version waited for is nothing to one of which nothing is to be served.
   if (!accepted.ok || accepted.revision === undefined) rollouts.forget(key);
   const before = activeOf(record.status);
-  const isStored = accepted.ok ? accepted.revision !== undefined : before !== undefined && !lost.has(accepted.reason);
+  const isStored = accepted.ok
+    ? accepted.revision !== undefined
+    : before !== undefined && !ownershipLost.has(accepted.reason);
   const { claims } = object;
   const extra = await moreConditions(context, object, {
     isStored,
@@ -161,7 +167,10 @@ async function determineOutcome(
   if (programmed === served) {
     rollouts.forget(key);
     pending.forgetAccepted(key);
-  } else if (!accepted.dependsOnOthers) pending.accepted(object, { ...accepted, revision: active.revision });
+  } else if (!accepted.dependsOnOthers && !queue.has(key)) {
+    // A key that was queued meanwhile is accepted anew: what changed, such as a Secret, was perhaps read before it did.
+    pending.accepted(object, { ...accepted, revision: active.revision });
+  }
   return programmed === 'waiting' ? 'waiting' : { generation, extra, details, accepted: valid, active, programmed };
 }
 
@@ -226,14 +235,14 @@ function waitForOthers({ waiting }: ReconcileContext, object: SourceObject, seen
 }
 
 /** Reasons for which what was served before is not this manifest's any more. */
-const lost = new Set(['TenantNotFound', 'OwnedByAPI', 'DuplicateName']);
+const ownershipLost = new Set(['TenantNotFound', 'OwnedByAPI', 'DuplicateName']);
 
 function refusedOutcome(
   accepted: Extract<Accepted, { ok: false }>,
   before: { generation: number; revision: number } | undefined,
 ) {
   const { reason } = accepted;
-  const active = lost.has(reason) ? undefined : before;
+  const active = ownershipLost.has(reason) ? undefined : before;
   const state = active ? `Generation ${active.generation} is still served.` : nothingServed;
   return {
     accepted: { ok: false, reason, message: `${accepted.message}\n${state}` },

@@ -35,7 +35,7 @@ export class Records {
     this.#records = new Map();
     this.#ofTenant = new Map();
     this.#owning = new Map();
-    for (const row of rows) this.#hold(fromRow(row));
+    for (const row of rows) this.#index(fromRow(row));
   }
 
   get(key: Key): ResourceRecord | undefined {
@@ -59,8 +59,8 @@ export class Records {
   async put(record: ResourceRecord): Promise<boolean> {
     if (isDeepStrictEqual(this.#records.get(record.key), record)) return false;
     await this.#database.systemPipelined((tx) => upsertRecord(tx, this.#source, toRow(record)));
-    this.#drop(record.key);
-    this.#hold(record);
+    this.#unindex(record.key);
+    this.#index(record);
     return true;
   }
 
@@ -68,16 +68,16 @@ export class Records {
     const record = this.#records.get(key);
     if (record === undefined) return;
     await this.#database.systemPipelined((tx) => deleteRecord(tx, this.#source, record));
-    this.#drop(key);
+    this.#unindex(key);
   }
 
-  #hold(record: ResourceRecord): void {
+  #index(record: ResourceRecord): void {
     this.#records.set(record.key, record);
     this.#ofTenant.set(record.tenant, (this.#ofTenant.get(record.tenant) ?? new Set()).add(record.key));
     if (record.object !== '') this.#count(record, 1);
   }
 
-  #drop(key: Key): void {
+  #unindex(key: Key): void {
     const record = this.#records.get(key);
     if (record === undefined) return;
     this.#records.delete(key);

@@ -29,7 +29,7 @@ export async function remove(
   if (key.startsWith('Tenant/')) notifyTenantLeaving(context, key);
   const record = await recordOf(context, key, object);
   if (record === undefined) {
-    if (object) await source.release({ ...object, generation: object.generation ?? 1 });
+    if (object) await source.removeFinalizer({ ...object, generation: object.generation ?? 1 });
     return 'settled';
   }
   // An answer that could not be had is not an empty one.
@@ -97,8 +97,8 @@ async function isGuarded(
   }
   // Nobody could confirm a deletion that was asked for where there is no Tenant to annotate: it must not hang.
   const hasTenant = tenants.manifestOf(tenant) !== undefined || !source.complete('Tenant');
-  if (object && !hasTenant) deletions.release(key);
-  return !deletions.isReleased(key);
+  if (object && !hasTenant) deletions.approve(key);
+  return !deletions.isApproved(key);
 }
 
 async function removeChild(context: ReconcileContext, record: ResourceRecord, startedAt: number): Promise<Reconciled> {
@@ -245,7 +245,7 @@ async function forgetResource(
   const { source, records, deletions, pending, tenants, initialAdmins, statuses, waiting, queue } = context;
   const { key, tenant } = record;
   const wasChild = isChild(context, key);
-  await source.release(record);
+  await source.removeFinalizer(record);
   await records.remove(key);
   deletions.rowDeleted(key);
   pending.forgetRemoved(key);
@@ -277,5 +277,5 @@ function reportBlocked(
     programmed: { status: 'False' as const, reason, message },
     ...(active ? { active } : {}),
   };
-  return statuses.settle(record, outcome, startedAt);
+  return statuses.finish(record, outcome, startedAt);
 }

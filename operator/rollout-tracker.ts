@@ -23,8 +23,8 @@ type RolloutTrackerOptions = {
   timers: Timers;
   clock: Clock;
   observe: Observe;
-  /** Look at this key again: its revision is served, or it has waited long, or servers came or went. */
-  look: (key: Key) => void;
+  /** Its revision is served, or it has waited long, or servers came or went. */
+  requeue: (key: Key) => void;
 };
 
 type Wait = { tenant: string; revision: number; since: number; late: boolean; live: number; reached: boolean };
@@ -165,7 +165,7 @@ export class RolloutTracker {
       const isLate = !wait.late && wait.since <= late;
       const isOther = (live === 0) !== (wait.live === 0);
       if (isLate) wait.late = true;
-      if ((wait.reached && (again || !before)) || isLate || isOther) this.#options.look(key);
+      if ((wait.reached && (again || !before)) || isLate || isOther) this.#options.requeue(key);
     }
   }
 

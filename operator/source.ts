@@ -102,9 +102,9 @@ export interface Source {
   /** Makes the status visible beside the manifest, when it differs from what is there. @throws when it cannot be written now */
   writeStatus(object: StatusTarget, status: ResourceStatus): Promise<void>;
   /** Lets go of a manifest whose rows are gone: drops our finalizer, forgets its status. Idempotent. */
-  release(object: StatusTarget): Promise<void>;
+  removeFinalizer(object: StatusTarget): Promise<void>;
   /** Keeps a manifest from vanishing before `release` (Kubernetes: our finalizer). Absent where nothing can be kept. */
-  hold?(object: SourceObject): Promise<void>;
+  addFinalizer?(object: SourceObject): Promise<void>;
   /**
    * The labels of a namespace, undefined where it is not there or not known. A change of them is told as a change of every
    * object in that namespace. Absent where namespaces are only names (files).

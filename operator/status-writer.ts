@@ -27,7 +27,7 @@ export class StatusWriter {
   }
 
   /** Stores what became of a manifest and shows it, where it differs from the status before. */
-  async settle(record: ResourceRecord, outcome: Outcome, startedAt: number): Promise<void> {
+  async finish(record: ResourceRecord, outcome: Outcome, startedAt: number): Promise<void> {
     const { records, clock, observe, source } = this.#options;
     const status = statusOf(outcome, record.status, new Date(clock.now()).toISOString());
     const before = records.get(record.key)?.status ?? {};

@@ -15,9 +15,9 @@ type TermRequest = TermRow & {
 export class OtherCluster extends Error {
   constructor(stored: string, own: string) {
     super(
-      `This database holds what the manifests of another cluster say (its kube-system namespace has the uid ${stored}, ` +
-        `this cluster's has ${own}). Is the kubeconfig the right one? Nothing is touched. When this cluster takes the ` +
-        `other one's place, start once with --adopt-cluster.`,
+      `This database has the objects of another cluster (its kube-system namespace has the uid ${stored}, ` +
+        `this cluster's has ${own}). Nothing was changed. Check the kubeconfig. If this cluster replaces the ` +
+        `other one, start once with --adopt-cluster.`,
     );
   }
 }

@@ -29,11 +29,11 @@ function markDeleted({ records, pending, deletions, source }: ReconcileContext, 
 
 /** A hint of the source. All of it is taken in before anything is begun, because a mass deletion is seen by its number. */
 export function manifestsChanged(context: ReconcileContext, keys: readonly Key[]): void {
-  const { source, pending, records, deletions, queue } = context;
+  const { pending, records, deletions, queue } = context;
   const freed = keys.flatMap((key) => updateIndexes(context, key));
   for (const key of keys) {
-    // A Secret that it refers to may be what changed.
-    if (source.get(key)?.kind === 'Tenant') pending.forgetAccepted(key);
+    // A Secret that it refers to may be what changed, while the object is the same.
+    pending.forgetAccepted(key);
     queue.add(key);
     const tenant = records.get(key)?.tenant;
     if (tenant !== undefined && deletions.isHeld(tenant)) queue.add(tenantKey(tenant));
@@ -44,9 +44,9 @@ export function manifestsChanged(context: ReconcileContext, keys: readonly Key[]
 /** Reads the records again and looks at everything: at the start, and after another operator may have been at work. */
 export async function begin(context: ReconcileContext): Promise<Key[]> {
   await context.records.load();
-  context.pending.clear();
-  context.tenants.clear();
-  context.initialAdmins.clear();
+  for (const state of [context.waiting, context.pending, context.tenants, context.deletions, context.initialAdmins]) {
+    state.clear();
+  }
   const keys = allKeys(context);
   for (const key of keys) updateIndexes(context, key);
   for (const key of keys) context.queue.add(key);
@@ -73,7 +73,7 @@ export function conditionsChanged(
 ): void {
   for (const key of records.keysOf(tenant)) {
     const object = source.get(key);
-    if (object?.kind === kind && object.claims?.name === name) queue.add(key, 'settle');
+    if (object?.kind === kind && object.claims?.name === name) queue.add(key, 'normal');
   }
 }
 

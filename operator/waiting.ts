@@ -79,6 +79,12 @@ export class WaitList {
     if (keys?.size === 0) this.#ofTenant.delete(entry.tenant);
   }
 
+  /** Everything is looked at again. */
+  clear(): void {
+    this.#entries.clear();
+    this.#ofTenant.clear();
+  }
+
   get(key: Key): Wait | undefined {
     return this.#entries.get(key);
   }

@@ -29,9 +29,10 @@ import { RateLimit } from './http/rate-limit.ts';
 import { registerRevisions } from './http/revisions.ts';
 import { traceStage } from './http/tracing.ts';
 import { registerTurns, takeTurns } from './http/turns.ts';
-import { createValidatorCompiler } from './http/validation.ts';
+import { compileSerializersLazily, createValidatorCompiler } from './http/validation.ts';
 import { registerIdempotency } from './idempotency/index.ts';
 import { authenticateMember, recordSupportUse } from './members/index.ts';
+import { registerAssets } from './pages/index.ts';
 import type { HttpServices } from './room/room.ts';
 import type { Services } from './services.ts';
 
@@ -83,11 +84,12 @@ export async function createApp(
   boundConnections(app.server, config.ACCORD_MAX_CONNECTIONS, (one) => isLoopback(one) || isWithin(one, proxies));
   endConnectionsOnClose(app);
   app.setValidatorCompiler(createValidatorCompiler({ AuthorizationRequest }) as never);
+  compileSerializersLazily(app);
   registerErrors(app, observe);
   const rates = config.ACCORD_RATE_LIMIT > 0 ? new RateLimit(config.ACCORD_RATE_LIMIT, services.clock) : undefined;
   declareCaller(app);
-  const admit = takeTurns(app, services.scheduler);
-  readJsonBodies(app, (request, count) => rates?.charge(request, count), admit);
+  const enterTurn = takeTurns(app, services.scheduler);
+  readJsonBodies(app, (request, count) => rates?.charge(request, count), enterTurn);
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply);
     // All that protects JSON, which no browser shows as a page or takes with cookies: pages get more (docs.ts). A header
@@ -105,6 +107,7 @@ export async function createApp(
     exposeStatusRoute: false,
   });
   await registerDocs(app, version);
+  registerAssets(app);
   traceStage(app, tracing, 'authenticate', () => registerAccess(app, { ...accessOf(services), rates }));
   registerPreflights(app, services.snapshot.tenantOf);
   // Nothing here has a NUL in its name, and Postgres holds none: refused once, for every parameter of every route; and behind
@@ -114,7 +117,7 @@ export async function createApp(
   });
   registerIdempotency(app, services.idempotency);
   const countTenant = registerQuotas(app, services);
-  registerTurns(app, admit);
+  registerTurns(app, enterTurn);
   traceStage(app, tracing, 'snapshot', () => registerRevisions(app, services.snapshots));
   const countMore: CountMore = (request, count) => {
     rates?.countMore(request.caller as Caller, count);
@@ -136,12 +139,13 @@ function registerRooms(app: App, { rooms, use }: Services, http: HttpServices): 
   }
 }
 
-function accessOf({ snapshot, issuers, members, writes, observe }: Services): AccessServices {
+function accessOf({ snapshot, issuers, members, writes, oidc, observe }: Services): AccessServices {
   return {
     tenantOf: snapshot.tenantOf,
     tokens: issuers.tokens,
     authenticateMember: (token, tenant) => authenticateMember(members, token, tenant),
     recordSupportUse: (caller, use) => recordSupportUse(writes, caller, use),
+    checkProof: oidc.checkProof,
     observe,
   };
 }

@@ -12,15 +12,15 @@ import { createOutbound, type Outbound } from './core/outbound/outbound.ts';
 import { observers } from './observers.ts';
 import { outboundOptions } from './outside.ts';
 import { allEventTypes, allProblems } from './room/catalogue.ts';
-import type { EventSink } from './room/events.ts';
-import { createRooms, type Ground, type Room, type ServicesOf, type Use } from './room/room.ts';
+import { EventHints } from './room/events.ts';
+import { type BaseServices, createRooms, type Room, type ServicesOf, type Use } from './room/room.ts';
 import { rooms as allRooms } from './rooms.ts';
 import { type Snapshots, snapshotRoom } from './snapshot/index.ts';
 
 /** Each room's services by its name. */
 type RoomServices = { readonly [R in (typeof allRooms)[number] as R['name']]: ServicesOf<R> };
 
-export type Services = Ground &
+export type Services = BaseServices &
   RoomServices & {
     readonly metrics: Metrics;
     readonly snapshots: Snapshots;
@@ -37,8 +37,6 @@ type ServiceOptions = {
   observe?: Observe;
   clock?: Clock;
   applicationName: string;
-  /** Takes what actions emit; without it, nothing of that is kept. */
-  events?: EventSink;
   /** @default the product's, which others may follow */
   rooms?: readonly [...typeof allRooms, ...Room[]];
 };
@@ -64,25 +62,25 @@ export async function createServices(config: Config, options: ServiceOptions): P
   const database = new Database({ url, poolMax, applicationName: `accord-${applicationName}`, observe });
   try {
     await database.assertConfined();
-    const ground: Ground = {
+    const base: BaseServices = {
       ...{ config, clock, observe, database, encrypter, rooms },
       ...{ outbound: createOutbound(await outboundOptions(config)), baseUrl: baseUrlOf(config) },
-      ...{ server: randomUUID(), scheduler: new FairScheduler(clock), events: options.events },
+      ...{ server: randomUUID(), scheduler: new FairScheduler(clock), eventHints: new EventHints() },
     };
-    const use = await createRooms(ground, rooms);
+    const use = await createRooms(base, rooms);
     const metrics = createMetrics(rooms.map((room: Room) => (meters) => room.metrics?.(use(room), meters)));
     attach(metrics);
     const closing: (() => Promise<void>)[] = [() => closeRooms(rooms, use)];
     return {
-      ...ground,
+      ...base,
       ...(servicesByName(rooms, use) as RoomServices),
       ...{ metrics, use, snapshots: use(snapshotRoom).snapshots },
       async fenced(fence) {
-        const { services, close } = await createFenced(ground, use, fence);
+        const { services, close } = await createFenced(base, use, fence);
         closing.push(close);
         return services;
       },
-      close: () => closeAll(ground, closing),
+      close: () => closeAll(base, closing),
     };
   } catch (error) {
     await database.close();
@@ -94,11 +92,11 @@ function servicesByName(rooms: readonly Room[], use: Use): Record<string, unknow
   return Object.fromEntries(rooms.map((room) => [room.name, use(room)]));
 }
 
-async function createFenced(ground: Ground, below: Use, fence: FenceOptions) {
-  const database = ground.database.fenced(fence);
-  const writing = ground.rooms.filter(({ writtenByOperator, resourceKinds }) => writtenByOperator || resourceKinds);
-  const use = await createRooms({ ...ground, database, writesOnly: true }, writing, below);
-  return { services: { database, rooms: ground.rooms, use }, close: () => closeRooms(writing, use) };
+async function createFenced(base: BaseServices, fallback: Use, fence: FenceOptions) {
+  const database = base.database.fenced(fence);
+  const writing = base.rooms.filter(({ writtenByOperator, resourceKinds }) => writtenByOperator || resourceKinds);
+  const use = await createRooms({ ...base, database, writesOnly: true }, writing, fallback);
+  return { services: { database, rooms: base.rooms, use }, close: () => closeRooms(writing, use) };
 }
 
 async function closeRooms(rooms: readonly Room[], use: Use): Promise<void> {

@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
+import { howToGetChromium } from './pages/chromium.ts';
 
 const root = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'accord-run-'));
@@ -44,16 +45,20 @@ type Report = {
   testResults: { name: string; assertionResults: { status: string }[] }[];
 };
 let skippedOfKubernetes = 0;
+let skippedInBrowser = 0;
 let counts = { passed: 0, failed: 1, skipped: 0 };
 try {
   const read = JSON.parse(readFileSync(report, 'utf8')) as Report;
   // A file that does not load fails without a failed test.
   const failed = Math.max(read.numFailedTests, status === 0 ? 0 : 1);
   counts = { passed: read.numPassedTests, failed, skipped: read.numPendingTests + read.numTodoTests };
-  const ofKubernetes = read.testResults.filter(({ name }) => relative(root, name).startsWith('test/kubernetes/'));
-  skippedOfKubernetes = ofKubernetes
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status: state }) => state !== 'passed' && state !== 'failed').length;
+  const skippedOf = (files: RegExp) =>
+    read.testResults
+      .filter(({ name }) => files.test(relative(root, name)))
+      .flatMap(({ assertionResults }) => assertionResults)
+      .filter(({ status: state }) => state !== 'passed' && state !== 'failed').length;
+  skippedOfKubernetes = skippedOf(/^test\/kubernetes\//);
+  skippedInBrowser = skippedOf(/browser\.test\.ts$|\/member-invitation-page\.test\.ts$/);
 } catch {
   // no report: vitest itself failed, and said why
 }
@@ -69,5 +74,9 @@ const reason =
     : whyNoNode();
 if (skippedOfKubernetes > 0)
   console.log(`NOT RUN HERE: ${skippedOfKubernetes} tests on a real Kubernetes: ${reason}\n`);
+if (skippedInBrowser > 0)
+  console.log(
+    `NOT RUN HERE: ${skippedInBrowser} tests in a browser: there is no Chromium. To run them: ${howToGetChromium}\n`,
+  );
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(status ?? 1);

@@ -82,7 +82,7 @@ export class FileSource implements Source {
     return this.#status.write(target, status);
   }
 
-  release(target: StatusTarget): Promise<void> {
+  removeFinalizer(target: StatusTarget): Promise<void> {
     return this.#status.remove(target);
   }
 

@@ -6,6 +6,7 @@ import {
   type FoundResource,
   type KindCondition,
   kindsOf,
+  type ObjectSecret,
   type PutOptions,
   type ResourceClaim,
   type ResourceKind,
@@ -36,6 +37,7 @@ type KindActions = {
   /** Absent where nobody but the operator changes what the conditions say. */
   conditionsChanged: ((withinMs: number) => Promise<readonly ResourceClaim[]>) | undefined;
   remove(writer: Writer, claim: ResourceClaim): Promise<Written | undefined>;
+  secretOf(manifest: Manifest): ObjectSecret | undefined;
   readonly wakes: readonly KindName[];
 };
 
@@ -65,6 +67,7 @@ function actionsOf<Services>(kind: ResourceKind<Services>, services: Services): 
     conditionsChanged:
       kind.conditionsChanged && (async (withinMs) => kind.conditionsChanged?.(services, withinMs) ?? []),
     remove: async (...of) => kind.remove?.(services, ...of),
+    secretOf: (manifest) => kind.secret?.(manifest),
     wakes: kind.wakes ?? [],
   };
 }

@@ -169,7 +169,7 @@ function readConfig(config: KubeConfig, file: string | undefined): KubeConfig {
     throw new Error(`${name} cannot be used: it has no user ${context.user}, which ${current} names.`);
   }
   if (!URL.canParse(cluster.server)) {
-    throw new Error(`${name} cannot be used: the server of cluster ${cluster.name} is no URL.`);
+    throw new Error(`${name} cannot be used: the server of cluster ${cluster.name} is not a URL.`);
   }
   return config;
 }

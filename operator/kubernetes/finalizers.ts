@@ -1,5 +1,6 @@
 /**
- * Removes our finalizer from every object, so that nothing waits for an operator that is being uninstalled. The rows stay as they are; an operator that is installed again finds its objects and their rows.
+ * Removes our finalizer from every object, so that nothing waits for an operator that is being uninstalled. The rows stay
+ * as they are; an operator that is installed again finds its objects and their rows.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { group, type Kind, kinds, version } from '../../crds/index.ts';

@@ -1,6 +1,6 @@
 /**
- * The Lease while it is held: renewed every two seconds, and lost for good when it was
- * not for ten, counted from when the last successful renewal was sent. Others wait for fifteen from when they saw it.
+ * The Lease while it is held: renewed every two seconds, and lost for good when it was not renewed for ten, counted from
+ * when the last successful renewal was sent. Others wait for fifteen from when they saw it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../server/core/clock.ts';

@@ -135,12 +135,12 @@ export class LeaseLeadership {
       const cluster = this.#cluster as string;
       await acquireTerm(database, source, { epoch, holder: identity, cluster, adopt });
       this.#term = { source, epoch };
-      await untilAborted(this.#callbacks?.held(), closing);
+      await untilAborted(this.#callbacks?.started(), closing);
       this.#trouble = undefined;
       this.#told = '';
       await untilAborted(new Promise(() => {}), closing);
     } finally {
-      this.#callbacks?.lost();
+      this.#callbacks?.stopped();
       this.#term = undefined;
       this.#holding = undefined;
       await holding.resign();
@@ -163,7 +163,7 @@ export class LeaseLeadership {
     this.#isOver = true;
     this.#term = undefined;
     this.#trouble = why;
-    this.#callbacks?.lost();
+    this.#callbacks?.stopped();
     this.#options.exit(why);
   }
 }

@@ -116,8 +116,8 @@ export class ObjectCache {
       before?.marks === marks;
     const object = isSame ? known : convert(kind, raw);
     this.#entries.set(key, { object, version, finalizers, status: statusDigest(raw.status), marks });
-    const isLet = before?.finalizers.includes(FINALIZER) && !finalizers.includes(FINALIZER) && !deleting;
-    return !isSame || isLet === true;
+    const lostFinalizer = before?.finalizers.includes(FINALIZER) && !finalizers.includes(FINALIZER) && !deleting;
+    return !isSame || lostFinalizer === true;
   }
 
   /** An object that we stumble over must not end the watch of all others. */

@@ -105,12 +105,12 @@ export class KubernetesSource implements Source {
     return this.#writes.status(target, status);
   }
 
-  hold(object: SourceObject): Promise<void> {
-    return this.#writes.hold(object);
+  addFinalizer(object: SourceObject): Promise<void> {
+    return this.#writes.addFinalizer(object);
   }
 
-  release(target: StatusTarget): Promise<void> {
-    return this.#writes.release(target);
+  removeFinalizer(target: StatusTarget): Promise<void> {
+    return this.#writes.removeFinalizer(target);
   }
 
   event(target: StatusTarget, type: 'Normal' | 'Warning', reason: string, message: string): void {

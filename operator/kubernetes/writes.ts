@@ -54,23 +54,23 @@ export class Writes {
         this.#patch(`${pathOf(target)}/status`, target, { contentType: 'application/json-patch+json', body, status }),
       );
     } catch (error) {
-      this.#giveUp(target, error);
+      this.#throwUnlessInvalid(target, error);
     }
   }
 
   /** Puts our finalizer on the object. @throws {ApiError} */
-  async hold(object: SourceObject): Promise<void> {
+  async addFinalizer(object: SourceObject): Promise<void> {
     try {
       await this.#finalizers(object, ({ finalizers, deleting }) =>
         deleting || finalizers.includes(FINALIZER) ? undefined : [...finalizers, FINALIZER],
       );
     } catch (error) {
-      this.#giveUp(object, error);
+      this.#throwUnlessInvalid(object, error);
     }
   }
 
   /** Takes our finalizer away. @throws {ApiError} */
-  async release(target: Target): Promise<void> {
+  async removeFinalizer(target: Target): Promise<void> {
     await this.#finalizers(target, ({ finalizers }) =>
       finalizers.includes(FINALIZER) ? finalizers.filter((one) => one !== FINALIZER) : undefined,
     );
@@ -152,7 +152,7 @@ export class Writes {
    * Where a field has another type than the CRD says by now, the API server takes no change of the object at all: it goes
    * without status, and without waiting for us. Everything else is tried again.
    */
-  #giveUp({ key }: Target, error: unknown): void {
+  #throwUnlessInvalid({ key }: Target, error: unknown): void {
     this.#options.observe({ kind: 'status_failed', resource: key, error });
     if (!(error instanceof ApiError && error.status === 422)) throw error;
   }

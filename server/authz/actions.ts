@@ -1,6 +1,6 @@
 /** The verbs of the authorization room: authorize, and the same with an explanation. */
 
-import { subjectFor } from '../core/auth/admit.ts';
+import { subjectFor } from '../core/auth/authorize-caller.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
@@ -17,12 +17,12 @@ import {
   needsOfExplained,
   noFacts,
 } from '../facts/index.ts';
-import { type Answer, type Engine, failed } from '../policies/index.ts';
+import { type Answer, type Documents, type Engine, failed } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { type Decidable, type Decision, decide, denied, outcomeKind, type Question } from './decide.ts';
-import { type Explainer, type Explanation, unevaluated } from './explain.ts';
+import { type Decidable, type Decision, decide, denied, type Evaluation, outcomeKind } from './decide.ts';
+import { type Explainer, type Explanation, unevaluated, unfound } from './explain.ts';
 import type { DecisionLog } from './log.ts';
-import { missingConsents } from './missing-consents.ts';
+import { withMissingConsents } from './missing-consents.ts';
 import type { AuthorizationRequest } from './schema.ts';
 import { evaluateTraced, gatherTraced } from './traced.ts';
 
@@ -36,7 +36,7 @@ export type AuthzServices = {
   observe: Observe;
 };
 
-export type Asked = {
+export type DecisionContext = {
   snapshot: TenantSnapshot;
   caller: Caller;
   requestId: string;
@@ -45,23 +45,23 @@ export type Asked = {
 };
 
 /**
- * The question as it will be decided: an end user asks about itself only.
+ * The evaluation of a request: an end user asks about itself only.
  * @throws Problem forbidden when the subject is somebody else
  */
-export function questionOf(
-  asked: Asked,
+export function evaluationOf(
+  context: DecisionContext,
   request: AuthorizationRequest,
   now: number,
   invitation?: InvitationFact,
-): Question {
-  const subject = subjectFor(asked.caller, request.subject);
+): Evaluation {
+  const subject = subjectFor(context.caller, request.subject);
   const confined = subject === request.subject ? request : { ...request, ...(subject ? { subject } : {}) };
-  const { snapshot, caller } = asked;
+  const { snapshot, caller } = context;
   const email = caller.kind === 'user' ? caller.email : undefined;
   return { tenant: snapshot.tenant, request: confined, now, caller: caller.kind, invitation, email };
 }
 
-/** A question with the facts that its policy needs. */
+/** An evaluation with the facts that its policy needs. */
 export type Prepared = Decidable & {
   readonly facts: Facts | Promise<Facts>;
   readonly started: number;
@@ -69,27 +69,27 @@ export type Prepared = Decidable & {
 
 /**
  * Begins to gather what a decision needs.
- * @param invitation the one that the question is about, where it does not come by a requestToken
+ * @param invitation the one that the request is about, where it does not come by a requestToken
  * @param now the instant of the request, ms
  * @throws Problem forbidden
  */
 export function prepare(
   services: AuthzServices,
-  asked: Asked,
+  context: DecisionContext,
   request: AuthorizationRequest,
   invitation?: InvitationFact,
   now: number = services.clock.now(),
 ): Prepared {
   const started = services.clock.monotonic();
-  const question = questionOf(asked, request, now, invitation);
-  const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
-  if (policy === undefined) return { question, policy, needs: undefined, facts: noFacts, started };
+  const evaluation = evaluationOf(context, request, now, invitation);
+  const policy = request.action === undefined ? undefined : context.snapshot.policies.get(request.action);
+  if (policy === undefined) return { evaluation, policy, needs: undefined, facts: noFacts, started };
   const needs = needsOf(policy);
-  return { question, policy, needs, facts: gather(services, asked, question, needs), started };
+  return { evaluation, policy, needs, facts: gather(services, context, evaluation, needs), started };
 }
 
-function gather({ facts }: AuthzServices, { snapshot, span }: Asked, question: Question, needs: Needs) {
-  return span ? gatherTraced(facts, snapshot, question, needs, span) : facts.gather(snapshot, question, needs);
+function gather({ facts }: AuthzServices, { snapshot, span }: DecisionContext, evaluation: Evaluation, needs: Needs) {
+  return span ? gatherTraced(facts, snapshot, evaluation, needs, span) : facts.gather(snapshot, evaluation, needs);
 }
 
 /**
@@ -98,16 +98,16 @@ function gather({ facts }: AuthzServices, { snapshot, span }: Asked, question: Q
  */
 export function answerPrepared(
   services: AuthzServices,
-  asked: Asked,
+  context: DecisionContext,
   prepared: Prepared,
-  admit?: (made: Decision) => Decision,
+  replace?: (made: Decision) => Decision,
 ): Decision | Promise<Decision> {
-  const { question, policy, facts, started } = prepared;
+  const { evaluation, policy, facts, started } = prepared;
   const record = (made: Decision) => {
-    const told = admit === undefined ? made : admit(made);
-    return recordDecision(services, asked, question, madeBy(policy), told, started);
+    const told = replace === undefined ? made : replace(made);
+    return recordDecision(services, context, evaluation, policy, told, started);
   };
-  const { span } = asked;
+  const { span } = context;
   const decided = (gathered: Facts) => {
     const decision = span
       ? evaluateTraced(span, services.engine, prepared, gathered)
@@ -115,7 +115,7 @@ export function answerPrepared(
     return decision instanceof Promise ? decision.then(record) : record(decision);
   };
   if (!(facts instanceof Promise)) return decided(facts);
-  const { tenant } = question;
+  const { tenant } = evaluation;
   return facts.then((gathered) =>
     services.scheduler.isShared ? services.scheduler.turn(tenant).then(() => decided(gathered)) : decided(gathered),
   );
@@ -124,120 +124,116 @@ export function answerPrepared(
 /** Denies a request without evaluating anything for it. @throws Problem forbidden */
 export function denyUnevaluated(
   services: AuthzServices,
-  asked: Asked,
+  context: DecisionContext,
   request: AuthorizationRequest,
   answer: Answer,
 ): Decision {
-  const question = questionOf(asked, request, services.clock.now());
-  return recordDecision(services, asked, question, undefined, { answer }, services.clock.monotonic());
+  const evaluation = evaluationOf(context, request, services.clock.now());
+  return recordDecision(services, context, evaluation, undefined, { answer }, services.clock.monotonic());
 }
 
 /** Answers one authorization request. @throws Problem forbidden */
 export function authorize(
   services: AuthzServices,
-  asked: Asked,
+  context: DecisionContext,
   request: AuthorizationRequest,
   invitation?: InvitationFact,
 ): Decision | Promise<Decision> {
-  return answerPrepared(services, asked, prepare(services, asked, request, invitation));
+  return answerPrepared(services, context, prepare(services, context, request, invitation));
 }
 
 /**
  * Answers one authorization request by the newest policy of the name, which may be newer than the snapshot's, and says
- * how the answer came about; a name that the snapshot does not know, or whose policy is gone, denies unexplained.
+ * how the answer came about; of a policy that is not there, or is gone, that it is not.
  * @throws Problem forbidden; compiler_busy, evaluator_busy, not_ready
  */
 export async function authorizeExplained(
   services: AuthzServices & { explainer: Explainer },
-  asked: Asked,
+  context: DecisionContext,
   request: AuthorizationRequest,
-): Promise<{ answer: Answer; explain?: Explanation }> {
+): Promise<{ answer: Answer; explain: Explanation }> {
   const started = services.clock.monotonic();
-  const question = questionOf(asked, request, services.clock.now());
-  const { tenant, now } = question;
-  const known = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
-  if (known === undefined) return { answer: (await authorize(services, asked, request)).answer };
+  const evaluation = evaluationOf(context, request, services.clock.now());
+  const { tenant, now } = evaluation;
+  const known = request.action === undefined ? undefined : context.snapshot.policies.get(request.action);
+  if (known === undefined) {
+    const { answer } = await authorize(services, context, request);
+    return { answer, explain: unfound(request.action) };
+  }
   const source = await services.explainer.source(tenant, known.name);
   if (source === undefined) {
     const gone = { answer: failed('policy_not_found') };
-    return { answer: recordDecision(services, asked, question, undefined, gone, started).answer };
+    const { answer } = recordDecision(services, context, evaluation, undefined, gone, started);
+    return { answer, explain: unfound(known.name) };
   }
   const needs = needsOfExplained(source);
-  const facts = await gather(services, asked, question, needs);
+  const facts = await gather(services, context, evaluation, needs);
   if (facts.denial !== undefined) {
     const made = denied(facts.denial);
-    const { answer } = recordDecision(services, asked, question, source, made, started);
+    const { answer } = recordDecision(services, context, evaluation, source, made, started);
     return { answer, explain: unevaluated(source, facts.denial) };
   }
-  const input = inputFor(needs, question, facts);
-  const explained = () => services.explainer.explain(tenant, source, input, facts, now);
-  const { decision, explain } = await (asked.span ? asChild(asked.span, 'explain', explained) : explained());
-  const documents = explain.data && Object.fromEntries(explain.data.map(({ path, revision }) => [path, revision]));
-  const by = { name: source.name, number: source.number, documents };
-  const { answer } = recordDecision(services, asked, question, by, decision, started);
-  const missing = missingConsents(asked.snapshot.definitions.keys(), source.effectiveRego, facts);
-  return { answer, explain: missing.length > 0 ? { ...explain, missingConsents: missing } : explain };
+  const input = inputFor(needs, evaluation, facts);
+  const { defaultActorType: consentingType } = context.snapshot.spec.tokenMapping;
+  const explained = () => services.explainer.explain(tenant, source, input, facts, { now, consentingType });
+  const { decision, explain, text } = await (context.span ? asChild(context.span, 'explain', explained) : explained());
+  const by = { name: source.name, number: source.number, ...usedBy(explain) };
+  const { answer } = recordDecision(services, context, evaluation, by, decision, started);
+  return { answer, explain: withMissingConsents(explain, context.snapshot, text, facts) };
 }
 
 /** What a record says of what made the decision. */
 type DecidedBy = {
   readonly name: string;
   readonly number?: number | undefined;
-  readonly documents?: Readonly<Record<string, number>> | undefined;
+  readonly documents?: Pick<Documents, 'numbers'> | undefined;
+  readonly libraries?: Readonly<Record<string, number>> | undefined;
 };
 
-function madeBy(policy: Decidable['policy']): DecidedBy | undefined {
-  if (policy === undefined) return undefined;
-  const { name, number, documents } = policy;
-  return { name, number, documents: documents?.numbers };
+function usedBy({ data, libraries }: Explanation): Pick<DecidedBy, 'documents' | 'libraries'> {
+  return {
+    documents: data && { numbers: Object.fromEntries(data.map((one) => [one.path, one.revision])) },
+    libraries: libraries && Object.fromEntries(libraries.map((one) => [one.package, one.revision])),
+  };
 }
 
 /** @param policy absent: there is none, or it was not asked */
 function recordDecision(
   services: AuthzServices,
-  asked: Asked,
-  question: Question,
+  context: DecisionContext,
+  evaluation: Evaluation,
   policy: DecidedBy | undefined,
   decision: Decision,
   started: number,
 ): Decision {
-  const span = asked.span?.child('record');
-  record(services, asked, question, policy, decision, started);
-  span?.end();
-  return decision;
-}
-
-function record(
-  services: AuthzServices,
-  { snapshot, caller, requestId }: Asked,
-  question: Question,
-  policy: DecidedBy | undefined,
-  decision: Decision,
-  started: number,
-): void {
+  const { snapshot, caller, requestId } = context;
+  const span = context.span?.child('record');
   const ms = services.clock.monotonic() - started;
   const { outcome } = decision.answer;
   const { tenant } = snapshot;
   services.observe({ kind: 'decided', tenant, policy: policy?.name, outcome: outcomeKind(outcome), ms });
   if (decision.failure) {
-    const action = question.request.action ?? '';
+    const action = evaluation.request.action ?? '';
     services.observe({ kind: 'decision_failed', tenant, policy: action, ...decision.failure });
   }
   const setting = snapshot.spec.decisionLog;
   if (setting !== undefined && setting.mode !== 'off') {
     services.log.add(setting, {
       tenant,
-      at: question.now,
+      at: evaluation.now,
       caller: callerName(caller),
-      request: withoutToken(question.request),
+      request: withoutToken(evaluation.request),
       answer: decision.answer,
       policyNumber: policy?.number,
-      documents: policy?.documents,
+      documents: policy?.documents?.numbers,
+      libraries: policy?.libraries,
       revision: snapshot.revision,
       durationUs: Math.round(ms * 1000),
       requestId,
     });
   }
+  span?.end();
+  return decision;
 }
 
 /** A requestToken is a secret: whoever reads the log must not be able to accept with it. */

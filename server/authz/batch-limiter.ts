@@ -5,6 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { KeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
+import { problem } from '../core/problems.ts';
 import { authzProblem } from './problems.ts';
 
 export class BatchLimiter {
@@ -27,7 +28,7 @@ export class BatchLimiter {
     return new Promise((resolve, reject) => {
       const taken = new Promise<void>((done) => response.once('close', done));
       void this.#semaphore.run(tenant, async () => {
-        if (response.closed) return reject(authzProblem('client_closed_request')); // no client reads it
+        if (response.closed) return reject(problem('client_closed_request')); // no client reads it
         try {
           resolve(await work());
         } catch (error) {

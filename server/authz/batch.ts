@@ -4,13 +4,13 @@ import { asChild } from '../core/span.ts';
 import { type Facts, noFacts } from '../facts/index.ts';
 import { type Answer, failed } from '../policies/index.ts';
 import {
-  type Asked,
   type AuthzServices,
   answerPrepared,
+  type DecisionContext,
   denyUnevaluated,
+  evaluationOf,
   type Prepared,
   prepare,
-  questionOf,
 } from './actions.ts';
 import { type Decision, decide } from './decide.ts';
 import type { AuthorizationRequest } from './schema.ts';
@@ -36,13 +36,13 @@ type Batch = {
  */
 export async function authorizeAll(
   services: AuthzServices,
-  asked: Asked,
+  context: DecisionContext,
   { requests, ends = () => false, textOf }: Batch,
 ): Promise<string[]> {
-  for (const one of requests) if (one) questionOf(asked, one, 0); // all or nothing: a user asks only about itself
+  for (const one of requests) if (one) evaluationOf(context, one, 0); // all or nothing: a user asks only about itself
   const answers = new Answers(textOf);
-  const pace = services.scheduler.pace(asked.snapshot.tenant);
-  const each = untraced(asked);
+  const pace = services.scheduler.pace(context.snapshot.tenant);
+  const each = untraced(context);
   const answerPart = async (part: Batch['requests'], prepared: readonly (Prepared | undefined)[]) => {
     for (const [index, request] of part.entries()) {
       const turn = pace();
@@ -54,16 +54,21 @@ export async function authorizeAll(
   };
   for (let at = 0; at < requests.length; at += PART) {
     const part = requests.slice(at, at + PART);
-    const prepared = await staged(asked, 'gather facts', part.length, () =>
+    const prepared = await staged(context, 'gather facts', part.length, () =>
       gatherAll(part.map((one) => (one && !answers.full ? prepare(services, each, one) : undefined))),
     );
-    if (await staged(asked, 'evaluate', part.length, () => answerPart(part, prepared))) break;
+    if (await staged(context, 'evaluate', part.length, () => answerPart(part, prepared))) break;
   }
   return answers.texts;
 }
 
 /** A stage of many decisions. */
-async function staged<T>({ span }: Asked, name: string, decisions: number, work: () => Promise<T>): Promise<T> {
+async function staged<T>(
+  { span }: DecisionContext,
+  name: string,
+  decisions: number,
+  work: () => Promise<T>,
+): Promise<T> {
   return span ? asChild(span, name, work, () => ({ 'accord.decisions': decisions })) : work();
 }
 
@@ -75,16 +80,16 @@ async function gatherAll<P extends Prepared | undefined>(prepared: readonly P[])
 
 async function answerOne(
   services: AuthzServices,
-  asked: Asked,
+  context: DecisionContext,
   answers: Answers,
   request: AuthorizationRequest | undefined,
   prepared: Prepared | undefined,
 ): Promise<Answer> {
-  if (request === undefined) return answers.admit({ answer: { outcome: 'deny' } }).answer;
+  if (request === undefined) return answers.add({ answer: { outcome: 'deny' } }).answer;
   if (prepared === undefined || answers.full) {
-    return answers.admit(denyUnevaluated(services, asked, request, tooLarge.answer)).answer;
+    return answers.add(denyUnevaluated(services, context, request, tooLarge.answer)).answer;
   }
-  return (await answerPrepared(services, asked, prepared, (made) => answers.admit(made))).answer;
+  return (await answerPrepared(services, context, prepared, (made) => answers.add(made))).answer;
 }
 
 const tooLarge = {
@@ -107,7 +112,7 @@ class Answers {
   }
 
   /** Adds the decision's answer, or a deny in its place if it does not fit. */
-  admit(decision: Decision): Decision {
+  add(decision: Decision): Decision {
     const index = this.texts.length;
     const text = this.#textOf(decision.answer, index);
     this.#bytes += Buffer.byteLength(text);
@@ -129,16 +134,16 @@ class Answers {
  */
 export async function allowAll(
   services: AuthzServices,
-  asked: Asked,
+  context: DecisionContext,
   requests: readonly AuthorizationRequest[],
   now: number,
 ): Promise<boolean[]> {
-  const each = untraced(asked);
+  const each = untraced(context);
   const count = requests.length;
   const gathered = () => gatherAll(requests.map((one) => prepare(services, each, one, undefined, now)));
-  const prepared = await staged(asked, 'gather facts', count, gathered);
-  const pace = services.scheduler.pace(asked.snapshot.tenant);
-  return staged(asked, 'evaluate', count, async () => {
+  const prepared = await staged(context, 'gather facts', count, gathered);
+  const pace = services.scheduler.pace(context.snapshot.tenant);
+  return staged(context, 'evaluate', count, async () => {
     const allowed: boolean[] = [];
     for (const one of prepared) {
       const turn = pace();

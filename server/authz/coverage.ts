@@ -1,7 +1,7 @@
-/** Owns what the tests of a policy reach of it: lines of its Rego, or nodes of its drawing. */
+/** What the tests of a policy reach of it: lines of its Rego, or nodes of its drawing. */
 import { type Static, Type } from 'typebox';
-import { type Engine, instantOf, judge, type PolicyGraph, type PolicyTest, type Run } from '../policies/index.ts';
-import { Coverage, coverageOf } from '../rego/index.ts';
+import { type Engine, instantOf, type PolicyGraph, type PolicyTest, parseResult, type Run } from '../policies/index.ts';
+import { Coverage, coverageOf, coverageOfModules } from '../rego/index.ts';
 import type { Explainer, Source } from './explain.ts';
 
 export const TestCoverage = Type.Object({
@@ -11,6 +11,11 @@ export const TestCoverage = Type.Object({
   tests: Type.Integer({ description: 'How many tests were evaluated besides the input.' }),
   notEvaluated: Type.Optional(
     Type.Integer({ description: 'How many evaluations ended without a result: what they reached is not counted.' }),
+  ),
+  modules: Type.Optional(
+    Type.Array(Type.Object({ module: Type.String(), ...Coverage.properties }), {
+      description: 'The same of each module of libraries, of the lines that the policy can reach.',
+    }),
   ),
   nodes: Type.Optional(
     Type.Object(
@@ -41,10 +46,11 @@ export function coverageOfTests(
 async function coverageNow(
   services: { engine: Engine; explainer: Explainer },
   tenant: string,
-  { effectiveRego, graph }: Source,
+  source: Source,
   asked: Asked,
 ): Promise<TestCoverage | undefined> {
-  const beside = await services.explainer.beside(tenant, effectiveRego);
+  const { effectiveRego, graph } = source;
+  const dependencies = await services.explainer.dependencies(tenant, source);
   const inputs = [...asked.tests.map(({ input }) => input), asked.input];
   const evaluateAll = async (
     evaluate: (input: Record<string, unknown>, now: number) => Promise<Run>,
@@ -52,23 +58,29 @@ async function coverageNow(
     const runs: Run[] = [];
     for (const input of inputs) runs.push(await evaluate(input, instantOf(input, asked.now)));
     const failed = runs.filter((run) => !run.ok || (run.told && 'unavailable' in run.told)).length;
-    const allowReached = runs.some((run) => run.ok && judge(run.result).answer.outcome === 'allow');
+    const allowReached = runs.some((run) => run.ok && parseResult(run.result).answer.outcome === 'allow');
     return { runs, allowReached, tests: asked.tests.length, ...(failed > 0 ? { notEvaluated: failed } : {}) };
   };
   if (graph !== undefined) {
-    const program = await services.explainer.program(tenant, effectiveRego, beside);
+    const program = await services.explainer.program(tenant, effectiveRego, dependencies);
     const reached = await evaluateAll((input, now) =>
       services.engine.evaluateIsolated(tenant, { ...program, input, now, graph }),
     );
     return ofNodes(graph, reached);
   }
-  const program = await services.explainer.traced(tenant, effectiveRego, beside);
+  const program = await services.explainer.traced(tenant, effectiveRego, dependencies);
   if (program === undefined) return undefined;
   const { runs, ...told } = await evaluateAll((input, now) =>
     services.engine.evaluateIsolated(tenant, { ...program, wanted: 'coverage', input, now }),
   );
-  const spans = runs.flatMap((run) => (run.ok && run.told && 'reached' in run.told ? run.told.reached : []));
-  return { ...coverageOf(program.traced.outline, new Set(spans)), ...told };
+  const reached = runs.flatMap((run) => (run.ok && run.told && 'reached' in run.told ? [run.told] : []));
+  const spans = new Set(reached.flatMap((one) => one.reached));
+  const modules = coverageOfModules(reached.map((one) => one.modules));
+  return {
+    ...coverageOf(program.traced.outline, spans),
+    ...(modules.length > 0 ? { modules } : {}),
+    ...told,
+  };
 }
 
 function ofNodes(graph: PolicyGraph, { runs, ...told }: Reached): TestCoverage {

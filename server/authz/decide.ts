@@ -1,12 +1,12 @@
-/** The decision, pure but for running the policy: snapshot, facts and question in, answer out. */
-import { type Denial, type Facts, type Question as FactsQuestion, inputFor, type Needs } from '../facts/index.ts';
-import { type Answer, type Engine, failed, judge, type PolicyEntry, type Run } from '../policies/index.ts';
+/** The decision, pure but for running the policy: snapshot, facts and evaluation in, answer out. */
+import { type Denial, type Facts, type FactsQuery, inputFor, type Needs } from '../facts/index.ts';
+import { type Answer, type Engine, failed, type PolicyEntry, parseResult, type Run } from '../policies/index.ts';
 import type { AuthorizationRequest } from './schema.ts';
 
-export type Question = FactsQuestion & { readonly request: AuthorizationRequest };
-/** A question, the policy that decides it, and what that needs; without a policy it is denied. */
+export type Evaluation = FactsQuery & { readonly request: AuthorizationRequest };
+/** An evaluation, the policy that decides it, and what that needs; without a policy it is denied. */
 export type Decidable = {
-  readonly question: Question;
+  readonly evaluation: Evaluation;
   readonly policy: PolicyEntry | undefined;
   readonly needs: Needs | undefined;
 };
@@ -16,15 +16,15 @@ export type Decision = {
   failure?: { reason: string; detail: string };
 };
 
-/** Decides one question by its policy, with the facts that it needs. */
+/** Decides one evaluation by its policy, with the facts that it needs. */
 export function decide(
   engine: Pick<Engine, 'run'>,
-  { question, policy, needs }: Decidable,
+  { evaluation, policy, needs }: Decidable,
   facts: Facts,
 ): Decision | Promise<Decision> {
-  if (policy === undefined || needs === undefined) return missing(question.request.action);
+  if (policy === undefined || needs === undefined) return missing(evaluation.request.action);
   if (facts.denial !== undefined) return denied(facts.denial);
-  const run = engine.run(question.tenant, policy, inputFor(needs, question, facts), question.now);
+  const run = engine.run(evaluation.tenant, policy, inputFor(needs, evaluation, facts), evaluation.now);
   return run instanceof Promise ? run.then(decisionOf) : decisionOf(run);
 }
 
@@ -33,7 +33,7 @@ function missing(action: string | undefined): Decision {
   return { answer: failed(action === undefined ? 'no_action' : 'policy_not_found') };
 }
 
-/** The decision about a question that is not put to its policy, because of its facts. */
+/** The decision of an evaluation whose policy is not run, because of its facts. */
 export function denied(failure: Denial): Decision {
   return { answer: failed(failure.reason), failure };
 }
@@ -41,7 +41,7 @@ export function denied(failure: Denial): Decision {
 /** What a run means. */
 export function decisionOf(run: Run): Decision {
   if (!run.ok) return { answer: failed(run.failure), failure: { reason: run.failure, detail: run.detail } };
-  const { answer, failure } = judge(run.result);
+  const { answer, failure } = parseResult(run.result);
   return failure === undefined ? { answer } : { answer, failure: { reason: failure, detail: 'the result is invalid' } };
 }
 

@@ -1,18 +1,18 @@
 /** The Config API's reading of the decision log: searching it, and explaining a decision of it. */
 
 import { Type } from 'typebox';
-import type { Encrypter } from '../core/encrypter.ts';
 import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { type App, memberOf, plainJson, TenantParams, tenantOf } from '../http/fastify.ts';
 import { decodeRecordCursor, encodeRecordCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
-import { readErased, tagOf } from '../pseudonyms/index.ts';
+import { pseudonymOf, readErased } from '../pseudonyms/index.ts';
+import { withoutErasedPersons } from './being-erased.ts';
 import { DecisionView, decisionView, isMasked, maskedExplanation, shownOutcome } from './decision-view.ts';
 import { type ExplainedDecision, explainLogged, type LoggedServices } from './logged.ts';
 import { type DecisionFilter, type EntityFilter, searchDecisions } from './store.ts';
 
-export type DecisionRouteServices = LoggedServices & { tagger: Pick<Encrypter, 'digest'> };
+export type DecisionRouteServices = LoggedServices;
 
 // Records, not configuration: a config-viewer reads none.
 const recordReaders = { access: { api: 'config', roles: ['security-admin', 'config-editor', 'support'] } } as const;
@@ -60,7 +60,7 @@ function registerSearch(app: App, services: DecisionRouteServices): void {
     schema: {
       summary: 'Search the decision log, newest first',
       description: `A request looks at ${limits.decisionsLookedAtMax} records at most: a page may have fewer items than limit, or none, and a cursor with which the search goes on. Support may not search by ids or reasons, which it does not see.`,
-      tags: ['Decisions'],
+      pseudonyms: ['Decisions'],
       params: TenantParams,
       querystring: Query,
       response: { 200: Type.Object({ decisions: Type.Array(DecisionView), cursor: Type.Optional(Type.String()) }) },
@@ -82,7 +82,8 @@ function registerSearch(app: App, services: DecisionRouteServices): void {
       });
       const onward = next === undefined ? {} : { cursor: encodeRecordCursor(next, 'decisions') };
       if (onward.cursor !== undefined) linkNext(reply, request.url, { limit, cursor: onward.cursor });
-      return { decisions: rows.map((row) => decisionView(row, role)), ...onward };
+      const shown = await withoutErasedPersons(services, tenant, rows);
+      return { decisions: shown.map((row) => decisionView(row, role)), ...onward };
     },
   });
 }
@@ -127,14 +128,14 @@ type Reading = Parameters<typeof readErased>[0];
 
 /** While a person is being erased, its records may still be there. An address of one stands for no type: then it is `all`. */
 async function erasedTypes(
-  { tagger }: DecisionRouteServices,
+  { pseudonymizer }: DecisionRouteServices,
   tx: Reading,
   tenant: string,
   { subject, resource }: DecisionFilter,
 ): Promise<{ subject: string[]; resource: string[] } | 'all'> {
   const typesOf = async (entity: EntityFilter | undefined) => {
     if (entity === undefined) return [];
-    const found = await readErased(tx, [{ tenant, tag: tagOf(tagger, tenant, entity.id) }]);
+    const found = await readErased(tx, [{ tenant, pseudonym: pseudonymOf(pseudonymizer, tenant, entity.id) }]);
     return found.map(({ type }) => type);
   };
   const types = { subject: await typesOf(subject), resource: await typesOf(resource) };
@@ -171,7 +172,7 @@ function registerExplaining(app: App, services: DecisionRouteServices): void {
     schema: {
       summary: 'Explain a decision of the log by the revision of the policy that made it',
       description: 'Nothing is recorded. The request and the instant are those of the record.',
-      tags: ['Decisions'],
+      pseudonyms: ['Decisions'],
       params: Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID }) }),
       response: { 200: ExplainedView },
     },
@@ -189,7 +190,7 @@ function view({ row, answer, explain, differs, notes }: ExplainedDecision) {
   return { decision, facts: 'current' as const, answer, differs, notes, ...(explain === undefined ? {} : { explain }) };
 }
 
-function maskedView({ row, answer, explain, differs, notes }: ExplainedDecision) {
+function maskedView({ row, source, answer, explain, differs, notes }: ExplainedDecision) {
   return {
     decision: decisionView(row, 'support'),
     facts: 'current' as const,
@@ -198,6 +199,6 @@ function maskedView({ row, answer, explain, differs, notes }: ExplainedDecision)
       member === 'outcome' ? { member, recorded: shownOutcome(recorded), now: shownOutcome(now) } : { member },
     ),
     notes,
-    ...(explain === undefined ? {} : { explain: maskedExplanation(explain) }),
+    ...(explain === undefined ? {} : { explain: maskedExplanation(explain, source) }),
   };
 }

@@ -7,11 +7,11 @@ import type { FairScheduler } from '../core/fair-scheduler.ts';
 import { limits } from '../core/limits.ts';
 import {
   lockLogErasingShared,
+  type Pseudonymizer,
+  pseudonymOf,
   REPLACEMENT_PREFIX,
   type Replacement,
   readErased,
-  type Tagger,
-  tagOf,
   tenantsWithErased,
   textsOf,
 } from '../pseudonyms/index.ts';
@@ -76,7 +76,7 @@ function replacementsFor({ id, type, contacts, replacement }: Erasing): Replacem
  * holds off erasing from here on.
  */
 export async function withoutErased(
-  tagger: Tagger,
+  pseudonymizer: Pseudonymizer,
   tx: Transaction,
   records: readonly DecisionRecord[],
 ): Promise<readonly DecisionRecord[]> {
@@ -85,39 +85,48 @@ export async function withoutErased(
   if (erasing.size === 0) return records;
   const bounded = records.map((record) => (erasing.has(record.tenant) ? withinBounds(record) : record));
   const concerned = bounded.filter((record) => erasing.has(record.tenant));
-  const tags = await tagsOf(tagger, concerned);
-  const erased = Map.groupBy(
-    await readErased(
-      tx,
-      [...tags.values()].flatMap((one) => [...one.values()]),
-    ),
-    keyOf,
+  const pseudonyms = await pseudonymsOf(pseudonymizer, concerned);
+  const erased = await readErased(
+    tx,
+    [...pseudonyms.values()].flatMap((one) => [...one.values()]),
   );
-  if (erased.size === 0) return bounded;
+  if (erased.length === 0) return bounded;
   return bounded.map((record) => {
-    const of = tags.get(record.tenant);
-    if (of === undefined) return record;
-    const replacementOf: Replacement = (text, type) => {
-      const tagged = of.get(text);
-      if (tagged === undefined) return undefined;
-      const found = erased.get(keyOf(tagged)) ?? [];
-      const isId = found.some((one) => one.type !== null && (type === undefined || one.type === type));
-      if (isId) return REPLACEMENT_PREFIX + tagged.tag;
-      return found.some((one) => one.type === null) ? REPLACEMENT_PREFIX : undefined;
-    };
-    const { caller } = record;
-    const [, type, id] = CALLER.exec(caller) ?? [];
-    const name = id === undefined ? undefined : replacementOf(id, type);
-    return {
-      ...record,
-      caller: name === undefined ? caller : `user:${type}:${name}`,
-      ...withReplacements(record, replacementOf),
-    };
+    const of = pseudonyms.get(record.tenant);
+    return of === undefined ? record : withStandIns(record, standIns(of, erased));
   });
 }
 
+type Erased = Awaited<ReturnType<typeof readErased>>[number];
+
+/** What stands for texts that are ids or addresses of those that were erased. @param pseudonyms of the texts */
+export function standIns(pseudonyms: ReadonlyMap<string, Pseudonymous>, erased: readonly Erased[]): Replacement {
+  const byPseudonym = Map.groupBy(erased, keyOf);
+  return (text, type) => {
+    const pseudonymous = pseudonyms.get(text);
+    if (pseudonymous === undefined) return undefined;
+    const found = byPseudonym.get(keyOf(pseudonymous)) ?? [];
+    const isId = found.some((one) => one.type !== null && (type === undefined || one.type === type));
+    if (isId) return REPLACEMENT_PREFIX + pseudonymous.pseudonym;
+    return found.some((one) => one.type === null) ? REPLACEMENT_PREFIX : undefined;
+  };
+}
+
+type Texts = Pick<DecisionRecord, 'caller' | 'request' | 'answer'>;
+
+export function withStandIns<R extends Texts>(record: R, replacementOf: Replacement): R {
+  const { caller } = record;
+  const [, type, id] = CALLER.exec(caller) ?? [];
+  const name = id === undefined ? undefined : replacementOf(id, type);
+  return {
+    ...record,
+    caller: name === undefined ? caller : `user:${type}:${name}`,
+    ...withReplacements(record, replacementOf),
+  };
+}
+
 /** A record that is quickly looked through: of one with very many texts only who, what and outcome. */
-function withinBounds(record: DecisionRecord): DecisionRecord {
+export function withinBounds<R extends Texts>(record: R): R {
   const { request, answer } = record;
   if (textsOf([request, answer], limits.erasedTextsMax).size <= limits.erasedTextsMax) return record;
   const named = (entity: Record<string, unknown> | undefined) => ({
@@ -136,24 +145,27 @@ function withinBounds(record: DecisionRecord): DecisionRecord {
 /** core/auth/name.ts */
 const CALLER = /^user:([^:]*):(.*)$/s;
 
-type Tagged = { tenant: string; tag: string };
-const keyOf = ({ tenant, tag }: Tagged) => `${tenant} ${tag}`;
+export type Pseudonymous = { tenant: string; pseudonym: string };
+const keyOf = ({ tenant, pseudonym }: Pseudonymous) => `${tenant} ${pseudonym}`;
 
-/** The tag of each text that may be an id, by tenant and text; some at a time, because others wait meanwhile. */
-async function tagsOf(tagger: Tagger, records: readonly DecisionRecord[]): Promise<Map<string, Map<string, Tagged>>> {
-  const tags = new Map<string, Map<string, Tagged>>();
+/** The pseudonym of each text that may be an id, by tenant and text; some at a time, because others wait meanwhile. */
+export async function pseudonymsOf(
+  pseudonymizer: Pseudonymizer,
+  records: readonly (Texts & { tenant: string })[],
+): Promise<Map<string, Map<string, Pseudonymous>>> {
+  const pseudonyms = new Map<string, Map<string, Pseudonymous>>();
   let count = 0;
   for (const { tenant, request, answer, caller } of records) {
-    const of = tags.get(tenant) ?? new Map<string, Tagged>();
-    tags.set(tenant, of);
+    const of = pseudonyms.get(tenant) ?? new Map<string, Pseudonymous>();
+    pseudonyms.set(tenant, of);
     const texts = textsOf([request, answer], limits.erasedTextsMax);
     const [, , id] = CALLER.exec(caller) ?? [];
     if (id !== undefined) texts.add(id);
     for (const text of texts) {
       if (of.has(text) || text === '' || text.length > limits.entityIdBytesMax) continue;
-      of.set(text, { tenant, tag: tagOf(tagger, tenant, text) });
+      of.set(text, { tenant, pseudonym: pseudonymOf(pseudonymizer, tenant, text) });
       if (++count % limits.eraseScanItemsMax === 0) await new Promise((resolve) => setImmediate(resolve));
     }
   }
-  return tags;
+  return pseudonyms;
 }

@@ -13,15 +13,17 @@ import { Problem } from '../core/problems.ts';
 import { type Denial, type Facts, noFacts, type PolicyInput } from '../facts/index.ts';
 import {
   type Artifacts,
-  type Beside,
+  type Dependencies,
   type DocumentText,
   type Engine,
+  failures,
   findPolicy,
+  type PartSet,
   type PolicyGraph,
   type PolicyTest,
   policyProblem,
   type Run,
-  surround,
+  resolveDependencies,
   textsOf,
 } from '../policies/index.ts';
 import { type RelationshipsRead, relationshipsRead, type TracedSource, type WhyNot } from '../rego/index.ts';
@@ -30,7 +32,8 @@ import { type Decision, decisionOf } from './decide.ts';
 import type { MissingConsent } from './missing-consents.ts';
 
 export type Explanation = {
-  policy: string;
+  /** Absent where the question names none. */
+  policy?: string;
   /** The policy's revision number; absent for a draft. */
   revision?: number;
   /** What the policy was given. */
@@ -56,12 +59,23 @@ export type Explanation = {
   timeUs: number;
 };
 
-export type Source = { name: string; number?: number; effectiveRego: string; graph?: PolicyGraph; reads?: Reads };
+/** `text`: the source and those of its libraries, in which what they name is looked up. */
+type Explained = { decision: Decision; explain: Explanation; text: string };
+
+export type Source = {
+  name: string;
+  number?: number;
+  effectiveRego: string;
+  graph?: PolicyGraph;
+  reads?: Reads;
+  /** The libraries and documents that there were. Absent: those of now. */
+  parts?: PartSet;
+};
 /** `reads`: of this very revision, which may be newer than the snapshot's. */
 type StoredSource = Source & { reads: Reads; tests: readonly PolicyTest[]; dataSubjects?: DataSubjects };
 
 /** With the texts of the documents. */
-type BesideNow = Beside & { documents: DocumentText[] };
+type DependencyTexts = Dependencies & { documents: DocumentText[] };
 type Program = { key: string; documents: DocumentText[] };
 
 /** Explaining programs by key, as many as there is room for. */
@@ -105,7 +119,7 @@ export class Explainer {
 
   /**
    * Answers and explains.
-   * @param now the instant of the request, ms
+   * @param about the instant of the request, ms, and the type of the actors that have consents
    * @throws Problem policy_does_not_compile for a draft; compiler_busy, evaluator_busy, not_ready
    */
   explain(
@@ -113,33 +127,35 @@ export class Explainer {
     source: Source,
     input: Explanation['input'],
     facts: Facts,
-    now: number,
-  ): Promise<{ decision: Decision; explain: Explanation }> {
-    return this.inTurn(tenant, () => this.#explain(tenant, source, { input, facts, now }));
+    { now, consentingType }: { now: number; consentingType: string },
+  ): Promise<Explained> {
+    return this.inTurn(tenant, () => this.#explain(tenant, source, { input, facts, now, consentingType }));
   }
 
   async #explain(
     tenant: string,
     source: Source,
-    { input, facts, now }: { input: Explanation['input']; facts: Facts; now: number },
-  ): Promise<{ decision: Decision; explain: Explanation }> {
+    { input, facts, ...about }: { input: Explanation['input']; facts: Facts; now: number; consentingType: string },
+  ): Promise<Explained> {
     const started = performance.now();
     const { name, number, effectiveRego, graph, reads } = source;
-    const beside = await this.beside(tenant, effectiveRego);
-    const program = await this.program(tenant, effectiveRego, beside);
+    const dependencies = await this.dependencies(tenant, source);
+    const program = await this.program(tenant, effectiveRego, dependencies);
     const run = await this.#services.engine.evaluateIsolated(tenant, {
-      ...{ ...program, input, now },
+      ...{ ...program, input, ...about },
       ...(graph ? { graph } : {}),
     });
     const decision = decisionOf(run);
     const denied = run.ok && decision.answer.outcome === 'deny' && isSaid(decision);
-    const whyNot = denied ? await this.#whyNot(tenant, { source, beside }, run, { decision, input, now }) : {};
+    const whyNot = denied
+      ? await this.#whyNot(tenant, { source, dependencies }, run, { decision, input, ...about })
+      : {};
     const explain: Explanation = {
       policy: name,
       ...(number === undefined ? {} : { revision: number }),
       input,
       facts,
-      ...usedIn(beside),
+      ...usedIn(dependencies),
       ...(reads === undefined ? {} : { relationships: relationshipsRead(reads) }),
       rules: run.ok ? heldRules(run.result, effectiveRego) : [],
       ...(run.ok && run.path ? { path: run.path } : {}),
@@ -147,21 +163,22 @@ export class Explainer {
       ...(decision.failure ? { failure: decision.failure } : {}),
       timeUs: Math.round((performance.now() - started) * 1000),
     };
-    return { decision, explain };
+    const text = [effectiveRego, ...(await dependencies.libraries()).map((one) => one.source)].join('\n');
+    return { decision, explain, text };
   }
 
   /** How far each rule got, by a second evaluation that remembers it; of a drawn policy the first one told it. */
   async #whyNot(
     tenant: string,
-    { source: { effectiveRego, graph }, beside }: { source: Source; beside: BesideNow },
+    { source: { effectiveRego, graph }, dependencies }: { source: Source; dependencies: DependencyTexts },
     run: Extract<Run, { ok: true }>,
-    { decision, input, now }: { decision: Decision; input: unknown; now: number },
+    { decision, ...asked }: { decision: Decision; input: unknown; now: number; consentingType: string },
   ): Promise<Pick<Explanation, 'whyNot' | 'whyNotUnavailable'>> {
     if (graph !== undefined) return run.whyNot === undefined ? {} : { whyNot: run.whyNot };
-    const program = await this.traced(tenant, effectiveRego, beside);
+    const program = await this.traced(tenant, effectiveRego, dependencies);
     if (program === undefined) return { whyNotUnavailable: 'The policy is too large to be traced.' };
     const { engine } = this.#services;
-    const again = await engine.evaluateIsolated(tenant, { ...program, wanted: 'whyNot', input, now }).catch((error) => {
+    const again = await engine.evaluateIsolated(tenant, { ...program, wanted: 'whyNot', ...asked }).catch((error) => {
       // It was lost: what the policy answered is known all the same.
       if (error instanceof Problem && error.code === 'not_ready') return undefined;
       throw error;
@@ -174,41 +191,54 @@ export class Explainer {
     return 'whyNot' in again.told ? { whyNot: again.told.whyNot } : {};
   }
 
-  /** What a source uses now. @throws Problem compiler_busy */
-  async beside(tenant: string, source: string): Promise<BesideNow> {
+  /** What a source uses. @throws Problem compiler_busy, policy_parts_changing */
+  async dependencies(tenant: string, { effectiveRego, parts }: Source): Promise<DependencyTexts> {
     const { artifacts } = this.#services;
-    const set = await artifacts.partsOf(tenant);
-    const beside = await surround(artifacts.compiler, tenant, source, set);
-    return { ...beside, documents: await textsOf(beside.uses, set) };
+    const set = parts ?? (await artifacts.partsOf(tenant));
+    const dependencies = await resolveDependencies(artifacts.compiler, tenant, effectiveRego, set);
+    return { ...dependencies, documents: await textsOf(dependencies.uses, set) };
   }
 
   /** A source that tells which rules held. @throws Problem policy_does_not_compile, compiler_busy */
-  async program(tenant: string, source: string, beside: BesideNow): Promise<Program & { wasm: Uint8Array }> {
-    const key = keyOf('explain', tenant, JSON.stringify([beside.key, source]));
-    const wasm = this.#compiled.get(key) ?? (await this.#services.artifacts.compileExplaining(tenant, source, beside));
+  async program(
+    tenant: string,
+    source: string,
+    dependencies: DependencyTexts,
+  ): Promise<Program & { wasm: Uint8Array }> {
+    const key = keyOf('explain', tenant, JSON.stringify([dependencies.key, source]));
+    const wasm =
+      this.#compiled.get(key) ?? (await this.#services.artifacts.compileExplaining(tenant, source, dependencies));
     this.#compiled.set(key, wasm);
-    return { key, wasm, documents: beside.documents };
+    return { key, wasm, documents: dependencies.documents };
   }
 
   /** A source as it is traced; undefined where it cannot be. @throws Problem policy_does_not_compile, compiler_busy */
   async traced(
     tenant: string,
     source: string,
-    beside: BesideNow,
+    dependencies: DependencyTexts,
   ): Promise<(Program & { traced: TracedSource }) | undefined> {
-    const key = keyOf('trace', tenant, JSON.stringify([beside.key, source]));
+    const key = keyOf('trace', tenant, JSON.stringify([dependencies.key, source]));
     const { artifacts } = this.#services;
-    const traced = this.#traced.get(key) ?? (await artifacts.compileTraced(tenant, source, beside)) ?? false;
+    const traced = this.#traced.get(key) ?? (await artifacts.compileTraced(tenant, source, dependencies)) ?? false;
     this.#traced.set(key, traced);
-    return traced ? { key, traced, documents: beside.documents } : undefined;
+    return traced ? { key, traced, documents: dependencies.documents } : undefined;
   }
 }
 
-function usedIn({ uses }: Beside): Pick<Explanation, 'libraries' | 'data'> {
+function usedIn({ uses }: Dependencies): Pick<Explanation, 'libraries' | 'data'> {
   const of = (kind: 'library' | 'data') => uses.filter((one) => one.kind === kind);
   const libraries = of('library').map(({ name, number }) => ({ package: name, revision: number }));
   const data = of('data').map(({ name, number }) => ({ path: name, revision: number }));
   return { ...(libraries.length > 0 ? { libraries } : {}), ...(data.length > 0 ? { data } : {}) };
+}
+
+/** Of a question whose policy is not there. @param name absent: it names none */
+export function unfound(name: string | undefined): Explanation {
+  const reason = name === undefined ? 'no_action' : 'policy_not_found';
+  const failure = { reason, detail: failures[reason] };
+  const policy = name === undefined ? {} : { policy: name };
+  return { ...policy, ...{ input: {}, facts: noFacts, rules: [], failure, timeUs: 0 } };
 }
 
 /** Of a question that was denied before its policy was evaluated. */

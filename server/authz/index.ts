@@ -2,8 +2,9 @@
  * The authorization room: one question, one answer. `decide` is pure; actions.ts gathers what it needs and records what
  * it said.
  */
-export { type Asked, type AuthzServices, authorize, questionOf } from './actions.ts';
-export { type Ask, askingPolicies, type Govern, governedByPolicies } from './asking.ts';
+
+export { accessChecker, accessGuard, type CheckAccess, type RequireAccess } from './access-check.ts';
+export { type AuthzServices, authorize, type DecisionContext, evaluationOf } from './actions.ts';
 export { allowAll, authorizeAll } from './batch.ts';
 export { BatchLimiter } from './batch-limiter.ts';
 export { erasingDecisions } from './erasing.ts';

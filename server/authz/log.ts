@@ -12,9 +12,12 @@ import { Drain } from '../core/drain.ts';
 import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
-import type { Tagger } from '../pseudonyms/index.ts';
+import { insertEvents } from '../events/index.ts';
+import type { Pseudonymizer } from '../pseudonyms/index.ts';
+import type { EventHints } from '../room/events.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { withoutErased } from './erasing.ts';
+import { eventOf } from './events.ts';
 import { answerText } from './schema.ts';
 import { type DecisionRecord, insertDecisions } from './store.ts';
 
@@ -30,7 +33,8 @@ type Waiting = { record: DecisionRecord; chars: number };
 export class DecisionLog {
   readonly #database: Database;
   readonly #observe: Observe;
-  readonly #tagger: Tagger;
+  readonly #pseudonymizer: Pseudonymizer;
+  readonly #eventHints: EventHints;
   readonly #waiting = new FairQueue<string, Waiting>({
     countMax: limits.decisionLogQueueMax,
     sizeMax: limits.decisionLogQueueCharsMax,
@@ -44,18 +48,20 @@ export class DecisionLog {
     () => this.#flush(),
   );
 
-  constructor(database: Database, observe: Observe, tagger: Tagger) {
+  constructor(database: Database, observe: Observe, pseudonymizer: Pseudonymizer, eventHints: EventHints) {
     this.#database = database;
     this.#observe = observe;
-    this.#tagger = tagger;
+    this.#pseudonymizer = pseudonymizer;
+    this.#eventHints = eventHints;
   }
 
   /** Keeps the record if the tenant's setting says so. @param draw a number in [0, 1), for sampling */
   add(setting: TenantSpec['decisionLog'], record: DecisionRecord, draw: number = Math.random()): void {
     if (!keeps(setting, record.answer.outcome === 'deny', draw)) return;
     // A request may have 256 KiB and an answer 64 KiB: counting records alone would let them fill gigabytes.
-    const { request, answer, documents } = record;
-    const others = documents === undefined ? 0 : JSON.stringify(documents).length;
+    const { request, answer, documents, libraries } = record;
+    const others =
+      documents === undefined && libraries === undefined ? 0 : JSON.stringify([documents, libraries]).length;
     const chars = JSON.stringify(request).length + answerText(answer).length + others;
     for (const tenant of this.#waiting.push(record.tenant, { record, chars })) this.#drop(tenant, 1);
     void this.#flushing.run();
@@ -80,7 +86,11 @@ export class DecisionLog {
     for (let attempt = 1; ; attempt++) {
       try {
         // A person may have been erased since the attempt before.
-        await this.#database.system(async (tx) => insertDecisions(tx, await withoutErased(this.#tagger, tx, batch)));
+        await this.#database.system(async (tx) => {
+          const records = await withoutErased(this.#pseudonymizer, tx, batch);
+          await Promise.all([insertDecisions(tx, records), insertEvents(tx, records.map(eventOf))]);
+        });
+        this.#eventHints.committed();
         return;
       } catch (error) {
         this.#observe({ kind: 'background_failed', task: 'decision log', error });

@@ -2,23 +2,26 @@
 import { isDeepStrictEqual } from 'node:util';
 import { kindOfCaller } from '../core/auth/name.ts';
 import { inputFor, needsOfExplained } from '../facts/index.ts';
-import { type Answer, policyProblem, readRevision } from '../policies/index.ts';
-import { REPLACEMENT_PREFIX, textsOf } from '../pseudonyms/index.ts';
+import { type Answer, type PartName, type PartSet, policyProblem, readRevision } from '../policies/index.ts';
+import { type Pseudonymizer, REPLACEMENT_PREFIX, textsOf } from '../pseudonyms/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
+import { withoutErasedIds, withoutErasedPersons } from './being-erased.ts';
 import { denied } from './decide.ts';
 import { type Explainer, type Explanation, unevaluated } from './explain.ts';
-import { missingConsents } from './missing-consents.ts';
+import { withMissingConsents } from './missing-consents.ts';
 import { authzProblem } from './problems.ts';
 import type { ReplayServices } from './replay.ts';
 import { type DecisionRow, readDecision } from './store.ts';
 
-export type LoggedServices = ReplayServices & { explainer: Explainer };
+export type LoggedServices = ReplayServices & { explainer: Explainer; pseudonymizer: Pseudonymizer };
 
 /** Members of the two answers that are not the same. */
 type Difference = { member: 'outcome' | 'reason' | 'obligations'; recorded?: unknown; now?: unknown };
 
 export type ExplainedDecision = {
   row: DecisionRow;
+  /** The Rego of the revision that made it. */
+  source: string;
   /** What the revision answers with the facts that were taken. */
   answer: Answer;
   explain?: Explanation;
@@ -32,7 +35,7 @@ const TEXTS_MAX = 100_000;
 
 /**
  * Explains a recorded decision.
- * @throws Problem decision_not_found, decision_without_policy, decision_of_erased, policy_revision_not_found;
+ * @throws Problem decision_not_found, decision_without_policy, decision_of_erased, policy_revision_not_found, decision_parts_gone;
  *   compiler_busy, evaluator_busy, not_ready
  */
 export async function explainLogged(
@@ -41,7 +44,8 @@ export async function explainLogged(
   id: string,
 ): Promise<ExplainedDecision> {
   const { tenant } = snapshot;
-  const row = await services.database.read(tenant, (tx) => readDecision(tx, tenant, id));
+  const found = await services.database.read(tenant, (tx) => readDecision(tx, tenant, id));
+  const [row] = found === undefined ? [] : await withoutErasedPersons(services, tenant, [found]);
   if (row === undefined) throw authzProblem('decision_not_found');
   const { action, policy_number: number, request } = row;
   if (action === null || number === null) throw authzProblem('decision_without_policy');
@@ -53,34 +57,58 @@ export async function explainLogged(
     throw policyProblem('policy_revision_not_found', { detail });
   }
   const { effective_rego: effectiveRego, graph, data_subjects: dataSubjects } = revision;
-  const { about } = await services.artifacts.compile(tenant, effectiveRego, graph ? 'graph' : 'rego');
+  const parts = await partsOf(services, tenant, row);
+  const { about } = await services.artifacts.compile(tenant, effectiveRego, graph ? 'graph' : 'rego', parts);
   const source = {
-    ...{ name: action, number, effectiveRego, reads: about.reads, tests: [] },
+    ...{ name: action, number, effectiveRego, reads: about.reads, tests: [], parts },
     ...(graph ? { graph } : {}),
     ...(dataSubjects ? { dataSubjects } : {}),
   };
   const needs = needsOfExplained(source);
-  const question = { tenant, request, now: services.clock.now(), caller: kindOfCaller(row.caller) };
-  const facts = await services.facts.gather(snapshot, question, needs);
+  const evaluation = { tenant, request, now: services.clock.now(), caller: kindOfCaller(row.caller) };
+  const facts = await withoutErasedIds(services, tenant, await services.facts.gather(snapshot, evaluation, needs));
   const notes = notesOf(row);
   if (facts.denial !== undefined) {
     const { answer } = denied(facts.denial);
-    return { row, answer, explain: unevaluated(source, facts.denial), differs: differences(row.answer, answer), notes };
+    const unasked = { row, source: effectiveRego, answer, notes };
+    return { ...unasked, explain: unevaluated(source, facts.denial), differs: differences(row.answer, answer) };
   }
   const now = Date.parse(row.at);
-  const input = inputFor(needs, { ...question, now }, facts);
-  const { decision, explain } = await services.explainer.explain(tenant, source, input, facts, now);
-  const missing = missingConsents(snapshot.definitions.keys(), effectiveRego, facts);
+  const input = inputFor(needs, { ...evaluation, now }, facts);
+  const { defaultActorType: consentingType } = snapshot.spec.tokenMapping;
+  const { decision, explain, text } = await services.explainer.explain(tenant, source, input, facts, {
+    ...{ now, consentingType },
+  });
   return {
-    ...{ row, answer: decision.answer, differs: differences(row.answer, decision.answer), notes },
-    explain: missing.length > 0 ? { ...explain, missingConsents: missing } : explain,
+    ...{
+      row,
+      source: text,
+      answer: decision.answer,
+      differs: differences(row.answer, decision.answer),
+      notes,
+    },
+    explain: withMissingConsents(explain, snapshot, text, facts),
   };
+}
+
+/** What the policy was compiled with, and the documents that it read. @throws Problem decision_parts_gone */
+async function partsOf(services: LoggedServices, tenant: string, row: DecisionRow): Promise<PartSet> {
+  const revisions = (kind: PartName['kind'], numbers: Readonly<Record<string, number>> | null) =>
+    Object.entries(numbers ?? {}).map(([name, number]) => ({ kind, name, number }));
+  const used = [...revisions('library', row.libraries), ...revisions('data', row.documents)];
+  const set = await services.artifacts.partsAt(tenant, used);
+  const isKept = (one: PartName) => set.parts.some(({ kind, name }) => kind === one.kind && name === one.name);
+  const gone = used.find((one) => !isKept(one));
+  if (gone === undefined) return set;
+  const what = gone.kind === 'library' ? 'library' : 'data document';
+  const detail = `Revision ${gone.number} of the ${what} ${gone.name} was used for this decision and is no longer kept.`;
+  throw authzProblem('decision_parts_gone', { detail });
 }
 
 function notesOf({ request, action }: DecisionRow): string[] {
   const hadToken = request.context?.requestToken !== undefined || /:invitation:\w+$/.test(action ?? '');
   return [
-    'The request and input.time are those of the record. Relationships, attributes and consents are those of now, and so are libraries and data documents.',
+    'The request and input.time are those of the record. Relationships, attributes and consents are those of now.',
     ...(hadToken
       ? ['The invitation is not in the record, because a requestToken is a secret: the policy was given none.']
       : []),

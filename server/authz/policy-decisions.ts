@@ -44,7 +44,7 @@ export class PolicyDecisions {
 
   /** @param policy absent: there is none of the name that was asked, which callers choose freely */
   add(tenant: string, policy: string | undefined, outcome: keyof Outcomes): void {
-    const slot = this.#tenants.get(tenant)?.get(policy ?? NO_POLICY) ?? this.#admit(tenant, policy ?? NO_POLICY);
+    const slot = this.#tenants.get(tenant)?.get(policy ?? NO_POLICY) ?? this.#addSlot(tenant, policy ?? NO_POLICY);
     if (slot === undefined) {
       this.#other[outcome]++;
       return;
@@ -69,7 +69,7 @@ export class PolicyDecisions {
   }
 
   /** Undefined when there is no room for another policy in this round. */
-  #admit(tenant: string, policy: string): Slot | undefined {
+  #addSlot(tenant: string, policy: string): Slot | undefined {
     const exposed = this.#exposed < this.#max;
     if (!exposed && this.#waiting >= limits.policySeriesWaitingMax) return undefined;
     if (exposed) this.#exposed++;

@@ -1,11 +1,6 @@
 import { defineProblems } from '../core/problems.ts';
 
 export const authzProblem = defineProblems({
-  client_closed_request: {
-    status: 499,
-    title: 'Client closed request',
-    when: 'The client closed the connection before processing started. No client receives this response.',
-  },
   decision_not_found: {
     status: 404,
     title: 'Decision not found',
@@ -16,10 +11,15 @@ export const authzProblem = defineProblems({
     title: 'Decision without policy',
     when: 'No policy made this decision, so there is nothing to explain: its reason says why.',
   },
+  decision_parts_gone: {
+    status: 410,
+    title: 'Library or data document of the decision gone',
+    when: 'A revision of a library or data document that made the decision is no longer kept; detail names it.',
+  },
   decision_of_erased: {
     status: 410,
     title: 'Decision names an erased person',
-    when: 'The record names a person who was erased, and no longer says whom. What the policy looked at is not known any more.',
+    when: 'The record names a person who was erased. The id was replaced, so the input of the policy is no longer known.',
   },
   batches_busy: {
     status: 429,

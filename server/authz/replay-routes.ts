@@ -4,7 +4,8 @@ import { Type } from 'typebox';
 import { utc } from '../core/instants.ts';
 import { KeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
-import { type App, memberOf, plainJson, tenantOf } from '../http/fastify.ts';
+import { problem } from '../core/problems.ts';
+import { type App, memberOf, plainJson, tenantOf, whileConnected } from '../http/fastify.ts';
 import { checkPolicyName, PolicyTestBody } from '../policies/index.ts';
 import { authzProblem } from './problems.ts';
 import { type ReplayServices, replay } from './replay.ts';
@@ -60,14 +61,13 @@ export function registerReplay(app: App, services: ReplayServices): void {
       const { since, limit = limits.replayRecordsMax, ...draft } = request.body;
       if (tenants.has(tenant) || semaphore.waiting(SERVER) >= limits.replaysWaitingMax)
         throw authzProblem('replays_busy');
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
+      const gone = whileConnected(reply);
       tenants.add(tenant);
       try {
         const from = utc(since ?? services.clock.now() - WEEK_MS);
         return await semaphore.run(SERVER, async () => {
-          if (gone.signal.aborted) throw authzProblem('client_closed_request'); // while it waited
-          return replay(services, tenantOf(request).snapshot, { name, draft, since: from, limit }, gone.signal);
+          if (gone.aborted) throw problem('client_closed_request'); // while it waited
+          return replay(services, tenantOf(request).snapshot, { name, draft, since: from, limit }, gone);
         });
       } finally {
         tenants.delete(tenant);

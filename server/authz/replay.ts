@@ -19,7 +19,7 @@ import {
   effectiveRego,
   findPolicy,
   type PolicyBody,
-  surround,
+  resolveDependencies,
   textsOf,
 } from '../policies/index.ts';
 import type { Reads } from '../rego/schema.ts';
@@ -100,11 +100,11 @@ async function answerOf(
   if (request.context?.requestToken !== undefined && (context || invitation))
     return { unevaluated: 'invitation_not_kept' };
   if (/:invitation:\w+$/.test(action ?? '') && invitation) return { unevaluated: 'invitation_not_kept' };
-  const question = { tenant, request, now: services.clock.now(), caller: kindOfCaller(caller) };
-  const facts = await services.facts.gather(snapshot, question, needs);
+  const evaluation = { tenant, request, now: services.clock.now(), caller: kindOfCaller(caller) };
+  const facts = await services.facts.gather(snapshot, evaluation, needs);
   if (facts.denial !== undefined) return denied(facts.denial).answer;
   const now = Date.parse(at);
-  const input = inputFor(needs, { ...question, now }, facts);
+  const input = inputFor(needs, { ...evaluation, now }, facts);
   try {
     const evaluation = { key: `${tenant}/${digest}`, wasm, documents, input, now };
     return decisionOf(await services.engine.evaluateIsolated(tenant, evaluation)).answer;
@@ -117,12 +117,11 @@ async function answerOf(
 /** @throws Problem as putPolicy does */
 async function runnableDraft(services: ReplayServices, tenant: string, draft: PolicyBody): Promise<Runnable> {
   const { artifacts } = services;
-  const set = await artifacts.partsOf(tenant);
   const source = effectiveRego(draft);
-  const { digest, about, code, uses } = await artifacts.compile(tenant, source, draft.graph ? 'graph' : 'rego', set);
+  const { digest, about, code, uses, set } = await artifacts.compile(tenant, source, draft.graph ? 'graph' : 'rego');
   const found = code ?? (await artifacts.fetch(tenant, digest));
   if (found === undefined) throw new Error('the artifact of a draft is gone');
-  checkStated(draft.dataSubjects, about.reads);
+  await checkStated(draft.dataSubjects, about.reads, { source, uses, set });
   const { dataSubjects } = draft;
   const documents = await textsOf(uses, set);
   const more = dataSubjects ? { dataSubjects } : {};
@@ -144,7 +143,7 @@ async function runnableStored(
     return undefined;
   const code = await services.artifacts.fetch(tenant, row.artifact);
   const set = await services.artifacts.partsOf(tenant);
-  const { uses } = await surround(services.artifacts.compiler, tenant, row.effective_rego, set);
+  const { uses } = await resolveDependencies(services.artifacts.compiler, tenant, row.effective_rego, set);
   const documents = await textsOf(uses, set);
   return (
     code && {

@@ -15,7 +15,7 @@ import {
   policyProblem,
 } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { type Asked, authorize, authorizeExplained } from './actions.ts';
+import { authorize, authorizeExplained, type DecisionContext } from './actions.ts';
 import { authorizeAll } from './batch.ts';
 import type { BatchLimiter } from './batch-limiter.ts';
 import { coverageOfTests, TestCoverage } from './coverage.ts';
@@ -75,11 +75,11 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
     },
     handler: (request, reply) => {
       const { snapshot } = tenantOf(request);
-      const asked = askedOf(request, snapshot);
+      const context = contextOf(request, snapshot);
       reply.header('accord-revision', `c${snapshot.revision}`);
       const { body } = request;
-      if (request.query.explain === 'true') return explain(services, asked, body);
-      const decision = authorize(services, asked, body);
+      if (request.query.explain === 'true') return explain(services, context, body);
+      const decision = authorize(services, context, body);
       if (decision instanceof Promise) return decision.then((made) => made.answer);
       reply.send(decision.answer); // without a promise, and so without another turn
       return undefined;
@@ -87,13 +87,13 @@ function registerEvaluation(app: App, services: AuthzRouteServices): void {
   });
 }
 
-async function explain(services: AuthzRouteServices, asked: Asked, body: AuthorizationRequest) {
-  const { caller } = asked;
+async function explain(services: AuthzRouteServices, context: DecisionContext, body: AuthorizationRequest) {
+  const { caller } = context;
   if (caller.kind !== 'backend' || !caller.scopes.has('pg:tenant:admin')) {
     throw problem('forbidden', { detail: 'explain needs the scope pg:tenant:admin.' });
   }
-  const { answer, explain: explanation } = await authorizeExplained(services, asked, body);
-  return explanation === undefined ? answer : { ...answer, explain: explanation };
+  const { answer, explain: explanation } = await authorizeExplained(services, context, body);
+  return { ...answer, explain: explanation };
 }
 
 function registerBatch(app: App, services: AuthzRouteServices, countMore: CountMore): void {
@@ -116,15 +116,15 @@ function registerBatch(app: App, services: AuthzRouteServices, countMore: CountM
       countMore(request as never, requests.length - 1); // the access hook counted one
       return services.batches.run(tenant, reply.raw, () => {
         const { snapshot } = tenantOf(request);
-        const asked = askedOf(request, snapshot);
+        const context = contextOf(request, snapshot);
         reply.header('accord-revision', `c${snapshot.revision}`);
-        return authorizeAll(services, asked, { requests, textOf: answerText });
+        return authorizeAll(services, context, { requests, textOf: answerText });
       }) as Promise<never>;
     },
   });
 }
 
-function askedOf({ caller, id, span }: FastifyRequest, snapshot: TenantSnapshot): Asked {
+function contextOf({ caller, id, span }: FastifyRequest, snapshot: TenantSnapshot): DecisionContext {
   return { snapshot, caller: caller as Caller, requestId: id, span };
 }
 
@@ -172,7 +172,15 @@ function registerTesting(app: App, services: AuthzRouteServices): void {
       if (source === undefined) throw policyProblem('policy_not_found');
       const now = services.clock.now();
       const at = instantOf(input, now);
-      const { decision, explain: explanation } = await services.explainer.explain(tenant, source, input, noFacts, at);
+      const { defaultActorType: consentingType } = tenantOf(request).snapshot.spec.tokenMapping;
+      const about = { now: at, consentingType };
+      const { decision, explain: explanation } = await services.explainer.explain(
+        tenant,
+        source,
+        input,
+        noFacts,
+        about,
+      );
       const answer = { ...decision.answer, explain: explanation };
       if (!coverage) return answer;
       const own = tests ?? (await storedTests(services, tenant, policyName));

@@ -18,6 +18,8 @@ export type DecisionRecord = {
   policyNumber: number | undefined;
   /** Revisions of the data documents that the policy read, by path. */
   documents?: Readonly<Record<string, number>> | undefined;
+  /** Revisions of the libraries that it was compiled with, by package. */
+  libraries?: Readonly<Record<string, number>> | undefined;
   revision: number;
   durationUs: number;
   requestId: string;
@@ -34,15 +36,16 @@ export async function insertDecisions(tx: Transaction, records: readonly Decisio
     answer: record.answer,
     policy_number: record.policyNumber ?? null,
     documents: record.documents ?? null,
+    libraries: record.libraries ?? null,
     revision: record.revision,
     duration_us: record.durationUs,
     request_id: record.requestId,
   }));
   await tx.run(sql`
-    insert into accord.decision (tenant, at, caller, action, request, answer, policy_number, documents, revision, duration_us, request_id)
-    select tenant, at, caller, action, request, answer, policy_number, documents, revision, duration_us, request_id
+    insert into accord.decision (tenant, at, caller, action, request, answer, policy_number, documents, libraries, revision, duration_us, request_id)
+    select tenant, at, caller, action, request, answer, policy_number, documents, libraries, revision, duration_us, request_id
     from jsonb_to_recordset(${storableJson(JSON.stringify(rows))}::jsonb) as r (tenant text, at timestamptz, caller text, action text,
-      request jsonb, answer jsonb, policy_number bigint, documents jsonb, revision bigint, duration_us integer, request_id text)`);
+      request jsonb, answer jsonb, policy_number bigint, documents jsonb, libraries jsonb, revision bigint, duration_us integer, request_id text)`);
 }
 
 export const DecisionRow = Type.Object({
@@ -54,13 +57,14 @@ export const DecisionRow = Type.Object({
   answer: Json<Answer>(),
   policy_number: Nullable(Type.Integer()),
   documents: Nullable(Json<Record<string, number>>()),
+  libraries: Nullable(Json<Record<string, number>>()),
   revision: Type.Integer(),
   duration_us: Type.Integer(),
   request_id: Nullable(Type.String()),
 });
 export type DecisionRow = Static<typeof DecisionRow>;
 
-const columns = sql`id, at, caller, action, request, answer, policy_number, documents, revision, duration_us, request_id`;
+const columns = sql`id, at, caller, action, request, answer, policy_number, documents, libraries, revision, duration_us, request_id`;
 
 export type EntityFilter = { id: string; type?: string };
 export type DecisionFilter = {

@@ -3,20 +3,20 @@ import { asChild, type Span } from '../core/span.ts';
 import type { Facts, FactsSource, Needs } from '../facts/index.ts';
 import type { Engine } from '../policies/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import type { Asked } from './actions.ts';
-import { type Decidable, type Decision, decide, outcomeKind, type Question } from './decide.ts';
+import type { DecisionContext } from './actions.ts';
+import { type Decidable, type Decision, decide, type Evaluation, outcomeKind } from './decide.ts';
 
 export function gatherTraced(
   source: FactsSource,
   snapshot: TenantSnapshot,
-  question: Question,
+  evaluation: Evaluation,
   needs: Needs,
   span: Span,
 ): Facts | Promise<Facts> {
   return asChild(
     span,
     'gather facts',
-    (own) => source.gather(snapshot, question, needs, own),
+    (own) => source.gather(snapshot, evaluation, needs, own),
     ({ graph, consents, dataSubjects, denial }) => ({
       'accord.facts.relationships': graph.subject.length + graph.resource.length,
       'accord.facts.consents': consents.length,
@@ -29,11 +29,11 @@ export function gatherTraced(
 export function evaluateTraced(
   span: Span,
   engine: Pick<Engine, 'run'>,
-  asked: Decidable,
+  context: Decidable,
   facts: Facts,
 ): Decision | Promise<Decision> {
-  const { policy } = asked;
-  const evaluate = () => decide(engine, asked, facts);
+  const { policy } = context;
+  const evaluate = () => decide(engine, context, facts);
   return asChild(span, 'evaluate', evaluate, ({ answer, failure }) => {
     const outcome = { 'accord.outcome': outcomeKind(answer.outcome) };
     span.set(outcome);
@@ -46,6 +46,6 @@ export function evaluateTraced(
 }
 
 /** Of many decisions in one request, each part is a span, not each decision. */
-export function untraced<A extends Pick<Asked, 'span'>>(asked: A): A {
-  return asked.span ? { ...asked, span: null } : asked;
+export function untraced<A extends Pick<DecisionContext, 'span'>>(context: A): A {
+  return context.span ? { ...context, span: null } : context;
 }

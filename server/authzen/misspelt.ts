@@ -15,7 +15,7 @@ type Search = {
 
 /**
  * Only known entities are found, so the type that is searched for must be declared. A type beside it need not be, unless it
- * looks like a declared one: a policy may allow what no type is declared for.
+ * looks like a declared one: a policy may allow what no type is declared for. Actions are found where there are policies.
  * @throws Problem invalid_request
  */
 export function checkNames({ types, policies }: Names, { vary, subject, resource, action }: Search): void {
@@ -24,7 +24,8 @@ export function checkNames({ types, policies }: Names, { vary, subject, resource
   for (const [part, { type }] of Object.entries({ subject, resource })) {
     if (types.attributes.has(type)) continue;
     const alike = nearest(type, declared);
-    if (part !== vary && (alike === undefined || hasPolicies(policies, part, type))) continue;
+    const mayBe = alike === undefined && !(vary === 'action' && part === 'resource');
+    if (part !== vary && (mayBe || hasPolicies(policies, part, type))) continue;
     errors.push({ pointer: `/${part}/type`, detail: `No type has this name.${hint(alike)}` });
   }
   if (action !== undefined && errors.length === 0 && !policies.has(policyNameOf(resource.type, action.name))) {

@@ -1,9 +1,11 @@
 /** AuthZEN's endpoints of each tenant, for the callers of POST /authz/{tenant}, counted and recorded as it is. */
+import type { ErrorObject } from 'ajv';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authorize, authorizeAll, type BatchLimiter } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { type App, type CountMore, TenantParams, tenantOf } from '../http/fastify.ts';
+import { sentenceOf } from '../http/validation.ts';
 import { registerMetadata } from './metadata.ts';
 import { endings, evaluationsOf, type FaultOf, faultyResponse, requestOf, responseOf } from './rules.ts';
 import { EvaluationRequest, EvaluationResponse, EvaluationsRequest, EvaluationsResponse } from './schema.ts';
@@ -24,7 +26,7 @@ export function registerAuthzenRoutes(app: App, services: AuthzenServices, count
   registerMetadata(app, services.baseUrl);
 }
 
-function askedOf(request: Pick<FastifyRequest, 'tenant' | 'caller' | 'id' | 'span'>) {
+function contextOf(request: Pick<FastifyRequest, 'tenant' | 'caller' | 'id' | 'span'>) {
   const { caller, id: requestId, span } = request;
   return { snapshot: tenantOf(request).snapshot, caller: caller as Caller, requestId, span };
 }
@@ -42,9 +44,9 @@ function registerEvaluation(app: App, services: AuthzenServices): void {
       response: { 200: EvaluationResponse },
     },
     handler: async (request, reply) => {
-      const asked = askedOf(request);
-      reply.header('accord-revision', `c${asked.snapshot.revision}`);
-      return responseOf((await authorize(services, asked, requestOf(request.body))).answer);
+      const context = contextOf(request);
+      reply.header('accord-revision', `c${context.snapshot.revision}`);
+      return responseOf((await authorize(services, context, requestOf(request.body))).answer);
     },
   });
 }
@@ -73,10 +75,10 @@ function registerEvaluations(app: App, services: AuthzenServices, countMore: Cou
         return evaluateOne(services, request as Evaluating, reply as never) as Promise<never>;
       countMore(request as never, evaluations.length - 1); // the access hook counted one
       return services.batches.run(tenant, reply.raw, () => {
-        const asked = askedOf(request);
-        reply.header('accord-revision', `c${asked.snapshot.revision}`);
+        const context = contextOf(request);
+        reply.header('accord-revision', `c${context.snapshot.revision}`);
         const all = evaluationsOf(body, faultOf(request));
-        return authorizeAll(services, asked, {
+        return authorizeAll(services, context, {
           requests: all.map((one) => one.request),
           ends: endings[body.options?.evaluations_semantic ?? 'execute_all'],
           textOf: (answer, index) => {
@@ -98,15 +100,15 @@ async function evaluateOne(services: AuthzenServices, request: Evaluating, reply
     const { errors: validation } = validate;
     throw Object.assign(new Error('The evaluation is invalid.'), { validation, validationContext: 'body' });
   }
-  const asked = askedOf(request);
-  reply.header('accord-revision', `c${asked.snapshot.revision}`);
-  return responseOf((await authorize(services, asked, requestOf(request.body as EvaluationRequest))).answer);
+  const context = contextOf(request);
+  reply.header('accord-revision', `c${context.snapshot.revision}`);
+  return responseOf((await authorize(services, context, requestOf(request.body as EvaluationRequest))).answer);
 }
 
 function faultOf(request: Pick<FastifyRequest, 'compileValidationSchema'>): FaultOf {
   const validate = request.compileValidationSchema(EvaluationRequest, 'body');
   return (evaluation) => {
     if (validate(evaluation)) return undefined;
-    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'}: ${message}.`).join(' ');
+    return sentenceOf(validate.errors as ErrorObject[] | null);
   };
 }

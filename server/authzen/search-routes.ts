@@ -1,6 +1,6 @@
 /** AuthZEN's search endpoints (section 8): subjects, resources and actions that evaluation would permit. */
 import type { FastifyRequest } from 'fastify';
-import { type AuthorizationRequest, questionOf } from '../authz/index.ts';
+import { type AuthorizationRequest, evaluationOf } from '../authz/index.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
@@ -64,10 +64,10 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
         const { type } = request.body[vary];
         const asking = requestOf(question);
         const place = { list: `search/${vary}`, page, of: question };
-        const { found, page: told } = await search(request, reply, place, (chargeRate, asked, at) => {
-          questionOf(asked, asking, 0); // who may not ask is not told which names there are
-          checkNames(asked.snapshot, { vary, subject, resource, action });
-          return searchEntities({ ...services, chargeRate }, asked, { vary, type, request: asking }, at);
+        const { found, page: told } = await search(request, reply, place, (chargeRate, context, at) => {
+          evaluationOf(context, asking, 0); // who may not ask is not told which names there are
+          checkNames(context.snapshot, { vary, subject, resource, action });
+          return searchEntities({ ...services, chargeRate }, context, { vary, type, request: asking }, at);
         });
         return { page: told, results: found.map((id) => ({ type, id })) };
       },
@@ -96,10 +96,10 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
         request,
         reply,
         { list: 'search/action', page, of: [entityOf(subject), entityOf(resource), context] },
-        (chargeRate, asked, at) => {
-          questionOf(asked, asking, 0);
-          checkNames(asked.snapshot, { vary: 'action', subject, resource });
-          return searchPolicies({ ...services, chargeRate }, asked, { type, request: asking }, at);
+        (chargeRate, context, at) => {
+          evaluationOf(context, asking, 0);
+          checkNames(context.snapshot, { vary: 'action', subject, resource });
+          return searchPolicies({ ...services, chargeRate }, context, { type, request: asking }, at);
         },
       ).then(({ found, page: told }) => ({
         page: told,
@@ -115,7 +115,7 @@ type Paged = { found: string[]; page: { next_token: string; count: number } };
 
 type Find = (
   chargeRate: ChargeRate,
-  asked: Parameters<typeof searchEntities>[1],
+  context: Parameters<typeof searchEntities>[1],
   at: { after: string; limit: number },
 ) => Promise<Found>;
 
@@ -132,8 +132,8 @@ function searching(services: AuthzenSearchServices, countMore: CountMore) {
     const at = tokens.pageOf(page);
     const { snapshot } = tenantOf(request);
     const chargeRate = chargeRateOf((count) => countMore(request as never, count));
-    const asked = { snapshot, caller: request.caller as Caller, requestId: request.id, span: request.span };
-    const { found, next } = await find(chargeRate, asked, { ...at, limit: Math.max(at.limit, 1) });
+    const context = { snapshot, caller: request.caller as Caller, requestId: request.id, span: request.span };
+    const { found, next } = await find(chargeRate, context, { ...at, limit: Math.max(at.limit, 1) });
     reply.header('accord-revision', `c${snapshot.revision}`);
     // None are wanted, and there is one: its page begins where this one did.
     if (at.limit < found.length) return { found: [], page: { next_token: tokens.next(0, at.after), count: 0 } };

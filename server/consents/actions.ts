@@ -23,7 +23,7 @@ import {
 } from './request-context.ts';
 import { digestOf, documentOf, lastGiven, pastOf, revokedWith } from './rules.ts';
 import type { GivenRow, RefusalBody } from './schema.ts';
-import { insertInvitation, lockUsers, readConsent, readPasts, removeConsents, removeUser } from './store.ts';
+import { insertInvitation, lockUsers, readConsent, readConsentHistory, removeConsents, removeUser } from './store.ts';
 
 /**
  * A user does not agree to a document: that is recorded, and nothing else changes.
@@ -33,12 +33,12 @@ export function refuseConsent(services: ConsentServices, context: RequestContext
   const userId = concernedUser(context, body.userId, '/userId');
   const { name, version, document } = body;
   const now = services.clock.now();
-  const found = documentOf(context.served.snapshot.definitions.get(name), body);
+  const found = documentOf(context.requestTenant.snapshot.definitions.get(name), body);
   if (now < found.document.effectiveDate) throw consentProblem('consent_not_effective');
   const refusal = { userId, name, version, document };
   const digest = digestOf(found.document);
   return write(services, authorOf(context), { locks: 'records' }, async (unit) => {
-    unit.register([entryOf(context, { ...refusal, ...digest, type: 'refused', time: now, outcome: 'refused' })]);
+    unit.appendToLedger([entryOf(context, { ...refusal, ...digest, type: 'refused', time: now, outcome: 'refused' })]);
     unit.emit(consentRefused, { requestor: callerName(context.caller), ...refusal });
     return { ...refusal, refusedAt: new Date(now).toISOString() };
   });
@@ -59,8 +59,8 @@ export function inviteUser(
   const userId = concernedUser(context, said, '/userId');
   return writeUser(services, context, userId, async (unit) => {
     const { tx, now } = unit;
-    const rows = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
-    const definition = context.served.snapshot.definitions.get(name);
+    const rows = await readConsentHistory(tx, tenant, [{ n: 0, userId, name }]);
+    const definition = context.requestTenant.snapshot.definitions.get(name);
     if (definition === undefined) throw definitionProblem('consent_definition_not_found');
     const language = lastGiven(rows)?.language;
     const past = pastOf(rows);
@@ -74,7 +74,7 @@ export function inviteUser(
     const invitedAt = new Date(at).toISOString();
     const { version } = old;
     const outcome = before === undefined ? 'invited' : 'already_invited';
-    unit.register([entryOf(context, { userId, name, version, type: 'invited', time: now, outcome })]);
+    unit.appendToLedger([entryOf(context, { userId, name, version, type: 'invited', time: now, outcome })]);
     if (before === undefined) {
       await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
       unit.emit(consentInvited, { requestor: callerName(context.caller), userId, name, version });
@@ -103,10 +103,10 @@ export async function revokeConsent(
   const { user_id: userId, definition: name } = found;
   return writeUser(services, context, userId, async (unit) => {
     const { tx } = unit;
-    const given: GivenRow[] = await readPasts(tx, tenant, [{ n: 0, userId, name }]);
+    const given: GivenRow[] = await readConsentHistory(tx, tenant, [{ n: 0, userId, name }]);
     const row = given.find((one) => one.id === id);
     if (row === undefined) throw consentProblem('consent_not_found');
-    const gone = revokedWith(context.served.snapshot.definitions.get(name), row, given);
+    const gone = revokedWith(context.requestTenant.snapshot.definitions.get(name), row, given);
     await removeConsents(
       tx,
       tenant,
@@ -114,7 +114,7 @@ export async function revokeConsent(
     );
     for (const { version, document, language } of gone) {
       const about = { userId, name, version, document: { version: document, language } };
-      unit.register([entryOf(context, { ...about, type: 'revoked', time: unit.now, outcome: 'revoked' })]);
+      unit.appendToLedger([entryOf(context, { ...about, type: 'revoked', time: unit.now, outcome: 'revoked' })]);
       unit.emit(consentRevoked, { requestor: callerName(context.caller), ...about });
     }
   });
@@ -131,9 +131,9 @@ export function eraseUser(
   return writeUser(services, context, userId, async (unit) => {
     const { tx } = unit;
     await removeUser(tx, tenant, userId);
-    const { defaultActorType: type } = context.served.snapshot.spec.tokenMapping;
+    const { defaultActorType: type } = context.requestTenant.snapshot.spec.tokenMapping;
     await eraseIn(tx, tenant, { type, id: userId });
-    unit.register([entryOf(context, { type: 'erased', time: unit.now, outcome: 'erased' })]);
+    unit.appendToLedger([entryOf(context, { type: 'erased', time: unit.now, outcome: 'erased' })]);
   });
 }
 

@@ -5,8 +5,8 @@
  */
 import { callerName } from '../core/auth/name.ts';
 import type { Transaction } from '../core/db/database.ts';
+import type { IdempotencyReservation } from '../core/idempotency-key.ts';
 import { limits } from '../core/limits.ts';
-import type { Once } from '../core/once.ts';
 import { Problem, problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import type { RegisterEntry } from '../ledger/index.ts';
@@ -16,16 +16,16 @@ import { consentRegistered } from './events.ts';
 import { entryOf, type RequestContext } from './request-context.ts';
 import { checkRegistrable, documentOf } from './rules.ts';
 import type { ConsentItem, ConsentRow } from './schema.ts';
-import { insertConsents, lockUsers, type NewConsent, readPastConsents } from './store.ts';
+import { insertConsents, lockUsers, type NewConsent, readConsentsWithProofs } from './store.ts';
 
 export type Wanted = { context: RequestContext; item: ConsentItem; userId: string };
-export type Outcome = { row: ConsentRow; created: boolean } | { refused: Problem };
+export type Outcome = { row: ConsentRow; created: boolean } | { rejected: Problem };
 /** What one request asks for. `refusals` are entries on what was refused before; in a batch, what is refused here has one too. */
 type Registration = {
   wanted: readonly Wanted[];
-  refusals: readonly RegisterEntry[];
+  deniedEntries: readonly RegisterEntry[];
   batch: boolean;
-  once?: Once | undefined;
+  idempotency?: IdempotencyReservation | undefined;
 };
 
 type Services = WriteServices & {
@@ -51,14 +51,14 @@ export class ConsentBatchWriter {
 }
 
 function registerAll(services: Services, tenant: string, registrations: readonly Registration[]) {
-  const author = { tenant, once: registrations.map((one) => one.once) };
+  const author = { tenant, idempotency: registrations.map((one) => one.idempotency) };
   return write(services, author, { locks: 'records' }, async (unit) => {
     const all = registrations.flatMap((one) => one.wanted);
     const given = await lockAndRead(unit.tx, tenant, all);
     const { definitions, spec } = services.snapshotOf(tenant);
     const added: NewConsent[] = [];
-    const outcomes = registrations.map(({ wanted, refusals, batch }) => {
-      unit.register(refusals);
+    const outcomes = registrations.map(({ wanted, deniedEntries, batch }) => {
+      unit.appendToLedger(deniedEntries);
       return wanted.map((one): Outcome => {
         try {
           const outcome = evaluateItem(definitions, given, one, unit.now);
@@ -67,8 +67,8 @@ function registerAll(services: Services, tenant: string, registrations: readonly
           return outcome;
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
-          if (batch) unit.register([{ ...entryFor(one, error.code, unit.now), type: 'denied' }]);
-          return { refused: error };
+          if (batch) unit.appendToLedger([{ ...entryFor(one, error.code, unit.now), type: 'denied' }]);
+          return { rejected: error };
         }
       });
     });
@@ -85,7 +85,7 @@ function record(unit: RecordUnit, wanted: Wanted, { row, created }: { row: Conse
   const { context, item, userId } = wanted;
   const { content_digest: contentDigest } = row;
   const digest = contentDigest === null ? {} : { contentDigest };
-  unit.register([{ ...entryFor(wanted, created ? 'registered' : 'already_given', unit.now), ...digest }]);
+  unit.appendToLedger([{ ...entryFor(wanted, created ? 'registered' : 'already_given', unit.now), ...digest }]);
   if (!created) return;
   const { name, version, document } = item;
   unit.emit(consentRegistered, { requestor: callerName(context.caller), userId, name, version, document });
@@ -101,7 +101,7 @@ async function lockAndRead(
   if (users.length > 0 && !(await lockUsers(tx, tenant, users))) throw problem('tenant_not_found');
   const pairs = new Map(wanted.map(({ userId, item }) => [keyOf(userId, item.name), { userId, name: item.name }]));
   const questions = [...pairs.values()].map((pair, n) => ({ n, ...pair }));
-  const rows = questions.length === 0 ? [] : await readPastConsents(tx, tenant, questions);
+  const rows = questions.length === 0 ? [] : await readConsentsWithProofs(tx, tenant, questions);
   return Map.groupBy<string, ConsentRow>(rows, (row) => keyOf(row.user_id, row.definition));
 }
 

@@ -3,18 +3,18 @@
 import { BatchLoader } from '../core/batch-loader.ts';
 import type { Database } from '../core/db/database.ts';
 import type { GivenRow } from './schema.ts';
-import { readPasts } from './store.ts';
+import { readConsentHistory } from './store.ts';
 
-type Question = { userId: string; name: string | null };
+type HistoryQuery = { userId: string; name: string | null };
 
 export class ConsentHistory {
-  readonly #questions: BatchLoader<Question, GivenRow[]>;
+  readonly #questions: BatchLoader<HistoryQuery, GivenRow[]>;
 
   constructor(database: Pick<Database, 'read'>) {
-    this.#questions = new BatchLoader<Question, GivenRow[]>({
+    this.#questions = new BatchLoader<HistoryQuery, GivenRow[]>({
       read: async (tenant, questions) => {
         const numbered = questions.map((question, n) => ({ n, ...question }));
-        const found = await database.read(tenant, (tx) => readPasts(tx, tenant, numbered));
+        const found = await database.read(tenant, (tx) => readConsentHistory(tx, tenant, numbered));
         const rows = Map.groupBy(found, (row) => row.n);
         return questions.map((_, n) => rows.get(n) ?? []);
       },

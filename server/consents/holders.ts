@@ -7,23 +7,23 @@ import { BatchLoader } from '../core/batch-loader.ts';
 import type { Database } from '../core/db/database.ts';
 import type { FairScheduler } from '../core/fair-scheduler.ts';
 import { RowsCost } from '../core/rows-cost.ts';
-import type { ConsentFact, HoldersFound, HoldersQuestion } from '../facts/index.ts';
+import type { ConsentFact, HoldersFound, HoldersQuery } from '../facts/index.ts';
 import { consentFactsOf } from './facts.ts';
 import type { GivenRow, HolderRow } from './schema.ts';
 import { readHolders } from './store.ts';
 
 type Row = Static<typeof HolderRow>;
 /** `now`: RFC 3339. */
-type Question = Pick<HoldersQuestion, 'holding' | 'persons'> & { now: string };
+type HoldersBatchQuery = Pick<HoldersQuery, 'holding' | 'persons'> & { now: string };
 
 export class HolderReader {
-  readonly #questions: BatchLoader<Question, Row[]>;
+  readonly #questions: BatchLoader<HoldersBatchQuery, Row[]>;
   readonly #cost: RowsCost;
 
   /** @param scheduler absent: nothing else uses the main thread */
   constructor(database: Pick<Database, 'read'>, scheduler?: FairScheduler) {
     this.#cost = new RowsCost(scheduler);
-    this.#questions = new BatchLoader<Question, Row[]>({
+    this.#questions = new BatchLoader<HoldersBatchQuery, Row[]>({
       mostOf: (tenant) => this.#cost.questionsMost(tenant),
       read: async (tenant, questions) => {
         const holdings = questions.flatMap(({ holding, now }, n) => (holding ? [{ n, now, ...holding }] : []));
@@ -39,7 +39,7 @@ export class HolderReader {
   }
 
   /** @param now ms: expiry and consents are evaluated at it */
-  async read({ tenant, definitions, holding, persons }: HoldersQuestion, now: number): Promise<HoldersFound> {
+  async read({ tenant, definitions, holding, persons }: HoldersQuery, now: number): Promise<HoldersFound> {
     const asked = { persons, now: new Date(now).toISOString(), ...(holding ? { holding } : {}) };
     const rows = Map.groupBy(await this.#questions.ask(tenant, asked), (row) => row.user_id);
     const consents = new Map<string, ConsentFact[]>();

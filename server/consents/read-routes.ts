@@ -30,7 +30,7 @@ export function registerReadRoutes(app: App, services: Services): void {
     method: 'GET',
     url: '/:tenant/consents/:id/receipt',
     config: readers,
-    errorHandler: services.refusals.errorHandler,
+    errorHandler: services.deniedRequests.errorHandler,
     schema: {
       summary: 'Read a signed receipt for a consent',
       description:
@@ -47,7 +47,7 @@ function registerAsking(app: App, services: Services): void {
     method: 'GET',
     url: '/:tenant/consents/active',
     config: readers,
-    errorHandler: services.refusals.errorHandler,
+    errorHandler: services.deniedRequests.errorHandler,
     schema: {
       summary: 'Read the document that currently applies to a user',
       description:
@@ -62,16 +62,14 @@ function registerAsking(app: App, services: Services): void {
     method: 'GET',
     url: '/:tenant/consents/outstanding',
     config: readers,
-    errorHandler: services.refusals.errorHandler,
+    errorHandler: services.deniedRequests.errorHandler,
     schema: {
       summary: "List the documents that still need a user's answer",
       params: TenantParams,
       querystring: OutstandingQuery,
       response: { 200: OutstandingView },
     },
-    handler: async (request) => ({
-      consents: await readOutstanding(services, contextOf(request), request.query, request.method === 'GET'),
-    }),
+    handler: (request) => readOutstanding(services, contextOf(request), request.query, request.method === 'GET'),
   });
 }
 
@@ -80,7 +78,7 @@ function registerLists(app: App, services: Services): void {
     method: 'GET',
     url: '/:tenant/consents/me',
     config: readers,
-    errorHandler: services.refusals.errorHandler,
+    errorHandler: services.deniedRequests.errorHandler,
     schema: {
       summary: "List the caller's own consents, newest first",
       params: TenantParams,
@@ -102,7 +100,7 @@ function registerLists(app: App, services: Services): void {
     method: 'GET',
     url: '/:tenant/consents',
     config: tenantReaders,
-    errorHandler: services.refusals.errorHandler,
+    errorHandler: services.deniedRequests.errorHandler,
     schema: {
       summary: "List the consents of the tenant's users, newest first",
       description: 'A page with `status` may hold fewer than `limit`.',

@@ -1,7 +1,9 @@
 /** The verbs that read: what is active, what is outstanding, and what was given. Each is in the ledger before its answer. */
 import { callerName } from '../core/auth/name.ts';
+import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import {
+  activeLanguages,
   type ConsentEvaluation,
   type Definition,
   definitionProblem,
@@ -22,8 +24,8 @@ import {
   userOf,
 } from './request-context.ts';
 import { evaluationView, isOutstanding, listedView, pastOf } from './rules.ts';
-import type { ConsentRow, EvaluationView, ListedConsent } from './schema.ts';
-import { type ConsentFilter, insertInvitation, listConsents, lockUsers, readPasts } from './store.ts';
+import type { ConsentRow, EvaluationView, GivenRow, ListedConsent, OutstandingView } from './schema.ts';
+import { type ConsentFilter, insertInvitation, listConsents, lockUsers, readConsentHistory } from './store.ts';
 
 /**
  * What concerns a user, or for a back end that names none what a new user is offered. A user's own GET is the first
@@ -40,7 +42,7 @@ export async function readActive(
   const { name } = query;
   const { tenant } = context;
   const userId = concerned(context, query.userId, '/query/userId');
-  const definition = context.served.snapshot.definitions.get(name);
+  const definition = context.requestTenant.snapshot.definitions.get(name);
   if (definition === undefined) throw definitionProblem('consent_definition_not_found');
   if (userId === undefined) {
     const now = services.clock.now();
@@ -75,7 +77,7 @@ function aboutOf(name: string, { version, document, status }: ConsentEvaluation<
 }
 
 /**
- * All that still needs a user's answer, by name.
+ * All that still needs a user's answer, by name, and what does in other languages only.
  * @throws Problem forbidden, consent_definition_not_found
  */
 export async function readOutstanding(
@@ -83,9 +85,9 @@ export async function readOutstanding(
   context: RequestContext,
   query: { names?: string | undefined; language: string; userId?: string | undefined },
   invites: boolean,
-): Promise<EvaluationView[]> {
+): Promise<OutstandingView> {
   const userId = concernedUser(context, query.userId, '/query/userId');
-  const definitions = named(context.served.snapshot.definitions, query.names);
+  const definitions = named(context.requestTenant.snapshot.definitions, query.names);
   const rows = Map.groupBy(await services.history.of(context.tenant, userId), (row) => row.definition);
   const now = services.clock.now();
   const evaluated = definitions.flatMap((definition) => {
@@ -93,17 +95,40 @@ export async function readOutstanding(
     const found = evaluateConsent(definition, language, pastOf(rows.get(definition.name) ?? []), now);
     return found && isOutstanding(found) ? [{ definition, evaluated: found }] : [];
   });
+  const elsewhere = inOtherLanguages(definitions, query.language, rows, now);
   const due = evaluated.filter((one) => one.evaluated.invites !== undefined).map((one) => one.definition);
   if (due.length > 0 && invites && context.caller.kind === 'user') {
     const invited = await invite(services, context, userId, due, query.language, 'outstanding');
     const others = evaluated.filter((one) => one.evaluated.invites === undefined);
     const all = [...others, ...invited.filter((one) => isOutstanding(one.evaluated))];
-    return views(services, context, all);
+    return { consents: views(services, context, all), ...elsewhere };
   }
   await services.ledger.append(context.tenant, [
     entryOf(context, { userId, type: 'read', time: now, outcome: 'outstanding' }),
   ]);
-  return views(services, context, evaluated);
+  return { consents: views(services, context, evaluated), ...elsewhere };
+}
+
+/** What has nothing active in the language, and needs the user's answer in another one. */
+function inOtherLanguages(
+  definitions: readonly Definition[],
+  asked: string,
+  rows: ReadonlyMap<string, GivenRow[]>,
+  now: number,
+): Pick<OutstandingView, 'inOtherLanguages'> {
+  const found = definitions.flatMap((definition) => {
+    const { name } = definition;
+    const past = pastOf(rows.get(name) ?? []);
+    const evaluatedIn = (language: string) => evaluateConsent(definition, language, past, now);
+    if (evaluatedIn(languageFor(definition, asked, now)) !== undefined) return [];
+    const all = activeLanguages(definition, now).filter((language) => {
+      const evaluated = evaluatedIn(language);
+      return evaluated !== undefined && isOutstanding(evaluated);
+    });
+    return all.length === 0 ? [] : [{ name, languages: all.slice(0, limits.consentLanguagesShownMax) }];
+  });
+  if (found.length === 0) return {};
+  return { inOtherLanguages: found.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
 type Evaluated = { definition: Definition; evaluated: ConsentEvaluation };
@@ -147,7 +172,10 @@ async function invite(
     const { tx } = unit;
     if (!(await lockUsers(tx, tenant, [userId]))) throw problem('tenant_not_found');
     const { now } = unit;
-    const all = Map.groupBy(await readPasts(tx, tenant, [{ n: 0, userId, name: null }]), (row) => row.definition);
+    const all = Map.groupBy(
+      await readConsentHistory(tx, tenant, [{ n: 0, userId, name: null }]),
+      (row) => row.definition,
+    );
     const evaluated: Evaluated[] = [];
     for (const definition of definitions) {
       const { name } = definition;
@@ -161,15 +189,15 @@ async function invite(
         const invitations = new Map([...past.invitations, [version, now]]);
         found = evaluateConsent(definition, language, { ...past, invitations }, now);
         const outcome = found?.status ?? '';
-        unit.register([entryOf(context, { type: 'invited', time: now, userId, name, version, outcome })]);
+        unit.appendToLedger([entryOf(context, { type: 'invited', time: now, userId, name, version, outcome })]);
       }
       if (found === undefined) continue;
       evaluated.push({ definition, evaluated: found });
       if (reading === 'read')
-        unit.register([entryOf(context, { ...aboutOf(name, found), userId, type: 'read', time: now })]);
+        unit.appendToLedger([entryOf(context, { ...aboutOf(name, found), userId, type: 'read', time: now })]);
     }
     if (reading === 'outstanding') {
-      unit.register([entryOf(context, { userId, type: 'read', time: now, outcome: 'outstanding' })]);
+      unit.appendToLedger([entryOf(context, { userId, type: 'read', time: now, outcome: 'outstanding' })]);
     }
     return evaluated;
   });
@@ -183,6 +211,13 @@ export type ConsentPage = { rows: ListedConsent[]; more: boolean };
 /** A page of the caller's own consents, newest first. @throws Problem forbidden */
 export function readMine(services: ConsentServices, context: RequestContext, page: Page): Promise<ConsentPage> {
   return list(services, context, { userId: ownId(context) }, page);
+}
+
+/** The same for a page that shows them among other things: where there are none, the ledger has no entry. @throws Problem forbidden */
+export async function showMine(services: ConsentServices, context: RequestContext, page: Page): Promise<ConsentPage> {
+  const found = await readMoreOfMine(services, context, page);
+  if (found.rows.length > 0) await appendListed(services, context, { userId: ownId(context) });
+  return found;
 }
 
 /** A further page of one request, which is in the ledger with its first. @throws Problem forbidden */
@@ -209,20 +244,23 @@ export function readAll(
 }
 
 async function list(services: ConsentServices, context: RequestContext, filter: ConsentFilter, page: Page) {
-  const { tenant } = context;
   const found = await pageOf(services, context, filter, page);
-  const time = services.clock.now();
-  await services.ledger.append(tenant, [entryOf(context, { ...filter, type: 'read', time, outcome: 'listed' })]);
+  await appendListed(services, context, filter);
   return found;
+}
+
+function appendListed({ clock, ledger }: ConsentServices, context: RequestContext, filter: ConsentFilter) {
+  const entry = entryOf(context, { ...filter, type: 'read', time: clock.now(), outcome: 'listed' });
+  return ledger.append(context.tenant, [entry]);
 }
 
 async function pageOf(
   services: ConsentServices,
-  { tenant, served }: RequestContext,
+  { tenant, requestTenant }: RequestContext,
   filter: ConsentFilter,
   { limit, before }: Page,
 ): Promise<ConsentPage> {
-  const { definitions } = served.snapshot;
+  const { definitions } = requestTenant.snapshot;
   const rows: ConsentRow[] = await services.database.tenantSnapshot(tenant, (tx) =>
     listConsents(tx, tenant, filter, { before, limit: limit + 1 }),
   );

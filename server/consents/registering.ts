@@ -34,17 +34,17 @@ export async function registerConsents(
       places.push(index);
     } catch (error) {
       if (!batch || !(error instanceof Problem)) throw error;
-      outcomes[index] = { refused: error };
+      outcomes[index] = { rejected: error };
     }
   }
-  const refusals = outcomes.flatMap((outcome, index) =>
+  const deniedEntries = outcomes.flatMap((outcome, index) =>
     refusalOf(services, context, items[index] as ConsentItem, outcome),
   );
   const { result, revision } = await services.batchWriter.register(context.tenant, {
     wanted,
-    refusals,
+    deniedEntries,
     batch,
-    once: context.once,
+    idempotency: context.idempotency,
   });
   for (const [i, outcome] of result.entries()) outcomes[places[i] as number] = outcome;
   return { result: outcomes.map((outcome) => resultOf(outcome, batch)), revision };
@@ -56,15 +56,15 @@ function refusalOf(
   item: ConsentItem,
   outcome: Outcome,
 ): RegisterEntry[] {
-  if (!('refused' in outcome)) return [];
+  if (!('rejected' in outcome)) return [];
   const { name, version, document, userId } = item;
   const about = { name, version, document, ...(userId === undefined ? {} : { userId }) };
-  return [denied({ ...context, tenant: context.served }, about, outcome.refused.code, clock.now())];
+  return [denied({ ...context, tenant: context.requestTenant }, about, outcome.rejected.code, clock.now())];
 }
 
 function resultOf(outcome: Outcome, batch: boolean): ItemResult {
   if ('row' in outcome) return { status: outcome.created ? 201 : 200, consent: consentView(outcome.row) };
-  if (!batch) throw outcome.refused;
-  const { code, title, status, message } = outcome.refused;
+  if (!batch) throw outcome.rejected;
+  const { code, title, status, message } = outcome.rejected;
   return { status, problem: { code, title, detail: message } };
 }

@@ -1,12 +1,12 @@
 /** What the room's verbs share: what they need, who asks, whose consents it is about, and what is recorded of it. */
 import type { Caller } from '../core/auth/schema.ts';
 import type { Author } from '../core/author.ts';
+import { type IdempotencyReservation, idempotencyOf } from '../core/idempotency-key.ts';
 import { wrongId } from '../core/ids.ts';
-import { type Once, onceOf } from '../core/once.ts';
 import { problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
-import type { Ledger, RefusalRecorder } from '../ledger/index.ts';
+import type { DeniedRequestRecorder, Ledger } from '../ledger/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import type { WriteServices } from '../writes/index.ts';
 import type { ConsentHistory } from './consent-history.ts';
@@ -17,12 +17,18 @@ export type ConsentServices = WriteServices & {
   baseUrl: string;
   ledger: Ledger;
   history: ConsentHistory;
-  refusals: RefusalRecorder;
+  deniedRequests: DeniedRequestRecorder;
   /** What this server serves of a tenant, for what is no request's alone. @throws Problem 404, 503 */
   snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };
 };
 
-export type RequestContext = { tenant: string; served: RequestTenant; caller: Caller; requestId: string; once?: Once };
+export type RequestContext = {
+  tenant: string;
+  requestTenant: RequestTenant;
+  caller: Caller;
+  requestId: string;
+  idempotency?: IdempotencyReservation;
+};
 
 /** The caller of a request. access.ts has let it in. */
 export function contextOf(request: {
@@ -30,22 +36,22 @@ export function contextOf(request: {
   tenant: RequestTenant | null;
   caller: Caller | null;
   id: string;
-  once?: Once | null;
+  idempotency?: IdempotencyReservation | null;
 }): RequestContext {
   const { params, caller, id: requestId } = request;
-  const served = tenantOf(request);
-  return { tenant: params.tenant, served, caller: caller as Caller, requestId, ...onceOf(request) };
+  const requestTenant = tenantOf(request);
+  return { tenant: params.tenant, requestTenant, caller: caller as Caller, requestId, ...idempotencyOf(request) };
 }
 
 /** What is done with consents is in the ledger, and not in the audit. */
-export function authorOf({ tenant, once }: RequestContext): Author {
-  return { tenant, once };
+export function authorOf({ tenant, idempotency }: RequestContext): Author {
+  return { tenant, idempotency };
 }
 
 /** The user that a caller is, or undefined for a back end. @throws Problem forbidden for an actor that is no user of consents */
-export function userOf({ served, caller }: RequestContext): string | undefined {
+export function userOf({ requestTenant, caller }: RequestContext): string | undefined {
   if (caller.kind === 'backend') return undefined;
-  const { defaultActorType } = served.snapshot.spec.tokenMapping;
+  const { defaultActorType } = requestTenant.snapshot.spec.tokenMapping;
   if (caller.kind === 'user' && caller.actor.type === defaultActorType) return caller.actor.id;
   throw problem('forbidden', { detail: `Only actors of the type ${defaultActorType} have consents.` });
 }

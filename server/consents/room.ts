@@ -20,11 +20,11 @@ export const consentsRoom = defineRoom({
   create({ database, encrypter, baseUrl, scheduler }, use) {
     const writing = use(writesRoom);
     const { snapshotOf } = use(snapshotRoom);
-    const { ledger, refusals } = use(ledgerRoom);
+    const { ledger, deniedRequests } = use(ledgerRoom);
     const history = new ConsentHistory(database);
     const holders = new HolderReader(database, scheduler);
     return {
-      ...{ ...writing, encrypter, baseUrl, snapshotOf, ledger, history, refusals },
+      ...{ ...writing, encrypter, baseUrl, snapshotOf, ledger, history, deniedRequests },
       batchWriter: new ConsentBatchWriter({ ...writing, snapshotOf }),
       readHolders: (...asked: Parameters<HolderReader['read']>) => holders.read(...asked),
       readFacts: (...[about, now]: ReadFacts) => readConsentFacts(history, about, now),

@@ -32,9 +32,9 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
   app.route({
     method: 'POST',
     url: '/:tenant/consents',
-    config: { ...writers, once: {} },
+    config: { ...writers, idempotency: {} },
     bodyLimit: limits.bodyBytesMax,
-    errorHandler: services.refusals.errorHandler,
+    errorHandler: services.deniedRequests.errorHandler,
     schema: {
       summary: 'Register one consent, or a list of up to 50',
       description:
@@ -60,9 +60,9 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
   app.route({
     method: 'POST',
     url: '/:tenant/consents/refusals',
-    config: { ...writers, once: {} },
+    config: { ...writers, idempotency: {} },
     bodyLimit: limits.smallBodyBytesMax,
-    errorHandler: services.refusals.errorHandler,
+    errorHandler: services.deniedRequests.errorHandler,
     schema: {
       summary: 'Record that a user declines a document',
       params: TenantParams,
@@ -82,9 +82,9 @@ function registerGiving(app: App, services: ConsentRouteServices, countMore: Cou
   app.route({
     method: 'POST',
     url: '/:tenant/consents/invitations',
-    config: { ...tenantWriters, once: {} },
+    config: { ...tenantWriters, idempotency: {} },
     bodyLimit: limits.smallBodyBytesMax,
-    errorHandler: services.refusals.errorHandler,
+    errorHandler: services.deniedRequests.errorHandler,
     schema: {
       summary: 'Invite a user to the successor of the version that it consented to',
       description: 'The first invitation starts the grace period and is kept. A repeated request is answered with 200.',
@@ -117,7 +117,7 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
     method: 'DELETE',
     url: '/:tenant/consents/:id',
     config: writers,
-    errorHandler: services.refusals.errorHandler,
+    errorHandler: services.deniedRequests.errorHandler,
     schema: {
       summary: "Revoke a consent and the user's older consents of the same definition",
       params: OneParams,
@@ -132,7 +132,7 @@ function registerTaking(app: App, services: ConsentRouteServices): void {
     method: 'DELETE',
     url: '/:tenant/consents/users/:userId',
     config: tenantWriters,
-    errorHandler: services.refusals.errorHandler,
+    errorHandler: services.deniedRequests.errorHandler,
     schema: {
       summary: 'Erase the consents and consent invitations of a user, and its id in the ledger',
       params: Type.Object({ tenant: Type.String(), userId: Type.String() }),

@@ -122,7 +122,15 @@ export const EvaluationView = Type.Object({
   ),
 });
 export type EvaluationView = Static<typeof EvaluationView>;
-export const OutstandingView = Type.Object({ consents: Type.Array(EvaluationView) });
+export const OutstandingView = Type.Object({
+  consents: Type.Array(EvaluationView),
+  inOtherLanguages: Type.Optional(
+    Type.Array(Type.Object({ name: Type.String(), languages: Type.Array(Type.String()) }), {
+      description: `Definitions that have nothing active in the requested language and need an answer in others, of which at most ${limits.consentLanguagesShownMax} are listed. Absent if there are none.`,
+    }),
+  ),
+});
+export type OutstandingView = Static<typeof OutstandingView>;
 
 export const UserConsentView = Type.Object({
   id: Type.String(),
@@ -199,4 +207,4 @@ export const HolderRow = Type.Object({
   invited_at: Nullable(Instant),
 });
 /** A row for question `n`. */
-export const PastRow = Type.Object({ n: Type.Integer(), ...GivenRow.properties });
+export const ConsentHistoryRow = Type.Object({ n: Type.Integer(), ...GivenRow.properties });

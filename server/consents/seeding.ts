@@ -2,16 +2,16 @@
  * Importing consents that were given elsewhere, with their dates: into a tenant that has never been asked anything,
  * so that what was revoked since never comes back.
  */
-import { Compile } from 'typebox/compile';
 import { instantMs } from '../core/instants.ts';
 import { Problem, problem } from '../core/problems.ts';
+import { createValueCheck } from '../http/validation.ts';
 import { type WriteServices, write } from '../writes/index.ts';
 import type { ConsentServices } from './request-context.ts';
 import { documentOf } from './rules.ts';
 import { SeedLine } from './schema.ts';
 import { insertConsents, insertInvitation, isUntouched, lockUsers } from './store.ts';
 
-const shape = Compile(SeedLine);
+const faultOf = createValueCheck(SeedLine);
 type Refused = { line: number; detail: string };
 
 /**
@@ -62,7 +62,7 @@ export async function seedConsents(
     }
     const actor = { type: 'cli', id: 'seed' };
     const outcome = { type: 'registered', time: now, actor, outcome: 'imported', requestId: 'seed' } as const;
-    unit.register(
+    unit.appendToLedger(
       seeds.map(({ userId, name, version, document, contentDigest }) => ({
         ...{ userId, name, version, document, ...(contentDigest && { contentDigest }), ...outcome },
       })),
@@ -79,15 +79,14 @@ function readLine(text: string, now: number): SeedLine | { detail: string } {
   } catch (error) {
     return { detail: `The line is not JSON: ${(error as Error).message}` };
   }
-  if (!shape.Check(value)) {
-    const [first] = shape.Errors(value);
-    return { detail: `${first?.instancePath ?? ''} ${first?.message ?? 'is not the shape of a consent'}`.trim() };
-  }
+  const fault = faultOf(value);
+  if (fault !== undefined) return { detail: fault };
+  const line = value as SeedLine;
   for (const field of ['givenAt', 'invitedAt'] as const) {
-    const instant = value[field];
+    const instant = line[field];
     if (instant === undefined) continue;
     const ms = instantMs(instant);
-    if (ms === undefined || ms > now) return { detail: `/${field} must be an RFC 3339 instant in the past` };
+    if (ms === undefined || ms > now) return { detail: `/${field}: Must be an RFC 3339 instant in the past.` };
   }
-  return value;
+  return line;
 }

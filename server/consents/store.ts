@@ -5,7 +5,7 @@ import { limits } from '../core/limits.ts';
 import type { Holding } from '../facts/schema.ts';
 import { isLedgerEmpty } from '../ledger/index.ts';
 import { holders } from '../relationships/index.ts';
-import { ConsentRow, HolderRow, PastRow } from './schema.ts';
+import { ConsentHistoryRow, ConsentRow, HolderRow } from './schema.ts';
 
 const evaluated = sql`c.id, c.user_id, c.definition, c.version, c.document, c.language, c.given_at, i.invited_at`;
 const columns = sql`${evaluated}, c.proof, c.content_digest`;
@@ -13,9 +13,9 @@ const invited = sql`left join accord.consent_invitation i on i.tenant = c.tenant
   and i.definition = c.definition and i.version = c.version`;
 
 /** Question `n`: what a user gave of a definition, or of all. */
-type PastQuestion = { n: number; userId: string; name: string | null };
+type ConsentQuery = { n: number; userId: string; name: string | null };
 
-function pasts(tenant: string, questions: readonly PastQuestion[]) {
+function givenBy(tenant: string, questions: readonly ConsentQuery[]) {
   return sql`from unnest(${column.integers(questions, (one) => one.n)}, ${column.texts(questions, (one) => one.userId)},
       ${column.texts(questions, (one) => one.name)}) as q (n, user_id, name)
     join accord.user_consent c on c.tenant = ${tenant} and c.user_id = q.user_id
@@ -24,37 +24,53 @@ function pasts(tenant: string, questions: readonly PastQuestion[]) {
 }
 
 /** As every reading of a user and every decision needs it. */
-export function readPasts(
+export function readConsentHistory(
   tx: Transaction,
   tenant: string,
-  questions: readonly PastQuestion[],
-): Promise<Static<typeof PastRow>[]> {
-  return tx.many(PastRow, sql`select q.n, ${evaluated} ${pasts(tenant, questions)}`);
+  questions: readonly ConsentQuery[],
+): Promise<Static<typeof ConsentHistoryRow>[]> {
+  return tx.many(ConsentHistoryRow, sql`select q.n, ${evaluated} ${givenBy(tenant, questions)}`);
 }
 
 /** The same with proofs and digests, for who shows what is already given. */
-export function readPastConsents(
+export function readConsentsWithProofs(
   tx: Transaction,
   tenant: string,
-  questions: readonly PastQuestion[],
+  questions: readonly ConsentQuery[],
 ): Promise<ConsentRow[]> {
-  return tx.many(ConsentRow, sql`select ${columns} ${pasts(tenant, questions)}`);
+  return tx.many(ConsentRow, sql`select ${columns} ${givenBy(tenant, questions)}`);
+}
+
+/** Of each user at most so many, any of them; without proofs. */
+export function readSomeOf(
+  tx: Transaction,
+  tenant: string,
+  userIds: readonly string[],
+  most: number,
+): Promise<Static<typeof ConsentHistoryRow>[]> {
+  const users = [...userIds.entries()];
+  return tx.many(
+    ConsentHistoryRow,
+    sql`select q.n, e.* from unnest(${column.integers(users, ([n]) => n)}, ${column.texts(users, ([, id]) => id)}) as q (n, user_id)
+      cross join lateral (select ${evaluated} from accord.user_consent c ${invited}
+        where c.tenant = ${tenant} and c.user_id = q.user_id limit ${most}) as e`,
+  );
 }
 
 /** Question `n`: those who have the relationship to an entity at an instant (RFC 3339). */
-type HoldingQuestion = { n: number; now: string } & Holding;
+type HoldingQuery = { n: number; now: string } & Holding;
 
 /** Holders of relationships, and users who are named, with their consents; each has at least one row. */
 export function readHolders(
   tx: Transaction,
   tenant: string,
-  holdings: readonly HoldingQuestion[],
+  holdings: readonly HoldingQuery[],
   persons: readonly { n: number; userId: string }[],
 ): Promise<Static<typeof HolderRow>[]> {
   const given = (userId: Sql) =>
     sql`left join accord.user_consent c on c.tenant = ${tenant} and c.user_id = ${userId} ${invited}`;
   const told = sql`c.id, c.definition, c.version, c.document, c.language, c.given_at, i.invited_at`;
-  const texts = (of: (one: HoldingQuestion) => string) => column.texts(holdings, of);
+  const texts = (of: (one: HoldingQuery) => string) => column.texts(holdings, of);
   const parts = [
     ...(holdings.length > 0
       ? [

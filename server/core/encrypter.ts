@@ -25,9 +25,10 @@ const TAG_BYTES = 16;
  * @throws MasterKeyError when it is not 32 bytes
  */
 export function createEncrypter(masterKey: string): Encrypter {
-  const key = Buffer.from(masterKey, 'base64url');
-  if (key.length !== 32) throw new MasterKeyError('ACCORD_MASTER_KEY must be 32 bytes, base64url');
-  // As a KeyObject: of bytes Node makes one for each digest, which takes 15 us instead of 2.4.
+  const bytes = Buffer.from(masterKey, 'base64url');
+  if (bytes.length !== 32) throw new MasterKeyError('ACCORD_MASTER_KEY must be 32 bytes, base64url');
+  // KeyObjects: of bytes Node makes one at each use, and a digest takes 15 us instead of 2.4, a value of 700 bytes 18 instead of 5.
+  const key = createSecretKey(bytes);
   const digestKey = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'accord digest of sealed values', 32)));
   const bound = (place: readonly string[]) => Buffer.from(JSON.stringify([FORMAT, ...place]));
   return {

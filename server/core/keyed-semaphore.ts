@@ -1,6 +1,6 @@
 /**
- * Shares connections out: of a pool, one tenant uses a bounded number at once, and its further transactions wait
- * for one another, so that nobody's slow queries keep the other tenants from the database.
+ * A semaphore for each key: a bounded number of one key is inside at once, and more of it wait for one another, not for other
+ * keys. Connections of a pool are shared out to tenants with it, so that slow queries of one do not keep the others waiting.
  */
 export class KeyedSemaphore {
   readonly #max: number;

@@ -1,10 +1,14 @@
-import { operatorLimits } from './operator-limits.ts';
-
 /**
  * Every bound of the service, with its unit in the name. A bound that is not here does not exist: each has a test at
  * the limit and one past it (test/core/limits.test.ts lists them and says where).
  */
+import { accountLimits } from './account-limits.ts';
+import { eventLimits } from './event-limits.ts';
+import { oidcLimits } from './oidc-limits.ts';
+import { operatorLimits } from './operator-limits.ts';
 import { partLimits } from './part-limits.ts';
+import { policyLimits } from './policy-limits.ts';
+import { portalLimits } from './portal-limits.ts';
 
 export const limits = {
   // HTTP
@@ -57,41 +61,10 @@ export const limits = {
   policyTestsMax: 50,
   policyRevisionsKept: 100,
   ...partLimits,
+  ...portalLimits,
 
-  // Policies: compiling (facts: 230 lines burn 12 M fuel, 1e8 is about 1-2 s at worst)
-  compileFuel: 100_000_000,
-  compileMemoryPages: 2048, // 128 MiB
-  /** Small policies need less than 30 MiB; an instance that took more is not used again. */
-  compileMemoryReadyPages: 640, // 40 MiB
-  compileDepthMax: 1000, // parser recursion, about 125 levels of nesting
-  compileCpuMsMax: 5000, // of its thread, for what fuel does not count
-  compileWaitMsMax: 30_000, // by the clock: a thread that does not get the CPU meanwhile is given up, and the policy tried again
-  compilerIdleMs: 300_000, // without a compile, then its thread ends; the next one takes as long as loading it
-  compileQueuePerTenantMax: 256,
-  policyWasmBytesMax: 16 * 1024 * 1024,
-  policyPlanBytesMax: 4 * 1024 * 1024, // a policy with a larger one runs its Wasm
-  planProgramCharsMax: 1024 * 1024, // of JavaScript made of a plan, 10 ms to load for each 100,000; longer: its Wasm
-  planNestingMax: 64, // blocks in blocks of a program, loading takes as long as the square of it; deeper: its Wasm
-  narrowedPlanCharsMax: 256 * 1024, // of a larger one nobody finds out which relationships can matter
-  narrowedUsesMax: 16, // of a side of input.graph in one policy; with more of them all relationships are fetched
-
-  // Policies: evaluating (100 relationships burn about 1e5)
-  evaluateFuel: 1_000_000,
-  evaluateFuelCostly: 500_000, // past this an evaluation counts like an exhausted one
-  evaluateLongMs: 50, // of CPU: past this too, whatever its fuel, because all others wait meanwhile
-  isolatedTimeoutMs: 2000,
-  isolatedPatientPerTenantMax: 64, // slow evaluations, tests, drafts and explained decisions that wait for the worker
-  explainedPerTenantMax: 4, // explained decisions and coverages of a tenant at once; each holds the documents of its policy
-  isolatedProgramBytesMax: 32 * 1024 * 1024, // of stored policies that the worker keeps
-  explainingWasmBytesMax: 32 * 1024 * 1024, // of programs that are not served, in each of the two places that keep them
-  traceCallsMax: 10_000, // of functions in one evaluation that are remembered to explain it; what is beyond is left out
-  whyNotRulesMax: 64, // rules told of in one explanation of a deny, those behind conditions included
-  whyNotValueCharsMax: 256, // of JSON of one value; longer ones are cut
-  whyNotTriesMax: 12, // evaluations of one explanation that try what would allow
-  evaluateMemoryPages: 256, // 16 MiB
-  evaluateInputBytesMax: 1024 * 1024,
-  evaluateResultBytesMax: 64 * 1024,
-  evaluateResultDepthMax: 72, // an answer may echo the deepest input
+  // Policies
+  ...policyLimits,
   policySeriesRoundMs: 300_000, // for which policies keep their series in the metrics, at least
   policySeriesWaitingMax: 10_000, // policies without series of their own, of which it is known how often they are asked
   decisionLogQueueMax: 20_000,
@@ -134,12 +107,26 @@ export const limits = {
   verifiedTokensCharsMax: 32 * 1024 * 1024, // all of them together
   subjectCharsMax: 512,
   accessTokenTtlMsMax: 86_400_000, // what a Tenant may ask for at most
+  sessionTtlMsMax: 1_209_600_000, // 14 days: of a user's session at the tenant's own issuer
+  refreshTokenTtlMs: 2_592_000_000, // 30 days, unless the Tenant says otherwise
+  refreshTokenTtlMsMax: 31_536_000_000, // 365 days
+  keyPublishedAheadMs: 900_000, // before a new key signs tokens
+  signingKeyAgeMsMax: 7_776_000_000, // 90 days: past this a new key of tokens is made
+  deniedTokensMax: 10_000, // single tokens of a tenant that were revoked and have not expired
   portalTokenTtlMs: 86_400_000,
   memberInvitationTtlMs: 604_800_000, // of a member's
   memberInvitationsMax: 200, // open ones of a tenant
   invitationKeyAgeMsMax: 7_776_000_000, // 90 days: past this the next invitation is signed by a new key
   redeemingsMax: 2, // at once on a server: nobody in particular may ask for it
   scarcePerSecondMax: 20, // requests of one address for what takes the database's time and asks for no token
+
+  claimsMsMax: 200, // for the claims that are added to a token; past this it is issued without them
+  claimsBytesMax: 8 * 1024, // of JSON of those of one token: as base64url, 11,000 of the 16,384 bytes that a token may have
+  claimRelationshipsMax: 100, // of the claim relationships; an actor with more gets no such claim
+  claimConsentsMax: 100, // that a user gave, older ones of a version too; a user with more gets no claim consents
+  claimReadsMax: 2, // at once on a server, one of a tenant
+  claimReadsWaitingMax: 256, // tokens that wait for one, on a server; past this the tenant that has most loses its oldest
+  claimReadTokensMax: 8, // of one tenant in one read
   clockToleranceMs: 10_000, // of nbf and iat; exp is exact
   jwksRefreshAfterMs: 300_000, // in the background
   jwksMaxAgeMs: 600_000, // older keys are confirmed before they verify anything
@@ -169,6 +156,10 @@ export const limits = {
   // Tenants
   audiencesMax: 32,
   trustedIssuersMax: 32,
+  clientsMax: 1000, // of a tenant
+  clientSecretsMax: 2, // of a client at once
+  clientSecretOverlapMs: 86_400_000, // for which the secret before works when a manifest's changes
+  clientSecretCharsMax: 256,
   secretValueBytesMax: 4096, // of one key that a Tenant refers to
 
   // Types and relationships
@@ -208,6 +199,7 @@ export const limits = {
   // Invitations
   invitationAgeMsMax: 2_592_000_000, // 30 days: the longest ttl that a relationship type may have
   invitationResendPauseMs: 60_000, // after the first delivery; doubled with each further one
+  invitationsLookedAtMax: 500, // of those to one entity, for one page of a user; the cursor goes on behind them
   invitationsWipedMax: 100, // expired ones whose contact is wiped when one is made
 
   // Consent definitions
@@ -220,6 +212,8 @@ export const limits = {
   consentTitleCharsMax: 200,
   consentBodyBytesMax: 64 * 1024, // of a document's content; escaped as JSON it fits into bodyBytesMax
   consentNestingDepthMax: 64, // of the elements of HTML; what is deeper loses its markup and keeps its words
+  consentRemovedMax: 32, // elements and attributes of HTML that its author is told were removed
+  consentRemovedCharsMax: 64, // of the name of one
   consentLanguagesShownMax: 64, // in a 404
   plainTextsKept: 32, // documents whose text was made from HTML
   periodCharsMax: 47,
@@ -227,7 +221,6 @@ export const limits = {
   // Writes
   writeAttemptsMax: 5, // of one transaction that meets deadlocks or serialization failures
   writeRetryMsMax: 100, // before another attempt
-  eventsBufferedMax: 1000, // past this the oldest are forgotten
 
   // Users' consents
   consentBatchMax: 50, // items of one request
@@ -246,6 +239,9 @@ export const limits = {
   ledgerSealSliceEntriesMax: 25, // hashed at a stretch and moved by one statement, while answers wait
   ledgerVerifyPageItemsMax: 1000, // hashed at a stretch, while others wait
   ledgerExportPageItemsMax: 250, // one text
+  auditEntriesLookedAtMax: 20_000, // for one page of a search; the cursor goes on behind them
+  auditExportPageItemsMax: 250,
+  auditExportsMax: 4, // of a tenant at once on a server
   ledgerExportsMax: 4, // of a tenant at once on a server: each holds a page for as long as its reader does not take it
   ledgerVerificationsMax: 2, // at once on a server: each takes its CPU for as long as it runs
 
@@ -266,5 +262,8 @@ export const limits = {
   searchPageMsMax: 500, // past this no more candidates are checked for a page, where each takes long
   searchHeadsMax: 4000, // entities by which relationships are inherited; past this all of the type are candidates
 
+  ...accountLimits,
+  ...eventLimits,
   ...operatorLimits,
+  ...oidcLimits,
 } as const;

@@ -2,7 +2,7 @@
  * The rule of two writers and one owner: manifests and the Config API write the same rows, and a row says whose
  * it is. The comparison is made under the tenant's row lock, in the transaction that writes.
  */
-import type { Once } from './once.ts';
+import type { IdempotencyReservation } from './idempotency-key.ts';
 import { defineProblems } from './problems.ts';
 
 export type Owner = {
@@ -19,7 +19,7 @@ export type Writer = {
   actor: string;
   requestId?: string;
   /** Set where the request has an Idempotency-Key. */
-  once?: Once;
+  idempotency?: IdempotencyReservation;
   /** A manifest with adoptionPolicy Adopt takes an API-owned row over. */
   adopt?: boolean;
 };

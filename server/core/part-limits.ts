@@ -8,6 +8,8 @@ export const partLimits = {
   policyPartNameCharsMax: 253,
   libraryModulesMax: 32,
   libraryBytesMax: 256 * 1024, // of all its modules
+  policyLibrariesBytesMax: 1024 * 1024, // of all libraries that one policy is compiled with, as JSON
+  policyPartCheckMsMax: 5 * 60 * 1000, // of compiling and testing what uses a library or document, while a client waits
   policyDataBytesMax: 1024 * 1024, // of one document, as JSON
   policyDocumentsBytesMax: 3 * 1024 * 1024, // of all documents that one policy uses: the worker keeps a program with them
   policyDataValuesMax: 50_000,

@@ -76,6 +76,11 @@ export const problem = defineProblems({
     when: 'The request is malformed or violates a validation rule.',
     refusal: { reason: 'Invalid' },
   },
+  client_closed_request: {
+    status: 499,
+    title: 'Client closed request',
+    when: 'The client closed the connection before processing started or ended. No client receives this response.',
+  },
   unauthenticated: { status: 401, title: 'Not authenticated', when: 'The request has no valid access token.' },
   tenant_not_found: {
     status: 404,
@@ -90,7 +95,11 @@ export const problem = defineProblems({
     title: 'Precondition failed',
     when: 'If-Match does not match the current version of the object.',
   },
-  body_too_large: { status: 413, title: 'Body too large', when: 'The request body is larger than the limit.' },
+  body_too_large: {
+    status: 413,
+    title: 'Body too large',
+    when: 'The request body is larger than the limit of its route, which detail names in bytes.',
+  },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
@@ -101,6 +110,12 @@ export const problem = defineProblems({
     title: 'Too many requests',
     when: 'A quota of the caller or its tenant is exhausted. RateLimit-Policy names the quota; Retry-After says when to retry.',
     retryAfterSeconds: 1,
+  },
+  exports_busy: {
+    status: 429,
+    title: 'Too many exports',
+    when: 'The tenant already has the maximum number of open exports on this server.',
+    retryAfterSeconds: 10,
   },
   internal_error: {
     status: 500,
@@ -127,9 +142,18 @@ export const problem = defineProblems({
   },
 });
 
-/** What Fastify says of a body that it did not read, as the problem that it is. */
-export function bodyProblem(error: unknown): Problem | undefined {
+/** A body of more bytes than its route takes, where that is known. */
+export function bodyTooLarge(bytesMax?: number): Problem {
+  if (bytesMax === undefined) return problem('body_too_large');
+  return problem('body_too_large', { detail: `The request body is larger than the limit of ${bytesMax} bytes.` });
+}
+
+/**
+ * What Fastify says of a body that it did not read, as the problem that it is.
+ * @param bytesMax of the route
+ */
+export function bodyProblem(error: unknown, bytesMax?: number): Problem | undefined {
   const { code } = error as { code?: unknown };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem('body_too_large');
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(bytesMax);
   return code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? problem('unsupported_media_type') : undefined;
 }

@@ -1,2 +1,4 @@
+import { patterns } from '../../crds/index.ts';
+
 /** The text form of the identifiers that Accord gives: UUIDs in lower case, as Postgres writes them. */
-export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const UUID = new RegExp(patterns.uuid.source);

@@ -12,13 +12,14 @@ import { problem } from '../core/problems.ts';
 import { checkIfMatch } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, write } from '../writes/index.ts';
-import { changedContent, contentPlan } from './content.ts';
+import { changedContent, contentPlan, sanitizedContent } from './content.ts';
 import { definitionProblem } from './problems.ts';
 import {
   attributesOf,
   checkDateIsFree,
   checkName,
   checkNotPast,
+  checkSpelling,
   checkStartsLater,
   endOfLifeOf,
   fallbackOf,
@@ -33,6 +34,7 @@ import type {
   DefinitionBody,
   DocumentBody,
   EndOfLifeBody,
+  Sanitized,
   StoredDefinition,
   StoredDocument,
   StoredVersion,
@@ -148,8 +150,9 @@ export async function putEndOfLife(
 
 /**
  * Creates or replaces a document, until it takes effect.
- * @throws Problem consent_version_not_found, document_locked, date_in_past, effective_date_taken, consent_content_invalid, and
- *   as putDefinition
+ * @returns `sanitized`, where its text is not served as it was sent
+ * @throws Problem consent_version_not_found, document_locked, date_in_past, effective_date_taken, consent_language_ambiguous,
+ *   consent_content_invalid, and as putDefinition
  */
 export async function putDocument(
   services: DefinitionServices,
@@ -158,7 +161,7 @@ export async function putDocument(
   { name, version, language, document }: DocumentKey,
   { effectiveDate, content, ...custom }: DocumentBody,
   options: PutOptions = {},
-): Put {
+): Promise<ConfigWritten<{ revision: number; sanitized?: Sanitized }>> {
   checkName(language, limits.consentLanguageCharsMax, '/params/language');
   checkName(document, limits.consentVersionCharsMax, '/params/documentVersion');
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
@@ -170,20 +173,27 @@ export async function putDocument(
     if (row && isDocumentLocked(row, now)) {
       throw lockedDocument({ name, version, document: row }, '', changedContent(row.content, content));
     }
+    if (row === undefined) checkSpelling(language, languagesOf(versions), '/params/language');
     const attributes = attributesOf(unit.tenantRow.spec, 'document', custom, '');
     const written = contentPlan(row?.content, content, '');
     const plan = { version: document, language, effectiveDate: dateOf(effectiveDate), attributes, ...written };
     checkNotPast(plan.effectiveDate, now, '');
     checkDateIsFree(versions, version, plan, '');
-    if (row && isSameDocument(row, plan)) return { revision: row.revision };
+    const sanitized = sanitizedContent(plan.content, content?.body);
+    const told = sanitized === undefined ? {} : { sanitized };
+    if (row && isSameDocument(row, plan)) return { revision: row.revision, ...told };
     if (row === undefined && parent.documents.length >= limits.consentDocumentsMax) {
       throw quotaReached(`A version may have ${limits.consentDocumentsMax} documents.`);
     }
     await upsertDocument(unit.tx, tenant, { name, version }, { document: plan, revision: unit.revision });
     const digest = plan.content?.digest === undefined ? {} : { contentDigest: plan.content.digest };
     unit.changed('consent_definition', name, 'put', { version, language, document, effectiveDate, ...digest });
-    return { revision: unit.revision };
+    return { revision: unit.revision, ...told };
   });
+}
+
+function languagesOf(versions: readonly StoredVersion[]): string[] {
+  return versions.flatMap(({ documents }) => documents.map(({ language }) => language));
 }
 
 function dateOf(text: string): number {

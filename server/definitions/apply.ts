@@ -152,7 +152,7 @@ export function transferDefinition(
   to: Owner,
 ): Promise<ConfigWritten<void>> {
   const row = {
-    kind: 'consent_definition',
+    kind: 'consent_definition' as const,
     name,
     ownerOf: async (tx: Transaction) => (await readDefinition(tx, tenant, name))?.owner,
     setOwner: (tx: Transaction, owner: Owner) => updateDefinitionOwner(tx, tenant, name, owner),

@@ -13,6 +13,7 @@ import type { App } from '../http/fastify.ts';
 import { type DocumentName, documentUrl } from './address.ts';
 import { verifiedBody } from './content.ts';
 import { plainTextOf } from './html.ts';
+import { isTag } from './languages.ts';
 import { definitionProblem } from './problems.ts';
 import type { Content } from './schema.ts';
 import { readContent } from './store.ts';
@@ -86,7 +87,7 @@ function chosenType(request: FastifyRequest, mediaType: Content['mediaType']): s
 
 /** A language may also be another name of an audience, which the header does not take. */
 function ofLanguage(language: string): Record<string, string> {
-  return /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(language) ? { 'content-language': language } : {};
+  return isTag(language) ? { 'content-language': language } : {};
 }
 
 function answer(request: FastifyRequest, reply: FastifyReply, etag: string, text: () => string) {

@@ -30,7 +30,7 @@ const tags = [
     'em',
     'u',
   ],
-  ...['s', 'del', 'ins', 'small', 'sub', 'sup', 'mark', 'abbr', 'dfn', 'cite', 'q', 'code', 'time', 'bdi', 'bdo'],
+  ...['s', 'del', 'ins', 'small', 'sub', 'sup', 'mark', 'abbr', 'dfn', 'cite', 'q', 'code', 'time', 'bdi'],
   ...['table', 'caption', 'colgroup', 'col', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td'],
 ];
 const attributes: Record<string, string[]> = {
@@ -43,6 +43,8 @@ const attributes: Record<string, string[]> = {
   td: ['colspan', 'rowspan'],
   time: ['datetime'],
 };
+/** What stays. */
+export const elements: ReadonlySet<string> = new Set(tags);
 const schemes = ['https', 'http', 'mailto', 'tel'];
 
 /** What is kept is listed; of all else only the words stay, and of what holds no words nothing. */
@@ -63,20 +65,35 @@ export function sanitized(html: string): string {
   return sanitizer()(html, options);
 }
 
-/** What sanitizing removes, as `<script>` and `onclick`, in the order in which it is found. */
+/**
+ * What sanitizing removes, as `<script>` and `onclick`, in the order in which it is found; `href` for an address of another
+ * scheme. The first limits.consentRemovedMax of them.
+ */
 export function removedFrom(html: string): string[] {
-  const removed = new Set<string>();
+  const found = new Set<string>();
+  const removed = { add: (what: string) => found.size < limits.consentRemovedMax && found.add(cut(what)) };
+  if (html.includes('<!--')) removed.add('<!-- -->');
   sanitizer()(html, {
     ...options,
     transformTags: {
       '*': (tagName, attribs) => {
-        if (!tags.includes(tagName)) removed.add(`<${tagName}>`);
+        if (!elements.has(tagName)) removed.add(`<${tagName}>`);
         else for (const name of Object.keys(attribs)) if (!isAllowed(tagName, name)) removed.add(name);
+        if (tagName === 'a' && attribs.href !== undefined && !isKept(attribs.href)) removed.add('href');
         return { tagName, attribs };
       },
     },
   });
-  return [...removed];
+  return [...found];
+}
+
+function cut(name: string): string {
+  return name.length <= limits.consentRemovedCharsMax ? name : `${name.slice(0, limits.consentRemovedCharsMax - 1)}…`;
+}
+
+function isKept(href: string): boolean {
+  const link = `<a href="${href.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">`;
+  return sanitized(link).includes(' href=');
 }
 
 function isAllowed(tagName: string, name: string): boolean {

@@ -20,7 +20,7 @@ export {
   type UserStatus,
   userStatuses,
 } from './evaluate.ts';
-export { languageFor, notActiveIn } from './languages.ts';
+export { activeLanguages, languageFor, notActiveIn } from './languages.ts';
 export type { DefinitionState } from './manifest.ts';
 export { definitionProblem } from './problems.ts';
 export { definitionsRoom } from './room.ts';

@@ -1,8 +1,29 @@
-/** In which language a question is answered, pure. */
+/** Languages of documents, pure: how they are spelled, and in which one a question is answered. */
 import { lookup } from 'bcp-47-match';
 import { limits } from '../core/limits.ts';
 import { evaluateActive, hasEnded } from './evaluate.ts';
 import type { Definition } from './schema.ts';
+
+/** A language tag, as far as its syntax tells (RFC 4647, basic language range). Any other characteristic is a language too. */
+const TAG = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
+
+export function isTag(language: string): boolean {
+  return TAG.test(language);
+}
+
+/** How another document spells the same language tag; undefined: in no other way. */
+export function otherSpelling(language: string, others: Iterable<string>): string | undefined {
+  if (!isTag(language)) return undefined;
+  const lower = language.toLowerCase();
+  for (const other of others) if (other !== language && isTag(other) && other.toLowerCase() === lower) return other;
+  return undefined;
+}
+
+/** POSIX locales and tags that were joined by an underscore, as the tag that was probably meant. */
+export function meantTag(language: string): string | undefined {
+  const found = /^([A-Za-z]{2,3}(?:[_-][A-Za-z0-9]{2,8})+)(?:\.[A-Za-z0-9-]+)?(?:@[A-Za-z]+)?$/.exec(language)?.[1];
+  return found === undefined || isTag(language) ? undefined : found.replaceAll('_', '-');
+}
 
 /**
  * The language to evaluate in: the one that is asked for, unless nothing is active in it, the definition says
@@ -10,11 +31,19 @@ import type { Definition } from './schema.ts';
  */
 export function languageFor(definition: Definition, asked: string, now: number): string {
   if (definition.languageFallback !== 'lookup' || evaluateActive(definition, asked, now) !== undefined) return asked;
-  return lookup(activeLanguages(definition, now), asked) ?? asked;
+  if (!isTag(asked)) return asked;
+  // The library takes the first that is the tag or a beginning of it: the most specific must come first.
+  const tags = activeLanguages(definition, now).filter(isTag);
+  return (
+    lookup(
+      tags.sort((a, b) => b.length - a.length),
+      asked,
+    ) ?? asked
+  );
 }
 
 /** The languages in which something is active, in byte order. */
-function activeLanguages({ versions }: Definition, now: number): string[] {
+export function activeLanguages({ versions }: Definition, now: number): string[] {
   const languages = new Set<string>();
   for (const version of versions) {
     if (hasEnded(version, now)) continue;

@@ -1,7 +1,7 @@
 /** What a tenant would refuse of a ConsentDefinition, or would not show of its texts, by the rules that acceptance itself applies. */
 import type { ConsentDefinitionManifest, TenantSpec } from '../../crds/index.ts';
 import { type Fault, type ManifestChecks, refusalBy } from '../room/manifest-checks.ts';
-import { pastDates, planOf, sanitizedContents, wrongContents } from './manifest.ts';
+import { checkSpellings, malformedTags, pastDates, planOf, sanitizedContents, wrongContents } from './manifest.ts';
 
 type Spec = ConsentDefinitionManifest['spec'];
 
@@ -9,9 +9,22 @@ export const definitionChecks: ManifestChecks<ConsentDefinitionManifest> = {
   rules: {
     'past-date': 'A date lies in the past, which only a tenant that already has it accepts.',
     sanitized: 'A text in HTML is stored and shown without some of its markup.',
+    'language-tag': 'A language looks like a BCP 47 language tag and is none.',
   },
-  acceptance: ({ spec }, { tenant, now }) => [...contents(spec), ...(tenant ? dates(spec, { tenant, now }) : [])],
+  acceptance: ({ spec }, { tenant, now }) => [
+    ...spellings(spec),
+    ...contents(spec),
+    ...(tenant ? dates(spec, { tenant, now }) : []),
+  ],
 };
+
+function spellings(spec: Spec): Fault[] {
+  const notes: Fault[] = malformedTags(spec).map(({ pointer, detail }) => ({
+    ...fault('language-tag', `/spec${pointer}`, `/spec${pointer}: ${detail}`),
+    severity: 'note',
+  }));
+  return [...refusalBy(() => checkSpellings(undefined, spec.versions)), ...notes];
+}
 
 function contents(spec: Spec): Fault[] {
   const wrong = wrongContents(spec);
@@ -35,7 +48,7 @@ function dates(spec: Spec, context: { tenant: TenantSpec; now: number }): Fault[
 
 /** Of a definition that nothing stored can save: no document of it can be in effect, so nothing of it may be kept. */
 function refusedAnyway(spec: Spec, { tenant, now }: { tenant: TenantSpec; now: number }): Fault[] {
-  if (wrongContents(spec).length > 0) return []; // told already
+  if (wrongContents(spec).length > 0 || spellings(spec).some((one) => 'refusal' in one)) return []; // told already
   const effective = spec.versions.flatMap(({ documents }) => documents.map(({ effectiveDate }) => effectiveDate));
   if (effective.some((date) => date === undefined || Date.parse(date) <= now)) return [];
   const restoring = { ...tenant, restore: { ...tenant.restore, allowPastDates: true } };

@@ -7,12 +7,14 @@ import type { ConsentDefinitionSpec } from '../../crds/index.ts';
 import { instantMs, utc } from '../core/instants.ts';
 import type { ProblemPlace } from '../core/problems.ts';
 import type { TenantSpec } from '../tenants/index.ts';
-import { changedContent, contentPlan, wrongContent } from './content.ts';
+import { changedContent, contentPlan, digestOf, wrongContent } from './content.ts';
 import { evaluateActive } from './evaluate.ts';
-import { removedFrom } from './html.ts';
+import { removedFrom, sanitized } from './html.ts';
+import { meantTag } from './languages.ts';
 import {
   attributesOf,
   checkNotPast,
+  checkSpelling,
   checkStartsLater,
   definitionOf,
   endOfLifeOf,
@@ -40,7 +42,8 @@ type Context = { tenant: TenantSpec; now: number };
 /**
  * The definition as it is to be.
  * @throws Problem document_locked, version_locked, definition_locked, end_of_life_locked, date_in_past,
- *   end_of_life_invalid, effective_date_taken, consent_attributes_invalid, consent_content_invalid, each with its place in the spec
+ *   end_of_life_invalid, effective_date_taken, consent_language_ambiguous, consent_attributes_invalid, consent_content_invalid,
+ *   each with its place in the spec
  */
 export function planOf(
   stored: StoredDefinition | undefined,
@@ -60,6 +63,7 @@ export function planOf(
   );
   checkNothingLost(stored, versions, now);
   checkDatesDiffer(versions);
+  checkSpellings(stored, spec.versions);
   return { name: spec.name, attributes, ...fallbackOf(spec.languageFallback), versions };
 }
 
@@ -136,9 +140,48 @@ export function wrongContents({ versions }: Pick<ConsentDefinitionSpec, 'version
 /** What sanitizing removes of the texts of a spec. */
 export function sanitizedContents({ versions }: Pick<ConsentDefinitionSpec, 'versions'>): ProblemPlace[] {
   return eachContent(versions).flatMap(({ content: { body, mediaType }, pointer }) => {
-    const removed = body === undefined || mediaType !== 'text/html' ? [] : removedFrom(body);
-    return removed.length === 0 ? [] : [{ pointer: `${pointer}/body`, detail: removed.join(', ') }];
+    if (body === undefined || mediaType !== 'text/html') return [];
+    const removed = removedFrom(body);
+    if (removed.length === 0) return [];
+    const detail = `${removed.join(', ')}; its digest is ${digestOf(sanitized(body))}`;
+    return [{ pointer: `${pointer}/body`, detail }];
   });
+}
+
+/** @throws Problem consent_language_ambiguous for the second spelling of a tag, unless it is stored */
+export function checkSpellings(
+  stored: Pick<StoredDefinition, 'versions'> | undefined,
+  versions: readonly ManifestVersion[],
+): void {
+  const isStored = (document: string, language: string, version: string) =>
+    stored?.versions.some(
+      (one) =>
+        one.version === version && one.documents.some((old) => old.language === language && old.version === document),
+    );
+  const known = new Set<string>();
+  const fresh: [language: string, pointer: string][] = [];
+  for (const [v, { version, documents }] of versions.entries()) {
+    for (const [d, { language, version: document }] of documents.entries()) {
+      if (isStored(document, language, version)) known.add(language);
+      else fresh.push([language, `/versions/${v}/documents/${d}/language`]);
+    }
+  }
+  for (const [language, pointer] of fresh) {
+    checkSpelling(language, known, pointer);
+    known.add(language);
+  }
+}
+
+/** Languages that look like a tag and are none, which a request for the tag does not find. */
+export function malformedTags({ versions }: Pick<ConsentDefinitionSpec, 'versions'>): ProblemPlace[] {
+  return versions.flatMap(({ documents }, v) =>
+    documents.flatMap(({ language }, d) => {
+      const meant = meantTag(language);
+      if (meant === undefined) return [];
+      const detail = `${language} is no BCP 47 language tag; did you mean ${meant}?`;
+      return [{ pointer: `/versions/${v}/documents/${d}/language`, detail }];
+    }),
+  );
 }
 
 function eachContent(versions: readonly ManifestVersion[]) {
@@ -208,8 +251,11 @@ function checkNothingLost(stored: StoredDefinition | undefined, versions: readon
   }
 }
 
+type Place = { language: string; version: string; document: string };
 export type DefinitionState = {
-  active: { language: string; version: string; document: string }[];
+  active: Place[];
+  /** The documents whose text is not served as it was written; absent: there are none. */
+  sanitized?: (Place & { digest: string; removed: string[] })[];
   locked: { version: string; endOfLife: boolean; documents: number }[];
 };
 
@@ -228,5 +274,12 @@ export function stateOf(stored: StoredDefinition, now: number): DefinitionState 
       documents: documents.filter((one) => isDocumentLocked(one, now)).length,
     }))
     .filter((one) => one.endOfLife || one.documents > 0);
-  return { active, locked };
+  const sanitized = stored.versions.flatMap(({ version, documents }) =>
+    documents.flatMap(({ language, version: document, content }) =>
+      content?.source === undefined || content.digest === undefined
+        ? []
+        : [{ ...{ language, version, document }, digest: content.digest, removed: content.removed ?? [] }],
+    ),
+  );
+  return { active, ...(sanitized.length > 0 && { sanitized }), locked };
 }

@@ -69,16 +69,22 @@ export const definitionProblem = defineProblems({
     when: 'Another document of the definition in this language has the same effectiveDate.',
     refusal: { reason: 'Invalid' },
   },
+  consent_language_ambiguous: {
+    status: 400,
+    title: 'Language in two spellings',
+    when: 'Another document of the definition has the same language tag in another case. Language tags are compared without case (BCP 47), so one of them would be offered to the users of the other.',
+    refusal: { reason: 'Invalid' },
+  },
   consent_content_invalid: {
     status: 400,
     title: 'Invalid content',
-    when: 'A content has either a body or a url; its body is a text of the media type that it says, of bounded size, and matches the digest, if one is stated.',
+    when: 'Content must have either a body or a url. A body must be text of its media type, within the size limit, and match the digest if one is given.',
     refusal: { reason: 'Invalid' },
   },
   consent_content_not_found: {
     status: 404,
     title: 'Document without content',
-    when: 'There is no such document in effect, or it has no content.',
+    when: 'The document does not exist, is not in effect, or has no content.',
   },
   consent_content_not_acceptable: {
     status: 406,
@@ -93,6 +99,6 @@ export const definitionProblem = defineProblems({
   definition_quota_reached: {
     status: 409,
     title: 'Quota of consent definitions reached',
-    when: 'The tenant has the maximum number of definitions, the definition of versions, or the version of documents.',
+    when: 'The maximum number of definitions in the tenant, of versions in the definition, or of documents in the version is reached.',
   },
 });

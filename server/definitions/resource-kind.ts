@@ -16,7 +16,10 @@ const definitionKind: ResourceKind<DefinitionServices, ConsentDefinitionManifest
   remove: (definitions, writer, { tenant, name }) => archiveManifestDefinition(definitions, writer, tenant, name),
   describe: async (definitions, { tenant, name }) => {
     const state = (await findDefinition(definitions, tenant, name))?.state;
-    return state && { ...state, active: state.active.slice(0, bounds.consentActiveMax) };
+    if (state === undefined) return undefined;
+    const { active, sanitized, locked } = state;
+    const shown = sanitized && { sanitized: sanitized.slice(0, bounds.consentSanitizedMax) };
+    return { active: active.slice(0, bounds.consentActiveMax), ...shown, locked };
   },
   exported: exportedDefinitions,
   checks: definitionChecks,

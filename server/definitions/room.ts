@@ -21,7 +21,7 @@ export const definitionsRoom = defineRoom({
   name: 'definitions',
   tables: ['consent_document', 'consent_version', 'consent_definition'],
   create(_ground, use): DefinitionRouteServices {
-    return { ...use(writesRoom), served: use(snapshotRoom).served };
+    return { ...use(writesRoom), waitForRevision: use(snapshotRoom).waitForRevision };
   },
   resourceKinds,
   routes: registerDefinitionRoutes,

@@ -26,9 +26,11 @@ import {
   DefinitionView,
   DocumentBody,
   DocumentView,
+  DocumentWritten,
   EndOfLifeAnswer,
   EndOfLifeBody,
   ListView,
+  type Sanitized,
   VersionBody,
   VersionView,
 } from './schema.ts';
@@ -76,7 +78,8 @@ export function registerDefinitionRoutes(app: App, services: DefinitionRouteServ
     (call) =>
       putEndOfLife(services, call.writer, call.params.tenant, call.params, call.body as EndOfLifeBody, call.options),
   );
-  put(app, services, { url: document, noun: 'a document', body: DocumentBody }, ({ writer, params, body, options }) => {
+  const documents = { url: document, noun: 'a document', body: DocumentBody, answer: DocumentWritten };
+  put(app, services, documents, ({ writer, params, body, options }) => {
     const key = { ...params, document: params.documentVersion };
     return putDocument(services, writer, params.tenant, key, body as DocumentBody, options);
   });
@@ -92,8 +95,9 @@ function put(
     noun,
     body,
     bodyLimit = limits.bodyBytesMax,
-  }: { url: string; noun: string; body: TSchema; bodyLimit?: number },
-  act: (call: Call) => Promise<ConfigWritten<{ revision: number }>>,
+    answer = Empty,
+  }: { url: string; noun: string; body: TSchema; bodyLimit?: number; answer?: TSchema },
+  act: (call: Call) => Promise<ConfigWritten<{ revision: number; sanitized?: Sanitized }>>,
 ): void {
   app.route({
     method: 'PUT',
@@ -105,14 +109,15 @@ function put(
       params: paramsOf(url),
       headers: IfMatch,
       body,
-      response: { 200: Empty },
+      response: { 200: answer },
     },
     handler: async (request, reply) => {
       const params = request.params as Params;
       const options = ifMatchOf(request.headers as { 'if-match'?: string });
       const written = await act({ writer: writerOf(request), params, body: request.body, options });
       const { revision, result } = written;
-      return answerWritten(reply, services, params.tenant, { revision, object: result.revision });
+      const empty = await answerWritten(reply, services, params.tenant, { revision, object: result.revision });
+      return result.sanitized === undefined ? empty : { content: result.sanitized };
     },
   });
 }

@@ -8,6 +8,7 @@ import { limits } from '../core/limits.ts';
 import { type Period, parsePeriod } from '../core/periods.ts';
 import type { Problem, ProblemPlace } from '../core/problems.ts';
 import type { TenantSpec } from '../tenants/index.ts';
+import { otherSpelling } from './languages.ts';
 import { definitionProblem } from './problems.ts';
 import type {
   Attributes,
@@ -173,6 +174,18 @@ export function checkDateIsFree(
       throw refused('effective_date_taken', `${pointer}/effectiveDate`, detail);
     }
   }
+}
+
+/**
+ * A language tag is spelled in one way in a definition: tags are compared without case.
+ * @param known the languages of its other documents
+ * @throws Problem consent_language_ambiguous
+ */
+export function checkSpelling(language: string, known: Iterable<string>, pointer: string): void {
+  const other = otherSpelling(language, known);
+  if (other === undefined) return;
+  const detail = `${language} is the language tag ${other} in another case, and another document has ${other}: write both alike.`;
+  throw refused('consent_language_ambiguous', pointer, detail);
 }
 
 /** What is served of a definition. */

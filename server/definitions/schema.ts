@@ -112,6 +112,26 @@ export const DocumentView = Type.Object({
   ),
 });
 
+/** The answer of a PUT of a document. */
+export const DocumentWritten = Type.Object(
+  {
+    content: Type.Optional(
+      Type.Object(
+        {
+          digest: Type.String({ description: 'SHA-256 of the text as it is served.' }),
+          sanitized: Type.Literal(true),
+          removed: Type.Array(Type.String(), {
+            maxItems: limits.consentRemovedMax,
+            description: `What sanitizing removed, such as <script> and onclick, at most ${limits.consentRemovedMax}. Empty where only the markup is written otherwise, such as <P> as <p>.`,
+          }),
+        },
+        { description: 'Only where the text in HTML is not served as it was sent.' },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 export const DefinitionRow = Type.Object({
   tenant: Type.String(),
   name: Type.String(),
@@ -156,9 +176,12 @@ export type Content = {
   url?: string;
   /** Of the body; with url what its author states. */
   digest?: string;
-  /** Of the body as it was written, where it was sanitized. */
+  /** Of the body as it was written, where it was sanitized; and what was removed of it. */
   source?: string;
+  removed?: string[];
 };
+/** What is told of a text that is not served as it was sent. */
+export type Sanitized = { digest: string; sanitized: true; removed: string[] };
 
 /** Instants are ms since the epoch. */
 export type EndOfLifePlan = { startDate: number; endDate: number; gracePeriod: string };

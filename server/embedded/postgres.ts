@@ -34,14 +34,16 @@ export type EmbeddedPostgres = {
   stop(): Promise<void>;
 };
 
+type StartOptions = { durable?: boolean; whileStarting?: () => void };
 type Passwords = { admin: string; app: string };
 
 /**
  * Starts (and the first time makes) the cluster in `directory`.
  * @param options.durable false turns fsync off, for tests
+ * @param options.whileStarting called when a program of Postgres was started that takes a while: once, or never
  * @throws Error with the server's own words when it does not come up
  */
-export async function startPostgres(directory: string, options: { durable?: boolean } = {}): Promise<EmbeddedPostgres> {
+export async function startPostgres(directory: string, options: StartOptions = {}): Promise<EmbeddedPostgres> {
   const socket = join(directory, `.s.PGSQL.${PORT}`);
   if (Buffer.byteLength(socket) > SOCKET_PATH_BYTES_MAX) {
     throw new Error(
@@ -52,10 +54,16 @@ export async function startPostgres(directory: string, options: { durable?: bool
   const identity = await chooseIdentity(directory, join(directory, 'data'), binaries.postgres);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await identity.own(directory);
-  const durable = options.durable ?? true;
-  const { passwords, created } = await ensureCluster(directory, binaries.initdb, identity, durable);
+  const { durable = true, whileStarting = () => {} } = options;
+  const { passwords, created } = await ensureCluster(directory, binaries.initdb, identity, { durable, whileStarting });
   const adopted = created ? undefined : await survivor(directory, passwords);
-  const child = adopted === undefined ? await launch(directory, binaries.postgres, identity, durable) : undefined;
+  const child =
+    adopted === undefined
+      ? await launch(directory, binaries.postgres, identity, {
+          durable,
+          whileStarting: created ? () => {} : whileStarting,
+        })
+      : undefined;
   const stop = child ? () => stopChild(child) : () => stopAdopted(adopted as number);
   return { ...urls(directory, passwords), role: ROLE, created, stop };
 }
@@ -102,7 +110,12 @@ async function hydratedBinaries(): Promise<{ initdb: string; postgres: string }>
   return binaries;
 }
 
-async function ensureCluster(directory: string, initdb: string, identity: Identity, durable: boolean) {
+async function ensureCluster(
+  directory: string,
+  initdb: string,
+  identity: Identity,
+  { durable, whileStarting }: Required<StartOptions>,
+) {
   const file = join(directory, PASSWORDS);
   const stored = await readFile(file, 'utf8').catch(() => undefined);
   if (stored !== undefined) return { passwords: JSON.parse(stored) as Passwords, created: false };
@@ -119,9 +132,11 @@ async function ensureCluster(directory: string, initdb: string, identity: Identi
     const args = ['-D', data, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8'];
     args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-instructions');
     if (!durable) args.push('--no-sync');
-    await runToEnd(identity, initdb, args);
+    await runToEnd(identity, initdb, args, { started: whileStarting });
     const role = `create role accord login nosuperuser nobypassrls nocreatedb nocreaterole password '${passwords.app}';\n`;
-    await runToEnd(identity, initdb.replace(/initdb$/, 'postgres'), ['--single', '-D', data, 'postgres'], role);
+    await runToEnd(identity, initdb.replace(/initdb$/, 'postgres'), ['--single', '-D', data, 'postgres'], {
+      input: role,
+    });
     // Written last: a cluster without this file is made again.
     await writeFile(file, JSON.stringify(passwords), { mode: 0o600 });
   } finally {
@@ -130,15 +145,20 @@ async function ensureCluster(directory: string, initdb: string, identity: Identi
   return { passwords, created: true };
 }
 
-async function runToEnd(identity: Identity, program: string, args: string[], input = ''): Promise<void> {
+async function runToEnd(
+  identity: Identity,
+  program: string,
+  args: string[],
+  { input = '', started = () => {} }: { input?: string; started?: () => void },
+): Promise<void> {
   const child = await identity.spawn(program, args, { env: environment(), cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
   let output = '';
   child.stdout?.on('data', (chunk) => (output += chunk));
   child.stderr?.on('data', (chunk) => (output += chunk));
   child.stdin?.end(input);
-  const code = await new Promise<number | null>((resolve, reject) =>
-    child.once('error', reject).once('close', resolve),
-  );
+  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  started();
+  const code = await ended;
   if (code !== 0) throw new Error(`${basename(program)} failed (${code}): ${output.trim()}`);
 }
 
@@ -150,7 +170,7 @@ async function launch(
   directory: string,
   postgres: string,
   identity: Identity,
-  durable: boolean,
+  { durable, whileStarting }: Required<StartOptions>,
 ): Promise<ChildProcess> {
   const settings = {
     listen_addresses: '',
@@ -173,6 +193,7 @@ async function launch(
     output = (output + chunk).slice(-16_384);
     if (output.includes('ready to accept connections')) up.resolve();
   });
+  whileStarting();
   await up.promise;
   child.unref();
   return child;

@@ -4,14 +4,15 @@ import type { Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
+import type { ConfigServing } from '../http/config-api.ts';
 import { contactOf } from '../invitations/index.ts';
 import {
   beginErasing,
   endErasing,
   lockProgress,
   type Progress,
+  pseudonymOf,
   REPLACEMENT_PREFIX,
-  tagOf,
   writeProgress,
 } from '../pseudonyms/index.ts';
 import { checkEntity } from '../relationships/index.ts';
@@ -25,6 +26,8 @@ export type ErasureServices = WriteServices & {
   encrypter: Encrypter;
   /** In the order in which they erase: what makes records before what records them. */
   rooms: readonly RoomErasing[];
+  /** Waits until this server and those that decide serve a revision. */
+  waitForRevision: ConfigServing['waitForRevision'];
 };
 
 /** Who erases: as the ledger names it, and as the audit does. */
@@ -35,7 +38,7 @@ type Wanted = { type: string; id: string; contacts: readonly string[] };
 export type ErasureReport = { status: 'erased' | 'running'; removed: Removed; kept: Kept[]; revision: string };
 
 /** Its addresses are those of its row. */
-type Erasure = { person: Omit<Erasing, 'contacts'>; key: { tag: string; type: string }; by: Eraser };
+type Erasure = { person: Omit<Erasing, 'contacts'>; key: { pseudonym: string; type: string }; by: Eraser };
 
 /**
  * Erases a person from all rooms of a tenant. One that was begun goes on where it was, with the addresses that were named since;
@@ -57,11 +60,14 @@ export async function eraseActor(
   ];
   const until = services.clock.monotonic() + forMs;
   const { type, id } = wanted;
-  const tag = tagOf(services.encrypter, tenant, id);
-  const replacement = REPLACEMENT_PREFIX + tag;
-  const beginning = { tenant, by, key: { tag, type }, contacts, replacement };
-  const isUser = (await goOn(services, beginning)).result ?? (await begin(services, beginning)).result;
-  const erasure = { person: { tenant, type, id, isUser, replacement }, key: { tag, type }, by };
+  const pseudonym = pseudonymOf(services.encrypter, tenant, id);
+  const replacement = REPLACEMENT_PREFIX + pseudonym;
+  const beginning = { tenant, by, key: { pseudonym, type }, contacts, replacement };
+  // One that is under way has refused before it began.
+  const underWay = (await goOn(services, beginning)).result;
+  if (underWay === undefined) await refuse(services, beginning, { type, id });
+  const isUser = underWay ?? (await begin(services, beginning)).result;
+  const erasure = { person: { tenant, type, id, isUser, replacement }, key: { pseudonym, type }, by };
   const kept = [...services.rooms.flatMap((room) => room.keeps), ...keptBeside(replacement)];
   let removed: Removed = {};
   for (;;) {
@@ -72,10 +78,24 @@ export async function eraseActor(
   }
 }
 
+/** What the person could still do ends: tokens that were issued are refused from here on, whatever portions are left. */
+async function refuse(
+  services: ErasureServices,
+  { tenant, by, replacement }: Beginning,
+  { type, id }: Pick<Wanted, 'type' | 'id'>,
+): Promise<void> {
+  const author = { tenant, by: { actor: by.name, requestId: by.requestId } };
+  const { revision } = await write(services, author, { locks: 'configuration' }, async (unit) => {
+    const person = { tenant, type, id, isUser: await checkActor(unit.tx, tenant, type), replacement };
+    for (const room of services.rooms) await room.begin?.(unit, person);
+  });
+  await services.waitForRevision(tenant, revision);
+}
+
 type Beginning = {
   tenant: string;
   by: Eraser;
-  key: { tag: string; type: string };
+  key: { pseudonym: string; type: string };
   contacts: readonly string[];
   replacement: string;
 };
@@ -115,14 +135,20 @@ function begin(
       .encrypt(Buffer.from(JSON.stringify(all)), placeOf(tenant, key))
       .toString('base64url');
     const progress = { step: 0, removed: before?.removed ?? {}, contacts: encrypted };
-    const contactTags = all.map((contact) => tagOf(services.encrypter, tenant, contact));
-    await beginErasing(tx, tenant, { ...key, isUser, now: unit.nowText, progress, contactTags });
-    unit.register([entryOf(by, replacement, 'begun', unit.now)]);
+    const contactPseudonyms = all.map((contact) => pseudonymOf(services.encrypter, tenant, contact));
+    await beginErasing(tx, tenant, { ...key, isUser, now: unit.nowText, progress, contactPseudonyms });
+    unit.appendToLedger([entryOf(by, replacement, 'begun', unit.now)]);
     return isUser;
   });
 }
 
-const placeOf = (tenant: string, { tag, type }: Erasure['key']) => ['erased_actor', tenant, type, tag, 'contacts'];
+const placeOf = (tenant: string, { pseudonym, type }: Erasure['key']) => [
+  'erased_actor',
+  tenant,
+  type,
+  pseudonym,
+  'contacts',
+];
 
 function contactsIn(
   { encrypter }: ErasureServices,
@@ -197,7 +223,7 @@ function recordEnd(
   { person: { type, replacement }, by }: Pick<Erasure, 'person' | 'by'>,
   removed: Removed,
 ): void {
-  unit.register([entryOf(by, replacement, 'erased', unit.now)]);
+  unit.appendToLedger([entryOf(by, replacement, 'erased', unit.now)]);
   unit.audit({ action: 'erase', kind: 'actor', name: `${type}/${replacement}`, detail: removed });
 }
 

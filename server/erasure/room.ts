@@ -1,5 +1,6 @@
 import type { RoomErasing } from '../room/erasing.ts';
 import { defineRoom } from '../room/room.ts';
+import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import type { ErasureServices } from './actions.ts';
 import { registerErasureRoutes } from './routes.ts';
@@ -10,7 +11,7 @@ export const erasureRoom = defineRoom({
   create({ rooms, encrypter }, use): ErasureServices {
     let erasing: readonly RoomErasing[] | undefined;
     return {
-      ...{ ...use(writesRoom), encrypter },
+      ...{ ...use(writesRoom), encrypter, waitForRevision: use(snapshotRoom).waitForRevision },
       // Rooms after this one erase too.
       get rooms() {
         erasing ??= inOrder(rooms.flatMap((room) => room.erasing?.(use(room)) ?? []));

@@ -1,6 +1,7 @@
 /**
- * The data subjects of a question: all actors that have a relationship to the resource, and the one that the request names.
- * Missing or invalid data denies the question, because a policy that asks whether all agreed would allow over a shorter list.
+ * The data subjects of a decision: all actors that have a relationship to the resource, and the one that the request names.
+ * Missing or invalid data denies, because a policy that asks whether all agreed would allow over a shorter list. So does
+ * either of the two that finds nobody, where the policy states both.
  */
 import type { DataSubjects } from '../../crds/data-subjects.ts';
 import type { Actor } from '../core/auth/schema.ts';
@@ -11,45 +12,45 @@ import type {
   Denial,
   FactReaders,
   Facts,
+  FactsQuery,
   FactsSnapshot,
   HoldersFound,
   Holding,
-  Question,
 } from './schema.ts';
 
 type About = {
   readers: Pick<FactReaders, 'records' | 'dataSubjects'>;
   snapshot: FactsSnapshot;
-  question: Question;
+  query: FactsQuery;
   stated: DataSubjects;
   /** With the stored attributes that the path may lead to. */
   stored: Facts | Promise<Facts>;
 };
 
 export async function dataSubjectsOf(about: About): Promise<Pick<Facts, 'dataSubjects' | 'denial'>> {
-  const { snapshot, question, stated } = about;
+  const { snapshot, query, stated } = about;
   const { defaultActorType } = snapshot.spec.tokenMapping;
   const named: Actor[] = [];
   if (stated.path !== undefined) {
-    if (question.caller !== 'backend')
-      return deny('data_subject_forbidden', `only a back end may state ${stated.path}`);
-    const found = namedAt(stated.path, question, await about.stored, defaultActorType);
+    if (query.caller !== 'backend') return deny('data_subject_forbidden', `only a back end may state ${stated.path}`);
+    const found = namedAt(stated.path, query, await about.stored, defaultActorType);
     if ('denial' in found) return found;
     named.push(found);
   }
-  const holding = holdingOf(stated.relationship, question);
+  const holding = holdingOf(stated.relationship, query);
+  if (stated.relationship !== undefined && holding === undefined) return nobody(stated);
   const isInherited = snapshot.types.inheritances.some(({ makes }) => makes === stated.relationship);
   const inherited = holding && isInherited ? await inheritedHolders(about, holding) : [];
   if (!Array.isArray(inherited)) return inherited;
+  if (isInherited && inherited.length === 0) return nobody(stated);
   const direct = isInherited ? undefined : holding;
   const known = [...named, ...inherited];
-  if (direct === undefined && known.length === 0) return nobody(stated);
   const persons = known.filter(({ type }) => type === defaultActorType).map(({ id }) => id);
   return withConsents(about, direct, known, persons);
 }
 
 async function withConsents(
-  { readers, snapshot, question, stated }: About,
+  { readers, snapshot, query, stated }: About,
   holding: Holding | undefined,
   known: readonly Actor[],
   persons: readonly string[],
@@ -58,7 +59,8 @@ async function withConsents(
   if (known.length > limits.dataSubjectsMax) return tooMany();
   const read = { tenant, definitions, persons, ...(holding === undefined ? {} : { holding }) };
   const isAsked = holding !== undefined || persons.length > 0;
-  const { holders, consents } = isAsked ? await readers.dataSubjects(read, question.now) : nothing;
+  const { holders, consents } = isAsked ? await readers.dataSubjects(read, query.now) : nothing;
+  if (holding !== undefined && holders.length === 0) return nobody(stated);
   const all = new Map<string, DataSubject>();
   const add = ({ type, id }: Actor) => {
     const given = type === spec.tokenMapping.defaultActorType ? consents.get(id) : undefined;
@@ -67,14 +69,13 @@ async function withConsents(
   for (const one of known) add(one);
   if (holding !== undefined) for (const id of holders) add({ type: holding.from, id });
   if (all.size > limits.dataSubjectsMax) return tooMany();
-  if (all.size === 0) return nobody(stated);
   return { dataSubjects: [...all.values()].sort(byTypeAndId) };
 }
 
 const nothing: HoldersFound = { holders: [], consents: new Map() };
 
 /** Undefined if nobody can have the relationship: the resource has no id, or another type. */
-function holdingOf(relationship: string | undefined, { request: { resource } }: Question): Holding | undefined {
+function holdingOf(relationship: string | undefined, { request: { resource } }: FactsQuery): Holding | undefined {
   if (relationship === undefined) return undefined;
   const [from = '', name = '', type = ''] = relationship.split(':');
   if (resource?.type !== type || typeof resource.id !== 'string') return undefined;
@@ -82,14 +83,14 @@ function holdingOf(relationship: string | undefined, { request: { resource } }: 
 }
 
 /** Inherited relationships are derived from all relationships on their paths, which the records reader fetches. */
-async function inheritedHolders({ readers, snapshot, question }: About, { from, name, to }: Holding) {
+async function inheritedHolders({ readers, snapshot, query }: About, { from, name, to }: Holding) {
   const { tenant, types } = snapshot;
   const needed = {
     ...{ subject: false, resource: true, subjectAttributes: false, resourceAttributes: false },
     uses: { resource: [{ name, type: { literal: from } }] },
   };
   const compared = { subject: {}, resource: to };
-  const asked = { tenant, types, ...compared, compared, needed, now: question.now };
+  const asked = { tenant, types, ...compared, compared, needed, now: query.now };
   const { graph, denial } = await readers.records(asked);
   if (denial !== undefined) return { denial };
   return graph.resource
@@ -100,7 +101,7 @@ async function inheritedHolders({ readers, snapshot, question }: About, { from, 
 type Named = Actor | { denial: Denial };
 
 /** A stored attribute wins over the request's, as in the policy's input. */
-function namedAt(path: string, { request }: Question, stored: Facts, defaultType: string): Named {
+function namedAt(path: string, { request }: FactsQuery, stored: Facts, defaultType: string): Named {
   const [root, ...names] = path.split('.') as ['subject' | 'resource' | 'context', ...string[]];
   let found: unknown = root === 'context' ? request.context : { ...request[root], ...stored[root] };
   for (const name of names) {

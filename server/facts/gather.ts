@@ -10,17 +10,17 @@ import {
   type ConsentFact,
   type FactReaders,
   type Facts,
+  type FactsQuery,
   type FactsSnapshot,
   type InvitationFact,
   noFacts,
-  type Question,
   type RecordsNeeded,
 } from './schema.ts';
 
-/** Gathers the facts of a question; without a promise when there is nothing to read. */
+/** Gathers the facts of a decision; without a promise when there is nothing to read. */
 export type FactsSource = {
   /** @param span under which the readings are traced */
-  gather(snapshot: FactsSnapshot, question: Question, needs: Needs, span?: Span): Facts | Promise<Facts>;
+  gather(snapshot: FactsSnapshot, query: FactsQuery, needs: Needs, span?: Span): Facts | Promise<Facts>;
 };
 
 export class FactGatherer implements FactsSource {
@@ -30,13 +30,13 @@ export class FactGatherer implements FactsSource {
     this.#readers = readers;
   }
 
-  gather(snapshot: FactsSnapshot, question: Question, needs: Needs, span?: Span): Facts | Promise<Facts> {
+  gather(snapshot: FactsSnapshot, query: FactsQuery, needs: Needs, span?: Span): Facts | Promise<Facts> {
     const readers = span === undefined ? this.#readers : tracedReaders(this.#readers, span);
     const { input, records, dataSubjects: stated } = needs;
-    const stored = records === undefined ? noFacts : readRecords(readers, snapshot, question, records, needs.explain);
-    const consents = input.consents ? readConsents(readers, snapshot, question) : undefined;
-    const invitation = input.invitation ? readInvitation(readers, snapshot, question) : undefined;
-    const about = stated && dataSubjectsOf({ readers, snapshot, question, stated, stored });
+    const stored = records === undefined ? noFacts : readRecords(readers, snapshot, query, records, needs.explain);
+    const consents = input.consents ? readConsents(readers, snapshot, query) : undefined;
+    const invitation = input.invitation ? readInvitation(readers, snapshot, query) : undefined;
+    const about = stated && dataSubjectsOf({ readers, snapshot, query, stated, stored });
     if (consents === undefined && invitation === undefined && about === undefined) return stored;
     return Promise.all([stored, consents, invitation, about]).then(([facts, given, invited, persons]) => ({
       ...persons,
@@ -50,7 +50,7 @@ export class FactGatherer implements FactsSource {
 function readRecords(
   readers: FactReaders,
   snapshot: FactsSnapshot,
-  { request, now }: Question,
+  { request, now }: FactsQuery,
   needed: RecordsNeeded,
   explain = false,
 ) {
@@ -65,7 +65,7 @@ function readRecords(
 function readConsents(
   readers: FactReaders,
   { tenant, definitions, spec }: FactsSnapshot,
-  { request, now }: Question,
+  { request, now }: FactsQuery,
 ): Promise<readonly ConsentFact[]> | undefined {
   const { defaultActorType } = spec.tokenMapping;
   const { type, id: userId } = typed(named(request.subject), defaultActorType);
@@ -76,7 +76,7 @@ function readConsents(
 function readInvitation(
   readers: FactReaders,
   { tenant }: FactsSnapshot,
-  { request, invitation, now, email }: Question,
+  { request, invitation, now, email }: FactsQuery,
 ): InvitationFact | Promise<InvitationFact | undefined> | undefined {
   if (invitation !== undefined) return invitation;
   const token = request.context?.requestToken;
@@ -86,7 +86,7 @@ function readInvitation(
 /** Readers each of whose readings is a span. */
 function tracedReaders({ records, consents, dataSubjects, invitation }: FactReaders, span: Span): FactReaders {
   return {
-    records: (question) => asChild(span, 'read relationships', () => records(question)),
+    records: (query) => asChild(span, 'read relationships', () => records(query)),
     consents: async (...asked) => asChild(span, 'read consents', () => consents(...asked)),
     dataSubjects: async (...asked) => asChild(span, 'read data subjects', () => dataSubjects(...asked)),
     invitation: async (...asked) => asChild(span, 'read invitation', () => invitation(...asked)),

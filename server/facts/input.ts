@@ -1,9 +1,9 @@
 /**
- * A policy's input, pure: what of the question and the facts a policy is given. Parts that the policy does not read are left
+ * A policy's input, pure: what of the request and the facts a policy is given. Parts that the policy does not read are left
  * out, because writing JSON into Wasm memory is half the cost of an evaluation.
  */
 import type { Needs } from './needs.ts';
-import type { DataSubject, Facts, InvitationFact, Question } from './schema.ts';
+import type { DataSubject, Facts, FactsQuery, InvitationFact } from './schema.ts';
 
 export type PolicyInput = {
   subject: Record<string, unknown>;
@@ -20,13 +20,13 @@ export type PolicyInput = {
 };
 
 /** The members of the input that a policy reads. */
-export function inputFor({ input: wanted }: Needs, question: Question, facts: Facts): Partial<PolicyInput> {
-  const { tenant, request, now } = question;
+export function inputFor({ input: wanted }: Needs, query: FactsQuery, facts: Facts): Partial<PolicyInput> {
+  const { tenant, request, now } = query;
   const input: Partial<PolicyInput> = {};
   if (wanted.subject) input.subject = withStored(request.subject, facts.subject);
   if (wanted.action) input.action = request.action ?? '';
   if (wanted.resource) input.resource = withStored(request.resource, facts.resource);
-  if (wanted.context) input.context = contextOf(question, facts);
+  if (wanted.context) input.context = contextOf(query, facts);
   if (wanted.tenant) input.tenant = tenant;
   if (wanted.time) input.time = new Date(now).toISOString();
   if (wanted.graph) input.graph = facts.graph;
@@ -37,7 +37,7 @@ export function inputFor({ input: wanted }: Needs, question: Question, facts: Fa
 }
 
 /** A requestToken that became input.invitation leaves the context. */
-function contextOf({ request: { context = {} } }: Question, { invitation }: Facts): Record<string, unknown> {
+function contextOf({ request: { context = {} } }: FactsQuery, { invitation }: Facts): Record<string, unknown> {
   if (invitation === undefined || !Object.hasOwn(context, 'requestToken')) return context;
   const { requestToken: _, ...rest } = context;
   return rest;

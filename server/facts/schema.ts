@@ -29,7 +29,7 @@ export type ConsentFact = {
 /** A person whom the data is about, with its consents. */
 export type DataSubject = Actor & { consents: readonly ConsentFact[] };
 
-/** Why a question is denied before its policy is evaluated: the reason of the answer, and the detail for the log. */
+/** Why a request is denied before its policy is evaluated: the reason of the answer, and the detail for the log. */
 export type Denial = { readonly reason: Failure; readonly detail: string };
 
 /** The pending invitation that a request is about. */
@@ -81,8 +81,8 @@ export type RecordsNeeded = {
   readonly uses?: Pick<Narrowing, 'subject' | 'resource'>;
 };
 
-/** The question of one decision: what was asked, at which instant (ms: expiry and consents are evaluated at it). */
-export type Question = {
+/** What facts are gathered for: what was asked, at which instant (ms: expiry and consents are evaluated at it). */
+export type FactsQuery = {
   readonly tenant: string;
   readonly request: {
     readonly subject?: Readonly<Record<string, unknown>>;
@@ -107,8 +107,8 @@ export type FactsSnapshot = {
   readonly spec: { readonly tokenMapping: { readonly defaultActorType: string } };
 };
 
-/** A question about relationships and stored attributes. */
-export type RecordsQuestion = {
+/** A query of relationships and stored attributes. */
+export type RecordsQuery = {
   tenant: string;
   /** The tenant's types, of the snapshot that decides. */
   types: Types;
@@ -124,8 +124,8 @@ export type RecordsQuestion = {
 
 /** Relationships of a type (from:name:type of `to`) to an entity. */
 export type Holding = { readonly from: string; readonly name: string; readonly to: Actor };
-/** A question about the consents of the holders of a relationship, and of users who are named. */
-export type HoldersQuestion = {
+/** A query of the consents of the holders of a relationship, and of users who are named. */
+export type HoldersQuery = {
   readonly tenant: string;
   readonly definitions: Definitions;
   readonly holding?: Holding;
@@ -140,12 +140,12 @@ export type HoldersFound = {
 /** Who reads what of facts. Rooms above this one are given to it, because they have the records. */
 export type FactReaders = {
   /** Relationships and stored attributes; without a promise where there are none to read. */
-  records: (question: RecordsQuestion) => Facts | Promise<Facts>;
+  records: (query: RecordsQuery) => Facts | Promise<Facts>;
   consents: (
     about: { tenant: string; userId: string; definitions: Definitions },
     now: number,
   ) => Promise<readonly ConsentFact[]>;
-  dataSubjects: (about: HoldersQuestion, now: number) => Promise<HoldersFound>;
+  dataSubjects: (about: HoldersQuery, now: number) => Promise<HoldersFound>;
   /**
    * The pending invitation of a requestToken; undefined when the token is not valid at the instant (ms).
    * @param email the verified address that the invited one is compared with

@@ -3,11 +3,13 @@
  * token that was verified lately costs a look-up and no promise, because every decision passes here.
  */
 import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
-import { admit } from '../core/auth/admit.ts';
-import { missingToken } from '../core/auth/problems.ts';
+import { authorizeCaller } from '../core/auth/authorize-caller.ts';
+import type { PresentedProof } from '../core/auth/dpop.ts';
+import { invalidToken, missingToken } from '../core/auth/problems.ts';
 import type { Access, Caller } from '../core/auth/schema.ts';
 import type { AccessTokens } from '../core/auth/token-cache.ts';
 import type { Observe } from '../core/observe.ts';
+import { portalTenant } from '../core/portal-tenant.ts';
 import { Problem, problem } from '../core/problems.ts';
 import { type App, type RequestTenant, repeatedHeader } from './fastify.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -20,6 +22,8 @@ export type AccessServices = {
   authenticateMember: (token: string, tenant: string) => Promise<Caller>;
   /** Each request of the support desk is audited before it is answered. */
   recordSupportUse: (caller: Member, use: { route: string; requestId: string }) => Promise<void>;
+  /** @throws Problem unauthenticated for a token that is bound to a key, without a proof of it that is new */
+  checkProof: (presented: PresentedProof) => Promise<void>;
   observe: Observe;
 };
 
@@ -75,11 +79,20 @@ function checkAccess(services: RouteAccess, request: FastifyRequest): Promise<vo
   const served = code === undefined ? undefined : services.tenantOf(code);
   if (served !== undefined) request.tenant = served;
   const tenant = served?.snapshot;
-  const token = access.api === 'public' ? undefined : bearerOf(request);
+  const token = access.api === 'public' ? undefined : tokenOf(request);
   const repeated = repeatedHeader(request.raw.rawHeaders);
-  if (access.api === 'management' && tenant?.active && token !== undefined && repeated === undefined) {
+  if (
+    access.api === 'management' &&
+    tenant?.active &&
+    code !== portalTenant &&
+    token !== undefined &&
+    repeated === undefined
+  ) {
     const known = services.tokens.cached(token, tenant.auth);
-    if (known !== undefined) return admitCaller(services, access, known, request);
+    if (known !== undefined) {
+      if (!needsProof(known, request)) return admitCaller(services, access, known, request);
+      return verified(services, access, proved(services, known, token, request), request);
+    }
   }
   // A stranger so far. Nothing below costs more than a look-up before its address was counted.
   services.rates?.countAddress(request.ip, access.api === 'public' && access.scarce);
@@ -88,11 +101,29 @@ function checkAccess(services: RouteAccess, request: FastifyRequest): Promise<vo
   // Before the token is looked at: an unknown tenant has no issuers that could vouch for anybody.
   if (code !== undefined && !tenant?.active) throw problem('tenant_not_found');
   if (access.api === 'public') return undefined;
-  if (code === undefined || tenant === undefined) throw problem('tenant_not_found');
+  if (code === undefined || tenant === undefined || code === portalTenant) throw problem('tenant_not_found');
   if (token === undefined) throw noBearer(request);
   const verifying =
-    access.api === 'config' ? services.authenticateMember(token, code) : services.tokens.verify(token, tenant.auth);
+    access.api === 'config'
+      ? services.authenticateMember(token, code)
+      : services.tokens.verify(token, tenant.auth).then((caller) => proved(services, caller, token, request));
   return verified(services, access, verifying, request);
+}
+
+/** Whether the token is bound to a key, or presented as if it were. */
+function needsProof(caller: Caller, { headers }: FastifyRequest): boolean {
+  return (caller.kind !== 'member' && caller.jkt !== undefined) || isDpop(headers.authorization as string);
+}
+
+/** @throws Problem unauthenticated */
+async function proved(services: RouteAccess, caller: Caller, token: string, request: FastifyRequest): Promise<Caller> {
+  if (caller.kind === 'member' || !needsProof(caller, request)) return caller;
+  const { method, headers, raw } = request;
+  if (caller.jkt === undefined) throw invalidToken('the token is not bound to a key, so the scheme is Bearer');
+  if (!isDpop(headers.authorization as string)) throw invalidToken('a sender-constrained token needs its proof');
+  const { tenant, jkt } = caller;
+  await services.checkProof({ tenant, jkt, token, method, path: raw.url ?? '', proof: headers.dpop });
+  return caller;
 }
 
 async function verified(
@@ -123,15 +154,23 @@ async function verified(
 function admitCaller(services: RouteAccess, access: Access, caller: Caller, request: FastifyRequest): undefined {
   request.caller = caller;
   services.rates?.countCaller(caller);
-  admit(access, caller);
+  authorizeCaller(access, caller);
   return undefined;
 }
 
-/** The token of RFC 6750 section 2.1, and of no other place: not the query, not the body. Undefined: noBearer says why. */
-function bearerOf(request: FastifyRequest): string | undefined {
+/**
+ * The token of RFC 6750 section 2.1 or RFC 9449 section 7.1, and of no other place: not the query, not the body. Undefined:
+ * noBearer says why.
+ */
+function tokenOf(request: FastifyRequest): string | undefined {
   const header = request.headers.authorization;
-  if (header === undefined || !isBearer(header)) return undefined;
-  return header.slice(7).trim();
+  if (header === undefined) return undefined;
+  if (isBearer(header)) return header.slice(7).trim();
+  return isDpop(header) ? header.slice(5).trim() : undefined;
+}
+
+function isDpop(header: string): boolean {
+  return header[4] === ' ' && header.slice(0, 4).toLowerCase() === 'dpop';
 }
 
 function isBearer(header: string): boolean {
@@ -140,5 +179,5 @@ function isBearer(header: string): boolean {
 
 function noBearer(request: FastifyRequest): Problem {
   if (request.headers.authorization === undefined) return missingToken();
-  return missingToken('The Authorization header must be Bearer followed by a token.');
+  return missingToken('The Authorization header must be Bearer or DPoP followed by a token.');
 }

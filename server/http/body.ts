@@ -18,18 +18,18 @@ const NOT_TEXT = 'The text contains a NUL character or an unpaired surrogate.';
 type Charge = (request: FastifyRequest, count: number) => void;
 
 /** Goes on with a request when it is its tenant's turn; all that follows at once is part of the turn. */
-export type Admit = (request: FastifyRequest, goOn: () => void) => void;
+export type EnterTurn = (request: FastifyRequest, goOn: () => void) => void;
 
 /**
  * Reads application/json; any other content type is 415. A JSON Content-Type without a body is fine where a body is
  * optional: clients send it on GET and DELETE too. To be called before the routes, each of which states how large its
  * body may be.
  */
-export function readJsonBodies(app: App, charge: Charge, admit: Admit): void {
+export function readJsonBodies(app: App, charge: Charge, enterTurn: EnterTurn): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, request.body); // what the route takes in its place, if anything
-    admit(request, () => {
+    enterTurn(request, () => {
       let value: unknown;
       try {
         value = readJson(request, body as string, charge);

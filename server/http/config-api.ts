@@ -1,7 +1,7 @@
 /** How the Config API writes, alike in every room: the headers, who the writer is, and the answer. */
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../core/auth/schema.ts';
-import { type Once, onceOf } from '../core/once.ts';
+import { type IdempotencyReservation, idempotencyOf } from '../core/idempotency-key.ts';
 import { apiOwner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
 import { memberOf } from './fastify.ts';
@@ -31,9 +31,13 @@ export function checkIfMatch(header: string | undefined, current: number | undef
 }
 
 /** Who writes through the Config API: the member, for a row that the API owns. @throws Problem forbidden */
-export function writerOf(request: { caller: Caller | null; id: string; once?: Once | null }): Writer {
+export function writerOf(request: {
+  caller: Caller | null;
+  id: string;
+  idempotency?: IdempotencyReservation | null;
+}): Writer {
   const actor = `member:${memberOf(request).email}`;
-  return { owner: apiOwner, actor, requestId: request.id, ...onceOf(request) };
+  return { owner: apiOwner, actor, requestId: request.id, ...idempotencyOf(request) };
 }
 
 export type ConfigServing = {
@@ -41,7 +45,7 @@ export type ConfigServing = {
    * Resolves when this server serves the revision: a write's answer means that decisions here are made with it.
    * @throws when the revision cannot be read, which is observed
    */
-  served: (tenant: string, revision: number) => Promise<void>;
+  waitForRevision: (tenant: string, revision: number) => Promise<void>;
 };
 
 /**
@@ -57,7 +61,7 @@ export async function answerWritten(
 ): Promise<Static<typeof Empty>> {
   if (object !== undefined) reply.header('etag', etagOf(object));
   reply.header('accord-revision', `c${revision}`);
-  await serving.served(tenant, revision).catch(() => {});
+  await serving.waitForRevision(tenant, revision).catch(() => {});
   return {};
 }
 

@@ -21,6 +21,7 @@ const requestHeaders = [
   'If-Match',
   'If-None-Match',
   'Accord-Min-Revision',
+  'DPoP',
   'X-Request-ID',
   'traceparent',
   'tracestate',
@@ -35,6 +36,7 @@ const exposedHeaders = [
   'Accord-Revision',
   'Idempotency-Replayed',
   'WWW-Authenticate',
+  'DPoP-Nonce',
   'X-Request-ID',
 ].join(', ');
 const anyOriginHeaders: Headers = {
@@ -122,6 +124,7 @@ function answerPreflight(request: FastifyRequest, reply: FastifyReply, methods: 
 /** What belongs to one tenant and is not of the Config API, whose members have no page of another origin. */
 function isOpenToPages({ url, config }: Pick<RouteOptions, 'config'> & { url?: string | undefined }): boolean {
   const api = config?.access?.api;
+  if (config?.anyOrigin) return true;
   return api !== undefined && api !== 'config' && url !== undefined && /^(\/authz)?\/:tenant(\/|$)/.test(url);
 }
 

@@ -92,7 +92,8 @@ export async function registerDocs(app: App, version: string): Promise<void> {
     method: 'GET',
     url: '/openapi.json',
     config: { access: { api: 'public' } },
-    schema: { hide: true },
+    // With a response, so that Fastify makes its compiler of serializers (compileSerializersLazily).
+    schema: { hide: true, response: { 200: {} } },
     handler: async (_request, reply) => {
       reply.header('cache-control', 'no-cache'); // kept, and asked for again
       return app.swagger();

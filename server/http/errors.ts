@@ -15,7 +15,7 @@ export function registerErrors(app: App, observe: Observe): void {
 
 /** Also for errors that come before routing (Fastify's frameworkErrors). */
 export function send(observe: Observe, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const found = problemOf(error);
+  const found = problemOf(error, request.routeOptions?.bodyLimit);
   if (found.status >= 500 && found.code !== 'stale' && found.code !== 'revision_not_reached') {
     const route = `${request.method} ${request.routeOptions?.url ?? request.url}`;
     observe({ kind: 'request_failed', requestId: request.id, route, error: found.cause ?? error });
@@ -41,8 +41,11 @@ export function send(observe: Observe, error: unknown, request: FastifyRequest, 
     .send(body);
 }
 
-/** The problem that the caller sees; its cause stays in the log. */
-export function problemOf(error: unknown): Problem {
+/**
+ * The problem that the caller sees; its cause stays in the log.
+ * @param bodyBytesMax of the route
+ */
+export function problemOf(error: unknown, bodyBytesMax?: number): Problem {
   if (error instanceof Problem) return error;
   if (typeof error !== 'object' || error === null) return problem('internal_error', { cause: error });
   const { statusCode, validation, validationContext, message } = error as FastifyError;
@@ -51,7 +54,7 @@ export function problemOf(error: unknown): Problem {
     const detail = errors.map((place) => `${place.pointer}: ${place.detail}`).join(' ');
     return problem('invalid_request', { detail, errors });
   }
-  const ofBody = bodyProblem(error);
+  const ofBody = bodyProblem(error, bodyBytesMax);
   if (ofBody !== undefined) return ofBody;
   if (isDatabaseLost(error)) return problem('not_ready', { detail: 'The database does not answer.', cause: error });
   if (isTimeout(error)) {

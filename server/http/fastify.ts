@@ -1,4 +1,5 @@
 /** What every room's routes.ts shares: the typed Fastify instance, the request's caller, and its parameters. */
+import type { ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
@@ -59,6 +60,19 @@ export function repeatedHeader(rawHeaders: readonly string[]): 'Host' | 'Authori
   }
   if (hosts > 1) return 'Host';
   return authorizations > 1 ? 'Authorization' : undefined;
+}
+
+/** Aborts when the client has gone. */
+export function whileConnected({ raw }: { raw: ServerResponse }): AbortSignal {
+  const gone = new AbortController();
+  if (raw.closed) gone.abort();
+  raw.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+/** Ends the connection of an answer of which nobody takes anything for so long. To be called when it is about to be sent. */
+export function endUnread({ raw }: { raw: ServerResponse }, ms: number): void {
+  raw.setTimeout(ms, () => raw.destroy());
 }
 
 /** Counts that a request holds so many more, for its caller and its tenant. @throws Problem rate_limited */

@@ -18,7 +18,7 @@ declare module 'fastify' {
 }
 
 /** Of one method and route. */
-export class RouteDurations {
+class RouteDurations {
   readonly #requests: LabelledDurations;
   readonly #labels: { method: string; route: string };
   readonly #clock: Clock;

@@ -54,6 +54,21 @@ export function linkNext(reply: Replying, url: string, { limit, cursor }: { limi
 }
 
 /**
+ * What a list has to read for the page that a query asks for: one more than its limit, which says whether there is a next page.
+ * @param positionOf what a cursor's text means to the list
+ */
+export function pageAsked<After = string>(
+  { limit, cursor }: Static<typeof WholeQuery>,
+  list: string,
+  positionOf: (text: string) => After = (text) => text as After,
+): { limit?: number; after?: After } {
+  return {
+    ...(limit === undefined ? {} : { limit: limit + 1 }),
+    ...(cursor === undefined ? {} : { after: positionOf(decodeCursor(cursor, list)) }),
+  };
+}
+
+/**
  * A page of what was read, of which one more than `limit` means that there is a next page: Link and `cursor` then say where.
  * @param rows at most one more than `limit`
  * @param cursorOf the cursor behind a row
@@ -130,7 +145,6 @@ export function decodeRecordCursor(cursor: string, list: string): { at: string; 
 
 /** What a cursor is answered that no page of the list ended with. */
 export function notACursor(): Problem {
-  return problem('invalid_request', {
-    errors: [{ pointer: '/query/cursor', detail: 'Not a cursor of this list.' }],
-  });
+  const place = { pointer: '/query/cursor', detail: 'Not a cursor of this list.' };
+  return problem('invalid_request', { detail: `${place.pointer}: ${place.detail}`, errors: [place] });
 }

@@ -36,21 +36,29 @@ export function traceRequests({ request: begin }: Pick<Tracing, 'request'>) {
 }
 
 /** Makes what the hooks do that `register` adds a span of each request that is traced. */
-export function traceStage(app: App, tracing: Tracing | undefined, name: string, register: () => void): void {
+export function traceStage(
+  app: App,
+  tracing: Tracing | undefined,
+  name: 'authenticate' | 'snapshot',
+  register: () => void,
+): void {
   if (tracing === undefined) {
     register();
     return;
   }
   app.addHook('onRequest', (request, _reply, done) => {
-    request.stageSpan = request.span?.child(name) ?? null;
+    if (request.span !== null) request.stageSpan = request.span.child(name);
     done();
   });
   register();
   app.addHook('onRequest', (request, _reply, done) => {
-    const revision = request.tenant?.newest?.revision;
-    if (revision !== undefined) request.stageSpan?.set({ 'accord.revision': revision });
-    request.stageSpan?.end();
-    request.stageSpan = null;
+    const span = request.stageSpan;
+    if (span !== null) {
+      const revision = name === 'snapshot' ? request.tenant?.newest?.revision : undefined;
+      if (revision !== undefined) span.set({ 'accord.revision': revision });
+      span.end();
+      request.stageSpan = null;
+    }
     done();
   });
 }

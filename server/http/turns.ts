@@ -6,7 +6,7 @@
  */
 
 import type { FairScheduler } from '../core/fair-scheduler.ts';
-import type { Admit } from './body.ts';
+import type { EnterTurn } from './body.ts';
 import type { App } from './fastify.ts';
 
 declare module 'fastify' {
@@ -17,7 +17,7 @@ declare module 'fastify' {
 }
 
 /** To be called before any plugin is registered: a plugin's requests have what was declared before it. */
-export function takeTurns(app: App, scheduler: FairScheduler): Admit {
+export function takeTurns(app: App, scheduler: FairScheduler): EnterTurn {
   app.decorateRequest('admitted', false);
   return (request, goOn) => {
     request.admitted = true;
@@ -27,9 +27,9 @@ export function takeTurns(app: App, scheduler: FairScheduler): Admit {
 }
 
 /** Has requests whose body was not parsed take their turns too, whatever their headers say. To be registered after access.ts. */
-export function registerTurns(app: App, admit: Admit): void {
+export function registerTurns(app: App, enterTurn: EnterTurn): void {
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.admitted) done();
-    else admit(request, done);
+    else enterTurn(request, done);
   });
 }

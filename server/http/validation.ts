@@ -9,12 +9,20 @@ import { asSentence, describeError } from '../../crds/describe-error.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import type { ProblemPlace } from '../core/problems.ts';
+import type { App } from './fastify.ts';
 
 const formats = { 'date-time': (text: string) => instantMs(text) !== undefined };
 // TypeBox 1.x and x-kubernetes-* keywords are annotations here.
-const common = { strict: false, formats, removeAdditional: false, useDefaults: false } as const;
+const common = {
+  ...{ strict: false, formats, removeAdditional: false, useDefaults: false },
+  // The schemas are ours: checking each against the schema of schemas compiles that first.
+  ...{ meta: false, validateSchema: false },
+} as const;
 
-/** For Fastify: bodies strictly, and what arrives as text. */
+/**
+ * For Fastify: bodies strictly, and what arrives as text. A schema is compiled for the first request that needs it: compiling
+ * all of them took a third of the time to start, and a server's callers use few routes.
+ */
 export function createValidatorCompiler(shared: Record<string, object>): FastifySchemaCompiler<TSchema> {
   const textual = new Ajv({ ...common, allErrors: true, verbose: true, coerceTypes: true });
   const make = (options: { allErrors: boolean; verbose: boolean }) => {
@@ -27,8 +35,50 @@ export function createValidatorCompiler(shared: Record<string, object>): Fastify
   const [first, all] = [make({ allErrors: false, verbose: true }), make({ allErrors: true, verbose: true })];
   return ({ schema, httpPart }) =>
     httpPart === 'body'
-      ? bodyValidator(compiled(passing, schema), (ofAll) => compiled(ofAll ? all : first, schema))
-      : textValidator(textual.compile(schema), schema);
+      ? bodyValidator(
+          lazily(() => compiled(passing, schema)),
+          (ofAll) => compiled(ofAll ? all : first, schema),
+        )
+      : textValidator(
+          lazily(() => textual.compile(schema)),
+          schema,
+        );
+}
+
+/** Compiles the serializer of an answer with the first answer that has its status; Fastify's own serializers, for app's routes. */
+export function compileSerializersLazily(app: App): void {
+  app.addHook('onRoute', (route) => {
+    // Fastify makes its compiler for the first route that states none: the routes that are in no description.
+    if (route.schema?.hide === true || route.serializerCompiler !== undefined) return;
+    route.serializerCompiler = (definition) => {
+      const serializer = lazily(() => app.serializerCompiler?.(definition as never) as (value: unknown) => string);
+      return (value: unknown) => serializer()(value);
+    };
+  });
+}
+
+/**
+ * Checks values that arrive in another way than as a body, by the same rules.
+ * @returns for a value what is wrong and where, in a sentence; undefined: nothing
+ */
+export function createValueCheck(schema: TSchema): (value: unknown) => string | undefined {
+  const validate = lazily(() => compiled(new Ajv({ ...common, allErrors: false, verbose: true }), schema));
+  return (value) => (validate()(value) ? undefined : sentenceOf(validate().errors));
+}
+
+/** Errors of a body's validation as one text. */
+export function sentenceOf(errors: readonly ErrorObject[] | null | undefined): string {
+  return placesOf(errors ?? [], 'body')
+    .map(({ pointer, detail }) => `${pointer}: ${detail}`)
+    .join(' ');
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 function compiled(ajv: Ajv, schema: TSchema): ValidateFunction {
@@ -40,7 +90,7 @@ function compiled(ajv: Ajv, schema: TSchema): ValidateFunction {
  * What arrives as text is often right by its nature: a query that is not there, a path's parameter that may be any text.
  * Only the rest is looked at: Ajv, with the object that Fastify makes for it, took 0.3 us of each decision.
  */
-function textValidator(thorough: ValidateFunction, schema: TSchema) {
+function textValidator(thoroughly: () => ValidateFunction, schema: TSchema) {
   const { properties = {}, required = [] } = schema as { properties?: Record<string, TSchema>; required?: string[] };
   const anyText = new Set(Object.keys(properties).filter((name) => hasOnly(properties[name], textKeywords)));
   const isPlain = hasOnly(schema, partKeywords);
@@ -50,7 +100,9 @@ function textValidator(thorough: ValidateFunction, schema: TSchema) {
     return true;
   };
   const validate = (part: unknown): boolean => {
-    if ((isPlain && isRight(part as Record<string, unknown>)) || thorough(part)) return true;
+    if (isPlain && isRight(part as Record<string, unknown>)) return true;
+    const thorough = thoroughly();
+    if (thorough(part)) return true;
     validate.errors = thorough.errors ?? [];
     return false;
   };
@@ -71,8 +123,9 @@ function hasOnly(schema: unknown, keywords: { type: string }): boolean {
  * Tells all that is wrong with a small body, and the first thing with a large one: finding everything in a batch of 4 MiB
  * took 5.4 s, in which no other request was answered.
  */
-function bodyValidator(passes: ValidateFunction, collecting: (ofAll: boolean) => ValidateFunction) {
+function bodyValidator(passing: () => ValidateFunction, collecting: (ofAll: boolean) => ValidateFunction) {
   const validate = (body: unknown): boolean => {
+    const passes = passing();
     if (passes(body)) return true;
     const thorough = collecting(hasAtMost(limits.allErrorsBodyValuesMax, body));
     thorough(body);

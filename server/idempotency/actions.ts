@@ -4,9 +4,9 @@ import type { Caller } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
+import type { IdempotencyReservation } from '../core/idempotency-key.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
-import type { Once } from '../core/once.ts';
 import { quotaExceeded } from '../core/quota.ts';
 import { hasErasedSince, lockLogErasingShared } from '../pseudonyms/index.ts';
 import type { EraseSome } from '../room/erasing.ts';
@@ -29,33 +29,33 @@ const noKeys = { count: 0, oldest: null };
 export async function begin(
   services: IdempotencyServices,
   keyed: KeyedRequest,
-): Promise<{ before: StoredAnswer & { body: string } } | { once: Reservation }> {
+): Promise<{ before: StoredAnswer & { body: string } } | { idempotency: Reservation }> {
   const { database, clock } = services;
-  const once = new Reservation(services, keyed);
-  const { place } = once;
+  const idempotency = new Reservation(services, keyed);
+  const { place } = idempotency;
   const since = sinceOf(clock.now());
   const isUser = keyed.caller.kind === 'user';
   const most = limits.idempotencyKeysPerUserMax;
   const [row, { count, oldest }] = await database.read(place.tenant, (tx) =>
     Promise.all([readKey(tx, place, since), isUser ? countKeys(tx, place, since, most) : noKeys]),
   );
-  if (row !== undefined) return { before: answerBefore(services, once, row) };
-  if (count < most) return { once };
+  if (row !== undefined) return { before: answerBefore(services, idempotency, row) };
+  if (count < most) return { idempotency };
   const detail = `A user can have at most ${most} stored keys; each expires after 24 hours.`;
   const freeMs = oldest === null ? clock.now() : Date.parse(oldest) + limits.idempotencyKeptMs;
   const quota = { name: 'idempotency-keys', count: most, windowMs: limits.idempotencyKeptMs };
   throw quotaExceeded(quota, freeMs - clock.now(), detail);
 }
 
-function answerBefore({ encrypter, clock }: IdempotencyServices, once: Reservation, row: KeyRow) {
-  if (row.request !== once.request) throw idempotencyProblem('idempotency_key_reused');
+function answerBefore({ encrypter, clock }: IdempotencyServices, idempotency: Reservation, row: KeyRow) {
+  if (row.request !== idempotency.request) throw idempotencyProblem('idempotency_key_reused');
   if (row.answer === null) {
     // Its answer comes soon, unless the process that acted has ended.
     const isFresh = clock.now() - Date.parse(row.created_at) < limits.idempotencyAnswerWaitMs;
     throw isFresh ? inUse() : idempotencyProblem('idempotency_answer_not_kept');
   }
   const { status, headers, body } = JSON.parse(
-    encrypter.decrypt(row.answer, once.encryptedFor).toString(),
+    encrypter.decrypt(row.answer, idempotency.encryptedFor).toString(),
   ) as StoredAnswer;
   if (body !== undefined) return { status, headers, body };
   const { location } = headers;
@@ -77,7 +77,7 @@ function keyHolder(caller: Caller): string {
 }
 
 /** One request's key. */
-export class Reservation implements Once {
+export class Reservation implements IdempotencyReservation {
   readonly place: KeyPlace;
   readonly request: string;
   readonly #services: IdempotencyServices;

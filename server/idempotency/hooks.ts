@@ -1,7 +1,7 @@
-/** Idempotency-Key of the routes that state `config.once`: looked up before the handler; the answer is stored after it. */
+/** Idempotency-Key of the routes that state `config.idempotency`: looked up before the handler; the answer is stored after it. */
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Type } from 'typebox';
-import { IdempotencyKey, type OnceRoute } from '../core/once.ts';
+import { IdempotencyKey, type IdempotencyRoute } from '../core/idempotency-key.ts';
 import type { App } from '../http/fastify.ts';
 import { begin, type IdempotencyServices, Reservation } from './actions.ts';
 
@@ -10,15 +10,15 @@ const KEPT_HEADERS = ['content-type', 'location', 'accord-revision', 'etag', 'ca
 
 /** To be registered before the routes. */
 export function registerIdempotency(app: App, services: IdempotencyServices): void {
-  app.decorateRequest('once', null);
+  app.decorateRequest('idempotency', null);
   app.addHook('onRoute', (route) => {
-    const once = route.config?.once;
-    if (once !== undefined) addHooks(services, route, once);
+    const idempotency = route.config?.idempotency;
+    if (idempotency !== undefined) addHooks(services, route, idempotency);
   });
 }
 
 /** @throws Error (at registration) for a route without callers */
-function addHooks(services: IdempotencyServices, route: RouteOptions, stated: OnceRoute): void {
+function addHooks(services: IdempotencyServices, route: RouteOptions, stated: IdempotencyRoute): void {
   if (route.config?.access?.api === 'public') throw new Error(`the route ${route.url} has no callers to tell apart`);
   const headers = route.schema?.headers as { properties?: Record<string, object> } | undefined;
   route.schema = {
@@ -31,7 +31,7 @@ function addHooks(services: IdempotencyServices, route: RouteOptions, stated: On
   route.onSend = [
     ...sending,
     async (request, reply, payload) => {
-      if (request.once instanceof Reservation) await keep(services, request.once, reply, payload, stated);
+      if (request.idempotency instanceof Reservation) await keep(services, request.idempotency, reply, payload, stated);
       return payload;
     },
   ];
@@ -44,8 +44,8 @@ async function look(services: IdempotencyServices, request: FastifyRequest, repl
   const route = `${method} ${request.routeOptions.url}`;
   const target = `${url}\n${JSON.stringify(body ?? null)}`;
   const found = await begin(services, { caller, route, key, target });
-  if ('once' in found) {
-    request.once = found.once;
+  if ('idempotency' in found) {
+    request.idempotency = found.idempotency;
     return;
   }
   const { status, headers, body: text } = found.before;
@@ -59,10 +59,10 @@ async function look(services: IdempotencyServices, request: FastifyRequest, repl
 /** What was refused changed nothing, and may be sent again. */
 async function keep(
   { observe }: IdempotencyServices,
-  once: Reservation,
+  idempotency: Reservation,
   reply: FastifyReply,
   payload: unknown,
-  { secrets = [] }: OnceRoute,
+  { secrets = [] }: IdempotencyRoute,
 ): Promise<void> {
   const { statusCode: status } = reply;
   if (status < 200 || status > 299) return;
@@ -73,7 +73,7 @@ async function keep(
   }
   const isText = typeof payload === 'string';
   const holdsSecret = isText && secrets.some((name) => Object.hasOwn(JSON.parse(payload) as object, name));
-  await once
+  await idempotency
     .answered({ status, headers, ...(isText && !holdsSecret ? { body: payload } : {}) })
     // The action is done and its key is reserved: only a repeated request misses the answer.
     .catch((error) => observe({ kind: 'background_failed', task: 'storing the answer of an Idempotency-Key', error }));

@@ -5,13 +5,7 @@
 import type { Caller } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { problem } from '../core/problems.ts';
-import {
-  attributesOfEntity,
-  checkEntity,
-  type Entity,
-  makeRelationship,
-  type Relationship,
-} from '../relationships/index.ts';
+import { checkEntity, type Entity, makeRelationship, type Relationship } from '../relationships/index.ts';
 import { lockRelationshipTypes, readRelationshipType } from '../types/index.ts';
 import { type RecordWritten, write } from '../writes/index.ts';
 import { eventOf } from './actions.ts';
@@ -25,9 +19,10 @@ import {
 import { requireContact } from './contact.ts';
 import { invitationAccepted, invitationDeclined, invitationRevoked } from './events.ts';
 import { checkActive, findInvitation, lockActiveTenant, lockInvitation } from './found.ts';
+import { nameOfInvitor } from './mailed.ts';
 import { invitationProblem } from './problems.ts';
 import { bindingOf, ended, invitorOf, isOffered, relationshipFor, statusOf, targetOf } from './rules.ts';
-import type { Accepted, InvitationRow, Preview } from './schema.ts';
+import type { Accepted, Binding, InvitationRow, Preview } from './schema.ts';
 import { endInvitation, isAcceptedBy, recordUse } from './store.ts';
 
 type Token = { tenant: string; requestToken: string };
@@ -102,15 +97,16 @@ async function askPolicies(
   row: InvitationRow,
   { from, relationshipType, to }: Relationship,
 ): Promise<void> {
-  const { caller, tenant, served } = context;
+  const { caller, tenant, requestTenant } = context;
   const question = { ...doing(services, context, 'accept', row), relationship: { from, relationshipType, to } };
-  if (caller.kind === 'user' && served.snapshot.policies.has(question.action)) await services.govern(context, question);
+  if (caller.kind === 'user' && requestTenant.snapshot.policies.has(question.action))
+    await services.requireAccess(context, question);
   const still = await mayStillInvite(services, context, row);
   if (still === 'yes') return;
   if (still === 'unknown')
     throw problem('forbidden', { detail: 'The policy that let the invitor invite could not be evaluated now.' });
   // Not the requested action, so no Idempotency-Key is reserved.
-  const { once: _, ...author } = recordAuthorOf(context);
+  const { idempotency: _, ...author } = recordAuthorOf(context);
   await write(services, author, { locks: 'records' }, async (unit) => {
     const locked = await lockInvitation(unit.tx, tenant, row.id);
     if (statusOf(locked, unit.now) !== 'pending') return;
@@ -167,26 +163,37 @@ export function declineInvitation(
   });
 }
 
-/** What the bearer of a token sees before logging in. @throws Problem as accept */
-export async function previewInvitation(
+/**
+ * The invitation of a token, with the binding that holds now.
+ * @param acceptor for whom one that it has accepted is open still
+ * @throws Problem as accept
+ */
+export async function requirePending(
   services: InvitationServices,
   { tenant, requestToken }: Token,
-): Promise<Preview> {
-  const { row, tokenId, binding } = await services.database.tenantSnapshot(tenant, async (tx) => {
+  acceptor?: Entity,
+): Promise<{ row: InvitationRow; binding: Binding; isAccepted: boolean }> {
+  const { row, tokenId, binding, isAccepted } = await services.database.tenantSnapshot(tenant, async (tx) => {
     await checkActive(tx, tenant);
     const found = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
     const { from_type: from, name, to_type: to } = found.row;
-    return { ...found, binding: bindingOf(found.row, await readRelationshipType(tx, tenant, { from, name, to })) };
+    const type = await readRelationshipType(tx, tenant, { from, name, to });
+    const isAccepted = acceptor !== undefined && (await isAcceptedBy(tx, tenant, found.row.id, acceptor));
+    return { ...found, binding: bindingOf(found.row, type), isAccepted };
   });
-  checkPending(row, tokenId, services.clock.now());
-  // Ids may be addresses or account names: of a person only what the tenant stored to be shown.
-  const attributes = await attributesOfEntity(services, tenant, 'actor', invitorOf(row));
-  const displayName = [attributes?.displayName, attributes?.name].find((one) => typeof one === 'string');
+  if (!isAccepted) checkPending(row, tokenId, services.clock.now());
+  return { row, binding, isAccepted };
+}
+
+/** What the bearer of a token sees before logging in. @throws Problem as accept */
+export async function previewInvitation(services: InvitationServices, token: Token): Promise<Preview> {
+  const { row, binding } = await requirePending(services, token);
+  const displayName = await nameOfInvitor(services, token.tenant, invitorOf(row));
   return {
     relationshipType: row.name,
     direction: row.direction,
     to: targetOf(row),
-    invitor: displayName === undefined ? {} : { displayName },
+    ...(displayName === undefined ? {} : { invitor: { displayName } }),
     expiresAt: row.expires_at,
     binding,
   };

@@ -21,10 +21,12 @@ import {
 import { contactDigest, contactPlace } from './contact.ts';
 import { invitationCreated, invitationResent, invitationRevoked } from './events.ts';
 import { findById, lockActiveTenant, lockInvitation } from './found.ts';
+import { mailInvitation, shownName } from './mailed.ts';
 import {
   bindingOf,
   contactOf,
   ended,
+  invitorOf,
   maskOf,
   noteOn,
   type Offer,
@@ -63,6 +65,7 @@ export async function createInvitation(
   const offer = offerOf(types, body);
   const mayTell = await requireAllowed(services, context, creating({ ...offer.type, ...placeOf(offer, body) }));
   const delivery = deliveryFor(body.delivery, mayTell);
+  const name = delivery === 'mail' ? await shownName(services, tenant, invitor) : undefined;
   return write(services, recordAuthorOf(context), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     await lockActiveTenant(tx, tenant);
@@ -73,7 +76,7 @@ export async function createInvitation(
     await wipeExpired(tx, tenant, row.created_at, limits.invitationsWipedMax);
     const { relationshipType, invitee } = body;
     unit.emit(invitationCreated, { ...eventOf(unit, row), relationshipType, invitor, invitee });
-    return deliver(services, unit, row, { action: 'create', mayTell });
+    return deliver(services, unit, row, { action: 'create', mayTell, invitor: name });
   });
 }
 
@@ -150,7 +153,7 @@ async function deliver(
   services: InvitationServices,
   unit: AuditedUnit,
   row: InvitationRow,
-  { action, mayTell }: { action: 'create' | 'resend'; mayTell: boolean },
+  { action, mayTell, invitor }: { action: 'create' | 'resend'; mayTell: boolean; invitor: string | undefined },
 ): Promise<InvitationView> {
   const { tx, tenant, now: ms } = unit;
   await recordDelivery(tx, tenant, row);
@@ -159,9 +162,10 @@ async function deliver(
   unit.audit({ action, kind: 'invitation', name: row.id, detail });
   // Also when the token is not returned now: delivering it needs a key, and an old key is rotated in time.
   const key = await invitationKey(services, tx, tenant);
+  const requestToken = await signToken(key, partiesOf(services.baseUrl, tenant), row, ms);
+  if (delivery === 'mail') await mailInvitation(services, unit, row, { requestToken, invitor });
   const view = { ...viewOf(row, ms), ...noteOn(row) };
-  if (!mayTell) return view;
-  return { ...view, requestToken: await signToken(key, partiesOf(services.baseUrl, tenant), row, ms) };
+  return mayTell ? { ...view, requestToken } : view;
 }
 
 /** @throws Problem invitation_not_found, forbidden */
@@ -187,6 +191,7 @@ export async function resendInvitation(
   const { mayTell, row: known } = await requireInvitation(services, context, id, 'resend');
   deliveryFor(known.delivery, mayTell);
   const { tenant } = context;
+  const name = known.delivery === 'mail' ? await shownName(services, tenant, invitorOf(known)) : undefined;
   return write(services, recordAuthorOf(context), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     await lockActiveTenant(tx, tenant);
@@ -202,7 +207,7 @@ export async function resendInvitation(
     }
     const replaced = await replaceToken(tx, tenant, id, { tokenId: randomUUID(), now });
     unit.emit(invitationResent, eventOf(unit, replaced));
-    return deliver(services, unit, replaced, { action: 'resend', mayTell });
+    return deliver(services, unit, replaced, { action: 'resend', mayTell, invitor: name });
   });
 }
 

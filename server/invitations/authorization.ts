@@ -2,12 +2,13 @@
  * Authorization: what the routes of the room share, and what is asked of the tenant's policies, for users' calls and again
  * for the invitor.
  */
-import type { Ask, Govern } from '../authz/index.ts';
+import type { CheckAccess, RequireAccess } from '../authz/index.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { AuditedAuthor } from '../core/author.ts';
 import type { Encrypter } from '../core/encrypter.ts';
-import { type Once, onceOf } from '../core/once.ts';
+import { type IdempotencyReservation, idempotencyOf } from '../core/idempotency-key.ts';
+import type { Observe } from '../core/observe.ts';
 import type { Span } from '../core/span.ts';
 import type { InvitationFact } from '../facts/index.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
@@ -19,11 +20,11 @@ import type { InvitationRow } from './schema.ts';
 
 export type RequestContext = {
   tenant: string;
-  served: RequestTenant;
+  requestTenant: RequestTenant;
   caller: Caller;
   requestId: string;
   span: Span | null | undefined;
-  once?: Once;
+  idempotency?: IdempotencyReservation;
 };
 type DecisionRequest = {
   action: string;
@@ -34,9 +35,10 @@ type DecisionRequest = {
 
 export type InvitationServices = WriteServices & {
   encrypter: Encrypter;
+  observe: Observe;
   baseUrl: string;
-  ask: Ask;
-  govern: Govern;
+  checkAccess: CheckAccess;
+  requireAccess: RequireAccess;
 };
 
 export const readers = { access: { api: 'management', scope: 'relationships:read', users: true } } as const;
@@ -47,16 +49,23 @@ export function contextOf(request: {
   caller: Caller | null;
   id: string;
   span?: Span | null;
-  once?: Once | null;
+  idempotency?: IdempotencyReservation | null;
 }): RequestContext {
   const caller = request.caller as Caller;
   const { id: requestId, span } = request;
-  return { tenant: caller.tenant, served: tenantOf(request), caller, requestId, span, ...onceOf(request) };
+  return {
+    tenant: caller.tenant,
+    requestTenant: tenantOf(request),
+    caller,
+    requestId,
+    span,
+    ...idempotencyOf(request),
+  };
 }
 
-export function recordAuthorOf({ tenant, caller, requestId, once }: RequestContext): AuditedAuthor {
+export function recordAuthorOf({ tenant, caller, requestId, idempotency }: RequestContext): AuditedAuthor {
   const user = caller.kind === 'user' ? { user: caller.actor } : {};
-  return { tenant, by: { actor: callerName(caller), requestId }, ...user, ...(once ? { once } : {}) };
+  return { tenant, by: { actor: callerName(caller), requestId }, ...user, ...(idempotency ? { idempotency } : {}) };
 }
 
 type Terms = Pick<InvitationRow, 'from_type' | 'name' | 'to_type' | 'direction' | 'target_type' | 'target_id'>;
@@ -92,7 +101,7 @@ export async function requireAllowed(
   question: DecisionRequest,
 ): Promise<boolean> {
   if (context.caller.kind === 'backend') return true;
-  const { obligations = [] } = await services.govern(context, question);
+  const { obligations = [] } = await services.requireAccess(context, question);
   return obligations.includes('return-token');
 }
 
@@ -105,7 +114,7 @@ export async function mayStillInvite(
   if (row.by_tenant) return 'yes';
   const actor = { type: row.invitor_type, id: row.invitor_id };
   const invitor: Caller = { kind: 'user', tenant: context.tenant, actor, issuer: '', claims: {} };
-  const { answer, failure } = await services.ask({ ...context, caller: invitor }, creating(row));
+  const { answer, failure } = await services.checkAccess({ ...context, caller: invitor }, creating(row));
   if (answer.outcome === 'allow') return 'yes';
   // A policy that says nothing for a request says no; one that failed may answer the next time.
   return failure === undefined || failure.reason === 'outcome_undefined' ? 'no' : 'unknown';

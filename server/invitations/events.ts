@@ -1,16 +1,51 @@
 /** The events of the invitations room. */
-import type { Entity } from '../relationships/index.ts';
-import { eventType } from '../room/events.ts';
-import type { InvitationBody } from './schema.ts';
+import { Type } from 'typebox';
+import { Entity } from '../relationships/schema.ts';
+import { eventData, eventType } from '../room/events.ts';
+import { InvitationBody } from './schema.ts';
 
-type Invitation = { invitationId: string; target: Entity };
-type Created = Pick<InvitationBody, 'relationshipType' | 'invitee'> & { invitor: Entity };
+const invitation = { invitationId: Type.String(), target: Entity };
+const requestor = 'user:user:alice';
+const invitationId = '0199f2f0-7f5e-7c3a-9a53-5f4b1e0c2d11';
+const example = { requestor, invitationId, target: { type: 'car', id: 'car-1' } };
+const keyOf = (data: { invitationId: string }) => `invitation/${data.invitationId}`;
+const [{ relationshipType, invitee }, base] = [InvitationBody.properties, '/{tenant}/sharing/invitations'];
 
-export const invitationCreated = eventType<Invitation & Created>('INVITATION_CREATED');
-export const invitationResent = eventType<Invitation>('INVITATION_RESENT');
-export const invitationAccepted = eventType<Invitation & { acceptor: Entity }>('INVITATION_ACCEPTED');
-export const invitationDeclined = eventType<Invitation>('INVITATION_DECLINED');
-export const invitationRevoked = eventType<Invitation>('INVITATION_REVOKED');
+export const invitationCreated = eventType('INVITATION_CREATED', {
+  when: 'An invitation to share was created.',
+  operations: [`POST ${base}`],
+  data: eventData({ ...invitation, relationshipType, invitor: Entity, invitee }),
+  example: {
+    ...{ ...example, relationshipType: 'drives', invitor: { type: 'user', id: 'alice' } },
+    invitee: { contact: { type: 'email', value: 'bob@example.com' } },
+  },
+  keyOf,
+});
+export const invitationResent = eventType('INVITATION_RESENT', {
+  ...{ when: 'An invitation was sent again, with another requestToken.', operations: [`POST ${base}/{id}/resend`] },
+  ...{ data: eventData(invitation), example, keyOf },
+});
+export const invitationAccepted = eventType('INVITATION_ACCEPTED', {
+  when: 'An invitation was accepted. RELATIONSHIP_CREATED tells of the relationship.',
+  operations: [`POST ${base}/accept`],
+  data: eventData({ ...invitation, acceptor: Entity }),
+  example: { ...example, acceptor: { type: 'user', id: 'bob' } },
+  keyOf,
+});
+export const invitationDeclined = eventType('INVITATION_DECLINED', {
+  ...{ when: 'An invitation was declined.', operations: [`POST ${base}/decline`] },
+  ...{ data: eventData(invitation), example, keyOf },
+});
+export const invitationRevoked = eventType('INVITATION_REVOKED', {
+  when: 'An invitation was revoked, or ended because its target was deleted or its invitor may no longer invite.',
+  operations: [
+    `DELETE ${base}/{id}`,
+    `POST ${base}/accept`,
+    'DELETE /{tenant}/actors/{type}/{id}',
+    'DELETE /{tenant}/resources/{type}/{id}',
+  ],
+  ...{ data: eventData(invitation), example, keyOf },
+});
 export const invitationEvents = [
   invitationCreated,
   invitationResent,

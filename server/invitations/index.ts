@@ -2,9 +2,20 @@
  * The invitations room: sharing a relationship with the bearer of a signed requestToken. Records, from pending to accepted,
  * declined, revoked or expired, each step once.
  */
-export { endInvitations } from './actions.ts';
+export { endInvitations, revokeInvitation } from './actions.ts';
+export type { InvitationServices, RequestContext } from './authorization.ts';
 export { erasingInvitations } from './erasing.ts';
 export { pendingInvitationOf } from './facts.ts';
+export { invitationPath } from './mailed.ts';
+export { acceptOpened, declineOpened, type OpenedInvitation, openInvitation } from './opened.ts';
 export { invitationsRoom } from './room.ts';
 export { registerInvitationRoutes } from './routes.ts';
 export { contactOf } from './rules.ts';
+export {
+  endShared,
+  listInvited,
+  listOwn,
+  listShared,
+  type OwnContext,
+  type Shared,
+} from './shared.ts';

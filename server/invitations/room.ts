@@ -1,4 +1,4 @@
-import { askingPolicies, authzRoom, governedByPolicies } from '../authz/index.ts';
+import { accessChecker, accessGuard, authzRoom } from '../authz/index.ts';
 import { relationshipsRoom } from '../relationships/index.ts';
 import { defineRoom } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';
@@ -12,14 +12,14 @@ import { type InvitationRouteServices, registerInvitationRoutes } from './routes
 export const invitationsRoom = defineRoom({
   name: 'invitations',
   tables: ['invitation_delivery', 'invitation_use', 'invitation'],
-  create({ database, encrypter, baseUrl }, use): InvitationRouteServices {
+  create({ database, encrypter, observe, baseUrl }, use): InvitationRouteServices {
     const authz = use(authzRoom);
     authz.provideInvitation((...token) => pendingInvitationOf({ database, baseUrl, encrypter }, ...token));
     use(relationshipsRoom).provideEndInvitations(endInvitations);
     return {
-      ...{ ...use(writesRoom), encrypter, baseUrl },
-      ask: askingPolicies(authz),
-      govern: governedByPolicies(authz),
+      ...{ ...use(writesRoom), encrypter, observe, baseUrl },
+      checkAccess: accessChecker(authz),
+      requireAccess: accessGuard(authz),
     };
   },
   routes: registerInvitationRoutes,

@@ -14,7 +14,7 @@ import { registerTokenRoutes } from './token-routes.ts';
 
 export type InvitationRouteServices = InvitationServices;
 
-const once = { secrets: ['requestToken'] };
+const idempotency = { secrets: ['requestToken'] };
 const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 
 export function registerInvitationRoutes(app: App, services: InvitationRouteServices): void {
@@ -28,7 +28,7 @@ function registerCreating(app: App, services: InvitationRouteServices): void {
   app.route({
     method: 'POST',
     url: '/:tenant/sharing/invitations',
-    config: { ...writers, once },
+    config: { ...writers, idempotency },
     bodyLimit: limits.smallBodyBytesMax,
     schema: {
       summary: 'Create an invitation to a relationship',
@@ -55,12 +55,14 @@ function registerReading(app: App, services: InvitationRouteServices): void {
     schema: {
       summary: 'List invitations, newest first',
       description:
-        'Back ends list all invitations. Users list those that they created or, with toType and toId, those to one entity: their own, and those of others that the policies From:relationship:To:invitation:read allow. A page may therefore have fewer items than limit; withheld lists the policies that did not allow an item. received=true lists the invitations to the verified mail address of the token.',
+        'Back ends list all invitations. Users list those that they created or, with toType and toId, those to one entity: their own, and those of others that the policies From:relationship:To:invitation:read allow. withheld lists the policies that do not let the user see all invitations to the entity, whether or not there are any. received=true lists the invitations to the verified mail address of the token.',
       params: TenantParams,
       querystring: Type.Object(
         {
           status: Type.Optional(Type.Unsafe<Status>(Type.Enum([...statuses]))),
-          toType: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+          toType: Type.Optional(
+            Type.String({ minLength: 1, maxLength: 256, description: 'A type that the tenant has; otherwise 400.' }),
+          ),
           toId: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
           received: Type.Optional(Type.Unsafe<'true' | 'false'>(Type.Enum(['true', 'false']))),
           ...pageQuery,
@@ -73,7 +75,7 @@ function registerReading(app: App, services: InvitationRouteServices): void {
           withheld: Type.Optional(
             Type.Array(Type.String(), {
               description:
-                'The policies that did not allow the caller to see entries of this page: they answered deny, or there are none of these names. Absent when nothing was withheld.',
+                'Of a list of one entity for a user: the policies that do not let the user see all invitations to the entity, because they answered deny or because there are none of these names. They are listed whether or not there are such invitations. Absent when nothing is withheld.',
             }),
           ),
           cursor: Type.Optional(Type.String()),
@@ -123,7 +125,7 @@ function registerChanging(app: App, services: InvitationRouteServices): void {
   app.route({
     method: 'POST',
     url: '/:tenant/sharing/invitations/:id/resend',
-    config: { ...writers, once },
+    config: { ...writers, idempotency },
     schema: {
       summary: 'Send an invitation again with a new requestToken, which replaces the previous one',
       description:

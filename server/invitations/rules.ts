@@ -1,5 +1,5 @@
 /** The rules of invitations, pure: which type fits, how long and for whom, what a state allows, and what is shown. */
-import { durationSeconds, noMailYet } from '../../crds/index.ts';
+import { durationSeconds } from '../../crds/index.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { comparableAddress } from '../core/mail-address.ts';
@@ -179,10 +179,9 @@ export function factOf(row: InvitationRow, nowMs: number, contactMatches: boolea
 
 /** The note of a delivery that has no effect yet. */
 export function noteOn({ delivery }: Pick<InvitationRow, 'delivery'>): { note?: string } {
-  if (delivery === 'response') return {};
-  const what = delivery === 'mail' ? noMailYet : 'no event is sent yet';
+  if (delivery !== 'event') return {};
   return {
-    note: `delivery: ${delivery} has no effect: ${what}. It is recorded, but the requestToken is not sent.`,
+    note: 'delivery: event has no effect: no event is sent yet. It is recorded, but the requestToken is not sent.',
   };
 }
 

@@ -1,6 +1,6 @@
 /** Shapes of the invitations room: the specification's requests, what is answered, and rows. */
 import { type Static, Type } from 'typebox';
-import { bounds } from '../../crds/index.ts';
+import { bounds, patterns } from '../../crds/index.ts';
 import { Bytes, Instant, Nullable } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import { Entity, FromEntry } from '../relationships/schema.ts';
@@ -31,7 +31,7 @@ export const InvitationBody = Type.Object(
       {
         contact: Type.Object(
           {
-            type: Type.String({ pattern: '^[Ee]-?[Mm][Aa][Ii][Ll](_?[Aa][Dd][Dd][Rr][Ee][Ss][Ss])?$', maxLength: 16 }),
+            type: Type.String({ pattern: patterns.contactType.source, maxLength: 16 }),
             value: Type.String({ minLength: 3, maxLength: bounds.emailCharsMax }),
           },
           strict,
@@ -62,13 +62,13 @@ export const InvitationBody = Type.Object(
       Type.Unsafe<Delivery>(
         Type.Enum(['mail', 'event', 'response'], {
           description:
-            'How the requestToken is delivered. Default: response if the caller may see the token, otherwise mail. mail and event have no effect yet: they are recorded, but nothing is sent.',
+            'How the requestToken is delivered. Default: response if the caller may see the token, otherwise mail. mail: a message to the contact with a link to the page where the invitation is accepted. event has no effect yet: it is recorded, but nothing is sent.',
         }),
       ),
     ),
     language: Type.Optional(
       Type.String({
-        pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$',
+        pattern: patterns.languageTag.source,
         maxLength: 35,
         description: 'Language of the mail (BCP 47).',
       }),
@@ -105,11 +105,16 @@ const told = {
 export const Preview = Type.Object({
   ...told,
   binding: Binding('contact: only a user whose access token has the invited address as a verified one may accept it.'),
-  invitor: Type.Object({
-    displayName: Type.Optional(
-      Type.String({ description: "The invitor's attribute displayName or name, if registered." }),
+  invitor: Type.Optional(
+    Type.Object(
+      {
+        displayName: Type.String({
+          description: "The invitor's attribute displayName or name, or else the display name of its account.",
+        }),
+      },
+      { description: 'Absent when the tenant has stored no name of the invitor.' },
     ),
-  }),
+  ),
 });
 export type Preview = Static<typeof Preview>;
 
@@ -188,3 +193,12 @@ export const DeliveryRow = Type.Object({
   status: Type.Unsafe<'recorded' | 'delivered'>(Type.String()),
   recorded_at: Instant,
 });
+
+/** An acceptance, with what was accepted. */
+export const AcceptedRow = Type.Object({
+  ...InvitationRow.properties,
+  acceptor_type: Type.String(),
+  acceptor_id: Type.String(),
+  accepted_at: Instant,
+});
+export type AcceptedRow = Static<typeof AcceptedRow>;

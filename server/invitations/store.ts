@@ -4,7 +4,7 @@ import type { Transaction } from '../core/db/database.ts';
 import { none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import type { Entity } from '../relationships/index.ts';
-import { DeliveryRow, InvitationRow, type NewInvitation, type Status } from './schema.ts';
+import { AcceptedRow, DeliveryRow, InvitationRow, type NewInvitation, type Status } from './schema.ts';
 
 const columns = sql`id, status, from_type, name, to_type, direction, target_type, target_id, invitor_type, invitor_id,
   by_tenant, contact_type, contact_digest, contact_mask, contact_encrypted, binding, language, redirect_uri, delivery,
@@ -87,6 +87,22 @@ export async function isAcceptedBy(tx: Transaction, tenant: string, id: string, 
       and acceptor_type = ${acceptor.type} and acceptor_id = ${acceptor.id}) as found`,
   );
   return row.found;
+}
+
+/** What others accepted of an invitor, newest first. */
+export function listAccepted(
+  tx: Transaction,
+  tenant: string,
+  { type, id }: Entity,
+  limit: number,
+): Promise<AcceptedRow[]> {
+  return tx.many(
+    AcceptedRow,
+    sql`select ${columns}, acceptor_type, acceptor_id, accepted_at from accord.invitation i
+      join accord.invitation_use u on u.tenant = i.tenant and u.invitation = i.id
+      where i.tenant = ${tenant} and invitor_type = ${type} and invitor_id = ${id}
+      order by accepted_at desc, id, acceptor_type, acceptor_id limit ${limit}`,
+  );
 }
 
 /** Counts an acceptance of a locked invitation; the last one ends it. */

@@ -10,7 +10,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
   app.route({
     method: 'POST',
     url: '/:tenant/sharing/invitations/accept',
-    config: { ...writers, once: {} },
+    config: { ...writers, idempotency: {} },
     bodyLimit: limits.acceptBodyBytesMax,
     schema: {
       summary: 'Accept an invitation and create the relationship, exactly once',
@@ -29,7 +29,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
   app.route({
     method: 'POST',
     url: '/:tenant/sharing/invitations/decline',
-    config: { ...writers, once: {} },
+    config: { ...writers, idempotency: {} },
     bodyLimit: limits.tokenBodyBytesMax,
     schema: {
       summary: 'Decline an invitation for one acceptor',

@@ -3,11 +3,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
 import { checkIfMatch } from '../http/config-api.ts';
-import { type ConfigWritten, readTenant, type TenantRow } from '../tenants/index.ts';
-import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
+import { type ConfigWritten, readTenant, storeSecrets, type TenantRow } from '../tenants/index.ts';
+import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { issuerProblem } from './problems.ts';
 import { checkIssuer, issuerSpecOf } from './rules.ts';
 import type { IssuerRow, IssuerSpec, TokenMappingSpec } from './schema.ts';
@@ -16,6 +17,7 @@ import { loadIssuers, readIssuer, removeIssuer, updateOwner, updateTokenMapping,
 export type IssuerServices = ConfigWriteServices & {
   /** No issuer under it can be trusted: they are this installation's own. */
   baseUrl: string;
+  encrypter: Pick<Encrypter, 'encrypt' | 'digest'>;
 };
 
 /**
@@ -30,7 +32,7 @@ export async function putIssuer(
   tenant: string,
   name: string,
   given: IssuerSpec,
-  options: { ifMatch?: string } = {},
+  options: { ifMatch?: string; loginSecret?: string | undefined } = {},
 ): Promise<ConfigWritten<{ revision: number }>> {
   const spec = issuerSpecOf(given);
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
@@ -44,6 +46,7 @@ export async function putIssuer(
       unit.tenantRow.spec,
       services.baseUrl,
     );
+    await storeLoginSecret(services, unit, name, spec, options.loginSecret, writer);
     if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
       return { revision: row.revision };
     await upsertIssuer(unit.tx, tenant, { name, spec, revision: unit.revision }, writer);
@@ -52,12 +55,32 @@ export async function putIssuer(
   });
 }
 
+/** Where the secret of the log-in of an issuer's users lies among the tenant's, as `{client_secret}`. */
+export function loginSecretName(issuer: string): string {
+  return `trusted_issuer/${issuer}/login`;
+}
+
+/** What the manifest's source does not tell stays; without a secretRef none stays. */
+async function storeLoginSecret(
+  { encrypter }: { encrypter: Pick<Encrypter, 'encrypt' | 'digest'> },
+  unit: ConfigUnit,
+  name: string,
+  spec: IssuerSpec | undefined,
+  secret: string | undefined,
+  writer: Writer,
+): Promise<void> {
+  const isWanted = spec?.login?.secretRef !== undefined;
+  if (isWanted && secret === undefined) return;
+  const secrets = isWanted && secret !== undefined ? { [loginSecretName(name)]: { client_secret: secret } } : {};
+  await storeSecrets(encrypter, unit, secrets, writer, loginSecretName(name));
+}
+
 /**
  * Trusts an issuer no longer: its tokens are refused by every server that serves the returned revision.
  * @throws Problem issuer_not_found for an API caller (a manifest's deletion is idempotent), precondition_failed, ownership
  */
 export async function deleteIssuer(
-  services: ConfigWriteServices,
+  services: IssuerServices,
   writer: Writer,
   tenant: string,
   name: string,
@@ -72,6 +95,7 @@ export async function deleteIssuer(
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
     await removeIssuer(unit.tx, tenant, name);
+    await storeLoginSecret(services, unit, name, undefined, undefined, writer);
     unit.changed('trusted_issuer', name, 'delete', { issuer: row.spec.issuer });
   });
 }
@@ -85,7 +109,7 @@ export function transferIssuer(
   to: Owner,
 ): Promise<ConfigWritten<void>> {
   const row = {
-    kind: 'trusted_issuer',
+    kind: 'trusted_issuer' as const,
     name,
     ownerOf: async (tx: Transaction) => (await readIssuer(tx, tenant, name))?.owner,
     setOwner: (tx: Transaction, owner: Owner) => updateOwner(tx, tenant, name, owner),

@@ -18,7 +18,10 @@ const issuerKind: ResourceKind<IssuerServices, IssuerManifest> = {
     const rows = await issuers.database.read(tenant, (tx) => loadIssuers(tx, tenant));
     return rows.find((row) => row.name === name);
   },
-  put: (issuers, writer, { tenant, name }, manifest) => putIssuer(issuers, writer, tenant, name, manifest.spec),
+  put: (issuers, writer, { tenant, name }, manifest, { secret }) =>
+    putIssuer(issuers, writer, tenant, name, manifest.spec, { loginSecret: secret }),
+  secret: ({ spec }) =>
+    spec.login?.secretRef && { name: spec.login.secretRef.name, field: 'spec.login.secretRef', key: 'client_secret' },
   conditions: async (issuers, claim, options) => [await keysCondition(issuers, claim, options)],
   conditionsChanged: keysReadWithin,
   transfer: (issuers, writer, { tenant, name }, to) => transferIssuer(issuers, writer, tenant, name, to),

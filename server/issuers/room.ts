@@ -2,7 +2,7 @@ import { JwksCache } from '../core/auth/jwks.ts';
 import type { TenantAuth } from '../core/auth/schema.ts';
 import { AccessTokens } from '../core/auth/token-cache.ts';
 import { countOfManifests } from '../core/db/owned.ts';
-import { loadPublicKeys } from '../keys/index.ts';
+import { deniedOf, loadDeniedTokens, loadPublicKeys } from '../keys/index.ts';
 import { defineRoom } from '../room/room.ts';
 import { byTenant, snapshotPart } from '../room/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
@@ -23,14 +23,21 @@ declare module '../room/tenant-snapshot.ts' {
 export const issuersRoom = defineRoom({
   name: 'issuers',
   tables: ['issuer_keys', 'trusted_issuer'],
-  create({ config, database, baseUrl, outbound, clock, observe, server }, use) {
-    const { served } = use(snapshotRoom);
+  create({ config, database, encrypter, baseUrl, outbound, clock, observe, server }, use) {
+    const { waitForRevision } = use(snapshotRoom);
     const jwks: JwksCache = new JwksCache({ outbound, clock, observe, found: (finding) => findings.found(finding) });
     const findings = new KeyFindings({
       ...{ database, server, maxStalenessMs: config.ACCORD_MAX_STALENESS * 1000 },
       look: (tenant, issuer) => jwks.look(tenant, issuer),
     });
-    return { ...use(writesRoom), baseUrl, served, findings, tokens: new AccessTokens({ jwks, clock }) };
+    return {
+      ...use(writesRoom),
+      encrypter,
+      baseUrl,
+      waitForRevision,
+      findings,
+      tokens: new AccessTokens({ jwks, clock }),
+    };
   },
   resourceKinds,
   routes: registerIssuerRoutes,
@@ -38,15 +45,21 @@ export const issuersRoom = defineRoom({
   snapshot: snapshotPart({
     key: 'auth',
     // Tokens verified under an `auth` object are not valid under another: it is replaced only when it changed.
-    kinds: ['tenant', 'key', 'trusted_issuer'],
+    kinds: ['tenant', 'key', 'trusted_issuer', 'denied_token'],
     async loadAll(tx, { baseUrl }) {
       const issuers = byTenant(await loadIssuers(tx));
       const keys = byTenant(await loadPublicKeys(tx));
-      return (head) => authOf(head, issuers(head.tenant), keys(head.tenant), baseUrl);
+      const denied = byTenant(await loadDeniedTokens(tx));
+      return (head) => authOf(head, issuers(head.tenant), keys(head.tenant), baseUrl, deniedOf(denied(head.tenant)));
     },
     async load(tx, head, { baseUrl }) {
-      const [issuers, keys] = await Promise.all([loadIssuers(tx, head.tenant), loadPublicKeys(tx, head.tenant)]);
-      return authOf(head, issuers, keys, baseUrl);
+      const { tenant } = head;
+      const [issuers, keys, denied] = await Promise.all([
+        loadIssuers(tx, tenant),
+        loadPublicKeys(tx, tenant),
+        loadDeniedTokens(tx, tenant),
+      ]);
+      return authOf(head, issuers, keys, baseUrl, deniedOf(denied));
     },
     view: ({ issuers, ownKeys }) => ({ issuers: [...issuers.keys()], keys: ownKeys.map(({ jwk }) => jwk.kid) }),
   }),

@@ -1,9 +1,15 @@
 /** The rules of trusted issuers, pure: what may be trusted, and what verification needs of it. */
 import { apiVersion, checkManifest, type TrustedIssuerSpec } from '../../crds/index.ts';
-import { algorithms, type ContactClaims, type IssuerConfig, type TenantAuth } from '../core/auth/schema.ts';
+import {
+  algorithms,
+  type ContactClaims,
+  type DeniedTokens,
+  type IssuerConfig,
+  type TenantAuth,
+} from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
-import { ownIssuer, type PublicKey } from '../keys/index.ts';
+import { noneDenied, ownIssuer, type PublicKey } from '../keys/index.ts';
 import type { TenantRow, TenantSpec } from '../tenants/index.ts';
 import { issuerProblem } from './problems.ts';
 import type { IssuerBody, IssuerRow, IssuerSpec } from './schema.ts';
@@ -40,6 +46,7 @@ export function issuerSpecOf(spec: IssuerSpec): IssuerSpec {
     clients,
     clientMatch,
     clientScopes,
+    login,
   } = spec;
   return {
     issuer,
@@ -53,6 +60,7 @@ export function issuerSpecOf(spec: IssuerSpec): IssuerSpec {
     clients,
     ...(clientMatch === undefined ? {} : { clientMatch }),
     ...(clientScopes === undefined ? {} : { clientScopes }),
+    ...(login === undefined ? {} : { login }),
   };
 }
 
@@ -123,6 +131,7 @@ export function authOf(
   issuers: readonly Pick<IssuerRow, 'name' | 'spec'>[],
   keys: readonly PublicKey[],
   baseUrl: string,
+  denied: DeniedTokens = noneDenied,
 ): TenantAuth {
   const { spec, tenant } = row;
   const own: IssuerConfig = {
@@ -141,6 +150,7 @@ export function authOf(
     tenant,
     own: Object.freeze(own),
     ownKeys: Object.freeze(keys.map(({ tenant: _, ...key }) => key)),
+    denied,
     issuers: new Map(configs.map((config) => [config.issuer, Object.freeze(config)])),
   });
 }
@@ -166,5 +176,6 @@ function configOf(
     clients: spec.clients,
     ...(spec.clientMatch === undefined ? {} : { clientMatch: spec.clientMatch }),
     ...(spec.clientScopes === undefined ? {} : { clientScopes: spec.clientScopes }),
+    ...(spec.login === undefined ? {} : { login: spec.login }),
   };
 }

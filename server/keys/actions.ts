@@ -1,58 +1,188 @@
 /** The verbs on keys: making a tenant's, making the installation's, and proving that the master key is the right one. */
 import type { CryptoKey } from 'jose';
 import { importJWK } from 'jose';
+import type { Algorithm } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
-import type { TenantSpec } from '../tenants/index.ts';
-import { makeKeyPair, openKey } from './key-pair.ts';
-import { signingAlgorithm } from './rules.ts';
-import type { LastingPurpose, SigningKey } from './schema.ts';
+import { apiOwner, type Writer } from '../core/ownership.ts';
+import type { TenantSpec, WriteTenant } from '../tenants/index.ts';
+import { removeExpiredDenials } from './denied-store.ts';
+import { makeKeyPair, openJwk, openKey } from './key-pair.ts';
+import { signingAlgorithm, tokenKeysOf } from './rules.ts';
+import type { LastingPurpose, SigningKey, TokenKeys, TokenPurpose } from './schema.ts';
 import {
   deleteRetiredKeys,
-  insertAccessKey,
   insertInvitationKey,
   insertLastingKey,
   insertPortalKey,
-  readAccessKey,
+  insertTokenKey,
   readAnyKey,
   readInvitationKey,
   readLastingKey,
+  readNewestKey,
   readPortalKey,
-  retireAccessKey,
+  readSigningKey,
+  readTenantsOfOldKeys,
+  readTokenKeys,
   retireInvitationKey,
+  retireTokenKey,
 } from './store.ts';
 
 const portalPlace = { table: 'installation_key', tenant: '', purpose: 'portal' } as const;
 
 /**
  * Makes the tenant's access-token key when it has none for the algorithm that its spec wants; runs under the tenant's
- * row lock. The key before it verifies until the last token that it may have signed has expired: as long as the longest
- * lifetime that a tenant may ask for, because the spec may have asked for another one then.
+ * row lock.
  * @returns whether a key was made
  */
 export async function ensureKeys(
-  services: { encrypter: Encrypter; clock: Clock },
+  services: KeyMaking,
   write: { tx: Transaction; tenant: string; spec: TenantSpec },
 ): Promise<boolean> {
   const { tx, tenant, spec } = write;
   const algorithm = signingAlgorithm(spec);
-  const current = await readAccessKey(tx, tenant);
-  if (current?.algorithm === algorithm) return false;
-  const nowMs = services.clock.now();
-  await deleteRetiredKeys(tx, tenant, new Date(nowMs).toISOString());
-  await retireAccessKey(tx, tenant, new Date(nowMs + limits.accessTokenTtlMsMax).toISOString());
-  const place = { table: 'signing_key', tenant, purpose: 'access' } as const;
-  await insertAccessKey(tx, tenant, await makeKeyPair(services.encrypter, algorithm, place));
+  const newest = await readNewestKey(tx, tenant, 'access');
+  if (newest?.algorithm === algorithm) return false;
+  await replaceKey(services, { tx, tenant, purpose: 'access', algorithm });
   return true;
 }
 
+/**
+ * Makes a key of tokens that signs from limits.keyPublishedAheadMs on: whoever verifies has read it by then. The one
+ * before it signs until then, and verifies for as long as what it signed is used. The first one signs at once.
+ */
+async function replaceKey(
+  { encrypter, clock }: KeyMaking,
+  { tx, tenant, purpose, algorithm }: { tx: Transaction; tenant: string; purpose: TokenPurpose; algorithm: Algorithm },
+): Promise<void> {
+  const nowMs = clock.now();
+  const now = new Date(nowMs).toISOString();
+  await deleteRetiredKeys(tx, tenant, now);
+  const isFirst = (await readNewestKey(tx, tenant, purpose)) === undefined;
+  const activatesAtMs = isFirst ? nowMs : nowMs + limits.keyPublishedAheadMs;
+  await retireTokenKey(tx, tenant, purpose, new Date(activatesAtMs + usedForMs[purpose]).toISOString());
+  const made = await makeKeyPair(encrypter, algorithm, { table: 'signing_key', tenant, purpose });
+  await insertTokenKey(tx, tenant, purpose, made, {
+    createdAt: now,
+    activatesAt: new Date(activatesAtMs).toISOString(),
+  });
+}
+
+/** By the schedule, or by whoever asks. */
+type Rotation = {
+  /** Only keys that are so old. */
+  olderThanMs?: number;
+};
+
+/** `activatesAt`: when the new key begins to sign. */
+type Rotated = { purpose: TokenPurpose; kid: string; activatesAt: string };
+
+/**
+ * Makes new keys of the tenant's tokens. No token and no session ends: the keys before go on to verify. One that was made
+ * and does not sign yet is not replaced.
+ * @returns the newest key of each purpose that the tenant has
+ * @throws Problem tenant_not_found
+ */
+export async function rotateKeys(
+  services: KeyMaking & { write: WriteTenant },
+  tenant: string,
+  writer: Writer,
+  { olderThanMs = 0 }: Rotation = {},
+): Promise<Rotated[]> {
+  const { result } = await services.write(tenant, writer, async (unit) => {
+    const { tx, tenantRow } = unit;
+    const rotated: Rotated[] = [];
+    for (const purpose of ['access', 'identity'] as const) {
+      const before = await readNewestKey(tx, tenant, purpose);
+      if (before === undefined) continue;
+      const nowMs = services.clock.now();
+      const isDue = Date.parse(before.activates_at) <= nowMs && Date.parse(before.created_at) + olderThanMs <= nowMs;
+      if (isDue) {
+        const algorithm = purpose === 'access' ? signingAlgorithm(tenantRow.spec) : before.algorithm;
+        await replaceKey(services, { tx, tenant, purpose, algorithm });
+        unit.changed('key', purpose, 'rotate');
+      }
+      const newest = isDue ? await readNewestKey(tx, tenant, purpose) : before;
+      if (newest !== undefined) rotated.push({ purpose, kid: newest.kid, activatesAt: newest.activates_at });
+    }
+    return rotated;
+  });
+  return result;
+}
+
+/** Rotates the keys of all tenants that are limits.signingKeyAgeMsMax old. @throws what the first failure threw, at the end */
+export async function rotateOldKeys(services: TokenKeyServices & { write: WriteTenant }): Promise<void> {
+  const olderThanMs = limits.signingKeyAgeMsMax;
+  const before = new Date(services.clock.now() - olderThanMs).toISOString();
+  const failures: unknown[] = [];
+  for (const tenant of await services.database.system((tx) => readTenantsOfOldKeys(tx, before))) {
+    await rotateKeys(services, tenant, itself, { olderThanMs }).catch((error) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Denied tokens that have expired need not be known any more. */
+export async function forgetExpiredDenials({ database, clock }: Pick<TokenKeyServices, 'database' | 'clock'>) {
+  const now = new Date(clock.now()).toISOString();
+  await database.system((tx) => removeExpiredDenials(tx, now));
+}
+
+/** Nobody asked for it. */
+const itself: Writer = { owner: apiOwner, actor: 'accord' };
+
+/** For how long after its last signature a key verifies: the longest lifetime that a tenant may ever have asked for. */
+const usedForMs = { access: limits.accessTokenTtlMsMax, identity: limits.sessionTtlMsMax } as const;
+
 /** The key that signs the tenant's access tokens now. @throws Error when it has none, MasterKeyError */
-export async function accessKey(encrypter: Encrypter, tx: Transaction, tenant: string): Promise<SigningKey> {
-  const row = await readAccessKey(tx, tenant);
+export async function accessKey({ encrypter, clock }: KeyMaking, tx: Transaction, tenant: string): Promise<SigningKey> {
+  const row = await readSigningKey(tx, tenant, 'access', new Date(clock.now()).toISOString());
   if (row === undefined) throw new Error(`the tenant ${tenant} has no signing key`);
   return openKey(encrypter, row, { table: 'signing_key', tenant, purpose: 'access' });
+}
+
+type KeyMaking = { encrypter: Encrypter; clock: Clock };
+export type TokenKeyServices = KeyMaking & { database: Database };
+
+/** The keys of the tenant's access tokens. @throws MasterKeyError */
+export function accessKeys(services: TokenKeyServices, tenant: string): Promise<TokenKeys> {
+  return tokenKeys(services, tenant, 'access');
+}
+
+/**
+ * The keys of the tenant's ID tokens: RS256, which every relying party must know (OpenID Connect Core section 15.1). The
+ * first one is made when it is first asked for.
+ * @throws MasterKeyError
+ */
+export async function identityKeys(
+  services: TokenKeyServices & { write: WriteTenant },
+  tenant: string,
+): Promise<TokenKeys> {
+  const found = await tokenKeys(services, tenant, 'identity');
+  if (found.keys.length > 0) return found;
+  const { encrypter, clock } = services;
+  // Before the transaction: it takes 200 ms and more.
+  const made = await makeKeyPair(encrypter, 'RS256', { table: 'signing_key', tenant, purpose: 'identity' });
+  await services.write(tenant, itself, async (unit) => {
+    // Another server may have been first; then its key is the tenant's.
+    if ((await readNewestKey(unit.tx, tenant, 'identity')) !== undefined) return;
+    const now = new Date(clock.now()).toISOString();
+    await insertTokenKey(unit.tx, tenant, 'identity', made, { createdAt: now, activatesAt: now });
+    unit.changed('key', 'identity', 'create');
+  });
+  return tokenKeys(services, tenant, 'identity');
+}
+
+async function tokenKeys(
+  { database, encrypter, clock }: TokenKeyServices,
+  tenant: string,
+  purpose: TokenPurpose,
+): Promise<TokenKeys> {
+  const nowMs = clock.now();
+  const rows = await database.read(tenant, (tx) => readTokenKeys(tx, tenant, purpose, new Date(nowMs).toISOString()));
+  const place = { table: 'signing_key', tenant, purpose } as const;
+  return tokenKeysOf(rows, nowMs, (row) => openJwk(encrypter, row, place));
 }
 
 /**

@@ -1,12 +1,41 @@
 /**
  * The keys room: signing keys of tenants and of the installation, encrypted under the master key, and the tokens that are
- * signed with them.
+ * signed with them and which of those are refused.
  */
-export { ensureKeys, type InstallationKey, invitationKey, nonRotatingKey, openInstallationKey } from './actions.ts';
+export {
+  accessKeys,
+  ensureKeys,
+  type InstallationKey,
+  identityKeys,
+  invitationKey,
+  nonRotatingKey,
+  openInstallationKey,
+  rotateKeys,
+  type TokenKeyServices,
+} from './actions.ts';
+export {
+  allowClientTokens,
+  allowSubjectTokens,
+  type DenyingUnit,
+  denyClientTokens,
+  denyErasedSubject,
+  denyGrantTokens,
+  denySubjectTokens,
+  denyToken,
+} from './denied.ts';
+export { loadDeniedTokens } from './denied-store.ts';
 export { type Minted, type MintServices, mintClientToken, mintUserToken } from './mint.ts';
 export { PublishedKeys } from './published.ts';
 export { keysRoom } from './room.ts';
 export { registerKeyRoutes } from './routes.ts';
-export { ownIssuer, portalIssuer } from './rules.ts';
-export type { PublicKey, SigningKey } from './schema.ts';
+export {
+  accessTokenTtlMs,
+  deniedOf,
+  noneDenied,
+  ownIssuer,
+  portalIssuer,
+  refreshTokenTtlMs,
+  sessionTtlMs,
+} from './rules.ts';
+export type { PublicKey, SigningKey, TokenKey, TokenKeys } from './schema.ts';
 export { loadPublicKeys, readInvitationKeys, readLastingPublicKey } from './store.ts';

@@ -2,13 +2,13 @@
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Algorithm } from '../core/auth/schema.ts';
 import type { Encrypter } from '../core/encrypter.ts';
-import type { EncryptedKeyRow, LastingPurpose, SigningKey } from './schema.ts';
+import type { EncryptedKeyRow, LastingPurpose, SigningKey, TokenPurpose } from './schema.ts';
 
 /** The row's identity, which its private key is encrypted for. */
 type KeyPlace = {
   table: 'signing_key' | 'installation_key';
   tenant: string;
-  purpose: 'access' | 'invitation' | LastingPurpose | 'portal';
+  purpose: TokenPurpose | 'invitation' | LastingPurpose | 'portal';
 };
 
 /** A new key pair. Its kid is the RFC 7638 thumbprint of the public half. */
@@ -31,8 +31,14 @@ export async function makeKeyPair(
 
 /** @throws MasterKeyError */
 export async function openKey(encrypter: Encrypter, row: EncryptedKeyRow, place: KeyPlace): Promise<SigningKey> {
-  const jwk = JSON.parse(encrypter.decrypt(row.private_key, encryptedFor(place, row.kid)).toString()) as JWK;
+  const jwk = openJwk(encrypter, row, place);
   return { kid: row.kid, algorithm: row.algorithm, privateKey: (await importJWK(jwk, row.algorithm)) as CryptoKey };
+}
+
+/** The private half, with the kid, alg and use of the public one. @throws MasterKeyError */
+export function openJwk(encrypter: Encrypter, row: EncryptedKeyRow, place: KeyPlace): JWK {
+  const jwk = JSON.parse(encrypter.decrypt(row.private_key, encryptedFor(place, row.kid)).toString()) as JWK;
+  return { ...jwk, kid: row.kid, alg: row.algorithm, use: 'sig' };
 }
 
 function encryptedFor(place: KeyPlace, kid: string): string[] {

@@ -63,7 +63,7 @@ async function mint(
   const { spec, key } = await services.database.tenantSnapshot(tenant, async (tx) => {
     const row = await readTenant(tx, tenant);
     if (row?.state !== 'active' || row.revision === 0) throw problem('tenant_not_found');
-    return { spec: row.spec, key: await accessKey(services.encrypter, tx, tenant) };
+    return { spec: row.spec, key: await accessKey(services, tx, tenant) };
   });
   const issuedAt = Math.floor(services.clock.now() / 1000);
   const expiresAt = issuedAt + Math.floor(Math.min(ttlMs ?? accessTokenTtlMs(spec), limits.accessTokenTtlMsMax) / 1000);

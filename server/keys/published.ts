@@ -8,7 +8,13 @@ import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { readPublishedKeys } from './store.ts';
 
-type Published = Awaited<ReturnType<typeof readPublishedKeys>>;
+type Rows = Awaited<ReturnType<typeof readPublishedKeys>>;
+type Published = {
+  /** Of ID tokens, newest first, the retired ones too. */
+  identity: Rows;
+  /** Of invitations, receipts and checkpoints, in the same order. */
+  records: Rows;
+};
 
 export class PublishedKeys {
   readonly #database: Pick<Database, 'read'>;
@@ -18,11 +24,11 @@ export class PublishedKeys {
     this.#database = database;
   }
 
-  /** All but those of access tokens, newest first, the retired ones too. */
+  /** All but those of access tokens, which the snapshot has. */
   of(tenant: string): Promise<Published> {
     let keys = this.#held.get(tenant);
     if (keys === undefined) {
-      keys = this.#database.read(tenant, (tx) => readPublishedKeys(tx, tenant));
+      keys = this.#database.read(tenant, (tx) => readPublishedKeys(tx, tenant)).then(byUse);
       this.#held.set(tenant, keys);
       keys.catch(() => this.#held.delete(tenant));
     }
@@ -34,4 +40,11 @@ export class PublishedKeys {
     if (tenant === undefined) this.#held.clear();
     else this.#held.delete(tenant);
   }
+}
+
+function byUse(rows: Rows): Published {
+  const [identity, records] = [true, false].map((wanted) =>
+    rows.filter((row) => (row.purpose === 'identity') === wanted),
+  );
+  return { identity: identity as Rows, records: records as Rows };
 }

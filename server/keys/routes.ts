@@ -1,5 +1,5 @@
 /**
- * The public keys of a tenant: /{tenant}/oidc/jwks, which verify its own access tokens, and /{tenant}/.well-known/jwks.json, which verify
+ * The public keys of a tenant: /{tenant}/oidc/jwks, which verify tokens of its own issuer, also those that sign only later, and /{tenant}/.well-known/jwks.json, which verify
  * its invitations, receipts and checkpoints. The rest of the authorization server comes later.
  */
 import { type Static, Type } from 'typebox';
@@ -31,7 +31,7 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
   app.route({
     method: 'GET',
     url: '/:tenant/oidc/jwks',
-    config: { access: { api: 'public' } },
+    config: { access: { api: 'public' }, anyOrigin: true },
     schema: {
       summary: "Public keys of the tenant's own issuer",
       params: TenantParams,
@@ -43,7 +43,9 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
       const live = auth.ownKeys.filter((key) => (key.retiresAtMs ?? Number.POSITIVE_INFINITY) > now);
       // Short enough that a rotation reaches every verifier long before the old key's last token expires.
       reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
-      return { keys: live.map((key) => key.jwk) } as Jwks;
+      const { identity } = await services.published.of(request.params.tenant);
+      const others = identity.filter(({ retires_at: at }) => at === null || Date.parse(at) > now);
+      return { keys: [...live.map((key) => key.jwk), ...others.map((key) => key.public_jwk)] } as Jwks;
     },
   });
   app.route({
@@ -59,8 +61,8 @@ export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
     handler: async (request, reply) => {
       const { tenant } = request.params;
       const now = services.clock.now();
-      const keys = await services.published.of(tenant);
-      const live = keys.filter(({ retires_at: at }) => at === null || Date.parse(at) > now);
+      const { records } = await services.published.of(tenant);
+      const live = records.filter(({ retires_at: at }) => at === null || Date.parse(at) > now);
       reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
       return { keys: live.map((key) => key.public_jwk) } as Jwks;
     },

@@ -1,7 +1,9 @@
+import type { JWK } from 'jose';
 import { durationSeconds } from '../../crds/index.ts';
-import type { Algorithm } from '../core/auth/schema.ts';
+import type { Algorithm, DeniedTokens } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import type { TenantSpec } from '../tenants/index.ts';
+import type { DeniedTokenRow, TokenKeyRow, TokenKeys } from './schema.ts';
 
 export function signingAlgorithm(spec: TenantSpec): Algorithm {
   return spec.tokens.signingAlgorithm;
@@ -12,6 +14,18 @@ export function accessTokenTtlMs(spec: TenantSpec): number {
   return Math.min(durationSeconds(spec.tokens.accessTokenTTL) * 1000, limits.accessTokenTtlMsMax);
 }
 
+/** How long a user's session at the tenant's own issuer lives at most, in milliseconds. */
+export function sessionTtlMs({ tokens }: TenantSpec): number {
+  if (tokens.sessionTTL === undefined) return limits.sessionTtlMsMax;
+  return Math.min(durationSeconds(tokens.sessionTTL) * 1000, limits.sessionTtlMsMax);
+}
+
+/** How long a refresh token of the tenant's own issuer lives, in milliseconds. */
+export function refreshTokenTtlMs({ tokens }: TenantSpec): number {
+  if (tokens.refreshTokenTTL === undefined) return limits.refreshTokenTtlMs;
+  return Math.min(durationSeconds(tokens.refreshTokenTTL) * 1000, limits.refreshTokenTtlMsMax);
+}
+
 /** The issuer that a tenant's own access tokens name. */
 export function ownIssuer(baseUrl: string, tenant: string): string {
   return `${baseUrl}/${tenant}/oidc`;
@@ -20,4 +34,49 @@ export function ownIssuer(baseUrl: string, tenant: string): string {
 /** The issuer of portal tokens. */
 export function portalIssuer(baseUrl: string): string {
   return `${baseUrl}/portal`;
+}
+
+/**
+ * The keys of tokens in the order in which they are used.
+ * @param rows that have not retired
+ * @param open the private half of one that signs or will
+ */
+export function tokenKeysOf(rows: readonly TokenKeyRow[], nowMs: number, open: (row: TokenKeyRow) => JWK): TokenKeys {
+  const byActivation = rows.toSorted((a, b) => Date.parse(b.activates_at) - Date.parse(a.activates_at));
+  const active = byActivation.filter((row) => Date.parse(row.activates_at) <= nowMs);
+  const upcoming = byActivation.filter((row) => Date.parse(row.activates_at) > nowMs).reverse();
+  const signing = [...active.slice(0, 1), ...upcoming];
+  const keys = [...signing, ...active.slice(1)].map((row) => ({
+    kid: row.kid,
+    algorithm: row.algorithm,
+    publicJwk: row.public_jwk,
+    ...(signing.includes(row) ? { privateJwk: open(row) } : {}),
+    activatesAtMs: Date.parse(row.activates_at),
+    ...(row.retires_at === null ? {} : { retiresAtMs: Date.parse(row.retires_at) }),
+  }));
+  const changes = keys.flatMap(({ activatesAtMs, retiresAtMs }) => [activatesAtMs, retiresAtMs ?? nowMs]);
+  return { keys, changesAtMs: Math.min(...changes.filter((at) => at > nowMs)) };
+}
+
+/** Nothing is denied. */
+export const noneDenied: DeniedTokens = Object.freeze({
+  clients: new Map<string, number>(),
+  subjects: new Map<string, number>(),
+  erased: new Map<string, number>(),
+  grants: new Map<string, number>(),
+  jtis: new Set<string>(),
+});
+
+export function deniedOf(rows: readonly DeniedTokenRow[]): DeniedTokens {
+  if (rows.length === 0) return noneDenied;
+  const until = (kind: DeniedTokenRow['kind']) =>
+    new Map(
+      rows
+        .filter((row) => row.kind === kind)
+        .map((row) => [row.id, row.issued_until === null ? Number.POSITIVE_INFINITY : Date.parse(row.issued_until)]),
+    );
+  return Object.freeze({
+    ...{ clients: until('client'), subjects: until('subject'), grants: until('grant'), erased: until('erased') },
+    jtis: new Set(until('jti').keys()),
+  });
 }

@@ -13,6 +13,43 @@ export const EncryptedKeyRow = Type.Object({
 });
 export type EncryptedKeyRow = Static<typeof EncryptedKeyRow>;
 
+/** What signs tokens of the tenant's own issuer: access tokens, and ID tokens with what else OpenID Connect signs. */
+export type TokenPurpose = 'access' | 'identity';
+
+export const TokenKeyRow = Type.Object({
+  ...EncryptedKeyRow.properties,
+  created_at: Instant,
+  activates_at: Instant,
+  retires_at: Nullable(Instant),
+});
+export type TokenKeyRow = Static<typeof TokenKeyRow>;
+
+/** A key of tokens, with its private half where it signs or will. */
+export type TokenKey = {
+  readonly kid: string;
+  readonly algorithm: Algorithm;
+  readonly publicJwk: JWK;
+  readonly privateJwk?: JWK;
+  readonly activatesAtMs: number;
+  readonly retiresAtMs?: number;
+};
+
+/** The keys of a tenant's tokens: the one that signs first, then those that will, then those that only verify. */
+export type TokenKeys = {
+  readonly keys: readonly TokenKey[];
+  /** When another one signs, or one retires (ms); Infinity: not as long as no key is made. */
+  readonly changesAtMs: number;
+};
+
+export const DeniedTokenRow = Type.Object({
+  tenant: Type.String(),
+  kind: Type.Enum(['client', 'subject', 'grant', 'erased', 'jti']),
+  id: Type.String(),
+  issued_until: Nullable(Instant),
+  expires_at: Nullable(Instant),
+});
+export type DeniedTokenRow = Static<typeof DeniedTokenRow>;
+
 export const DatedKeyRow = Type.Object({ ...EncryptedKeyRow.properties, created_at: Instant });
 export type DatedKeyRow = Static<typeof DatedKeyRow>;
 
@@ -25,6 +62,7 @@ export type VerifyingKey = Static<typeof VerifyingKeyRow>;
 
 export const PublicKeyRow = Type.Object({
   tenant: Type.String(),
+  purpose: Type.String(),
   public_jwk: Json<JWK>(),
   retires_at: Nullable(Instant),
 });

@@ -7,31 +7,84 @@ import {
   type LastingPurpose,
   type PublicKey,
   PublicKeyRow,
+  TokenKeyRow,
+  type TokenPurpose,
   type VerifyingKey,
   VerifyingKeyRow,
 } from './schema.ts';
 
 const columns = sql`kid, algorithm, public_jwk, private_key`;
 
-/** The key that signs access tokens now. */
-export function readAccessKey(tx: Transaction, tenant: string): Promise<EncryptedKeyRow | undefined> {
+const tokenColumns = sql`${columns}, created_at, activates_at, retires_at`;
+
+/** The newest key of tokens: the one that signs, or will. */
+export function readNewestKey(
+  tx: Transaction,
+  tenant: string,
+  purpose: TokenPurpose,
+): Promise<TokenKeyRow | undefined> {
   return tx.maybe(
-    EncryptedKeyRow,
-    sql`select ${columns} from accord.signing_key
-      where tenant = ${tenant} and purpose = 'access' and retires_at is null`,
+    TokenKeyRow,
+    sql`select ${tokenColumns} from accord.signing_key
+      where tenant = ${tenant} and purpose = ${purpose} and retires_at is null`,
   );
 }
 
-export async function insertAccessKey(tx: Transaction, tenant: string, key: EncryptedKeyRow): Promise<void> {
-  await tx.run(sql`
-    insert into accord.signing_key (tenant, kid, purpose, algorithm, public_jwk, private_key)
-    values (${tenant}, ${key.kid}, 'access', ${key.algorithm}, ${JSON.stringify(key.public_jwk)}, ${key.private_key})`);
+/** The key that signs tokens at `now`. */
+export function readSigningKey(
+  tx: Transaction,
+  tenant: string,
+  purpose: TokenPurpose,
+  now: string,
+): Promise<TokenKeyRow | undefined> {
+  return tx.maybe(
+    TokenKeyRow,
+    sql`select ${tokenColumns} from accord.signing_key
+      where tenant = ${tenant} and purpose = ${purpose} and activates_at <= ${now} and (retires_at is null or retires_at > ${now})
+      order by activates_at desc, created_at desc limit 1`,
+  );
 }
 
-export async function retireAccessKey(tx: Transaction, tenant: string, retiresAt: string): Promise<void> {
+/** The keys of tokens that sign, will sign or still verify at `now`, the last activated first. */
+export function readTokenKeys(
+  tx: Transaction,
+  tenant: string,
+  purpose: TokenPurpose,
+  now: string,
+): Promise<TokenKeyRow[]> {
+  return tx.many(
+    TokenKeyRow,
+    sql`select ${tokenColumns} from accord.signing_key
+      where tenant = ${tenant} and purpose = ${purpose} and (retires_at is null or retires_at > ${now})
+      order by activates_at desc, created_at desc`,
+  );
+}
+
+/** Does nothing when another transaction made one first: the unique index decides. */
+export async function insertTokenKey(
+  tx: Transaction,
+  tenant: string,
+  purpose: TokenPurpose,
+  key: EncryptedKeyRow,
+  { createdAt, activatesAt }: { createdAt: string; activatesAt: string },
+): Promise<void> {
+  await tx.run(sql`
+    insert into accord.signing_key
+      (tenant, kid, purpose, algorithm, public_jwk, private_key, created_at, activates_at)
+    values (${tenant}, ${key.kid}, ${purpose}, ${key.algorithm}, ${JSON.stringify(key.public_jwk)}, ${key.private_key},
+      ${createdAt}, ${activatesAt})
+    on conflict do nothing`);
+}
+
+export async function retireTokenKey(
+  tx: Transaction,
+  tenant: string,
+  purpose: TokenPurpose,
+  retiresAt: string,
+): Promise<void> {
   await tx.run(sql`
     update accord.signing_key set retires_at = ${retiresAt}
-    where tenant = ${tenant} and purpose = 'access' and retires_at is null`);
+    where tenant = ${tenant} and purpose = ${purpose} and retires_at is null`);
 }
 
 export async function deleteRetiredKeys(tx: Transaction, tenant: string, before: string): Promise<void> {
@@ -42,7 +95,7 @@ export async function deleteRetiredKeys(tx: Transaction, tenant: string, before:
 export async function loadPublicKeys(tx: Transaction, tenant?: string): Promise<PublicKey[]> {
   const rows = await tx.many(
     PublicKeyRow,
-    sql`select tenant, public_jwk, retires_at from accord.signing_key where purpose = 'access'
+    sql`select tenant, purpose, public_jwk, retires_at from accord.signing_key where purpose = 'access'
       ${tenant === undefined ? sql`` : sql`and tenant = ${tenant}`} order by created_at desc, kid`,
   );
   return rows.map((row) => ({
@@ -145,7 +198,7 @@ export function readLastingPublicKey(
 export function readPublishedKeys(tx: Transaction, tenant: string): Promise<PublicKeyRow[]> {
   return tx.many(
     PublicKeyRow,
-    sql`select tenant, public_jwk, retires_at from accord.signing_key
+    sql`select tenant, purpose, public_jwk, retires_at from accord.signing_key
       where tenant = ${tenant} and purpose <> 'access' order by created_at desc, kid`,
   );
 }
@@ -174,4 +227,16 @@ export async function readAnyKey(tx: Transaction) {
     TenantEncryptedKeyRow,
     sql`select tenant, ${columns} from accord.signing_key where purpose = 'access' and retires_at is null limit 1`,
   );
+}
+
+const TenantRow = Type.Object({ tenant: Type.String() });
+
+/** In a system transaction: active tenants whose newest key of tokens was made before an instant. */
+export async function readTenantsOfOldKeys(tx: Transaction, before: string): Promise<string[]> {
+  const rows = await tx.many(
+    TenantRow,
+    sql`select distinct tenant from accord.signing_key
+      where purpose in ('access', 'identity') and retires_at is null and created_at <= ${before}`,
+  );
+  return rows.map(({ tenant }) => tenant);
 }

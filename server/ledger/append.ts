@@ -8,7 +8,7 @@ import { takeFitting } from '../core/batch-loader.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { Drain } from '../core/drain.ts';
 import { limits } from '../core/limits.ts';
-import { lockLogErasingShared, type Tagger, tagOf } from '../pseudonyms/index.ts';
+import { lockLogErasingShared, type Pseudonymizer, pseudonymOf } from '../pseudonyms/index.ts';
 import { personalDigest, SALT_BYTES, storable } from './digest.ts';
 import type { InboxRow, RegisterEntry } from './schema.ts';
 import { insertEntries } from './store.ts';
@@ -20,26 +20,26 @@ type Waiting = { rows: InboxRow[]; done: () => void; failed: (error: unknown) =>
  * @param tx has taken lockErasingShared
  */
 export async function appendEntries(
-  tagger: Tagger,
+  pseudonymizer: Pseudonymizer,
   tx: Transaction,
   tenant: string,
   entries: readonly RegisterEntry[],
 ): Promise<void> {
-  if (entries.length > 0) await insertEntries(tx, rowsOf(tagger, tenant, entries));
+  if (entries.length > 0) await insertEntries(tx, rowsOf(pseudonymizer, tenant, entries));
 }
 
 export class Ledger {
   readonly #database: Database;
-  readonly #tagger: Tagger;
+  readonly #pseudonymizer: Pseudonymizer;
   #waiting: Waiting[] = [];
   readonly #committing = new Drain(
     () => this.#waiting.length > 0,
     () => this.#commit(),
   );
 
-  constructor(database: Database, tagger: Tagger) {
+  constructor(database: Database, pseudonymizer: Pseudonymizer) {
     this.#database = database;
-    this.#tagger = tagger;
+    this.#pseudonymizer = pseudonymizer;
   }
 
   /**
@@ -48,7 +48,7 @@ export class Ledger {
    */
   async append(tenant: string, entries: readonly RegisterEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    const rows = rowsOf(this.#tagger, tenant, entries);
+    const rows = rowsOf(this.#pseudonymizer, tenant, entries);
     await new Promise<void>((done, failed) => {
       this.#waiting.push({ rows, done, failed });
       void this.#committing.run();
@@ -80,24 +80,28 @@ export class Ledger {
   }
 }
 
-function rowsOf(tagger: Tagger, tenant: string, entries: readonly RegisterEntry[]): InboxRow[] {
+function rowsOf(pseudonymizer: Pseudonymizer, tenant: string, entries: readonly RegisterEntry[]): InboxRow[] {
   const salts = randomBytes(SALT_BYTES * entries.length).toString('hex');
-  const tags = new Map<string, string>();
-  const tagged = (id: string): string => {
-    const tag = tags.get(id) ?? tagOf(tagger, tenant, id);
-    tags.set(id, tag);
-    return tag;
+  const pseudonyms = new Map<string, string>();
+  const pseudonymous = (id: string): string => {
+    const pseudonym = pseudonyms.get(id) ?? pseudonymOf(pseudonymizer, tenant, id);
+    pseudonyms.set(id, pseudonym);
+    return pseudonym;
   };
   return entries.map((entry, i) => {
     const salt = salts.slice(2 * SALT_BYTES * i, 2 * SALT_BYTES * (i + 1));
-    const actor_tag = tagged(entry.actor.id);
-    const user_tag = entry.userId === undefined ? null : tagged(entry.userId);
-    return { ...rowOf(tenant, entry, salt), actor_tag, user_tag };
+    const actor_pseudonym = pseudonymous(entry.actor.id);
+    const user_pseudonym = entry.userId === undefined ? null : pseudonymous(entry.userId);
+    return { ...rowOf(tenant, entry, salt), actor_pseudonym, user_pseudonym };
   });
 }
 
 /** @param salt hexadecimal digits */
-function rowOf(tenant: string, entry: RegisterEntry, salt: string): Omit<InboxRow, 'actor_tag' | 'user_tag'> {
+function rowOf(
+  tenant: string,
+  entry: RegisterEntry,
+  salt: string,
+): Omit<InboxRow, 'actor_pseudonym' | 'user_pseudonym'> {
   const optional = (text: string | undefined) => (text === undefined ? null : storable(text));
   const actor = { type: storable(entry.actor.type), id: storable(entry.actor.id) };
   const userId = optional(entry.userId);

@@ -4,11 +4,9 @@
  */
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
+import type { ExportFormat } from '../http/open-exports.ts';
 import { type EventFilter, type Position, readEventLines } from './store.ts';
 import { csvHeader, csvOf, eventsIn } from './view.ts';
-
-export const exportFormats = ['ndjson', 'csv'] as const;
-type ExportFormat = (typeof exportFormats)[number];
 
 const textOf: Record<ExportFormat, (lines: string) => string> = {
   ndjson: (lines) => lines,

@@ -1,69 +1,24 @@
 /** The query of those who read the ledger: which entries. */
 import { Type } from 'typebox';
-import { patterns } from '../../crds/index.ts';
 import type { Clock } from '../core/clock.ts';
-import { addPeriod, parsePeriod } from '../core/periods.ts';
-import { problem } from '../core/problems.ts';
+import { type RangeQuery, rangeOf, rangeQuery } from '../http/time-range.ts';
 import { type RegisterEventType, registerEventTypes } from './schema.ts';
 import type { EventFilter } from './store.ts';
 
-const instant = (description: string) =>
-  Type.Optional(Type.String({ format: 'date-time', maxLength: 64, description }));
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
 
 export const ownFilter = {
-  start: instant('Start of the range, inclusive.'),
-  end: instant('End of the range, exclusive.'),
-  last: Type.Optional(
-    Type.String({
-      minLength: 2,
-      maxLength: 40,
-      description: 'Instead of start: an ISO 8601 duration up to now, such as P7D.',
-    }),
-  ),
+  ...rangeQuery,
   type: Type.Optional(Type.Enum(registerEventTypes)),
   name: text('Name of the consent definition.'),
 };
 export const tenantFilter = { ...ownFilter, userId: text('The user whose consents the entry is about.') };
 
-export type FilterQuery = {
-  start?: string;
-  end?: string;
-  last?: string;
-  type?: RegisterEventType;
-  name?: string;
-  userId?: string;
-};
+export type FilterQuery = RangeQuery & { type?: RegisterEventType; name?: string; userId?: string };
 
 /** @throws Problem invalid_request */
 export function filterOf({ start, end, last, ...rest }: FilterQuery, clock: Clock): EventFilter {
-  if (last !== undefined && (start !== undefined || end !== undefined)) {
-    throw wrong('last', 'last cannot be combined with start and end.');
-  }
-  const from = last === undefined ? instantOf('start', start) : before(clock.now(), last);
-  const to = instantOf('end', end);
-  return { ...rest, ...(from === undefined ? {} : { start: from }), ...(to === undefined ? {} : { end: to }) };
-}
-
-/** The format allows what no clock shows (a leap second), and days whose instant in UTC Postgres does not hold. */
-function instantOf(field: string, given: string | undefined): string | undefined {
-  if (given === undefined) return undefined;
-  const ms = Date.parse(given);
-  if (Number.isNaN(ms) || ms < YEAR_1 || ms >= YEAR_10000)
-    throw wrong(field, 'Must be an instant in the years 1 to 9999.');
-  return new Date(ms).toISOString();
-}
-
-const YEAR_1 = Date.parse('0001-01-01T00:00:00Z');
-const YEAR_10000 = Date.parse('9999-12-31T23:59:59.999Z') + 1;
-
-function before(now: number, duration: string): string {
-  const period = parsePeriod(duration);
-  if (period === undefined) throw wrong('last', `Must be ${patterns.period.words}.`);
-  const back = addPeriod(now, { months: -period.months, days: -period.days, ms: -period.ms });
-  return new Date(Math.max(back, YEAR_1)).toISOString();
-}
-
-function wrong(field: string, detail: string) {
-  return problem('invalid_request', { detail, errors: [{ pointer: `/query/${field}`, detail }] });
+  const asked = { start, end, last };
+  const range = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as RangeQuery;
+  return { ...rest, ...rangeOf(range, clock) };
 }

@@ -5,7 +5,7 @@
 export { actedBy, entryOf } from './acting.ts';
 export { issueReceipt } from './actions.ts';
 export { appendEntries, Ledger } from './append.ts';
-export { denied, RefusalRecorder } from './refusal-recorder.ts';
+export { DeniedRequestRecorder, denied } from './denied-request-recorder.ts';
 export { ledgerRoom } from './room.ts';
 export type { RegisterEntry } from './schema.ts';
 export { sealing, sealWaiting } from './seal.ts';

@@ -12,10 +12,4 @@ export const ledgerProblem = defineProblems({
     when: 'This server is already running the maximum number of ledger verifications.',
     retryAfterSeconds: 10,
   },
-  exports_busy: {
-    status: 429,
-    title: 'Too many exports',
-    when: 'The tenant already has the maximum number of open exports on this server.',
-    retryAfterSeconds: 10,
-  },
 });

@@ -1,8 +1,9 @@
 import { defineRoom } from '../room/room.ts';
 import { Ledger } from './append.ts';
+import { DeniedRequestRecorder } from './denied-request-recorder.ts';
 import { erasingLedger } from './erasing.ts';
+import { registerEvent } from './events.ts';
 import { ledgerProblem } from './problems.ts';
-import { RefusalRecorder } from './refusal-recorder.ts';
 import { registerLedgerRoutes } from './routes.ts';
 import { sealing } from './seal.ts';
 import { removeLedger } from './tenant-store.ts';
@@ -10,9 +11,17 @@ import { removeLedger } from './tenant-store.ts';
 export const ledgerRoom = defineRoom({
   name: 'ledger',
   tables: ['ledger_inbox', 'ledger_entry', 'ledger_checkpoint'],
-  create({ database, encrypter, clock, observe }) {
+  create({ database, encrypter, clock, observe, eventHints }) {
     const ledger = new Ledger(database, encrypter);
-    return { database, encrypter, clock, observe, ledger, refusals: new RefusalRecorder({ ledger, clock }) };
+    return {
+      database,
+      encrypter,
+      clock,
+      observe,
+      eventHints,
+      ledger,
+      deniedRequests: new DeniedRequestRecorder({ ledger, clock }),
+    };
   },
   routes: registerLedgerRoutes,
   openapiTag: 'Consents',
@@ -24,6 +33,7 @@ export const ledgerRoom = defineRoom({
     const sealed = meters.counter('ledger_entries_sealed_total', 'Ledger entries that were put into a chain.');
     return { ledger_sealed: ({ entries }) => sealed.inc(entries) };
   },
+  events: [registerEvent],
   problems: ledgerProblem,
   close: ({ ledger }) => ledger.close(),
 });

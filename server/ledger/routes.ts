@@ -1,5 +1,4 @@
 /** Reading the ledger: a tenant's back end all of it, a user what is about itself; verifying and exporting it. */
-import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../core/auth/schema.ts';
@@ -7,15 +6,16 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
-import { type App, TenantParams, tenantOf } from '../http/fastify.ts';
+import { type App, TenantParams, tenantOf, whileConnected } from '../http/fastify.ts';
+import { type ExportFormat, exportFormats, exportTypes, OpenExports } from '../http/open-exports.ts';
 import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../http/paging.ts';
 import { actedBy } from './acting.ts';
 import type { Ledger } from './append.ts';
+import type { DeniedRequestRecorder } from './denied-request-recorder.ts';
 import { ledgerProblems } from './diagnose.ts';
-import { exported, exportFormats } from './export.ts';
+import { exported } from './export.ts';
 import { type FilterQuery, filterOf, ownFilter, tenantFilter } from './filter.ts';
 import { ledgerProblem } from './problems.ts';
-import type { RefusalRecorder } from './refusal-recorder.ts';
 import { RegisterEvent } from './schema.ts';
 import { type EventFilter, type Position, readEventLines } from './store.ts';
 import { verifyLedger } from './verify.ts';
@@ -25,7 +25,7 @@ type LedgerRouteServices = {
   database: Database;
   clock: Clock;
   ledger: Ledger;
-  refusals: RefusalRecorder;
+  deniedRequests: DeniedRequestRecorder;
 };
 
 const backends = { access: { api: 'management', scope: 'consents:read', users: false } } as const;
@@ -39,7 +39,7 @@ export function registerLedgerRoutes(app: App, services: LedgerRouteServices): v
 }
 
 function registerLists(app: App, services: LedgerRouteServices): void {
-  const { errorHandler } = services.refusals;
+  const { errorHandler } = services.deniedRequests;
   app.route({
     method: 'GET',
     url: '/:tenant/consents/events',
@@ -140,7 +140,7 @@ const Verified = Type.Object({
 });
 
 function registerVerification(app: App, services: LedgerRouteServices): void {
-  const { errorHandler } = services.refusals;
+  const { errorHandler } = services.deniedRequests;
   const running = new Set<string>();
   app.route({
     method: 'GET',
@@ -171,12 +171,11 @@ function registerVerification(app: App, services: LedgerRouteServices): void {
         throw ledgerProblem('verifications_busy');
       }
       const { checkpoint } = request.query;
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
+      const signal = whileConnected(reply);
       running.add(tenant);
       try {
         const earlier = checkpoint === undefined ? {} : { earlier: checkpoint };
-        const verified = await verifyLedger(services, tenant, { ...earlier, signal: gone.signal });
+        const verified = await verifyLedger(services, tenant, { ...earlier, signal });
         const read = { ...actedBy(request.caller as Caller), type: 'read', outcome: 'verification' } as const;
         await services.ledger.append(tenant, [{ ...read, time: services.clock.now(), requestId: request.id }]);
         return verified;
@@ -187,16 +186,9 @@ function registerVerification(app: App, services: LedgerRouteServices): void {
   });
 }
 
-const contentTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' } as const;
-
 function registerExport(app: App, services: LedgerRouteServices): void {
-  const { errorHandler } = services.refusals;
-  const open = new Map<string, number>();
-  const count = (tenant: string, more: number) => {
-    const now = (open.get(tenant) ?? 0) + more;
-    if (now === 0) open.delete(tenant);
-    else open.set(tenant, now);
-  };
+  const { errorHandler } = services.deniedRequests;
+  const exports = new OpenExports(limits.ledgerExportsMax);
   app.route({
     method: 'GET',
     url: '/:tenant/consents/export',
@@ -207,7 +199,7 @@ function registerExport(app: App, services: LedgerRouteServices): void {
       description:
         "One RegisterEvent per line as JSON, or CSV with a header. In CSV, text that a spreadsheet would take for a formula is prefixed with '. The export is recorded as an entry. An export is complete only if the connection ends normally.",
       params: TenantParams,
-      produces: Object.values(contentTypes),
+      produces: Object.values(exportTypes),
       querystring: Type.Object(
         { format: Type.Optional(Type.Enum(exportFormats, { description: 'Default: ndjson.' })), ...tenantFilter },
         { additionalProperties: false },
@@ -215,16 +207,10 @@ function registerExport(app: App, services: LedgerRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
-      const { format = 'ndjson', ...query } = request.query as FilterQuery & { format?: keyof typeof contentTypes };
+      const { format = 'ndjson', ...query } = request.query as FilterQuery & { format?: ExportFormat };
       const filter = filterOf(query, services.clock);
       const about = query.userId === undefined ? {} : { userId: query.userId };
-      if ((open.get(tenant) ?? 0) >= limits.ledgerExportsMax) {
-        throw ledgerProblem('exports_busy');
-      }
-      const text = Readable.from(exported(services.database, tenant, filter, format));
-      count(tenant, 1);
-      text.once('close', () => count(tenant, -1));
-      reply.raw.once('close', () => text.destroy()); // also when it goes before anything was sent
+      const text = exports.begin(tenant, reply, exported(services.database, tenant, filter, format));
       await services.ledger.append(tenant, [
         {
           ...actedBy(request.caller as Caller),
@@ -235,7 +221,7 @@ function registerExport(app: App, services: LedgerRouteServices): void {
           requestId: request.id,
         },
       ]);
-      reply.type(contentTypes[format]);
+      reply.type(exportTypes[format]);
       return reply.send(text);
     },
   });

@@ -57,8 +57,8 @@ export type InboxRow = {
   actor_id: string;
   user_id: string | null;
   /** What is written in the place of the ids where they are erased actors'. */
-  actor_tag: string;
-  user_tag: string | null;
+  actor_pseudonym: string;
+  user_pseudonym: string | null;
 };
 
 /** What the hashes of an entry are made from; personal fields and salt are all null once they are wiped. */

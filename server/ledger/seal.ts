@@ -8,13 +8,21 @@ import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { nonRotatingKey } from '../keys/index.ts';
+import type { EventHints } from '../room/events.ts';
 import type { Task } from '../room/tasks.ts';
 import { signCheckpoint } from './checkpoint.ts';
 import { chained, genesis, leafOf } from './digest.ts';
+import { tellOfEntries } from './event-store.ts';
 import { insertCheckpoint, moveEntries, readHead, readUnsealed, tenantsToSeal, tryLock } from './store.ts';
 import { removeStray } from './tenant-store.ts';
 
-type SealServices = { database: Database; encrypter: Encrypter; clock: Clock; observe: Observe };
+type SealServices = {
+  database: Database;
+  encrypter: Encrypter;
+  clock: Clock;
+  observe: Observe;
+  eventHints?: EventHints;
+};
 
 const PAUSE_MS = 500;
 /**
@@ -55,9 +63,11 @@ export async function sealTenant(services: SealServices, tenant: string): Promis
     const key = await nonRotatingKey(encrypter, tx, tenant, 'checkpoint');
     const signed = await signCheckpoint(key, { ...seal, hash });
     await insertCheckpoint(tx, { ...seal, hash, signed });
+    await tellOfEntries(tx, tenant, seal);
     return { entries: rows.length, checkpoint: signed };
   });
   if (sealed === undefined) return 0;
+  services.eventHints?.committed();
   observe({ kind: 'ledger_sealed', tenant, ...sealed });
   return sealed.entries;
 }

@@ -14,7 +14,7 @@ const entryColumns = sql`tenant, time, type, name, version, document_version, do
 const inboxColumns = sql`${entryColumns}, personal_digest, salt, actor_type, actor_id, user_id`;
 
 /**
- * Writes entries of one tenant, or of many in a system transaction. Of an erased actor the tag is written, and the digest is
+ * Writes entries of one tenant, or of many in a system transaction. Of an erased actor the pseudonym is written, and the digest is
  * of that: Postgres writes JSON as JSON.stringify does (line.ts).
  */
 export async function insertEntries(tx: Transaction, rows: readonly InboxRow[]): Promise<void> {
@@ -24,13 +24,13 @@ export async function insertEntries(tx: Transaction, rows: readonly InboxRow[]):
         then sha256(convert_to(encode(salt, 'hex') || array_to_json(array[actor_type, actor, "user"])::text, 'UTF8'))
         else personal_digest end, salt, actor_type, actor, "user"
     from (select r.*, actor_erased, user_erased,
-        case when actor_erased then ${REPLACEMENT_PREFIX} || actor_tag else actor_id end as actor,
-        case when user_erased then ${REPLACEMENT_PREFIX} || user_tag else user_id end as "user"
+        case when actor_erased then ${REPLACEMENT_PREFIX} || actor_pseudonym else actor_id end as actor,
+        case when user_erased then ${REPLACEMENT_PREFIX} || user_pseudonym else user_id end as "user"
       from json_to_recordset(${JSON.stringify(rows)}::json) as r (tenant text, time timestamptz, type text,
         name text, version text, document_version text, document_language text, content_digest text, outcome text, request_id text,
-        client_id text, personal_digest bytea, salt bytea, actor_type text, actor_id text, user_id text, actor_tag text, user_tag text),
-      lateral (select ${erasedActor(sql`r.tenant`, sql`r.actor_type`, sql`r.actor_tag`)} as actor_erased,
-        ${erasedUser(sql`r.tenant`, sql`r.user_tag`)} as user_erased) as e) as entry`);
+        client_id text, personal_digest bytea, salt bytea, actor_type text, actor_id text, user_id text, actor_pseudonym text, user_pseudonym text),
+      lateral (select ${erasedActor(sql`r.tenant`, sql`r.actor_type`, sql`r.actor_pseudonym`)} as actor_erased,
+        ${erasedUser(sql`r.tenant`, sql`r.user_pseudonym`)} as user_erased) as e) as entry`);
 }
 
 /**
@@ -59,7 +59,7 @@ export async function wipeSome(
   const id = storable(who.id);
   const acted = sql`actor_type = ${who.type} and actor_id = ${id}`;
   const most = limits.erasePageItemsMax;
-  // The encrypter moves entries: one that it moves while this looks for it would be seen in neither place.
+  // Sealing moves entries: one that it moves while this looks for it would be seen in neither place.
   await tx.run(sql`select pg_advisory_xact_lock(accord.ledger_lock(${tenant}))`);
   const wipe = (table: 'ledger_inbox' | 'ledger_entry', those: Sql) => {
     const from = sql`accord.${identifier(table)}`;
@@ -251,7 +251,7 @@ const eventColumns = sql`id, time, type, name, version, document_version, docume
   client_id, actor_type, actor_id, user_id`;
 
 /** An entry as a RegisterEvent in JSON. What is null makes its member null, which `concat` leaves out. */
-const eventLine = sql`concat('{"id":"', id, '"', ',"sequence":' || sequence,
+export const eventLine = sql`concat('{"id":"', id, '"', ',"sequence":' || sequence,
   ',"time":"', to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '","type":"', type, '"',
   ',"actor":{"type":' || to_json(actor_type) || ',"id":' || to_json(actor_id) || '}',
   ',"userId":' || to_json(user_id), ',"name":' || to_json(name), ',"version":' || to_json(version),

@@ -1,4 +1,5 @@
 /** How entries are shown: read from lines of JSON, and as lines of CSV (RFC 4180), pure. */
+import { csvLine } from '../http/csv.ts';
 import type { RegisterEvent } from './schema.ts';
 
 /**
@@ -19,17 +20,5 @@ export function csvOf(event: RegisterEvent): string {
     ...[event.version, document?.version, document?.language, event.contentDigest, event.outcome],
     ...[event.requestId, event.clientId],
   ];
-  return `${cells.map(cell).join(',')}\r\n`;
-}
-
-/**
- * What a spreadsheet would take for a formula, also behind spaces and in the full and small widths of East Asian text:
- * users choose some of these texts, and others open the file.
- */
-const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\u2212\uFE62\uFE63\uFE66\uFE6B\uFF0B\uFF0D\uFF1D\uFF20])/u;
-
-function cell(value: string | number | undefined): string {
-  if (value === undefined) return '';
-  const text = FORMULA.test(String(value)) ? `'${value}` : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvLine(cells);
 }

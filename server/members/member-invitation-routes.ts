@@ -1,16 +1,23 @@
 /** Inviting members through the Config API, and the public route for the holder of a link. */
 import { Type } from 'typebox';
+import { idempotencyOf } from '../core/idempotency-key.ts';
 import { KeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { limits } from '../core/limits.ts';
-import { onceOf } from '../core/once.ts';
 import { UUID } from '../core/uuid.ts';
 import { Empty } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../http/paging.ts';
+import type { MailServices } from '../mail/index.ts';
 import { registerMemberInvitationPage } from './member-invitation-page.ts';
 import { listMemberInvitations } from './member-invitation-store.ts';
-import { inviteMember, redeemMemberInvitation, withdrawMemberInvitation } from './member-invitations.ts';
+import {
+  inviteMember,
+  type MemberInvitingServices,
+  redeemMemberInvitation,
+  withdrawMemberInvitation,
+} from './member-invitations.ts';
 import type { PortalServices } from './portal-token.ts';
+import { memberInvitationStatus } from './rules.ts';
 import {
   MemberInvitationBody,
   MemberInvitationCreated,
@@ -22,7 +29,7 @@ import {
 
 const admins = { access: { api: 'config', roles: ['security-admin'] } } as const;
 
-export function registerMemberInvitationRoutes(app: App, services: PortalServices): void {
+export function registerMemberInvitationRoutes(app: App, services: PortalServices & MailServices): void {
   registerMemberInvitationPage(app);
   registerRedeeming(app, services);
   registerMemberInviting(app, services);
@@ -54,22 +61,23 @@ function registerRedeeming(app: App, services: PortalServices): void {
   });
 }
 
-function registerMemberInviting(app: App, services: PortalServices): void {
+function registerMemberInviting(app: App, services: MemberInvitingServices): void {
   app.route({
     method: 'POST',
     url: '/tenants/:tenant/members/invitations',
-    config: { ...admins, once: { secrets: ['url'] } },
+    config: { ...admins, idempotency: { secrets: ['url'] } },
     bodyLimit: limits.smallBodyBytesMax,
     schema: {
       summary: 'Invite a member',
-      description: 'The link is returned only in this response, works once, and expires after 7 days.',
+      description:
+        'The invited address gets a mail with the link. The link is also returned, only in this response. It works once and expires after 7 days.',
       params: TenantParams,
       body: MemberInvitationBody,
       response: { 201: MemberInvitationCreated },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
-      const by = { actor: `member:${memberOf(request).email}`, requestId: request.id, ...onceOf(request) };
+      const by = { actor: `member:${memberOf(request).email}`, requestId: request.id, ...idempotencyOf(request) };
       const { result, revision } = await inviteMember(services, tenant, request.body, by);
       reply.header('accord-revision', revision);
       reply.header('location', `/tenants/${tenant}/members/invitations/${result.id}`);
@@ -127,12 +135,5 @@ function registerMemberInvitationList(app: App, services: PortalServices): void 
 function view(row: MemberInvitationRow, now: number) {
   const { id, email, role, expires_at: expiresAt, created_at: createdAt, created_by: createdBy } = row;
   const used = row.used_at === null ? {} : { usedAt: row.used_at };
-  return { id, email, role, status: statusOf(row, now), expiresAt, createdAt, createdBy, ...used };
-}
-
-function statusOf(row: MemberInvitationRow, now: number) {
-  if (row.used_at !== null) return 'used' as const;
-  // One that had expired when the next was made was closed at the instant of its expiry.
-  if (Date.parse(row.expires_at) <= now || row.withdrawn_at === row.expires_at) return 'expired' as const;
-  return row.withdrawn_at === null ? ('pending' as const) : ('withdrawn' as const);
+  return { id, email, role, status: memberInvitationStatus(row, now), expiresAt, createdAt, createdBy, ...used };
 }

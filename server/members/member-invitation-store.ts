@@ -6,7 +6,7 @@ import { type Sql, sql } from '../core/db/sql.ts';
 import { MemberInvitationRow } from './schema.ts';
 import { MemberId } from './store.ts';
 
-const memberInvitationColumns = sql`id, email, role, of_manifest, created_at, created_by, expires_at, reported_at, used_at, withdrawn_at`;
+const memberInvitationColumns = sql`id, email, role, of_manifest, created_at, created_by, expires_at, delivered_at, used_at, withdrawn_at`;
 const open = sql`used_at is null and withdrawn_at is null`;
 
 function changing(set: Sql, tenant: string, which: Sql): Sql {
@@ -88,7 +88,7 @@ export function deleteUnwanted(
   return tx.many(
     MemberInvitationRow,
     sql`delete from accord.member_invitation
-      where tenant = ${tenant} and of_manifest and reported_at is not null and used_at is null and withdrawn_at is null
+      where tenant = ${tenant} and of_manifest and delivered_at is not null and used_at is null and withdrawn_at is null
         and (email, role) not in (
           select w.email, w.role from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w (email text, role text))
       returning ${memberInvitationColumns}`,
@@ -111,24 +111,24 @@ export function deleteUnwantedSupport(tx: Transaction, tenant: string, wanted: r
   );
 }
 
-const Entrance = Type.Object({ open: Type.Boolean(), links: Json<string[]>() });
-export type Entrance = Static<typeof Entrance>;
+const TenantAccess = Type.Object({ open: Type.Boolean(), links: Json<string[]>() });
+export type TenantAccess = Static<typeof TenantAccess>;
 
 /**
  * Whether anybody can enter the tenant: a member who used an invitation, or who holds one that can still be used. And where
  * the links are that were handed over for the manifest and can still be used.
  */
-export function readEntrance(tx: Transaction, tenant: string, now: string): Promise<Entrance> {
+export function readTenantAccess(tx: Transaction, tenant: string, now: string): Promise<TenantAccess> {
   const usable = sql`i.tenant = ${tenant} and ${open} and i.expires_at > ${now}`;
   return tx.one(
-    Entrance,
+    TenantAccess,
     sql`select
         exists (select from accord.member_invitation i join accord.member m on m.tenant = i.tenant and m.email = i.email
           where i.tenant = ${tenant} and i.used_at is not null)
         or exists (select from accord.member_invitation i
-          where ${usable} and (i.reported_at is not null or not i.of_manifest)) as open,
-        coalesce((select jsonb_agg(distinct i.reported_to) from accord.member_invitation i
-          where ${usable} and i.of_manifest and i.reported_to is not null), '[]') as links`,
+          where ${usable} and (i.delivered_at is not null or not i.of_manifest)) as open,
+        coalesce((select jsonb_agg(distinct i.delivered_to) from accord.member_invitation i
+          where ${usable} and i.of_manifest and i.delivered_to is not null), '[]') as links`,
   );
 }
 
@@ -165,7 +165,7 @@ export function replaceMemberInvitationToken(
     changing(
       sql`token_hash = ${tokenHash}, expires_at = ${expiresAt}`,
       tenant,
-      sql`id = ${id} and reported_at is null and ${open}`,
+      sql`id = ${id} and delivered_at is null and ${open}`,
     ),
   );
 }
@@ -178,7 +178,21 @@ export function markReported(
 ): Promise<MemberInvitationRow | undefined> {
   return tx.maybe(
     MemberInvitationRow,
-    changing(sql`reported_at = ${now}, reported_to = ${to}`, tenant, sql`id = ${id} and reported_at is null`),
+    changing(sql`delivered_at = ${now}, delivered_to = ${to}`, tenant, sql`id = ${id} and delivered_at is null`),
+  );
+}
+
+/** One that can be used. */
+export function readOpenMemberInvitation(
+  tx: Transaction,
+  tenant: string,
+  tokenHash: Buffer,
+  now: string,
+): Promise<MemberInvitationRow | undefined> {
+  return tx.maybe(
+    MemberInvitationRow,
+    sql`select ${memberInvitationColumns} from accord.member_invitation
+      where tenant = ${tenant} and token_hash = ${tokenHash} and ${open} and expires_at > ${now}`,
   );
 }
 

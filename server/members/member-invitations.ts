@@ -5,27 +5,31 @@
 
 import type { Role } from '../core/auth/schema.ts';
 import type { By } from '../core/author.ts';
+import type { Transaction } from '../core/db/database.ts';
+import type { IdempotencyReservation } from '../core/idempotency-key.ts';
 import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
-import type { Once } from '../core/once.ts';
+import { comparableAddress } from '../core/mail-address.ts';
 import { problem } from '../core/problems.ts';
-import { readTenant } from '../tenants/index.ts';
-import { type AuditedUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
+import { type MailServices, sendMail } from '../mail/index.ts';
+import { readTenant, type TenantRow } from '../tenants/index.ts';
+import { type AuditedUnit, type RecordUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { keepAnAdmin } from './actions.ts';
 import {
   consumeMemberInvitation,
   countOpenMemberInvitations,
   deleteUnwanted,
   deleteUnwantedSupport,
-  type Entrance,
   insertMemberInvitation,
   lockMemberInvitation,
   markReported,
-  readEntrance,
   readKnownAddresses,
   readManifestMemberInvitations,
+  readOpenMemberInvitation,
+  readTenantAccess,
   recordMemberInvitationWithdrawn,
   replaceMemberInvitationToken,
+  type TenantAccess,
   withdrawExpired,
 } from './member-invitation-store.ts';
 import {
@@ -37,32 +41,55 @@ import {
 import { listPortalToken, type PortalServices, signPortalToken } from './portal-token.ts';
 import { memberProblem } from './problems.ts';
 import type { MemberInvitationRow } from './schema.ts';
-import { insertMember, upsertMember } from './store.ts';
+import { bindMember, insertMember, upsertMember } from './store.ts';
 
 export type MemberInvitationServices = WriteServices & { baseUrl: string };
+export type MemberInvitingServices = MemberInvitationServices & MailServices;
 export type InvitedMember = { email: string; role: Role };
 /** `url` holds the secret and is shown once. */
 export type MemberInvitationLink = InvitedMember & { id: string; url: string; expiresAt: string };
-type Requested = By & { once?: Once };
+type Requested = By & { idempotency?: IdempotencyReservation };
+/** `language`: of the mail, BCP 47. @default English */
+type Mailed = InvitedMember & { language?: string };
 
 /**
- * Invites somebody, whose address is compared in small letters.
- * @throws Problem member_invitation_exists, member_invitation_quota_reached
+ * Invites somebody, whose address is compared in small letters, and mails the link to the address as it was written.
+ * @throws Problem invalid_request: no mail reaches the address; member_invitation_exists, member_invitation_quota_reached
  */
 export async function inviteMember(
-  services: MemberInvitationServices,
+  services: MemberInvitingServices,
   tenant: string,
-  invited: InvitedMember,
-  { once, ...by }: Requested,
+  invited: Mailed,
+  { idempotency, ...by }: Requested,
 ): Promise<RecordWritten<MemberInvitationLink>> {
-  return write(services, { tenant, by, once }, { locks: 'records' }, async (unit) => {
+  const address = comparableAddress(invited.email);
+  if (!address.ok) {
+    const errors = [{ pointer: '/email', detail: address.detail }];
+    throw problem('invalid_request', { detail: `/email: ${address.detail}`, errors });
+  }
+  return write(services, { tenant, by, idempotency }, { locks: 'records' }, async (unit) => {
     if ((await countOpenMemberInvitations(unit.tx, tenant, unit.nowText)) >= limits.memberInvitationsMax) {
       throw memberProblem('member_invitation_quota_reached');
     }
     const { row, token } = await invite(unit, invited, false);
     if (row === undefined) throw memberProblem('member_invitation_exists');
-    return linkOf(services, row, token);
+    const link = linkOf(services, row, token);
+    await mailLink(services, unit, link, invited);
+    return link;
   });
+}
+
+/** In the transaction of the invitation: there is a mail exactly when there is an invitation. */
+async function mailLink(
+  services: MailServices,
+  unit: AuditedUnit,
+  { role, url, expiresAt }: MemberInvitationLink,
+  { email: to, language }: Mailed,
+): Promise<void> {
+  const { tx, tenant } = unit;
+  const tenantName = (await readTenant(tx, tenant))?.spec.displayName ?? tenant;
+  const variables = { tenantName, url, role, expiresAt };
+  await sendMail(services, unit, { template: 'portal-invitation', to, language, expiresAt, variables });
 }
 
 /**
@@ -103,7 +130,7 @@ export async function inviteMembersOfManifest(
     }));
     return (
       placed
-        .filter((row) => row.reported_at === null && row.used_at === null && row.withdrawn_at === null)
+        .filter((row) => row.delivered_at === null && row.used_at === null && row.withdrawn_at === null)
         // Whom the manifest does not name any more gets no link.
         .filter((row) => all.some(({ email, role }) => email === row.email && role === row.role))
         .map(({ id, email, role, place }) => ({ id, email, role, place }))
@@ -137,13 +164,32 @@ export async function recordMemberInvitationDelivered(
   await write(services, { tenant, by: { actor } }, { locks: 'records' }, async (unit) => {
     const row = await markReported(unit.tx, tenant, id, { now: unit.nowText, to });
     if (row === undefined) return;
-    unit.audit({ action: 'report', kind: 'member_invitation', name: id, detail: { email: row.email, to } });
+    unit.audit({ action: 'deliver', kind: 'member_invitation', name: id, detail: { email: row.email, to } });
   });
 }
 
 /** Whether anybody can enter the tenant, and where the links are that the manifest's invitations were handed over in. */
-export function findEntrance(services: MemberInvitationServices, tenant: string): Promise<Entrance> {
-  return services.database.read(tenant, (tx) => readEntrance(tx, tenant, utc(services.clock.now())));
+export function findTenantAccess(services: MemberInvitationServices, tenant: string): Promise<TenantAccess> {
+  return services.database.read(tenant, (tx) => readTenantAccess(tx, tenant, utc(services.clock.now())));
+}
+
+/** What the holder of a link may know of it before it is used. */
+export type OpenMemberInvitation = InvitedMember & { tenant: string; tenantName: string; expiresAt: string };
+
+/** @throws Problem invalid_request, tenant_not_found, member_invitation_gone */
+export async function readMemberInvitation(
+  { database, clock }: Pick<MemberInvitationServices, 'database' | 'clock'>,
+  token: string,
+): Promise<OpenMemberInvitation> {
+  const tenant = tenantOf(token);
+  const now = utc(clock.now());
+  return database.tenantSnapshot(tenant, async (tx) => {
+    const row = await requireTenant(tx, tenant);
+    const invitation = await readOpenMemberInvitation(tx, tenant, hashOfMemberInvitation(token), now);
+    if (invitation === undefined) throw memberProblem('member_invitation_gone');
+    const { email, role, expires_at: expiresAt } = invitation;
+    return { tenant, tenantName: row.spec.displayName, email, role, expiresAt };
+  });
 }
 
 /**
@@ -151,27 +197,59 @@ export function findEntrance(services: MemberInvitationServices, tenant: string)
  * @throws Problem invalid_request, tenant_not_found, member_invitation_gone, last_security_admin
  */
 export async function redeemMemberInvitation(services: PortalServices, token: string, requestId: string) {
-  const tenant = tenantOfMemberInvitation(token);
-  if (tenant === undefined) {
-    const errors = [{ pointer: '/token', detail: 'Not an invitation token.' }];
-    throw problem('invalid_request', { detail: '/token: Not an invitation token.', errors });
-  }
+  const tenant = tenantOf(token);
   const { result, revision } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
-    const { tx } = unit;
-    const row = await readTenant(tx, tenant);
-    if (row?.state !== 'active' || row.revision === 0) throw problem('tenant_not_found');
-    const invitation = await consumeMemberInvitation(tx, tenant, hashOfMemberInvitation(token), unit.nowText);
-    if (invitation === undefined) throw memberProblem('member_invitation_gone');
-    const { email, role, id } = invitation;
-    if (role !== 'security-admin') await keepAnAdmin(tx, tenant, email);
-    const member = await upsertMember(tx, tenant, email, role);
-    const audited = unit.as({ actor: `member:${email}`, requestId });
-    audited.audit({ action: 'redeem', kind: 'member_invitation', name: id, detail: { email, role } });
+    const { invitation, member, audited } = await makeMember(unit, token, requestId);
     return { invitation, listed: await listPortalToken(audited, member) };
   });
   const minted = await signPortalToken(services, tenant, result.listed);
   const { email, role } = result.invitation;
   return { result: { tenant, email, role, token: minted.token, expiresAt: minted.expiresAt }, revision };
+}
+
+/**
+ * Uses an invitation for somebody who is logged in at the portal. Exactly once.
+ * @param person an account of the portal's tenant
+ * @throws Problem invalid_request, tenant_not_found, member_invitation_gone, last_security_admin
+ */
+export async function acceptMemberInvitation(
+  services: WriteServices,
+  token: string,
+  person: string,
+  requestId: string,
+): Promise<void> {
+  const tenant = tenantOf(token);
+  await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const { member } = await makeMember(unit, token, requestId);
+    await bindMember(unit.tx, tenant, member.id, person);
+  });
+}
+
+/** @throws Problem invalid_request */
+function tenantOf(token: string): string {
+  const tenant = tenantOfMemberInvitation(token);
+  if (tenant !== undefined) return tenant;
+  const errors = [{ pointer: '/token', detail: 'Not an invitation token.' }];
+  throw problem('invalid_request', { detail: '/token: Not an invitation token.', errors });
+}
+
+async function requireTenant(tx: Transaction, tenant: string): Promise<TenantRow> {
+  const row = await readTenant(tx, tenant);
+  if (row?.state !== 'active' || row.revision === 0) throw problem('tenant_not_found');
+  return row;
+}
+
+async function makeMember(unit: RecordUnit, token: string, requestId: string) {
+  const { tx, tenant } = unit;
+  await requireTenant(tx, tenant);
+  const invitation = await consumeMemberInvitation(tx, tenant, hashOfMemberInvitation(token), unit.nowText);
+  if (invitation === undefined) throw memberProblem('member_invitation_gone');
+  const { email, role, id } = invitation;
+  if (role !== 'security-admin') await keepAnAdmin(tx, tenant, email);
+  const member = await upsertMember(tx, tenant, email, role);
+  const audited = unit.as({ actor: `member:${email}`, requestId });
+  audited.audit({ action: 'redeem', kind: 'member_invitation', name: id, detail: { email, role } });
+  return { invitation, member, audited };
 }
 
 /** Withdraws an invitation; one that is over already stays as it is. @throws Problem member_invitation_not_found */

@@ -14,6 +14,7 @@ import { type InstallationKey, type Minted, portalIssuer } from '../keys/index.t
 import { readTenant } from '../tenants/index.ts';
 import { type AuditedUnit, type WriteServices, write } from '../writes/index.ts';
 import { memberAuthor } from './actions.ts';
+import { localMemberEmail } from './rules.ts';
 import type { MemberRow } from './schema.ts';
 import { insertPortalToken, readTokenMember, upsertMember } from './store.ts';
 
@@ -29,7 +30,7 @@ export type PortalServices = WriteServices & { installationKey: InstallationKey;
 export async function ensureLocalMember(services: WriteServices, tenant: string, role: Role): Promise<MemberRow> {
   const { result } = await write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
     if ((await readTenant(tx, tenant))?.state !== 'active') throw problem('tenant_not_found');
-    return upsertMember(tx, tenant, `${role}@localhost`, role);
+    return upsertMember(tx, tenant, localMemberEmail(role), role);
   });
   return result;
 }

@@ -5,6 +5,7 @@ import { UUID } from '../core/uuid.ts';
 import { Empty } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../http/paging.ts';
+import type { MailServices } from '../mail/index.ts';
 import { removeMember, revokeToken, seesAllTokens } from './actions.ts';
 import { registerMemberInvitationRoutes } from './member-invitation-routes.ts';
 import type { PortalServices } from './portal-token.ts';
@@ -18,7 +19,7 @@ const Cursor = Type.Optional(Type.String());
 const everyMember = { access: { api: 'config', roles } } as const;
 const admins = { access: { api: 'config', roles: ['security-admin'] } } as const;
 
-type MemberRouteServices = PortalServices;
+export type MemberRouteServices = PortalServices & MailServices;
 
 export function registerMemberRoutes(app: App, services: MemberRouteServices): void {
   registerMembers(app, services);

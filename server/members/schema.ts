@@ -32,7 +32,7 @@ export const MemberInvitationRow = Type.Object({
   created_at: Instant,
   created_by: Type.String(),
   expires_at: Instant,
-  reported_at: Nullable(Instant),
+  delivered_at: Nullable(Instant),
   used_at: Nullable(Instant),
   withdrawn_at: Nullable(Instant),
 });

@@ -39,6 +39,15 @@ export function readMember(tx: Transaction, tenant: string, id: string): Promise
   return tx.maybe(MemberRow, sql`${members} where tenant = ${tenant} and id = ${id}`);
 }
 
+/** Says whose log-in at the portal the member is. */
+export async function bindMember(tx: Transaction, tenant: string, id: string, person: string): Promise<void> {
+  await tx.run(sql`update accord.member set person = ${person} where tenant = ${tenant} and id = ${id}`);
+}
+
+export function readMemberOfPerson(tx: Transaction, tenant: string, person: string): Promise<MemberRow | undefined> {
+  return tx.maybe(MemberRow, sql`${members} where tenant = ${tenant} and person = ${person}`);
+}
+
 export const MemberId = Type.Object({ id: Type.String(), email: Type.String() });
 
 /** The tenant's security-admins, none of whom anybody else removes or demotes until the end of the transaction. */

@@ -42,25 +42,32 @@ begin
   execute format('grant select, insert, update, delete on %s to accord_system', target);
 end $$;
 
--- Makes the partitions of this month and the next ones of every partitioned table of the schema: each is partitioned by an
--- instant. Run at every start and daily, by any role.
--- The default partitions catch what no month holds, so that a missed run never refuses a write.
+-- Makes the partitions of every partitioned table of the schema: each is partitioned by an instant. Those with a default
+-- partition have one a month, and the default one catches what no month holds; those without have one a day, a week ahead.
+-- Run at every start and daily, by any role.
 create function accord.ensure_partitions(months_ahead integer) returns void
 language plpgsql security definer set search_path = pg_catalog as $$
 declare
-  parent text;
+  parent record;
   first date;
+  part text;
 begin
   perform pg_advisory_xact_lock(hashtextextended('accord.partitions', 0));
-  for parent in select relname from pg_class
-    where relnamespace = 'accord'::regnamespace and relkind = 'p' and not relispartition order by relname
+  for parent in select relname as name, partdefid = 0 as is_daily
+    from pg_class join pg_partitioned_table on partrelid = oid
+    where relnamespace = 'accord'::regnamespace and not relispartition order by relname
   loop
-    for month in 0 .. least(months_ahead, 12) loop
-      first := (date_trunc('month', now() at time zone 'UTC') + make_interval(months => month))::date;
-      if to_regclass(format('accord.%I', parent || to_char(first, '"_"YYYY_MM'))) is null then
-        execute format('create table accord.%I partition of accord.%I for values from (%L) to (%L)',
-          parent || to_char(first, '"_"YYYY_MM'), parent,
-          first::timestamp at time zone 'UTC', (first + interval '1 month') at time zone 'UTC');
+    for ahead in 0 .. case when parent.is_daily then 7 else least(months_ahead, 12) end loop
+      if parent.is_daily then
+        first := (now() at time zone 'UTC')::date + ahead;
+      else
+        first := (date_trunc('month', now() at time zone 'UTC') + make_interval(months => ahead))::date;
+      end if;
+      part := parent.name || to_char(first, case when parent.is_daily then '"_"YYYY_MM_DD' else '"_"YYYY_MM' end);
+      if to_regclass(format('accord.%I', part)) is null then
+        execute format('create table accord.%I partition of accord.%I for values from (%L) to (%L)', part, parent.name,
+          first::timestamp at time zone 'UTC',
+          (first + case when parent.is_daily then interval '1 day' else interval '1 month' end) at time zone 'UTC');
       end if;
     end loop;
   end loop;

@@ -3,7 +3,7 @@
 create table accord.erased_actor (
   tenant text collate "C" not null references accord.tenant on delete cascade,
   -- HMAC-SHA-256 of the id under a key that the database does not hold, base64url.
-  tag text collate "C" not null check (length(tag) = 43),
+  pseudonym text collate "C" not null check (length(pseudonym) = 43),
   type text collate "C" not null,
   -- The type was the tenant's default: the user of consents was erased too.
   is_user boolean not null,
@@ -11,7 +11,7 @@ create table accord.erased_actor (
   erased_at timestamptz(3) not null,
   -- How far the erasing has come; null once nothing is left to erase.
   progress jsonb,
-  primary key (tenant, tag, type)
+  primary key (tenant, pseudonym, type)
 );
 create index erased_actor_under_way on accord.erased_actor (tenant) where progress is not null;
 create index erased_actor_erased_at on accord.erased_actor (tenant, erased_at);
@@ -22,12 +22,12 @@ select accord.isolate('accord.erased_actor');
 create table accord.erased_contact (
   tenant text collate "C" not null,
   actor_type text collate "C" not null,
-  actor_tag text collate "C" not null,
-  tag text collate "C" not null check (length(tag) = 43),
-  primary key (tenant, tag, actor_tag, actor_type),
-  foreign key (tenant, actor_tag, actor_type) references accord.erased_actor on delete cascade
+  actor_pseudonym text collate "C" not null,
+  pseudonym text collate "C" not null check (length(pseudonym) = 43),
+  primary key (tenant, pseudonym, actor_pseudonym, actor_type),
+  foreign key (tenant, actor_pseudonym, actor_type) references accord.erased_actor on delete cascade
 );
-create index erased_contact_actor on accord.erased_contact (tenant, actor_tag, actor_type);
+create index erased_contact_actor on accord.erased_contact (tenant, actor_pseudonym, actor_type);
 select accord.isolate('accord.erased_contact');
 
 -- Whoever writes records holds the first one shared, whoever records what was asked the second; erasing takes both, so that

@@ -1,6 +1,6 @@
 -- The ledger of consents: what was requested and done, append-only, sealed into one hash chain a tenant.
 --
--- An entry is written to ledger_inbox, in the transaction of what it tells of. The encrypter moves committed entries to
+-- An entry is written to ledger_inbox, in the transaction of what it tells of. Sealing moves committed entries to
 -- ledger_entry, each with the next number and the chain's hash, and adds a signed checkpoint. What requests run as
 -- (accord_app) writes new entries and wipes personal fields; it changes and removes nothing else.
 create table accord.ledger_inbox (

@@ -5,9 +5,12 @@ create table accord.member (
   email text not null,
   role text not null check (role in ('security-admin', 'config-editor', 'config-viewer', 'support')),
   created_at timestamptz not null default now(),
+  -- Whose log-in at the portal it is: an account of the installation's own tenant. Null: nobody has accepted an invitation there.
+  person uuid,
   primary key (tenant, id),
   unique (tenant, email)
 );
+create index member_person on accord.member (tenant, person);
 select accord.isolate('accord.member');
 
 create table accord.portal_token (
@@ -35,9 +38,9 @@ create table accord.member_invitation (
   created_by text not null,
   expires_at timestamptz not null,
   -- When the link of one that a manifest asks for was handed over; until then each try makes another token.
-  reported_at timestamptz,
+  delivered_at timestamptz,
   -- Where it was handed over: NAMESPACE/NAME of a Secret, or the path of a file.
-  reported_to text,
+  delivered_to text,
   used_at timestamptz,
   withdrawn_at timestamptz,
   primary key (tenant, id)

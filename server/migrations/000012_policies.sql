@@ -19,6 +19,7 @@ create table accord.policy (
   updated_by text not null,
   primary key (tenant, name)
 );
+create index policy_updated on accord.policy (updated_at);
 select accord.isolate('accord.policy');
 
 -- The history of a policy name; it outlives the policy, and numbers go on when the name is used again.
@@ -79,9 +80,11 @@ create table accord.policy_part_revision (
   kind text not null,
   name text not null,
   number bigint not null,
-  action text not null check (action in ('put', 'delete', 'adopt')),
+  action text not null check (action in ('put', 'delete', 'restore', 'adopt')),
   digest text,
   content text,
+  -- As in policy_part.
+  refs jsonb,
   revision bigint not null,
   updated_at timestamptz not null default now(),
   updated_by text not null,

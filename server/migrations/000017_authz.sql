@@ -10,6 +10,8 @@ create table accord.decision (
   policy_number bigint,
   -- Revisions of the data documents that the policy read, by path.
   documents jsonb,
+  -- Revisions of the libraries that it was compiled with, by package.
+  libraries jsonb,
   revision bigint not null,
   duration_us integer not null,
   request_id text,

@@ -4,7 +4,7 @@ import { authorOf } from '../core/author.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
-import { problem } from '../core/problems.ts';
+import { Problem, problem } from '../core/problems.ts';
 import { counted } from '../core/text.ts';
 import { checkIfMatch } from '../http/config-api.ts';
 import { packCode } from '../rego/index.ts';
@@ -12,10 +12,11 @@ import type { Reads } from '../rego/schema.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import type { Artifacts, CompiledPolicy } from './artifacts.ts';
-import { checkRelationship, checkStated } from './data-subjects.ts';
+import { ConflictError, retryOnConflict } from './conflict.ts';
+import { checkRelationship, checkStated, consentNotes } from './data-subjects.ts';
+import { checkOwnershipEarly } from './early-ownership.ts';
 import type { Engine } from './engine.ts';
 import { policyDeleted, policyUpdated } from './events.ts';
-import { Moved, unlessMoved } from './moved.ts';
 import { readParts, replaceUses } from './part-store.ts';
 import type { Part, PartSet } from './parts.ts';
 import { policyProblem } from './problems.ts';
@@ -43,7 +44,7 @@ export type PolicyServices = ConfigWriteServices & {
   /** Makes what was written ready for decisions; absent where nobody decides. */
   preload?: Engine['preload'];
 };
-export type PutPolicyOptions = {
+type PutPolicyOptions = {
   ifMatch?: string;
   dryRun?: boolean;
   tests?: readonly PolicyTest[];
@@ -67,10 +68,18 @@ export async function putPolicy(
 ): Promise<ConfigWritten<PolicyWritten>> {
   checkPolicyName(name);
   const source = effectiveRego(body);
-  return unlessMoved(() => putPrepared(services, { writer, tenant, name, body, source, options }));
+  return retryOnConflict(() =>
+    putPrepared(services, { writer, tenant, name, body, source, options }).catch(async (refusal) => {
+      // What is wrong with it is not told to whom it is not: read only now, because most are taken.
+      if (refusal instanceof Problem)
+        await checkOwnershipEarly(services, writer, tenant, (tx) => readPolicy(tx, tenant, name));
+      throw refusal;
+    }),
+  );
 }
 
-type PolicyWritten = { number: number; reads: Reads; allowTested: boolean | null | undefined };
+/** `notes`: of a dry run, likely mistakes. */
+type PolicyWritten = { number: number; reads: Reads; allowTested: boolean | null | undefined; notes: string[] };
 type Wanted = {
   writer: Writer;
   tenant: string;
@@ -80,17 +89,19 @@ type Wanted = {
   options: PutPolicyOptions;
 };
 
-/** @throws Moved when a library or document that it uses changes meanwhile, or the tests of what is restored */
+/** @throws ConflictError when a library or document that it uses changes meanwhile, or the tests of what is restored */
 async function putPrepared(
   services: PolicyServices,
   { writer, tenant, name, body, source, options }: Wanted,
 ): Promise<ConfigWritten<PolicyWritten>> {
-  const set = await services.artifacts.partsOf(tenant);
-  const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego', set);
-  checkStated(body.dataSubjects, compiled.about.reads);
+  const compiled = await services.artifacts.compile(tenant, source, body.graph ? 'graph' : 'rego');
+  const { set } = compiled;
+  const sources = { source, uses: compiled.uses, set };
+  await checkStated(body.dataSubjects, compiled.about.reads, sources);
+  const notes = options.dryRun ? await consentNotes(name, body.dataSubjects, compiled.about.reads, sources) : [];
   const before = options.action === 'restore' ? await findPolicy(services.database, tenant, name) : undefined;
   const tests = options.action === 'restore' ? (before?.tests ?? []) : options.tests;
-  const tested = tests && (await testFirst(services, tenant, { compiled, set }, tests));
+  const tested = tests && (await runOwnTests(services, tenant, { compiled, set }, tests));
   const { reads } = compiled.about;
   const packed = compiled.code && packCode(compiled.code);
   const read = (tx: Transaction) => Promise.all([readPolicy(tx, tenant, name), nextNumber(tx, tenant, name)]);
@@ -98,22 +109,25 @@ async function putPrepared(
     const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.number);
     await checkRelationship(unit.tx, tenant, body.dataSubjects);
-    await checkUnmoved(unit, compiled.uses);
-    if (options.action === 'restore' && !isDeepStrictEqual(row?.tests ?? [], tests)) throw new Moved();
+    await checkPartsUnchanged(unit, compiled.uses);
+    if (options.action === 'restore' && !isDeepStrictEqual(row?.tests ?? [], tests)) throw new ConflictError();
     const allowTested = tested === undefined ? row?.allow_tested : tested.allowTested;
+    const about = { reads, allowTested, notes };
     if (row && isSame(row, body, compiled, writer)) {
-      if (tested && !options.dryRun && !isDeepStrictEqual(row.tests ?? [], tested.tests))
-        await updateTests(unit.tx, tenant, name, tested);
-      return { number: row.number, reads, allowTested };
+      if (tested && !options.dryRun && !isDeepStrictEqual(row.tests ?? [], tested.tests)) {
+        await updateTests(unit.tx, tenant, name, tested, writer);
+        unit.changed('policy', name, 'put', { number: row.number, tests: tested.tests.length });
+      }
+      return { number: row.number, ...about };
     }
     if (row === undefined) await checkQuota(unit);
-    if (options.dryRun) return { number: row?.number ?? 0, reads, allowTested };
+    if (options.dryRun) return { number: row?.number ?? 0, ...about };
     const action = ownership === 'adopted' ? 'adopt' : (options.action ?? 'put');
     await Promise.all([
       packed && insertArtifact(unit.tx, tenant, compiled.digest, { ...packed, about: compiled.about }),
       storePolicy(unit, writer, { name, number, body, source, compiled, action, tested }),
     ]);
-    return { number, reads, allowTested };
+    return { number, ...about };
   };
   const written = await write(services, authorOf(tenant, writer), { locks: 'configuration', read }, replace);
   const hasDocuments = compiled.uses.some(({ kind }) => kind === 'data'); // another program for each revision of them
@@ -121,13 +135,13 @@ async function putPrepared(
   return written;
 }
 
-/** @throws Moved when one of these is not as it was */
-async function checkUnmoved({ tx, tenant }: ConfigUnit, uses: readonly Part[]): Promise<void> {
+/** @throws ConflictError when one of these is not as it was */
+async function checkPartsUnchanged({ tx, tenant }: ConfigUnit, uses: readonly Part[]): Promise<void> {
   if (uses.length === 0) return;
   const now = await readParts(tx, tenant);
   const isThere = ({ kind, name, number }: Part) =>
     now.some((one) => one.kind === kind && one.name === name && one.number === number);
-  if (!uses.every(isThere)) throw new Moved();
+  if (!uses.every(isThere)) throw new ConflictError();
 }
 
 /** @throws Problem policy_quota_reached when the tenant has as many policies as its limits allow */
@@ -177,7 +191,7 @@ export function transferPolicy(
   to: Owner,
 ): Promise<ConfigWritten<void>> {
   const row = {
-    kind: 'policy',
+    kind: 'policy' as const,
     name,
     ownerOf: async (tx: Transaction) => (await readPolicy(tx, tenant, name))?.owner,
     setOwner: (tx: Transaction, owner: Owner) => updateOwner(tx, tenant, name, owner),
@@ -233,7 +247,7 @@ async function storePolicy(unit: ConfigUnit, writer: Writer, change: Change): Pr
   unit.emit(policyUpdated, { requestor: writer.actor, name, number });
 }
 
-async function testFirst(
+async function runOwnTests(
   services: PolicyServices,
   tenant: string,
   { compiled, set }: { compiled: CompiledPolicy; set: PartSet },

@@ -42,7 +42,7 @@ export function failed(failure: Failure): Answer {
  * @param result the value of the entry point: an object with those of outcome, reason and obligations that are defined
  * @returns the answer, and the failure when the result is not usable (then the answer is a deny that says so)
  */
-export function judge(result: unknown): { answer: Answer; failure?: Failure } {
+export function parseResult(result: unknown): { answer: Answer; failure?: Failure } {
   const { outcome, reason, obligations } = (isObject(result) ? result : {}) as Record<string, unknown>;
   if (outcome === undefined) return refuse('outcome_undefined');
   if (outcome !== 'allow' && outcome !== 'deny' && !isObject(outcome)) return refuse('outcome_malformed');

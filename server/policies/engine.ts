@@ -11,13 +11,13 @@ import { type Code, PolicyError, type TracedSource, type Wanted } from '../rego/
 import type { DocumentRef, DocumentText } from './documents.ts';
 import type { PolicyGraph } from './graph/index.ts';
 import { type Evaluation, IsolatedEvaluator, type IsolatedReply, QueueFull } from './isolated-evaluator.ts';
-import { type Loaded, LoadedPrograms, type PolicyRef, type Program, programOf } from './loaded-programs.ts';
+import { type Loaded, LoadedPrograms, type PolicyRef, type Program, programKey } from './loaded-programs.ts';
 import { busy, failureOf, GONE, isCostly, isLost, nanoseconds, type Run, tarpit } from './runs.ts';
 import { Stalls } from './stalls.ts';
 import { type FetchCode, StoredEvaluator } from './stored-evaluator.ts';
 import { type Suspect, Suspensions } from './suspensions.ts';
 
-export type EngineOptions = {
+type EngineOptions = {
   fetch: (tenant: string, digest: string) => Promise<Code | undefined>;
   /** For the worker; absent: `fetch`. */
   fetchPacked?: FetchCode;
@@ -40,6 +40,7 @@ type IsolatedEvaluation = {
   now: number;
   graph?: PolicyGraph;
   documents?: readonly DocumentText[];
+  consentingType?: string;
 } & ({ wasm: Uint8Array } | { traced: TracedSource; wanted: Wanted });
 
 export class Engine {
@@ -118,13 +119,14 @@ export class Engine {
    */
   async evaluateIsolated(
     tenant: string,
-    { input, now, graph, documents, ...program }: IsolatedEvaluation,
+    { input, now, graph, documents, consentingType, ...program }: IsolatedEvaluation,
   ): Promise<Run> {
     const evaluation: Evaluation = {
       program,
       input,
       now: nanoseconds(now),
       ...(graph ? { graph } : {}),
+      ...(consentingType === undefined ? {} : { consentingType }),
       ...(documents && documents.length > 0 ? { documents } : {}),
     };
     return this.#read(await this.#patiently(() => this.#isolated.evaluate(tenant, evaluation, true)));
@@ -169,7 +171,7 @@ export class Engine {
 
   async #runLater(tenant: string, policy: PolicyRef, input: unknown, now: number): Promise<Run> {
     if (this.#isConfined(tenant)) return this.#runStored(tenant, policy, input, now);
-    const key = `${tenant}/${programOf(policy)}`;
+    const key = `${tenant}/${programKey(policy)}`;
     let loading = this.#loading.get(key);
     if (loading === undefined) {
       loading = this.#load(tenant, policy).finally(() => this.#loading.delete(key));
@@ -226,7 +228,7 @@ export class Engine {
    */
   async #runStored(tenant: string, policy: PolicyRef, input: unknown, now: number): Promise<Run> {
     const { name } = policy;
-    const key = `${tenant}/${programOf(policy)}`;
+    const key = `${tenant}/${programKey(policy)}`;
     const asked = { input, now: nanoseconds(now) };
     const suspect = { tenant, policy: name, key };
     if (this.#suspensions.isSuspended(tenant, key, this.#options.clock.monotonic()))

@@ -20,6 +20,8 @@ export type Evaluation = {
     | { key: string; wasm: Uint8Array }
     | { key: string; code?: Code | PackedCode }
     | { key: string; traced: TracedSource; wanted: Wanted };
+  /** The type of the actors that have consents, when it is explained why not. */
+  consentingType?: string;
   input: unknown;
   /** Nanoseconds since the Unix epoch. */
   now: bigint;

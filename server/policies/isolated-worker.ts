@@ -66,35 +66,35 @@ function dataOf(documents: IsolatedRequest['documents'] = []): BaseDocument {
   );
 }
 
-function answer({ id, program, input, now, graph, documents }: IsolatedRequest): IsolatedReply {
+function answer(request: IsolatedRequest): IsolatedReply {
+  const { id, input, now, graph } = request;
   let begun = threadCpuMs();
   const cpuMs = () => threadCpuMs() - begun;
   try {
-    const found = programOf(program, documents);
+    const found = evaluatorOf(request);
     if (found === undefined) return { id, ok: false, kind: 'absent', message: 'its code is not here', cpuMs: 0 };
     begun = threadCpuMs(); // loading is not the evaluation's
     const evaluated = found.evaluate(input, { now });
     const spent = cpuMs();
     // Only now: what the budget allowed has an input of bounded size.
-    return { id, ok: true, cpuMs: spent, ...evaluated, ...(graph ? followed(graph, input) : {}) };
+    return { id, ok: true, cpuMs: spent, ...evaluated, ...(graph ? followed(graph, request) : {}) };
   } catch (error) {
     const kind = error instanceof PolicyError ? error.kind : 'internal';
     return { id, ok: false, kind, message: (error as Error).message, cpuMs: cpuMs() };
   }
 }
 
-function followed(graph: PolicyGraph, input: unknown): Pick<Evaluated, 'path' | 'whyNot'> {
+function followed(graph: PolicyGraph, { input, consentingType }: IsolatedRequest): Pick<Evaluated, 'path' | 'whyNot'> {
   const { path, outcome } = interpretGraph(graph, input);
-  return { path, ...(outcome === 'allow' ? {} : { whyNot: whyNotDrawn(graph, input) }) };
+  return { path, ...(outcome === 'allow' ? {} : { whyNot: whyNotDrawn(graph, input, consenting(consentingType)) }) };
 }
 
 type Evaluating = { evaluate(input: unknown, options: { now: bigint }): Evaluated };
 
-function programOf(
-  program: IsolatedRequest['program'],
-  documents: IsolatedRequest['documents'],
-): Evaluating | undefined {
-  if ('traced' in program) return tracedOf(program, dataOf(documents));
+const consenting = (type: string | undefined) => (type === undefined ? {} : { consentingType: type });
+
+function evaluatorOf({ program, documents, consentingType }: IsolatedRequest): Evaluating | undefined {
+  if ('traced' in program) return tracedOf(program, { data: dataOf(documents), ...consenting(consentingType) });
   if ('module' in program) return new Instance(program);
   if ('wasm' in program) return new Instance(compiled(program), dataOf(documents));
   const { key, code } = program;
@@ -110,7 +110,7 @@ function programOf(
 
 function tracedOf(
   { key, traced: source, wanted }: Extract<IsolatedRequest['program'], { traced: unknown }>,
-  data: BaseDocument,
+  about: { data: BaseDocument; consentingType?: string },
 ): Evaluating {
   let known = traced.get(key);
   if (known === undefined) {
@@ -118,7 +118,7 @@ function tracedOf(
     traced.set(key, known);
   }
   const { policy } = known;
-  return { evaluate: (input, { now }) => policy.evaluate(input, now, wanted, data) };
+  return { evaluate: (input, { now }) => policy.evaluate(input, now, wanted, about) };
 }
 
 function isPacked(code: Code | PackedCode): code is PackedCode {

@@ -9,7 +9,7 @@ export type PolicyRef = { name: string; artifact: string; documents?: Documents 
 export type Program = Omit<PolicyRef, 'name'>;
 
 /** A policy with other documents is another program. */
-export const programOf = ({ artifact, documents }: Program): string =>
+export const programKey = ({ artifact, documents }: Program): string =>
   documents === undefined ? artifact : `${artifact} ${documents.key}`;
 
 export type Loaded = {
@@ -39,12 +39,12 @@ export class LoadedPrograms {
   }
 
   get(tenant: string, program: Program): Loaded | undefined {
-    return this.#programs.get(tenant, programOf(program));
+    return this.#programs.get(tenant, programKey(program));
   }
 
   /** As get, but it does not count as a use. */
   peek(tenant: string, program: Program): Loaded | undefined {
-    return this.#programs.peek(tenant, programOf(program));
+    return this.#programs.peek(tenant, programKey(program));
   }
 
   /** Undefined when some of it is gone. */
@@ -75,11 +75,11 @@ export class LoadedPrograms {
     );
     const data = baseDocument(texts.map(({ path, digest }) => ({ path, value: held.get(digest)?.value })));
     const loaded = {
-      key: `${tenant}/${programOf(program)}`,
+      key: `${tenant}/${programKey(program)}`,
       evaluator: new Evaluator(code, data),
       slowness: new Slowness(this.#options.cpuMs),
       hasDocuments: texts.length > 0,
     };
-    this.#programs.set(tenant, programOf(program), loaded, held);
+    this.#programs.set(tenant, programKey(program), loaded, held);
   }
 }

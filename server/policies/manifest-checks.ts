@@ -14,7 +14,7 @@ import { ALLOW_NOT_TESTED } from './actions.ts';
 import { consentNotes, isAboutInvitation } from './data-subjects.ts';
 import { Engine } from './engine.ts';
 import { checkParts } from './part-checks.ts';
-import { statedBody } from './rules.ts';
+import { effectiveRego, statedBody } from './rules.ts';
 import { checkPolicy } from './tests.ts';
 
 type Spec = PolicyManifest['spec'];
@@ -53,7 +53,9 @@ function checker({ clock, manifests }: CheckerOptions): Checker<Manifest> {
     try {
       const body = statedBody(spec);
       const compiled = await checkPolicy({ compiler, engine }, spec.name, body, tests ?? [], clock.now(), set);
-      return [...outcomeOf(compiled), ...readsOf(compiled, graph), ...consentsOf(spec, compiled), ...testsOf(compiled)];
+      const sources = { source: effectiveRego(body), uses: compiled.uses, set };
+      const notes = await consentNotes(spec.name, spec.dataSubjects, compiled.reads, sources);
+      return [...outcomeOf(compiled), ...readsOf(compiled, graph), ...consentsOf(spec, notes), ...testsOf(compiled)];
     } catch (refusal) {
       return [refused(refusal)];
     }
@@ -142,10 +144,10 @@ function readsOf({ reads }: Compiled, graph: Spec['graph']): Fault[] {
 }
 
 /** The policy that reads the wrong person's consents, or none. */
-function consentsOf({ name, graph, dataSubjects }: Spec, { reads }: Compiled): Fault[] {
+function consentsOf({ graph, dataSubjects }: Spec, notes: readonly string[]): Fault[] {
   const source = graph === undefined ? '/spec/rego' : '/spec/graph';
   const pointer = dataSubjects === undefined ? source : '/spec/dataSubjects';
-  return consentNotes(name, dataSubjects, reads).map((message) => ({
+  return notes.map((message) => ({
     ...{ rule: 'data-subjects', pointer, message },
     severity: 'note',
   }));

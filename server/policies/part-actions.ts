@@ -4,25 +4,24 @@ import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
-import type { ProblemPlace } from '../core/problems.ts';
 import { checkIfMatch } from '../http/config-api.ts';
-import type { LibraryModule, RegoError } from '../rego/index.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import type { PolicyServices } from './actions.ts';
-import { compilerFailed, describe, isForeign } from './artifacts.ts';
+import { ConflictError, retryOnConflict } from './conflict.ts';
 import {
+  type Checking,
   checkDependents,
-  checkLibrary,
   type LibraryUses,
+  partSetWith,
   type Recompiled,
   readSeen,
   type Seen,
   seenNow,
-  setWith,
 } from './dependents.ts';
+import { checkOwnershipEarly } from './early-ownership.ts';
 import { policyUpdated } from './events.ts';
-import { Moved, unlessMoved } from './moved.ts';
+import { checkLibrary, partOf } from './part-compiling.ts';
 import type { OwnedPartRow, UserRow } from './part-schema.ts';
 import {
   addPartRevision,
@@ -30,6 +29,7 @@ import {
   nextPartNumber,
   readContent,
   readPart,
+  readPartRevision,
   readUsers,
   removePart,
   replaceUses,
@@ -38,29 +38,23 @@ import {
 } from './part-store.ts';
 import {
   checkOverlap,
-  checkPackages,
   checkPartName,
   contentOf,
   digestOf,
   isSamePart,
-  modulesOf,
-  outwardRefs,
   type Part,
   type PartBody,
   type PartName,
-  type PartSet,
-  usedParts,
+  type PartRevision,
 } from './parts.ts';
 import { policyProblem } from './problems.ts';
-import { insertArtifact, updateAllowTested, updateCompiled } from './store.ts';
+import { updateAllowTested, updateCompiled } from './store.ts';
 
-export type PutPartOptions = { ifMatch?: string; dryRun?: boolean };
+type PutPartOptions = Checking & { ifMatch?: string; action?: 'put' | 'restore' };
 type Prepared = {
-  name: PartName;
+  /** Unchanged, it is as it is stored. */
+  part: Part;
   content: string;
-  digest: string;
-  bytes: number;
-  refs: string[][];
   uses: readonly Part[];
   seen: Seen;
   recompiled: Recompiled[];
@@ -71,8 +65,8 @@ type Prepared = {
  * Creates or replaces a library or a data document. Every policy that uses it is compiled and tested with it first: all
  * of them change with it, or nothing does. Unchanged, it does nothing.
  * @throws Problem policy_part_name_invalid, policy_library_invalid, policy_library_cycle, policy_data_invalid,
- *   policy_reference_unknown, policy_part_overlaps, policy_part_breaks_policies, too_many_dependents, policy_part_quota_reached,
- *   policy_parts_changing, precondition_failed, tenant_not_found, compiler_busy, evaluator_busy, and those of ownership
+ *   policy_reference_unknown, policy_part_overlaps, policy_part_breaks_policies, policy_libraries_too_large, too_many_dependents,
+ *   policy_part_quota_reached, client_closed_request, policy_parts_changing, precondition_failed, tenant_not_found, compiler_busy, evaluator_busy, and those of ownership
  */
 export async function putPart(
   services: PolicyServices,
@@ -85,8 +79,9 @@ export async function putPart(
   const part = { kind: body.kind, name };
   checkPartName(part);
   const content = contentOf(body);
-  return unlessMoved(async () => {
-    const prepared = await prepare(services, tenant, part, content);
+  return retryOnConflict(async () => {
+    await checkOwnershipEarly(services, writer, tenant, (tx) => readPart(tx, tenant, part));
+    const prepared = await prepare(services, tenant, part, { content, options });
     return write(services, authorOf(tenant, writer), { locks: 'configuration' }, (unit) =>
       replace(unit, writer, prepared, options),
     );
@@ -94,62 +89,29 @@ export async function putPart(
 }
 
 /** All that can be done without the lock. */
-async function prepare(services: PolicyServices, tenant: string, name: PartName, content: string): Promise<Prepared> {
-  const seen = await readSeen(services.database, tenant, name);
-  checkOverlap(name, seen.parts);
-  const digest = digestOf(content);
-  const own = name.kind === 'library' ? modulesOf(name.name, content) : [];
-  const refs = await refsOf(services, tenant, name.name, own);
-  const before = seen.parts.find((one) => isSamePart(one, name));
-  const bytes = Buffer.byteLength(content);
-  const prepared = { name, content, digest, bytes, refs, seen };
-  if (before?.digest === digest) return { ...prepared, uses: [], recompiled: [], libraries: [] };
-  const part: Part = { ...name, number: (before?.number ?? 0) + 1, digest, bytes, refs };
-  const set = setWith(services, tenant, seen.parts, part, content);
-  const uses = usedParts(set.parts, { package: name.kind === 'library' ? name.name : '', refs }, name.name);
-  if (name.kind === 'library') await checkItself(services, tenant, set, { library: name.name, own });
-  return { ...prepared, uses, ...(await checkDependents(services, tenant, part, { seen, set })) };
-}
-
-async function refsOf(
-  { artifacts }: PolicyServices,
-  tenant: string,
-  library: string,
-  own: readonly LibraryModule[],
-): Promise<string[][]> {
-  if (own.length === 0) return [];
-  const needs = await artifacts.compiler.needs(tenant, own).catch(compilerFailed);
-  checkPackages(library, needs);
-  return outwardRefs(library, needs);
-}
-
-/** @throws Problem policy_library_invalid with module, line and column; policy_reference_unknown */
-async function checkItself(
+async function prepare(
   services: PolicyServices,
   tenant: string,
-  set: PartSet,
-  { library, own }: { library: string; own: readonly LibraryModule[] },
-): Promise<void> {
-  const { errors } = await checkLibrary(services, tenant, set, library);
-  throwLibraryErrors(errors, own);
-}
-
-/** @throws Problem policy_library_invalid, policy_reference_unknown where there is an error */
-export function throwLibraryErrors(errors: readonly RegoError[], own: readonly LibraryModule[]): void {
-  if (errors.length === 0) return;
-  throw policyProblem(errors.every(isForeign) ? 'policy_reference_unknown' : 'policy_library_invalid', {
-    detail: errors.map(describe).join('; '),
-    errors: errors.map((error): ProblemPlace => {
-      const index = own.findIndex(({ name }) => name === error.file);
-      if (index < 0) return { pointer: '/modules', detail: describe(error) };
-      return { pointer: `/modules/${index}/rego`, detail: error.message, line: error.row, column: error.col };
-    }),
-  });
+  name: PartName,
+  { content, options }: { content: string; options: Checking },
+): Promise<Prepared> {
+  const seen = await readSeen(services.database, tenant, name);
+  checkOverlap(name, seen.parts);
+  const before = seen.parts.find((one) => isSamePart(one, name));
+  const nothing = { uses: [], recompiled: [], libraries: [] };
+  if (before?.digest === digestOf(content)) return { part: before, content, seen, ...nothing };
+  const { compiler } = services.artifacts;
+  const part = await partOf(compiler, tenant, { ...name, number: (before?.number ?? 0) + 1 }, content);
+  const set = partSetWith(services, tenant, seen.parts, part, content);
+  const uses = part.kind === 'library' ? await checkLibrary(compiler, tenant, set, part) : [];
+  return { part, content, uses, seen, ...(await checkDependents(services, tenant, part, { seen, set }, options)) };
 }
 
 async function replace(unit: ConfigUnit, writer: Writer, prepared: Prepared, options: PutPartOptions) {
   const { tx, tenant, revision } = unit;
-  const { name, digest, bytes, refs, content, uses, recompiled, libraries } = prepared;
+  const { content, uses, recompiled, libraries } = prepared;
+  const { kind, name: called, digest } = prepared.part;
+  const name = { kind, name: called };
   const row = await readPart(tx, tenant, name);
   const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
   checkIfMatch(options.ifMatch, row?.number);
@@ -158,12 +120,12 @@ async function replace(unit: ConfigUnit, writer: Writer, prepared: Prepared, opt
   if (row === undefined) await checkQuota(unit);
   if (options.dryRun) return { number: row?.number ?? 0 };
   const isSame = row?.digest === digest; // and of another owner
-  const action = ownership === 'adopted' ? 'adopt' : 'put';
+  const action = ownership === 'adopted' ? 'adopt' : (options.action ?? 'put');
   const number = await nextPartNumber(tx, tenant, name);
-  const part = isSame ? row : { ...name, number, digest, bytes, refs };
+  const part = isSame ? row : { ...prepared.part, number };
   await upsertPart(tx, tenant, { ...part, revision }, writer);
   if (!isSame) {
-    const entry = { ...name, number, action, revision, digest, content };
+    const entry = { ...name, number, action, revision, of: { part, content } };
     await addPartRevision(tx, tenant, entry, writer, limits.policyPartRevisionsKept);
     if (name.kind === 'library') await replaceUses(tx, tenant, { kind: 'library', name: name.name }, uses);
   }
@@ -176,9 +138,8 @@ async function replace(unit: ConfigUnit, writer: Writer, prepared: Prepared, opt
 /** A document changes no policy; what its tests say may be another. */
 async function storeRecompiled(unit: ConfigUnit, writer: Writer, part: PartName, policy: Recompiled): Promise<void> {
   const { tx, tenant, revision } = unit;
-  const { name, digest, about, packed, allowTested } = policy;
-  if (part.kind === 'data') return updateAllowTested(tx, tenant, name, allowTested);
-  if (packed) await insertArtifact(tx, tenant, digest, { ...packed, about });
+  const { name, digest, about, allowTested } = policy;
+  if (part.kind === 'data') return updateAllowTested(tx, tenant, name, allowTested, writer);
   const number = policy.number + 1;
   const stored = { name, number, revision, artifact: digest, reads: about.reads, allowTested };
   await updateCompiled(tx, tenant, stored, writer, limits.policyRevisionsKept);
@@ -187,10 +148,10 @@ async function storeRecompiled(unit: ConfigUnit, writer: Writer, part: PartName,
   unit.emit(policyUpdated, { requestor: writer.actor, name, number });
 }
 
-/** @throws Moved */
-async function checkAsSeen({ tx, tenant }: ConfigUnit, { name, seen }: Prepared): Promise<void> {
-  const now = await seenNow(tx, tenant, name);
-  if (!isDeepStrictEqual(now, seen)) throw new Moved();
+/** @throws ConflictError */
+async function checkAsSeen({ tx, tenant }: ConfigUnit, { part, seen }: Prepared): Promise<void> {
+  const now = await seenNow(tx, tenant, part);
+  if (!isDeepStrictEqual(now, seen)) throw new ConflictError();
 }
 
 /** @throws Problem policy_part_quota_reached */
@@ -239,6 +200,25 @@ function describeUsers({ kind, name }: PartName, users: readonly UserRow[]): str
   return `The ${kind === 'data' ? 'data document' : kind} ${name} is used by ${[...named, ...more].join(', ')}.`;
 }
 
+/**
+ * Puts an earlier revision back as the newest one.
+ * @throws Problem policy_part_revision_not_found, and what putPart throws
+ */
+export async function restorePart(
+  services: PolicyServices,
+  writer: Writer,
+  tenant: string,
+  revision: PartRevision,
+  options: Pick<PutPartOptions, 'ifMatch' | 'signal'> = {},
+): Promise<ConfigWritten<{ number: number }>> {
+  const row = await services.database.read(tenant, (tx) => readPartRevision(tx, tenant, revision));
+  if (row === undefined || row.content === null) throw policyProblem('policy_part_revision_not_found');
+  const held = JSON.parse(row.content);
+  const { kind, name } = revision;
+  const body: PartBody = kind === 'library' ? { kind, modules: held } : { kind, value: held };
+  return putPart(services, writer, tenant, name, body, { ...options, action: 'restore' });
+}
+
 /** Gives the writer's library or document to another owner as it is; does nothing when it is not (any more) the writer's. */
 export function transferPart(
   services: ConfigWriteServices,
@@ -248,7 +228,7 @@ export function transferPart(
   to: Owner,
 ): Promise<ConfigWritten<void>> {
   const row = {
-    kind: `policy_${part.kind}`,
+    kind: `policy_${part.kind}` as const,
     name: part.name,
     ownerOf: async (tx: Transaction) => (await readPart(tx, tenant, part))?.owner,
     setOwner: (tx: Transaction, owner: Owner) => updatePartOwner(tx, tenant, part, owner),

@@ -1,25 +1,12 @@
 /** What `accord validate` says of libraries and data documents, and what policies are compiled with. */
 import type { Manifest, PolicyDataManifest, PolicyLibraryManifest } from '../../crds/index.ts';
-import { type Compiler, hostBuiltinNames } from '../rego/index.ts';
-import { besideOf } from './artifacts.ts';
-import { throwLibraryErrors } from './part-actions.ts';
-import {
-  checkOverlap,
-  checkPackages,
-  checkPartName,
-  contentOf,
-  digestOf,
-  modulesOf,
-  outwardRefs,
-  type Part,
-  type PartBody,
-  type PartSet,
-  usedParts,
-} from './parts.ts';
+import type { Compiler } from '../rego/index.ts';
+import { checkLibrary, partOf } from './part-compiling.ts';
+import { checkOverlap, checkPartName, contentOf, type Part, type PartBody, type PartSet } from './parts.ts';
 
 type Given = { part: Part; content: string; manifest: Manifest };
 
-export type CheckedParts = {
+type CheckedParts = {
   /** Of a tenant; what is refused is left out. */
   setOf(tenant: string): PartSet;
   refusals: ReadonlyMap<Manifest, unknown>;
@@ -35,7 +22,7 @@ export async function checkParts(manifests: readonly Manifest[], compiler: Compi
       content: async (part) => given.find((one) => one.part === part)?.content ?? '',
     };
   };
-  const guarded = async (manifest: Manifest, check: () => Promise<void>) => {
+  const guarded = async (manifest: Manifest, check: () => Promise<unknown>) => {
     try {
       await check();
     } catch (refusal) {
@@ -51,35 +38,22 @@ export async function checkParts(manifests: readonly Manifest[], compiler: Compi
       const name = { kind, name: given.name };
       checkPartName(name);
       const content = contentOf(given.body);
-      const own = kind === 'library' ? modulesOf(given.name, content) : [];
-      const needs = own.length === 0 ? [] : await compiler.needs('offline', own);
-      checkPackages(given.name, needs);
+      const part = await partOf(compiler, 'offline', { ...name, number: 1 }, content);
       checkOverlap(
         name,
-        others.map(({ part }) => part),
+        others.map((one) => one.part),
       );
-      const bytes = Buffer.byteLength(content);
-      const part = { ...name, number: 1, digest: digestOf(content), bytes, refs: outwardRefs(given.name, needs) };
       tenants.set(given.tenant, [...others, { part, content, manifest }]);
     });
   }
   // A library may refer to one that comes after it.
   for (const [tenant, given] of tenants) {
     const set = setOf(tenant);
-    for (const { part, content, manifest } of given) {
-      if (part.kind === 'library') await guarded(manifest, () => checkLibrary(compiler, set, part, content));
+    for (const { part, manifest } of given) {
+      if (part.kind === 'library') await guarded(manifest, () => checkLibrary(compiler, 'offline', set, part));
     }
   }
   return { setOf, refusals };
-}
-
-async function checkLibrary(compiler: Compiler, set: PartSet, part: Part, content: string): Promise<void> {
-  const { name } = part;
-  const beside = besideOf(usedParts(set.parts, { package: name, refs: part.refs as string[][] }, name), set);
-  const own = modulesOf(name, content);
-  const options = { builtins: hostBuiltinNames, libraries: await beside.libraries(), data: beside.data };
-  const checked = await compiler.check('offline', own, options);
-  if (!checked.ok) throwLibraryErrors(checked.errors, own);
 }
 
 function bodyOf(manifest: Manifest): { tenant: string; name: string; body: PartBody } | undefined {

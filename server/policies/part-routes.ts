@@ -1,13 +1,15 @@
 /** The Config API of libraries and data documents. */
 import { Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
-import { type Role, roles } from '../core/auth/schema.ts';
+import type { Role } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { answerWritten, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
-import { type App, memberOf, TenantParams } from '../http/fastify.ts';
-import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../http/paging.ts';
+import { type App, memberOf, TenantParams, whileConnected } from '../http/fastify.ts';
+import { NamesPage, pageAsked, pageOfNames, WholeQuery } from '../http/paging.ts';
 import { deletePart, putPart, requirePart } from './part-actions.ts';
+import { registerPartHistory } from './part-history.ts';
+import { kinds, nameOf, readersOf, writersOf } from './part-kinds.ts';
 import {
   DocumentBody,
   DocumentView,
@@ -20,11 +22,6 @@ import { listParts, readUsers } from './part-store.ts';
 import type { PartKind } from './parts.ts';
 import type { PolicyRouteServices } from './routes.ts';
 
-const readers = { access: { api: 'config', roles } } as const;
-/** Documents may hold ids of persons, which support does not see. */
-const documentReaders = { access: { api: 'config', roles: roles.filter((role) => role !== 'support') } } as const;
-const writers = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
-const documentWriters = { ...writers, isDocument: true } as const;
 const DryRun = Type.Object(
   {
     dryRun: Type.Optional(
@@ -36,31 +33,11 @@ const DryRun = Type.Object(
   { additionalProperties: false },
 );
 
-/** What the two kinds have in common; a document's path stands in the address with its slashes as %2F. */
-const kinds = {
-  library: {
-    list: 'policy-libraries',
-    noun: 'library',
-    plural: 'libraries',
-    param: 'package',
-    params: Type.Object({ tenant: Type.String(), package: Type.String() }),
-  },
-  data: {
-    list: 'policy-data',
-    noun: 'data document',
-    plural: 'data documents',
-    param: 'path',
-    params: Type.Object({
-      tenant: Type.String(),
-      path: Type.String({ description: 'The path of the document, its slashes written as %2F.' }),
-    }),
-  },
-} as const;
-
 export function registerPartRoutes(app: App, services: PolicyRouteServices): void {
   for (const kind of ['library', 'data'] as const) {
     registerList(app, services, kind);
     registerDeletion(app, services, kind);
+    registerPartHistory(app, services, kind);
   }
   registerLibraries(app, services);
   registerDocuments(app, services);
@@ -71,7 +48,7 @@ function registerList(app: App, services: PolicyRouteServices, kind: PartKind): 
   app.route({
     method: 'GET',
     url: `/tenants/:tenant/${list}`,
-    config: readers,
+    config: readersOf('library'),
     schema: {
       summary: `List ${plural}`,
       params: TenantParams,
@@ -80,11 +57,8 @@ function registerList(app: App, services: PolicyRouteServices, kind: PartKind): 
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
-      const { limit, cursor } = request.query;
-      const page = {
-        ...(limit === undefined ? {} : { limit: limit + 1 }),
-        ...(cursor === undefined ? {} : { after: decodeCursor(cursor, list) }),
-      };
+      const { limit } = request.query;
+      const page = pageAsked(request.query, list);
       const names = await services.database.read(tenant, (tx) => listParts(tx, tenant, kind, page));
       return pageOfNames(reply, names, { self: `/tenants/${tenant}/${list}`, list, limit });
     },
@@ -96,11 +70,10 @@ function registerDeletion(app: App, services: PolicyRouteServices, kind: PartKin
   app.route({
     method: 'DELETE',
     url: `/tenants/:tenant/${list}/:${param}`,
-    config: writers,
+    config: writersOf('library'),
     schema: { summary: `Remove a ${noun} that nothing uses`, params, headers: IfMatch, response: { 200: Empty } },
     handler: async (request, reply) => {
-      const { tenant, ...rest } = request.params as Record<string, string> & { tenant: string };
-      const name = { kind, name: rest[param] as string };
+      const { tenant, name } = nameOf(kind, request.params);
       const written = await deletePart(services, writerOf(request), tenant, name, ifMatchOf(request.headers));
       return answerWritten(reply, services, tenant, written);
     },
@@ -112,8 +85,8 @@ function registerLibraries(app: App, services: PolicyRouteServices): void {
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/policy-libraries/:package',
-    config: readers,
-    schema: { summary: 'Read a library', params, response: { 200: LibraryView } },
+    config: readersOf('library'),
+    schema: { summary: 'Read a library', params, querystring: Empty, response: { 200: LibraryView } },
     handler: async (request, reply) => {
       const { tenant, package: name } = request.params;
       const { row, content, users } = await read(services, tenant, 'library', name);
@@ -124,7 +97,7 @@ function registerLibraries(app: App, services: PolicyRouteServices): void {
   app.route({
     method: 'PUT',
     url: '/tenants/:tenant/policy-libraries/:package',
-    config: writers,
+    config: writersOf('library'),
     bodyLimit: 2 * limits.libraryBytesMax,
     schema: {
       summary: 'Create or replace a library, and compile the policies that use it with it',
@@ -133,7 +106,7 @@ function registerLibraries(app: App, services: PolicyRouteServices): void {
     handler: async (request, reply) => {
       const { tenant, package: name } = request.params;
       const dryRun = request.query.dryRun === 'true';
-      const options = { ...ifMatchOf(request.headers), dryRun };
+      const options = { ...ifMatchOf(request.headers), dryRun, signal: whileConnected(reply) };
       const body = { kind: 'library', modules: request.body.modules } as const;
       const { result, revision } = await putPart(services, writerOf(request), tenant, name, body, options);
       return answerWritten(reply, services, tenant, { revision, object: dryRun ? undefined : result.number });
@@ -146,8 +119,8 @@ function registerDocuments(app: App, services: PolicyRouteServices): void {
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/policy-data/:path',
-    config: documentReaders,
-    schema: { summary: 'Read a data document', params, response: { 200: DocumentView } },
+    config: readersOf('data'),
+    schema: { summary: 'Read a data document', params, querystring: Empty, response: { 200: DocumentView } },
     handler: async (request, reply) => {
       const { tenant, path } = request.params;
       const { row, content, users } = await read(services, tenant, 'data', path);
@@ -158,7 +131,7 @@ function registerDocuments(app: App, services: PolicyRouteServices): void {
   app.route({
     method: 'PUT',
     url: '/tenants/:tenant/policy-data/:path',
-    config: documentWriters,
+    config: writersOf('data'),
     bodyLimit: limits.policyDataBodyBytesMax,
     schema: {
       summary: 'Create or replace a data document, and test the policies that read it with it',
@@ -167,7 +140,7 @@ function registerDocuments(app: App, services: PolicyRouteServices): void {
     handler: async (request, reply) => {
       const { tenant, path } = request.params;
       const dryRun = request.query.dryRun === 'true';
-      const options = { ...ifMatchOf(request.headers), dryRun };
+      const options = { ...ifMatchOf(request.headers), dryRun, signal: whileConnected(reply) };
       const body = { kind: 'data', value: request.body.value } as const;
       const { result, revision } = await putPart(services, writerOf(request), tenant, path, body, options);
       return answerWritten(reply, services, tenant, { revision, object: dryRun ? undefined : result.number });

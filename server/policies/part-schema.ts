@@ -25,6 +25,15 @@ export type OwnedPartRow = Static<typeof OwnedPartRow>;
 
 export const ContentRow = Type.Object({ content: Nullable(Type.String()) });
 
+export const PartRevisionRow = Type.Object({
+  number: Type.Integer(),
+  action: Type.String(),
+  content: Nullable(Type.String()),
+  updated_at: Instant,
+  updated_by: Type.String(),
+});
+export type PartRevisionRow = Static<typeof PartRevisionRow>;
+
 /** What a manifest of it holds. */
 export const PartSourceRow = Type.Object({
   kind: PartRow.properties.kind,
@@ -76,3 +85,16 @@ const value = Type.Unsafe<Record<string, unknown>>({
 });
 export const DocumentBody = Type.Object({ value }, { additionalProperties: false, description: 'A data document.' });
 export const DocumentView = Type.Object({ path: Type.String(), value, ...shown });
+
+const revisionShown = {
+  revision: Type.Integer(),
+  action: Type.String({ description: 'put, restore, adopt or delete.' }),
+  updatedAt: Type.String({ format: 'date-time' }),
+  updatedBy: Type.String(),
+};
+export const PartRevisionsPage = Type.Object({
+  revisions: Type.Array(Type.Object(revisionShown)),
+  cursor: Type.Optional(Type.String()),
+});
+export const LibraryRevisionView = Type.Object({ ...revisionShown, modules: Type.Optional(LibraryModules) });
+export const DocumentRevisionView = Type.Object({ ...revisionShown, value: Type.Optional(value) });

@@ -1,12 +1,18 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
-import { column, sql } from '../core/db/sql.ts';
+import { column, none, sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
-import { ContentRow, DependentRow, OwnedPartRow, PartRow, PartSourceRow, UserRow } from './part-schema.ts';
-import type { Part, PartKind, PartName } from './parts.ts';
-
-const none = sql``;
+import {
+  ContentRow,
+  DependentRow,
+  OwnedPartRow,
+  PartRevisionRow,
+  PartRow,
+  PartSourceRow,
+  UserRow,
+} from './part-schema.ts';
+import type { Part, PartKind, PartName, PartRevision } from './parts.ts';
 
 /** All libraries and documents of a tenant, by kind and name. */
 export function readParts(tx: Transaction, tenant: string): Promise<Part[]> {
@@ -22,6 +28,17 @@ export function readPart(tx: Transaction, tenant: string, { kind, name }: PartNa
     OwnedPartRow,
     sql`select kind, name, number, digest, bytes, refs, revision, owner, updated_at, updated_by from accord.policy_part
       where tenant = ${tenant} and kind = ${kind} and name = ${name}`,
+  );
+}
+
+/** Revisions as they are kept. */
+export function readPartsAt(tx: Transaction, tenant: string, revisions: readonly PartRevision[]): Promise<Part[]> {
+  return tx.many(
+    PartRow,
+    sql`select kind, name, number, digest, octet_length(content) as bytes, refs from accord.policy_part_revision
+      join unnest(${column.texts(revisions, ({ kind }) => kind)}, ${column.texts(revisions, ({ name }) => name)},
+        ${column.texts(revisions, ({ number }) => String(number))}::bigint[]) as u (kind, name, number) using (kind, name, number)
+      where tenant = ${tenant} and content is not null order by kind, name collate "C"`,
   );
 }
 
@@ -123,7 +140,7 @@ export async function upsertPart(
       bytes = excluded.bytes, refs = excluded.refs, revision = excluded.revision, owner = excluded.owner, updated_at = now(), updated_by = excluded.updated_by`);
 }
 
-/** Adds to the history of a part, and forgets what is older than the newest `keep`. @param content undefined: it is deleted */
+/** Adds to the history of a part, and forgets what is older than the newest `keep`. @param of absent: it is deleted */
 export async function addPartRevision(
   tx: Transaction,
   tenant: string,
@@ -131,21 +148,48 @@ export async function addPartRevision(
     number: number;
     action: string;
     revision: number;
-    digest?: string;
-    content?: string;
+    of?: { part: Part; content: string };
   },
   writer: Writer,
   keep: number,
 ): Promise<void> {
-  const { kind, name, number, action, revision, digest = null, content = null } = entry;
+  const { kind, name, number, action, revision, of } = entry;
   await Promise.all([
     tx.run(sql`
-      insert into accord.policy_part_revision (tenant, kind, name, number, action, digest, content, revision, updated_by)
-      values (${tenant}, ${kind}, ${name}, ${number}, ${action}, ${digest}, ${content}, ${revision}, ${writer.actor})`),
+      insert into accord.policy_part_revision (tenant, kind, name, number, action, digest, content, refs, revision, updated_by)
+      values (${tenant}, ${kind}, ${name}, ${number}, ${action}, ${of?.part.digest ?? null}, ${of?.content ?? null},
+        ${of === undefined ? null : JSON.stringify(of.part.refs)}, ${revision}, ${writer.actor})`),
     tx.run(sql`
       delete from accord.policy_part_revision
       where tenant = ${tenant} and kind = ${kind} and name = ${name} and number <= ${number - keep}`),
   ]);
+}
+
+/** The history of a library or document, newest first, below `before`; without what the revisions hold. */
+export function listPartRevisions(
+  tx: Transaction,
+  tenant: string,
+  { kind, name }: PartName,
+  { before, limit }: { before?: number; limit: number },
+): Promise<PartRevisionRow[]> {
+  return tx.many(
+    PartRevisionRow,
+    sql`select number, action, null as content, updated_at, updated_by from accord.policy_part_revision
+      where tenant = ${tenant} and kind = ${kind} and name = ${name}
+      ${before === undefined ? none : sql`and number < ${before}`} order by number desc limit ${limit}`,
+  );
+}
+
+export function readPartRevision(
+  tx: Transaction,
+  tenant: string,
+  { kind, name, number }: PartRevision,
+): Promise<PartRevisionRow | undefined> {
+  return tx.maybe(
+    PartRevisionRow,
+    sql`select number, action, content, updated_at, updated_by from accord.policy_part_revision
+      where tenant = ${tenant} and kind = ${kind} and name = ${name} and number = ${number}`,
+  );
 }
 
 export async function updatePartOwner(

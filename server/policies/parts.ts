@@ -12,16 +12,16 @@ import { policyProblem } from './problems.ts';
 
 export type PartKind = 'library' | 'data';
 export type PartName = { readonly kind: PartKind; readonly name: string };
+export type PartRevision = PartName & { readonly number: number };
 /** What compiling has to know of a library or document. */
-export type Part = PartName & {
-  readonly number: number;
+export type Part = PartRevision & {
   readonly digest: string;
   /** Of its content in UTF-8. */
   readonly bytes: number;
   readonly refs: readonly string[][];
 };
 
-export type NamedModule = { name: string; rego: string };
+type NamedModule = { name: string; rego: string };
 export type PartBody = { kind: 'library'; modules: NamedModule[] } | { kind: 'data'; value: Record<string, unknown> };
 
 /** The parts of a tenant as something is compiled with them. @param content what policy_part_revision holds */
@@ -49,7 +49,7 @@ export function checkPartName({ kind, name }: PartName): void {
 }
 
 /** Where it stands below data. */
-export function segmentsOf({ kind, name }: PartName): string[] {
+function segmentsOf({ kind, name }: PartName): string[] {
   return name.split(kind === 'library' ? '.' : '/');
 }
 
@@ -110,12 +110,18 @@ function hidden({ kind, name }: PartName, way: readonly string[], root: string) 
   return policyProblem('policy_reference_unknown', { detail, errors: [{ pointer: '/rego', detail }] });
 }
 
-/** Before the first of them is read. @throws Problem policy_data_too_large */
-export function checkDocumentBytes(uses: readonly Part[]): void {
-  const bytes = uses.reduce((sum, one) => sum + (one.kind === 'data' ? one.bytes : 0), 0);
-  if (bytes <= limits.policyDocumentsBytesMax) return;
-  const detail = `The data documents that the policy uses have ${bytes} bytes together; ${limits.policyDocumentsBytesMax} are allowed.`;
-  throw policyProblem('policy_data_too_large', { detail });
+/** Before the first of them is read. @throws Problem policy_data_too_large, policy_libraries_too_large */
+export function checkBytes(uses: readonly Part[]): void {
+  const bytesOf = (kind: PartKind) => uses.reduce((sum, one) => sum + (one.kind === kind ? one.bytes : 0), 0);
+  const documents = bytesOf('data');
+  if (documents > limits.policyDocumentsBytesMax) {
+    const detail = `The data documents that the policy uses have ${documents} bytes together; ${limits.policyDocumentsBytesMax} are allowed.`;
+    throw policyProblem('policy_data_too_large', { detail });
+  }
+  const libraries = bytesOf('library');
+  if (libraries <= limits.policyLibrariesBytesMax) return;
+  const detail = `The libraries have ${libraries} bytes together; ${limits.policyLibrariesBytesMax} are allowed for one policy.`;
+  throw policyProblem('policy_libraries_too_large', { detail });
 }
 
 function cycle(way: readonly string[]) {
@@ -181,7 +187,7 @@ export function modulesOf(library: string, content: string): LibraryModule[] {
   }));
 }
 
-export function moduleFile(library: string, module: string): string {
+function moduleFile(library: string, module: string): string {
   return `${library}/${module}.rego`;
 }
 

@@ -51,13 +51,18 @@ export const policyProblem = defineProblems({
   policy_reference_unknown: {
     status: 400,
     title: 'Unknown library or data document',
-    when: 'The Rego refers to something below data that is neither its own, nor in a library or a data document of the tenant.',
+    when: 'The Rego refers to a path below data that neither the policy itself nor a library or data document of the tenant defines.',
     refusal: { reason: 'RefNotFound', dependsOnOthers: true },
   },
   policy_part_not_found: {
     status: 404,
     title: 'Library or data document not found',
     when: 'The tenant has no library with this package, or no data document at this path.',
+  },
+  policy_part_revision_not_found: {
+    status: 404,
+    title: 'Revision of a library or data document not found',
+    when: 'The library or data document does not have this revision, or the revision is no longer kept.',
   },
   policy_part_name_invalid: {
     status: 400,
@@ -68,7 +73,7 @@ export const policyProblem = defineProblems({
   policy_part_overlaps: {
     status: 409,
     title: 'Overlapping package or path',
-    when: 'Another library or data document of the tenant stands at, above or below this package or path.',
+    when: 'The tenant has another library or data document at, above or below this package or path.',
     refusal: { reason: 'DuplicateName', dependsOnOthers: true },
   },
   policy_part_in_use: {
@@ -86,13 +91,13 @@ export const policyProblem = defineProblems({
   too_many_dependents: {
     status: 409,
     title: 'Too many policies use it',
-    when: 'More policies and libraries use the library or data document than can be compiled and tested with a change of it.',
+    when: 'More policies and libraries use the library or data document than can be compiled and tested with a change of it, or than were within the time that a request has.',
     refusal: { reason: 'InUse', dependsOnOthers: true },
   },
   policy_part_quota_reached: {
     status: 409,
     title: 'Too many libraries and data documents',
-    when: 'The tenant has as many libraries and data documents as it can have.',
+    when: 'The tenant has the maximum number of libraries and data documents.',
     refusal: { reason: 'Invalid', dependsOnOthers: true },
   },
   policy_library_invalid: {
@@ -116,13 +121,19 @@ export const policyProblem = defineProblems({
   policy_data_too_large: {
     status: 400,
     title: 'Data documents too large',
-    when: 'The data documents that a policy uses have too many bytes together, or do not fit into the memory that an evaluation has.',
+    when: 'The data documents that a policy uses are too large together, or do not fit into the memory of an evaluation.',
+    refusal: { reason: 'Invalid', dependsOnOthers: true },
+  },
+  policy_libraries_too_large: {
+    status: 400,
+    title: 'Libraries too large',
+    when: 'The libraries that a policy is compiled with have too many bytes together.',
     refusal: { reason: 'Invalid', dependsOnOthers: true },
   },
   policy_parts_changing: {
     status: 429,
     title: 'Libraries or data documents change',
-    when: 'Libraries, data documents or policies were changed by others while this request was checked, several times in a row. Retry later.',
+    when: 'Other requests changed libraries, data documents or policies several times while this request was being checked. Retry later.',
     retryAfterSeconds: 1,
   },
   policy_quota_reached: {

@@ -6,7 +6,7 @@
 import type { Decoded } from './documents.ts';
 
 /** The documents of a program by digest. */
-export type HeldDocuments = ReadonlyMap<string, Decoded>;
+type HeldDocuments = ReadonlyMap<string, Decoded>;
 type Held<Loaded> = { loaded: Loaded; documents: HeldDocuments; usedAt: number };
 
 const none: HeldDocuments = new Map();

@@ -15,6 +15,7 @@ import {
   putPolicy,
   transferPolicy,
 } from './actions.ts';
+import { readChangedByOthers } from './changed-store.ts';
 import { partChecks, policyChecks } from './manifest-checks.ts';
 import { deletePart, putPart, transferPart } from './part-actions.ts';
 import { loadPartSources, readPart } from './part-store.ts';
@@ -25,6 +26,8 @@ import { loadPolicySources, readPolicy } from './store.ts';
 const policyKind: ResourceKind<PolicyServices, PolicyManifest> = {
   definition: definitionOf('Policy'),
   order: 60,
+  // What the policy, or one of its tests, did not allow.
+  wakes: ['PolicyLibrary', 'PolicyData'],
   claims: (manifest) => claimOf(manifest, manifest.spec.name),
   find: ({ database }, { tenant, name }) => findPolicy(database, tenant, name),
   put: (policies, writer, { tenant }, manifest, { fresh }) => {
@@ -44,6 +47,8 @@ const policyKind: ResourceKind<PolicyServices, PolicyManifest> = {
         : { ...about, status: 'False', reason: 'AllowNotTested', message: ALLOW_NOT_TESTED },
     ];
   },
+  // A manifest that observes, or creates only, tells of a policy that the API changes; a data document may change what tests answer.
+  conditionsChanged: ({ database }, withinMs) => database.systemPipelined((tx) => readChangedByOthers(tx, withinMs)),
   transfer: (policies, writer, { tenant, name }, to) => transferPolicy(policies, writer, tenant, name, to),
   remove: (policies, writer, { tenant, name }) => deletePolicy(policies, writer, tenant, name),
   async exported(tx, { tenant }) {

@@ -26,9 +26,13 @@ const SWEEP_MS = 24 * 60 * 60 * 1000;
 const ARTIFACTS_KEPT_DAYS = 30;
 
 function entryOf(row: Static<typeof EntryRow>): [string, PolicyEntry] {
-  const { tenant: _, data_subjects: dataSubjects, documents: list, ...entry } = row;
+  const { tenant: _, data_subjects: dataSubjects, documents: list, libraries, ...entry } = row;
   const documents = documentsOf(list);
-  const more = { ...(dataSubjects === null ? {} : { dataSubjects }), ...(documents && { documents }) };
+  const more = {
+    ...(dataSubjects === null ? {} : { dataSubjects }),
+    ...(documents && { documents }),
+    ...(libraries === null ? {} : { libraries }),
+  };
   return [entry.name, { ...entry, ...more }];
 }
 
@@ -44,7 +48,7 @@ export const policiesRoom = defineRoom({
       fetchDocument: (tenant, document) => artifacts.fetchDocument(tenant, document),
     });
     const preload: Engine['preload'] = (...program) => engine.preload(...program);
-    const services = { ...use(writesRoom), artifacts, engine, served: use(snapshotRoom).served };
+    const services = { ...use(writesRoom), artifacts, engine, waitForRevision: use(snapshotRoom).waitForRevision };
     return writesOnly ? services : { ...services, preload };
   },
   resourceKinds,

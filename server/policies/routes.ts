@@ -13,6 +13,7 @@ import {
   NamesPage,
   PAGE_ITEMS,
   PageQuery,
+  pageAsked,
   pageOfNames,
   pageOfRows,
   wholeQuery,
@@ -26,7 +27,6 @@ import {
   putPolicy,
   restorePolicy,
 } from './actions.ts';
-import { consentNotes } from './data-subjects.ts';
 import { policyProblem } from './problems.ts';
 import { statedBody } from './rules.ts';
 import { PolicyBody, type PolicyRow, PolicyView, type RevisionRow } from './schema.ts';
@@ -75,12 +75,8 @@ function registerReading(app: App, services: PolicyRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
-      const { q, limit, cursor } = request.query;
-      const page = {
-        ...(q === undefined ? {} : { search: q }),
-        ...(limit === undefined ? {} : { limit: limit + 1 }),
-        ...(cursor === undefined ? {} : { after: decodeCursor(cursor, 'policies') }),
-      };
+      const { q, limit } = request.query;
+      const page = { ...(q === undefined ? {} : { search: q }), ...pageAsked(request.query, 'policies') };
       const names = await services.database.read(tenant, (tx) => listPolicies(tx, tenant, page));
       const self = `/tenants/${tenant}/policies`;
       return pageOfNames(reply, names, { self, list: 'policies', limit, filter: q === undefined ? {} : { q } });
@@ -90,7 +86,7 @@ function registerReading(app: App, services: PolicyRouteServices): void {
     method: 'GET',
     url: '/tenants/:tenant/policies/:policyName',
     config: readers,
-    schema: { summary: 'Read a policy', params: PolicyParams, response: { 200: PolicyView } },
+    schema: { summary: 'Read a policy', params: PolicyParams, querystring: Empty, response: { 200: PolicyView } },
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
       const row = await findPolicy(services.database, tenant, policyName);
@@ -129,13 +125,12 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
       const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
       const { tests = [], ...body } = request.body;
       const written = await putPolicy(services, writerOf(request), tenant, policyName, body, { ...options, tests });
-      const { number, reads, allowTested } = written.result;
+      const { number, reads, allowTested, notes } = written.result;
       const object = options.dryRun ? undefined : number;
       const answer = await answerWritten(reply, services, tenant, { revision: written.revision, object });
       if (!options.dryRun) return answer;
-      const notes = consentNotes(policyName, body.dataSubjects, reads);
-      if (allowTested === false) notes.push(ALLOW_NOT_TESTED);
-      return { ...answer, relationships: relationshipsRead(reads), ...(notes.length > 0 ? { notes } : {}) };
+      const all = [...notes, ...(allowTested === false ? [ALLOW_NOT_TESTED] : [])];
+      return { ...answer, relationships: relationshipsRead(reads), ...(all.length > 0 ? { notes: all } : {}) };
     },
   });
   app.route({
@@ -214,6 +209,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
     schema: {
       summary: 'Read one revision of a policy',
       params: RevisionParams,
+      querystring: Empty,
       response: { 200: RevisionView },
     },
     handler: async (request) => {
@@ -226,7 +222,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
   app.route({
     method: 'POST',
     url: '/tenants/:tenant/policies/:policyName/revisions/:number/restore',
-    config: { ...writers, once: {} },
+    config: { ...writers, idempotency: {} },
     schema: {
       summary: 'Restore an earlier revision',
       params: RevisionParams,

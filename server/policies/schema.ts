@@ -24,6 +24,8 @@ export type PolicyEntry = {
   readonly dataSubjects?: DataSubjects;
   /** What it finds below data beside rules. */
   readonly documents?: Documents;
+  /** Revisions of the libraries that it was compiled with, by package. */
+  readonly libraries?: Readonly<Record<string, number>>;
 };
 
 const rego = Type.String({
@@ -32,15 +34,7 @@ const rego = Type.String({
   description: 'The policy in Rego. Its package is the entry point; outcome, reason and obligations are read from it.',
 });
 
-const { items } = PolicyTests;
-/** The serializer of answers leaves out members that a schema does not name, unless it says that there are others. */
-const tests = Type.Optional({
-  ...PolicyTests,
-  items: {
-    ...items,
-    properties: { ...items.properties, input: { ...items.properties.input, additionalProperties: true } },
-  },
-} as typeof PolicyTests);
+const tests = Type.Optional(PolicyTests);
 
 export const PolicyBody = Type.Object(
   {
@@ -140,6 +134,7 @@ export const EntryRow = Type.Object({
   reads: Json<Reads>(),
   data_subjects: Nullable(Json<DataSubjects>()),
   documents: Nullable(Json<DocumentRef[]>()),
+  libraries: Nullable(Json<Record<string, number>>()),
 });
 
 /** What is known of a compiled policy besides its Wasm. */

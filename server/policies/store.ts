@@ -47,11 +47,12 @@ export function loadPolicies(
 ): Promise<Static<typeof EntryRow>[]> {
   return tx.many(
     EntryRow,
-    sql`select p.tenant, p.name, p.number, p.artifact, p.revision, p.reads, p.data_subjects, d.documents from accord.policy p
+    sql`select p.tenant, p.name, p.number, p.artifact, p.revision, p.reads, p.data_subjects, d.documents, d.libraries from accord.policy p
       left join (select u.tenant, u.user_name, jsonb_agg(jsonb_build_object('path', u.name, 'number', d.number, 'digest', d.digest)
-          order by u.name collate "C") as documents
+          order by u.name collate "C") filter (where u.kind = 'data') as documents,
+          jsonb_object_agg(u.name, d.number) filter (where u.kind = 'library') as libraries
         from accord.policy_use u join accord.policy_part d on d.tenant = u.tenant and d.kind = u.kind and d.name = u.name
-        where u.user_kind = 'policy' and u.kind = 'data' ${tenant === undefined ? none : sql`and u.tenant = ${tenant}`}
+        where u.user_kind = 'policy' ${tenant === undefined ? none : sql`and u.tenant = ${tenant}`}
         group by u.tenant, u.user_name) d on d.tenant = p.tenant and d.user_name = p.name
       ${tenant === undefined ? none : sql`where p.tenant = ${tenant}`}
       ${
@@ -109,8 +110,15 @@ function testsText(tested: Tested | undefined): string | null {
 }
 
 /** Gives a policy other tests; it stays the same revision. */
-export async function updateTests(tx: Transaction, tenant: string, name: string, tested: Tested): Promise<void> {
-  await tx.run(sql`update accord.policy set tests = ${testsText(tested)}, allow_tested = ${tested.allowTested}
+export async function updateTests(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+  tested: Tested,
+  { actor }: Writer,
+): Promise<void> {
+  await tx.run(sql`update accord.policy set tests = ${testsText(tested)}, allow_tested = ${tested.allowTested},
+      updated_at = now(), updated_by = ${actor}
     where tenant = ${tenant} and name = ${name}`);
 }
 
@@ -150,8 +158,10 @@ export async function updateAllowTested(
   tenant: string,
   name: string,
   allowTested: boolean | null,
+  { actor }: Writer,
 ): Promise<void> {
-  await tx.run(sql`update accord.policy set allow_tested = ${allowTested} where tenant = ${tenant} and name = ${name}`);
+  await tx.run(sql`update accord.policy set allow_tested = ${allowTested}, updated_at = now(), updated_by = ${actor}
+    where tenant = ${tenant} and name = ${name} and allow_tested is distinct from ${allowTested}`);
 }
 
 export async function updateOwner(tx: Transaction, tenant: string, name: string, owner: Owner): Promise<void> {

@@ -1,8 +1,8 @@
 /** Checking a policy before it is activated: its own tests, and the whole check without a database. */
 import type { ProblemPlace } from '../core/problems.ts';
 import { type Code, type Compiled, type Compiler, neverAllows } from '../rego/index.ts';
-import { type Answer, judge } from './answer.ts';
-import { compileSource, surround } from './artifacts.ts';
+import { type Answer, parseResult } from './answer.ts';
+import { compileSource, resolveDependencies } from './artifacts.ts';
 import { checkStated } from './data-subjects.ts';
 import type { DocumentText } from './documents.ts';
 import type { Engine } from './engine.ts';
@@ -38,7 +38,7 @@ export async function runTests(
       ...(program.documents ? { documents: program.documents } : {}),
       ...{ input, now: instantOf(input, now) },
     });
-    const answer = run.ok ? judge(run.result).answer : undefined;
+    const answer = run.ok ? parseResult(run.result).answer : undefined;
     allowed ||= answer !== undefined && answer.outcome !== 'deny';
     const unmet = run.ok ? unmetExpectation(answer as Answer, test.expect) : `${run.failure}: ${run.detail}`;
     if (unmet !== undefined) errors.push({ pointer: `/tests/${index}`, detail: `${test.name}: ${unmet}` });
@@ -108,12 +108,12 @@ export async function checkPolicy(
 ): Promise<Compiled & { allowTested: boolean | null; uses: readonly Part[] }> {
   checkPolicyName(name);
   const source = effectiveRego(body);
-  const beside = await surround(services.compiler, 'offline', source, set);
-  const { uses } = beside;
+  const dependencies = await resolveDependencies(services.compiler, 'offline', source, set);
+  const { uses } = dependencies;
   const compiled = await compileSource(services.compiler, 'offline', source, {
-    ...{ of: body.graph ? 'graph' : 'rego', beside },
+    ...{ of: body.graph ? 'graph' : 'rego', dependencies },
   });
-  checkStated(body.dataSubjects, compiled.reads);
+  await checkStated(body.dataSubjects, compiled.reads, { source, uses, set });
   // The worker keeps programs by key; here each is used once.
   const key = `offline/${name}/${now}`;
   const program = { tenant: 'offline', key, code: compiled, documents: await textsOf(uses, set) };

@@ -2,14 +2,14 @@
 import type { Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { pseudonymProblem } from './problems.ts';
-import { readTagged, removeErased } from './store.ts';
+import { readPseudonyms, removeErased } from './store.ts';
 
 /** Has the key. */
-export type Tagger = Pick<Encrypter, 'digest'>;
+export type Pseudonymizer = Pick<Encrypter, 'digest'>;
 
 /** The keyed digest of an id of a tenant: without the key it does not reveal the id. */
-export function tagOf(tagger: Tagger, tenant: string, id: string): string {
-  return tagger.digest(Buffer.from(id), ['erased', tenant]);
+export function pseudonymOf(pseudonymizer: Pseudonymizer, tenant: string, id: string): string {
+  return pseudonymizer.digest(Buffer.from(id), ['erased', tenant]);
 }
 
 /**
@@ -18,13 +18,13 @@ export function tagOf(tagger: Tagger, tenant: string, id: string): string {
  * @throws Problem actor_being_erased
  */
 export async function unmarkErased(
-  tagger: Tagger,
+  pseudonymizer: Pseudonymizer,
   tx: Transaction,
   tenant: string,
   entities: readonly { type: string; id: string }[],
 ): Promise<void> {
-  const tagged = entities.map(({ type, id }) => ({ type, tag: tagOf(tagger, tenant, id) }));
-  const found = await readTagged(tx, tenant, tagged);
+  const pseudonymous = entities.map(({ type, id }) => ({ type, pseudonym: pseudonymOf(pseudonymizer, tenant, id) }));
+  const found = await readPseudonyms(tx, tenant, pseudonymous);
   if (found.length === 0) return;
   if (found.some((one) => one.under_way)) throw pseudonymProblem('actor_being_erased');
   await removeErased(tx, tenant, found);

@@ -2,7 +2,7 @@
  * The pseudonyms room: which actors of a tenant were erased, by keyed digests of their ids and addresses, and what replaces them in
  * records of later questions.
  */
-export { type Tagger, tagOf, unmarkErased } from './actions.ts';
+export { type Pseudonymizer, pseudonymOf, unmarkErased } from './actions.ts';
 export { pseudonymsRoom } from './room.ts';
 export { type Replacement, replaceTexts, textsOf } from './rules.ts';
 export type { Progress } from './schema.ts';

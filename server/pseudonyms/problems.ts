@@ -4,7 +4,7 @@ export const pseudonymProblem = defineProblems({
   actor_being_erased: {
     status: 409,
     title: 'Actor is being erased',
-    when: 'The request would write about an actor that is being erased. Repeat the erasure until it is complete.',
+    when: 'The request writes about an actor whose erasure is not complete. Repeat the erasure until it is complete.',
     retryAfterSeconds: 5,
   },
 });

@@ -4,7 +4,7 @@ import { Nullable } from '../core/db/rows.ts';
 import { column, type Sql, sql } from '../core/db/sql.ts';
 import { Progress } from './schema.ts';
 
-/** The prefix of a tag that replaces an id. */
+/** The prefix of a pseudonym that replaces an id. */
 export const REPLACEMENT_PREFIX = 'erased:';
 
 /** Until the end of the transaction no erasure starts in the tenant. Taken by writers of records, before every other lock, also before an Idempotency-Key is reserved. */
@@ -26,39 +26,39 @@ export async function lockErasingExclusive(tx: Transaction, tenant: string): Pro
 }
 
 /** Whether an actor was erased; the three are SQL. */
-export function erasedActor(tenant: Sql, type: Sql, tag: Sql): Sql {
-  return sql`exists (select from accord.erased_actor where tenant = ${tenant} and tag = ${tag} and type = ${type})`;
+export function erasedActor(tenant: Sql, type: Sql, pseudonym: Sql): Sql {
+  return sql`exists (select from accord.erased_actor where tenant = ${tenant} and pseudonym = ${pseudonym} and type = ${type})`;
 }
 
 /** Whether a user of consents was erased; both are SQL. */
-export function erasedUser(tenant: Sql, tag: Sql): Sql {
-  return sql`exists (select from accord.erased_actor where tenant = ${tenant} and tag = ${tag} and is_user)`;
+export function erasedUser(tenant: Sql, pseudonym: Sql): Sql {
+  return sql`exists (select from accord.erased_actor where tenant = ${tenant} and pseudonym = ${pseudonym} and is_user)`;
 }
 
-const Tagged = Type.Object({ type: Type.String(), tag: Type.String(), under_way: Type.Boolean() });
+const Pseudonymous = Type.Object({ type: Type.String(), pseudonym: Type.String(), under_way: Type.Boolean() });
 
 /** Those that were erased, without a lock: who erases them may wait for locks of the caller. */
-export function readTagged(
+export function readPseudonyms(
   tx: Transaction,
   tenant: string,
-  tagged: readonly { type: string; tag: string }[],
-): Promise<Static<typeof Tagged>[]> {
+  pseudonymous: readonly { type: string; pseudonym: string }[],
+): Promise<Static<typeof Pseudonymous>[]> {
   return tx.many(
-    Tagged,
-    sql`select e.type, e.tag, e.progress is not null as under_way
-      from unnest(${column.texts(tagged, (one) => one.type)}, ${column.texts(tagged, (one) => one.tag)}) as u (type, tag)
-      join accord.erased_actor e on e.tenant = ${tenant} and e.tag = u.tag and e.type = u.type`,
+    Pseudonymous,
+    sql`select e.type, e.pseudonym, e.progress is not null as under_way
+      from unnest(${column.texts(pseudonymous, (one) => one.type)}, ${column.texts(pseudonymous, (one) => one.pseudonym)}) as u (type, pseudonym)
+      join accord.erased_actor e on e.tenant = ${tenant} and e.pseudonym = u.pseudonym and e.type = u.type`,
   );
 }
 
 export async function removeErased(
   tx: Transaction,
   tenant: string,
-  tagged: readonly { type: string; tag: string }[],
+  pseudonymous: readonly { type: string; pseudonym: string }[],
 ): Promise<void> {
   await tx.run(sql`delete from accord.erased_actor e
-    using unnest(${column.texts(tagged, (one) => one.type)}, ${column.texts(tagged, (one) => one.tag)}) as u (type, tag)
-    where e.tenant = ${tenant} and e.tag = u.tag and e.type = u.type and e.progress is null`);
+    using unnest(${column.texts(pseudonymous, (one) => one.type)}, ${column.texts(pseudonymous, (one) => one.pseudonym)}) as u (type, pseudonym)
+    where e.tenant = ${tenant} and e.pseudonym = u.pseudonym and e.type = u.type and e.progress is null`);
 }
 
 const Tenants = Type.Object({ tenant: Type.String() });
@@ -90,70 +90,75 @@ export async function hasErasedSince(tx: Transaction, tenant: string, since: str
   return row.found;
 }
 
-const Erased = Type.Object({ tenant: Type.String(), tag: Type.String(), type: Nullable(Type.String()) });
+const Erased = Type.Object({ tenant: Type.String(), pseudonym: Type.String(), type: Nullable(Type.String()) });
 
-/** The tags that belong to ids of erased actors, with the actors' types, and those that belong to their addresses, with null. */
+/** The pseudonyms of ids of erased actors, with the actors' types, and those that belong to their addresses, with null. */
 export function readErased(
   tx: Transaction,
-  tags: readonly { tenant: string; tag: string }[],
+  pseudonyms: readonly { tenant: string; pseudonym: string }[],
 ): Promise<Static<typeof Erased>[]> {
   return tx.many(
     Erased,
     sql`with asked as (
-        select * from unnest(${column.texts(tags, (one) => one.tenant)}, ${column.texts(tags, (one) => one.tag)}) as u (tenant, tag))
-      select e.tenant, e.tag, e.type from asked join accord.erased_actor e on e.tenant = asked.tenant and e.tag = asked.tag
+        select * from unnest(${column.texts(pseudonyms, (one) => one.tenant)}, ${column.texts(pseudonyms, (one) => one.pseudonym)}) as u (tenant, pseudonym))
+      select e.tenant, e.pseudonym, e.type from asked join accord.erased_actor e on e.tenant = asked.tenant and e.pseudonym = asked.pseudonym
       union all
-      select c.tenant, c.tag, null from asked join accord.erased_contact c on c.tenant = asked.tenant and c.tag = asked.tag`,
+      select c.tenant, c.pseudonym, null from asked join accord.erased_contact c on c.tenant = asked.tenant and c.pseudonym = asked.pseudonym`,
   );
 }
 
 const ProgressRow = Type.Object({ progress: Nullable(Progress) });
-type Key = { tag: string; type: string };
+type Key = { pseudonym: string; type: string };
 
 /** The progress of erasing an actor, locked; null: it was erased. @returns undefined when it was not begun */
 export async function lockProgress(
   tx: Transaction,
   tenant: string,
-  { tag, type }: Key,
+  { pseudonym, type }: Key,
 ): Promise<Progress | null | undefined> {
   const row = await tx.maybe(
     ProgressRow,
-    sql`select progress from accord.erased_actor where tenant = ${tenant} and tag = ${tag} and type = ${type} for update`,
+    sql`select progress from accord.erased_actor where tenant = ${tenant} and pseudonym = ${pseudonym} and type = ${type} for update`,
   );
   return row?.progress;
 }
 
-type Begun = Key & { isUser: boolean; now: string; progress: Progress; contactTags: readonly string[] };
+type Begun = Key & { isUser: boolean; now: string; progress: Progress; contactPseudonyms: readonly string[] };
 
-/** Begins, or begins again. The tags of addresses are added to those that earlier erasures of the actor named. */
+/** Begins, or begins again. The pseudonyms of addresses are added to those that earlier erasures of the actor named. */
 export async function beginErasing(
   tx: Transaction,
   tenant: string,
-  { tag, type, isUser, now, progress, contactTags }: Begun,
+  { pseudonym, type, isUser, now, progress, contactPseudonyms }: Begun,
 ): Promise<void> {
   await tx.run(sql`
-    insert into accord.erased_actor (tenant, tag, type, is_user, erased_at, progress)
-    values (${tenant}, ${tag}, ${type}, ${isUser}, ${now}, ${JSON.stringify(progress)})
-    on conflict (tenant, tag, type) do update
+    insert into accord.erased_actor (tenant, pseudonym, type, is_user, erased_at, progress)
+    values (${tenant}, ${pseudonym}, ${type}, ${isUser}, ${now}, ${JSON.stringify(progress)})
+    on conflict (tenant, pseudonym, type) do update
       set is_user = excluded.is_user, erased_at = excluded.erased_at, progress = excluded.progress`);
   await tx.run(sql`
-    insert into accord.erased_contact (tenant, actor_tag, actor_type, tag)
-    select ${tenant}, ${tag}, ${type}, u.tag from unnest(${column.texts(contactTags, (one) => one)}) as u (tag)
+    insert into accord.erased_contact (tenant, actor_pseudonym, actor_type, pseudonym)
+    select ${tenant}, ${pseudonym}, ${type}, u.pseudonym from unnest(${column.texts(contactPseudonyms, (one) => one)}) as u (pseudonym)
     on conflict do nothing`);
 }
 
 export async function writeProgress(
   tx: Transaction,
   tenant: string,
-  { tag, type }: Key,
+  { pseudonym, type }: Key,
   progress: Progress,
 ): Promise<void> {
   await tx.run(sql`update accord.erased_actor set progress = ${JSON.stringify(progress)}
-    where tenant = ${tenant} and tag = ${tag} and type = ${type}`);
+    where tenant = ${tenant} and pseudonym = ${pseudonym} and type = ${type}`);
 }
 
 /** Nothing is left to erase. */
-export async function endErasing(tx: Transaction, tenant: string, { tag, type }: Key, now: string): Promise<void> {
+export async function endErasing(
+  tx: Transaction,
+  tenant: string,
+  { pseudonym, type }: Key,
+  now: string,
+): Promise<void> {
   await tx.run(sql`update accord.erased_actor set progress = null, erased_at = ${now}
-    where tenant = ${tenant} and tag = ${tag} and type = ${type}`);
+    where tenant = ${tenant} and pseudonym = ${pseudonym} and type = ${type}`);
 }

@@ -53,11 +53,11 @@ export class Fuel implements Meter {
   /** Takes `units` away, at the latest when settled. Throws PolicyError (budget) when there are not as many left. */
   charge(units: number): void {
     this.#gathered += units;
-    if (!(this.#gathered < GATHERED_MAX)) this.settle(); // NaN too
+    if (!(this.#gathered < GATHERED_MAX)) this.chargeGathered(); // NaN too
   }
 
   /** Writes what was charged to the counter, for the policy's own code. Throws as charge does. */
-  settle(): void {
+  chargeGathered(): void {
     const left = this.#counter.value - Math.ceil(this.#gathered);
     this.#gathered = 0;
     this.#counter.value = Math.max(left, -1);

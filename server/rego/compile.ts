@@ -33,6 +33,7 @@ type Answer = {
   builtins?: string[];
   plan?: string;
   outline?: OutlinedRule[];
+  outlines?: Record<string, OutlinedRule[]>;
   source: string;
   known: KnownBuiltin[];
   modules?: { package?: string; refs: string[][] }[];
@@ -133,6 +134,7 @@ function toResult(outcome: Outcome): CompileResult {
   if (answer.plan !== undefined && Buffer.byteLength(answer.plan) <= limits.policyPlanBytesMax)
     compiled.plan = answer.plan;
   if (answer.outline !== undefined) compiled.outline = answer.outline;
+  if (answer.outlines !== undefined) compiled.outlines = answer.outlines;
   return compiled;
 }
 

@@ -83,7 +83,7 @@ export class Instance {
       const heap = align(this.#base + length);
       const address = host.exports.opa_eval(0, 0, this.#data, this.#base, length, heap, 1);
       const resultSet = readResult(host.fuel, host.readText(address, RESULT_TEXT_BYTES_MAX));
-      host.fuel.settle();
+      host.fuel.chargeGathered();
       return { resultSet, fuelUsed: fuel - host.fuel.left };
     } catch (error) {
       this.#broken = true;

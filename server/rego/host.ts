@@ -127,7 +127,7 @@ export class Host {
     for (const address of addresses) args.push(this.#readValue(address));
     const result = builtin(this.#context, ...args);
     const text = result === undefined ? undefined : this.#format(result);
-    this.fuel.settle();
+    this.fuel.chargeGathered();
     return text === undefined ? 0 : this.#writeValue(text);
   }
 

@@ -10,7 +10,7 @@ export type RegoError = { code: string; message: string; row: number; col: numbe
 export type LibraryModule = { name: string; package: string; source: string };
 
 /** What is there beside a source: modules of libraries, and paths of documents, such as a/b. */
-export type Surroundings = { libraries?: readonly LibraryModule[]; data?: readonly string[] };
+type Surroundings = { libraries?: readonly LibraryModule[]; data?: readonly string[] };
 
 /** A module's package, without data, and the beginnings of its references below data. A module that does not parse has neither. */
 export type ModuleNeeds = { package: string; refs: string[][] };
@@ -54,6 +54,8 @@ export type Compiled = {
   builtins: string[];
   /** With trace: where its rules stand in the source. */
   outline?: readonly OutlinedRule[];
+  /** With trace: the same of the modules of libraries, by the names of their files. */
+  outlines?: Readonly<Record<string, readonly OutlinedRule[]>>;
   /** What the compile burned, of limits.compileFuel; the same for the same source and options. */
   fuel: number;
 };
@@ -86,7 +88,7 @@ export type CompileOptions = Surroundings & {
   trace?: boolean;
 };
 
-export type CheckResult = { ok: true } | { ok: false; errors: RegoError[] };
+type CheckResult = { ok: true } | { ok: false; errors: RegoError[] };
 export type FormatResult = { ok: true; source: string } | { ok: false; errors: RegoError[] };
 
 /** A builtin of the compiler's OPA; native ones are linked into the policy's Wasm. */

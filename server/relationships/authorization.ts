@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { AuditedAuthor } from '../core/author.ts';
-import { type Once, onceOf } from '../core/once.ts';
+import { type IdempotencyReservation, idempotencyOf } from '../core/idempotency-key.ts';
 import type { Span } from '../core/span.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
 import type { EndInvitations } from './actions.ts';
@@ -16,7 +16,7 @@ type Request = {
   id: string;
   span?: Span | null;
   params: unknown;
-  once?: Once | null;
+  idempotency?: IdempotencyReservation | null;
 };
 
 export type RelationshipRouteServices = ImportServices & {
@@ -25,8 +25,14 @@ export type RelationshipRouteServices = ImportServices & {
    * Asks the policy of this name whether the user may.
    * @throws Problem forbidden unless it answers allow; also when there is no such policy
    */
-  govern(
-    asked: { tenant: string; served: RequestTenant; caller: Caller; requestId: string; span: Span | null | undefined },
+  requireAccess(
+    asked: {
+      tenant: string;
+      requestTenant: RequestTenant;
+      caller: Caller;
+      requestId: string;
+      span: Span | null | undefined;
+    },
     question: {
       action: string;
       resource: Entity;
@@ -46,18 +52,18 @@ export function recordAuthorOf(request: Request): AuditedAuthor {
   const caller = request.caller as Caller;
   const user = caller.kind === 'user' ? { user: caller.actor } : {};
   const by = { actor: callerName(caller), requestId: request.id };
-  return { tenant: caller.tenant, by, ...user, ...onceOf(request) };
+  return { tenant: caller.tenant, by, ...user, ...idempotencyOf(request) };
 }
 
 /** Lets a back end pass, which has the scope; a user by the tenant's policy of that name. */
 export async function requireAllowed(
   services: RelationshipRouteServices,
   request: Request,
-  question: Parameters<RelationshipRouteServices['govern']>[1],
+  question: Parameters<RelationshipRouteServices['requireAccess']>[1],
 ): Promise<void> {
   const caller = request.caller as Caller;
   if (caller.kind === 'backend') return;
   const { id: requestId, span } = request;
-  const asked = { tenant: caller.tenant, served: tenantOf(request), caller, requestId, span };
-  await services.govern(asked, question);
+  const asked = { tenant: caller.tenant, requestTenant: tenantOf(request), caller, requestId, span };
+  await services.requireAccess(asked, question);
 }

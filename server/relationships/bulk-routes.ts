@@ -2,11 +2,12 @@
 import { hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { patterns } from '../../crds/index.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
+import { IdempotencyKey } from '../core/idempotency-key.ts';
 import { limits } from '../core/limits.ts';
-import { IdempotencyKey } from '../core/once.ts';
-import { Problem, problem } from '../core/problems.ts';
+import { bodyTooLarge, Problem, problem } from '../core/problems.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
 import { deleteMatching } from './actions.ts';
 import { backendReaders, backendWriters, type RelationshipRouteServices, recordAuthorOf } from './authorization.ts';
@@ -20,7 +21,7 @@ const ndjson = 'application/x-ndjson';
 const LINES = `One relationship per line, at most ${limits.importLineBytesMax} bytes each: {"from": {"type", "id"}, "relationshipType", "to": {"type", "id"}, "expiresAt"?}.`;
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
 const importId = Type.String({
-  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  pattern: patterns.identifier.source,
   description: 'Any name. Default: the server generates one.',
 });
 
@@ -72,7 +73,7 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
   const wrongType = () => problem('unsupported_media_type', { detail: `Send ${ndjson}.` });
   app.addContentTypeParser(ndjson, (request, payload, done) => {
     const announced = Number(request.headers['content-length'] ?? 0);
-    done(announced > limits.importBytesMax ? problem('body_too_large') : null, payload);
+    done(announced > limits.importBytesMax ? bodyTooLarge(limits.importBytesMax) : null, payload);
   });
   app.route({
     method: 'POST',

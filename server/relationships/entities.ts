@@ -1,11 +1,14 @@
 /** The verbs on entities, the actors and resources: their attributes, which only a tenant's back end writes. */
+import { nearest } from '../../crds/similar.ts';
 import type { AuditedAuthor } from '../core/author.ts';
+import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { type EntityKind, type EntityTypeSpec, readEntityType, typeProblem } from '../types/index.ts';
+import { type EntityKind, type EntityTypeSpec, loadEntityTypes, readEntityType, typeProblem } from '../types/index.ts';
 import { type RecordWritten, write } from '../writes/index.ts';
 import { type EndInvitations, type RelationshipServices, removeAll } from './actions.ts';
 import { attributeFilters, rangeOf } from './entity-filter.ts';
 import { readEntity, removeEntity, scanEntities, upsertEntity } from './entity-store.ts';
+import { entityDeleted, entityUpdated } from './events.ts';
 import { relationshipProblem } from './problems.ts';
 import { attributesOf, checkEntity } from './rules.ts';
 import type { Attributes, Entity } from './schema.ts';
@@ -40,7 +43,7 @@ export function listEntities(
 ): Promise<Listed> {
   return services.database.tenantSnapshot(tenant, async (tx) => {
     const type = await readEntityType(tx, tenant, name);
-    if (type?.kind !== kind) throw unknownType(kind, name);
+    if (type?.kind !== kind) throw await unknownType(tx, tenant, kind, name);
     const attributes = attributeFilters(filters, name, type.spec);
     const scanned = filters.length === 0 ? limit + 1 : limits.entitiesScannedMax;
     const list = { type: name, after, range: rangeOf(prefix), attributes, count: limit + 1 };
@@ -52,8 +55,16 @@ export function listEntities(
   });
 }
 
-function unknownType(kind: EntityKind, name: string) {
-  const detail = `There is no ${kind} type ${name}.`;
+async function unknownType(tx: Transaction, tenant: string, kind: EntityKind, name: string) {
+  const types = await loadEntityTypes(tx, tenant);
+  const other = types.find((one) => one.name === name);
+  const alike = nearest(
+    name,
+    types.filter((one) => one.kind === kind).map((one) => one.name),
+  );
+  const kinds = { actor: 'an actor type', resource: 'a resource type' };
+  const hint = alike === undefined ? '' : ` Did you mean ${alike}?`;
+  const detail = `There is no ${kind} type ${name}.${other === undefined ? hint : ` ${name} is ${kinds[other.kind]}.`}`;
   return typeProblem('type_unknown', { detail, errors: [{ pointer: '/params/type', detail }] });
 }
 
@@ -76,13 +87,14 @@ export function putEntity(
   return write(services, author, { locks: 'records' }, async (unit) => {
     const { tx, tenant } = unit;
     const type = await readEntityType(tx, tenant, entity.type, 'use');
-    if (type?.kind !== kind) throw unknownType(kind, entity.type);
+    if (type?.kind !== kind) throw await unknownType(tx, tenant, kind, entity.type);
     const attributes = attributesOf(entity, type.spec, body);
     await unit.unmarkErased([entity]);
     await upsertEntity(tx, tenant, entity, attributes);
     // Values may be personal; the audit says which were written.
     const detail = { attributes: Object.keys(attributes) };
     unit.audit({ action: 'put', kind, name: `${entity.type}/${entity.id}`, detail });
+    unit.emit(entityUpdated, { requestor: unit.by.actor, entity, attributes });
     return attributes;
   });
 }
@@ -109,5 +121,6 @@ export function deleteEntity(
     if (known + from + to + invitations === 0) throw relationshipProblem('entity_not_found');
     const detail = { relationships: from + to, invitations };
     unit.audit({ action: 'delete', kind, name: `${entity.type}/${entity.id}`, detail });
+    if (known > 0) unit.emit(entityDeleted, { requestor: unit.by.actor, entity });
   });
 }

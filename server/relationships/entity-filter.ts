@@ -35,7 +35,9 @@ export function attributeFilters(given: readonly string[], typeName: string, spe
     const type = Object.hasOwn(declared, name) ? declared[name]?.type : undefined;
     if (type === undefined) {
       const alike = nearest(name, Object.keys(declared));
-      const hint = alike === undefined ? '' : `; did you mean ${alike}?`;
+      const all = Object.keys(declared).join(', ');
+      const there = all === '' ? '; it declares none' : `: ${all}`;
+      const hint = alike === undefined ? there : `; did you mean ${alike}?`;
       throw refused(`must name an attribute that the type ${typeName} declares${hint}`);
     }
     if (Object.hasOwn(filters, name)) throw refused(`must name each attribute once; ${name} is there twice`);

@@ -1,6 +1,6 @@
 /**
  * Importing: lines of JSON as they come, in batches, each of them one transaction that also records how far the
- * import has come. An import emits no events. Whoever sends the same lines again under the same id goes on after the last batch that is in; a digest over
+ * import has come, and with the events of its relationships. Whoever sends the same lines again under the same id goes on after the last batch that is in; a digest over
  * the lines that are in tells whether they are the same.
  */
 import { hash } from 'node:crypto';
@@ -11,8 +11,9 @@ import type { Observe } from '../core/observe.ts';
 import { counted } from '../core/text.ts';
 import { hasErased } from '../pseudonyms/index.ts';
 import { lockRelationshipTypes, typeKeyOf } from '../types/index.ts';
-import { type RecordWritten, write } from '../writes/index.ts';
+import { type RecordUnit, type RecordWritten, write } from '../writes/index.ts';
 import { type RelationshipServices, typeKeyText } from './actions.ts';
+import { relationshipsImported } from './events.ts';
 import { type NumberedLine, readLines } from './lines.ts';
 import { relationshipProblem } from './problems.ts';
 import { linesWithoutRoom } from './quota.ts';
@@ -56,7 +57,7 @@ export async function importRelationships(
       detail: `The import continues with line ${done + 1}: send all lines, or those from line ${done + 1} on.`,
     });
   }
-  await writeBatches(services, tenant, id, { done, digest, firstLine, lines: readLines(body, firstLine) });
+  await writeBatches(services, { tenant, by }, id, { done, digest, firstLine, lines: readLines(body, firstLine) });
   const finished = await write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
     await finishImport(tx, tenant, id);
     return (await readImport(tx, tenant, id)) as ImportRow;
@@ -80,7 +81,12 @@ async function analyze(services: ImportServices, tenant: string, created: number
 type Sent = { done: number; digest: string; firstLine: number; lines: AsyncIterable<NumberedLine[]> };
 
 /** While a batch is being written, the lines of the next one are read. @param sent `digest` is that of the lines that are done */
-async function writeBatches(services: RelationshipServices, tenant: string, id: string, sent: Sent): Promise<void> {
+async function writeBatches(
+  services: RelationshipServices,
+  author: AuditedAuthor,
+  id: string,
+  sent: Sent,
+): Promise<void> {
   const { done, digest } = sent;
   let after = done;
   let chain = sent.firstLine === 1 ? '' : digest;
@@ -93,7 +99,7 @@ async function writeBatches(services: RelationshipServices, tenant: string, id: 
     after = last.number;
     numbered = [];
     await writing;
-    writing = writeBatch(services, tenant, id, batch);
+    writing = writeBatch(services, author, id, batch);
     writing.catch(() => {}); // told where it is waited for
   };
   let isSame = chain === digest;
@@ -136,7 +142,7 @@ function readBatch(numbered: readonly NumberedLine[], nowMs: number): Read {
 
 async function writeBatch(
   services: RelationshipServices,
-  tenant: string,
+  { tenant, by }: AuditedAuthor,
   id: string,
   { after, lines, digest, read, errors: unread, count, now }: Batch,
 ): Promise<void> {
@@ -162,6 +168,7 @@ async function writeBatch(
     // Digests of all ids would cost more than the import, and few tenants have erased anybody.
     if (await hasErased(tx, tenant)) await unit.unmarkErased(writing.flatMap(({ from, to }) => [from, to]));
     const { created, updated } = await insertLines(tx, tenant, writing);
+    if (created + updated > 0) tellOf(unit, by.actor, id, writing);
     const unchanged = count - errors.length - created - updated;
     const kept = errors.sort((a, b) => a.line - b.line).slice(0, limits.importErrorsMax - row.errors.length);
     await advanceImport(tx, tenant, id, {
@@ -174,6 +181,17 @@ async function writeBatch(
       errors: kept,
     });
   });
+}
+
+/** Some relationships an event: one with all of them would be a long body. */
+function tellOf(unit: RecordUnit, requestor: string, importId: string, lines: readonly Line[]): void {
+  const each = lines.map(({ from, relationshipType, to, expiresAt }) => {
+    return { from, relationshipType, to, ...(expiresAt === undefined ? {} : { expiresAt }) };
+  });
+  for (let at = 0; at < each.length; at += limits.importEventItemsMax) {
+    const relationships = each.slice(at, at + limits.importEventItemsMax);
+    unit.emit(relationshipsImported, { requestor, importId, relationships });
+  }
 }
 
 /** Lines of types that may have new relationships; the others go to `errors`. The types are locked meanwhile. */

@@ -2,10 +2,9 @@
  * The relationships room: actors and resources with their attributes, and the relationships between them. Records: read
  * for each decision (graph/) and search, never cached.
  */
-export { createRelationship, deleteRelationship, makeRelationship } from './actions.ts';
-export type { RelationshipRouteServices } from './authorization.ts';
+export { createRelationship, deleteRelationship, makeRelationship, pageOf as pageOfRelationships } from './actions.ts';
+export { readDirect, readHolding } from './direct-store.ts';
 export { attributesOfEntity } from './entities.ts';
-export { erasingRelationships } from './erasing.ts';
 export { GraphReader } from './graph/graph-reader.ts';
 export { type PathPattern, pathPatternOf, stepsOf } from './graph/path-pattern.ts';
 export { holders } from './graph-store.ts';
@@ -13,5 +12,5 @@ export { importRelationships } from './import.ts';
 export { relationshipsRoom } from './room.ts';
 export { registerRelationshipRoutes } from './routes.ts';
 export { checkEntity } from './rules.ts';
-export type { Entity, Relationship } from './schema.ts';
+export type { Entity, FromEntry, Relationship } from './schema.ts';
 export { type EntitiesPage, entitiesPage, type Head, type InnerStep, reachedPage, readInner } from './search-store.ts';

@@ -1,6 +1,6 @@
 /** Cutting a stream of bytes into numbered lines, in constant memory: a line that is too long is reported, not kept. */
 import { limits } from '../core/limits.ts';
-import { problem } from '../core/problems.ts';
+import { bodyTooLarge } from '../core/problems.ts';
 
 /** `fault`: why the line cannot be read. */
 export type NumberedLine = { number: number; text: string; fault?: string };
@@ -24,7 +24,7 @@ export async function* readLines(body: AsyncIterable<Buffer>, first: number): As
   let total = 0;
   for await (const chunk of body) {
     total += chunk.length;
-    if (total > limits.importBytesMax) throw problem('body_too_large');
+    if (total > limits.importBytesMax) throw bodyTooLarge(limits.importBytesMax);
     const lines: NumberedLine[] = [];
     let begin = 0;
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, begin)) {

@@ -1,4 +1,4 @@
-import { defineRoom, fromAbove } from '../room/room.ts';
+import { defineRoom, lateBound } from '../room/room.ts';
 import { writesRoom } from '../writes/index.ts';
 import type { RelationshipRouteServices } from './authorization.ts';
 import { erasingRelationships } from './erasing.ts';
@@ -12,15 +12,15 @@ export const relationshipsRoom = defineRoom({
   name: 'relationships',
   tables: ['relationship', 'relationship_change', 'relationship_import', 'entity'],
   create({ database, scheduler, observe }, use) {
-    const govern = fromAbove<RelationshipRouteServices['govern']>('govern');
-    const endInvitations = fromAbove<RelationshipRouteServices['endInvitations']>('endInvitations');
-    const called = { govern: govern.call, endInvitations: endInvitations.call };
+    const requireAccess = lateBound<RelationshipRouteServices['requireAccess']>('requireAccess');
+    const endInvitations = lateBound<RelationshipRouteServices['endInvitations']>('endInvitations');
+    const called = { requireAccess: requireAccess.call, endInvitations: endInvitations.call };
     return {
       ...use(writesRoom),
       ...called,
       observe,
       graph: new GraphReader(database, scheduler),
-      provideGovern: govern.provide,
+      provideRequireAccess: requireAccess.provide,
       provideEndInvitations: endInvitations.provide,
     };
   },

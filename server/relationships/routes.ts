@@ -28,7 +28,7 @@ function registerChanges(app: App, services: RelationshipRouteServices): void {
   app.route({
     method: 'POST',
     url: '/:tenant/actors/:type/:id/relationships',
-    config: { ...writers, once: {} },
+    config: { ...writers, idempotency: {} },
     bodyLimit: limits.smallBodyBytesMax,
     schema: {
       summary: 'Create a relationship, or change the expiry of an existing one',

@@ -34,6 +34,7 @@ export type RelationshipBody = Static<typeof RelationshipBody>;
 
 /** What the specification shows of an actor's relationship, and nothing more. */
 export const FromEntry = Type.Object({ relationshipType: Type.String(), to: Entity });
+export type FromEntry = Static<typeof FromEntry>;
 export const ToEntry = Type.Object({ relationshipType: Type.String(), from: Entity });
 
 /** One relationship of an import or an export. */
@@ -68,6 +69,17 @@ export const RelationshipRow = Type.Object({
   expires_at: Nullable(Instant),
 });
 export type RelationshipRow = Static<typeof RelationshipRow>;
+
+/** What begins at the actor of question `n`. */
+export const DirectRow = Type.Object({
+  n: Type.Integer(),
+  name: Type.String(),
+  to_type: Type.String(),
+  to_id: Type.String(),
+});
+
+/** That the relationship of question `n` holds. */
+export const HoldingRow = Type.Object({ n: Type.Integer(), expires_at: Nullable(Instant) });
 
 /** What of an import was wrong: `line` counts from 1. */
 export type LineError = { line: number; pointer?: string; detail: string };

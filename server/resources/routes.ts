@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
 import type { Database } from '../core/db/database.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
-import { decodeCursor, encodeCursor, pageOfRows, WholeQuery } from '../http/paging.ts';
+import { encodeCursor, pageAsked, pageOfRows, WholeQuery } from '../http/paging.ts';
 import { listResources, type Position, type ResourceRow } from './store.ts';
 
 type ResourceRouteServices = { database: Database };
@@ -33,11 +33,8 @@ export function registerResourceRoutes(app: App, { database }: ResourceRouteServ
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
-      const { limit, cursor } = request.query;
-      const page = {
-        ...(limit === undefined ? {} : { limit: limit + 1 }),
-        ...(cursor === undefined ? {} : { after: positionOf(decodeCursor(cursor, 'resources')) }),
-      };
+      const { limit } = request.query;
+      const page = pageAsked(request.query, 'resources', positionOf);
       const rows = await database.read(tenant, (tx) => listResources(tx, tenant, page));
       if (limit === undefined) return { resources: rows.map(view) };
       const { page: shown, onward } = pageOfRows({ request, reply }, rows, limit, ({ kind, namespace, name }) =>

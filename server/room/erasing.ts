@@ -2,6 +2,7 @@
  * The shape in which every room with records of people erases one of them. The erasure room calls them one after another; a
  * room touches its own tables only.
  */
+import type { AuditKind } from '../core/audit-kinds.ts';
 import type { Transaction } from '../core/db/database.ts';
 
 /** Whom to erase. */
@@ -32,8 +33,20 @@ export type EraseSome = (
 
 export type Kept = { what: string; why: string; until: string };
 
+/** Of a write of configuration. */
+type BeginningUnit = {
+  readonly tx: Transaction;
+  readonly tenant: string;
+  /** ms; and as RFC 3339. */
+  readonly now: number;
+  readonly nowText: string;
+  changed(kind: AuditKind, name: string, action: string): void;
+};
+
 /** How a room erases a person from its tables, and what it keeps. */
 export type RoomErasing = {
+  /** What the person cannot do from the beginning of the erasure on; in one write of configuration, before the first portion. */
+  begin?(unit: BeginningUnit, person: Omit<Erasing, 'contacts'>): Promise<void>;
   eraseSome: EraseSome;
   keeps: readonly Kept[];
   /** A log, which is erased after all that is not one: its records are written behind the answers that they tell of. */

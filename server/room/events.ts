@@ -2,22 +2,63 @@
  * What an event is. A room makes a type of events for each thing that its actions tell of, beside those actions, and states
  * the types in its descriptor; server/writes emits the events.
  */
-
-declare const carried: unique symbol;
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
 
 /** A type of events, by the name that receivers know it by, and what its events carry. */
-export type EventType<Data = unknown> = { readonly name: string; readonly [carried]?: Data };
+export type EventType<Data extends TObject = TObject> = {
+  readonly name: string;
+  /** When one is emitted, in a sentence. */
+  readonly when: string;
+  /** Operations that emit it, as the OpenAPI document writes them: `PUT /tenants/{tenant}/policies/{policyName}`. */
+  readonly operations: readonly string[];
+  /** The schema of an event's data, which is published. */
+  readonly data: Data;
+  readonly example: Static<Data>;
+  /** Events of one key are delivered in order. A person's id stands in it as `TYPE/ID` or `consents/ID`, and nowhere else. */
+  keyOf(data: Static<Data>): string;
+};
 
 /** @param name UPPER_CASE, and no other room's */
-export function eventType<Data>(name: string): EventType<Data> {
-  return { name };
+export function eventType<Data extends TObject>(
+  name: string,
+  about: Omit<EventType<Data>, 'name'> & { data: Data },
+): EventType<Data> {
+  return { name, ...about };
 }
 
-/** `requestor`: who asked for it, as the audit names callers. */
-export type Requested = { requestor: string };
+/** The schema of an event's data: who asked for it, and what the type adds. */
+export function eventData<Properties extends TProperties>(properties: Properties) {
+  return Type.Object({
+    requestor: Type.String({
+      description:
+        'The caller that asked for it, as the audit names callers: client:ID, user:TYPE:ID, member:EMAIL, operator:NAME.',
+    }),
+    ...properties,
+  });
+}
 
-/** `time`: ms, of the write. */
-export type TenantEvent = { type: string; tenant: string; time: number; data: Requested };
+/** An event that is to be recorded. `time`: ms, of the write. */
+export type NewEvent = { tenant: string; type: string; time: number; key: string; data: object };
 
-/** Takes the events of a committed write. */
-export type EventSink = { add(events: readonly TenantEvent[]): void };
+/** The event of a type, of a write at `time` (ms). */
+export function newEvent<Data extends TObject>(
+  type: EventType<Data>,
+  tenant: string,
+  time: number,
+  data: Static<Data>,
+): NewEvent {
+  return { tenant, type: type.name, time, key: type.keyOf(data), data: data as object };
+}
+
+/** Tells who numbers events that some were committed. It is a hint: without it they are found a little later. */
+export class EventHints {
+  #listener: (() => void) | undefined;
+
+  onCommitted(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  committed(): void {
+    this.#listener?.();
+  }
+}

@@ -24,7 +24,7 @@ export type GivenNames = {
   hasAny(family: string): boolean;
 };
 
-export type AcceptanceContext<Of> = {
+type AcceptanceContext<Of> = {
   /** Undefined where it is not among the manifests. */
   tenant: TenantSpec | undefined;
   /** Of this kind and tenant, before this one. */

@@ -33,11 +33,24 @@ export type ConditionOptions = { maxStalenessMs: number };
 /** A manifest of the same kind and tenant that may be written together with one that names it. */
 type PeerManifest<Of> = { writer: Writer; manifest: Of };
 
+/** A Secret of which one value is given to `put`. */
+export type ObjectSecret = {
+  name: string;
+  /** The field of the manifest that names it, such as spec.secretRef. */
+  field: string;
+  /** The key of the value. */
+  key: string;
+  /** The data of one that is made where there is none; absent: others make it. */
+  generate?: () => Readonly<Record<string, string>>;
+};
+
 export type PutOptions<Of> = {
   /** Whether this generation has not been accepted yet, so that its tests run. */
   fresh: boolean;
   /** The values of the Secrets that the manifest refers to; absent where the source has no Secrets. */
   secrets?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
+  /** The value of the Secret that the kind's `secret` names; absent where it was not read. */
+  secret?: string | undefined;
   /** By the name that they claim: manifests that wait for this one, as it may wait for them. */
   peers: (name: string) => PeerManifest<Of> | undefined;
 };
@@ -65,6 +78,8 @@ export interface ResourceKind<Services, Of extends Manifest = Manifest> {
     manifest: Of,
     options: PutOptions<Of>,
   ): Promise<Written>;
+  /** The Secret that a manifest refers to, or asks to be made, in its own namespace. */
+  secret?(manifest: Of): ObjectSecret | undefined;
   /** Gives the row to another owner as it is; does nothing when the writer does not own it. */
   transfer(services: Services, writer: Writer, claim: ResourceClaim, to: Owner): Promise<Written>;
   /** Fields that the status of this kind has besides those of all kinds, of what is stored now. */
@@ -82,7 +97,7 @@ export interface ResourceKind<Services, Of extends Manifest = Manifest> {
 }
 
 /** A kind with its room. */
-export type RoomKind = { readonly room: Room; readonly kind: ResourceKind<unknown> };
+type RoomKind = { readonly room: Room; readonly kind: ResourceKind<unknown> };
 
 /** The kinds of rooms, in the order in which they are looked at. */
 export function kindsOf(rooms: readonly Room[]): RoomKind[] {

@@ -14,14 +14,14 @@ import type { Outbound } from '../core/outbound/outbound.ts';
 import type { Problems } from '../core/problems.ts';
 import type { App, CountMore } from '../http/fastify.ts';
 import type { RoomErasing } from './erasing.ts';
-import type { EventSink, EventType } from './events.ts';
+import type { EventHints, EventType } from './events.ts';
 import type { ResourceKind } from './resource-kind.ts';
 import type { Task } from './tasks.ts';
 import type { TenantRows } from './tenant-rows.ts';
 import type { AnySnapshotPart } from './tenant-snapshot.ts';
 
-/** What every room may build on. */
-export type Ground = {
+/** Services that every room may use. */
+export type BaseServices = {
   readonly config: Config;
   readonly clock: Clock;
   readonly observe: Observe;
@@ -34,7 +34,8 @@ export type Ground = {
   readonly server: string;
   /** Turns of the main thread, tenant by tenant. */
   readonly scheduler: FairScheduler;
-  readonly events: EventSink | undefined;
+  /** Told of each commit that emitted events. */
+  readonly eventHints: EventHints;
   /** All of this process, in order. */
   readonly rooms: readonly Room[];
   /** The rooms that are created on it write as an operator does, and nobody asks them for decisions. */
@@ -51,8 +52,8 @@ export type Room<Name extends string = string, Services = unknown> = {
   readonly name: Name;
   /** Those of the schema accord that the room alone reads and writes. */
   readonly tables: readonly string[];
-  /** Builds the room on the ground floor and on the rooms before it. */
-  create(ground: Ground, use: Use): Services | Promise<Services>;
+  /** Creates the services of the room from those of every room and from the rooms before it. */
+  create(base: BaseServices, use: Use): Services | Promise<Services>;
   /**
    * The operator writes with the room: it is created again over a database that refuses the writes of a former leader. So
    * is a room that has kinds of custom resources.
@@ -88,16 +89,16 @@ export function defineRoom<const Name extends string, Services>(room: Room<Name,
 
 /**
  * Creates rooms in order.
- * @param below what rooms that are not created here are taken from
+ * @param fallback what rooms that are not created here are taken from
  */
-export async function createRooms(ground: Ground, rooms: readonly Room[], below?: Use): Promise<Use> {
+export async function createRooms(base: BaseServices, rooms: readonly Room[], fallback?: Use): Promise<Use> {
   const created = new Map<Room, unknown>();
   const use: Use = <Services>(room: Room<string, Services>) => {
     if (created.has(room)) return created.get(room) as Services;
-    if (below !== undefined) return below(room);
+    if (fallback !== undefined) return fallback(room);
     throw new Error(`the room ${room.name} is not there; it must stand before those that use it in server/rooms.ts`);
   };
-  for (const room of rooms) created.set(room, await room.create(ground, use));
+  for (const room of rooms) created.set(room, await room.create(base, use));
   return use;
 }
 
@@ -111,11 +112,11 @@ export function tenantRowsOf(rooms: readonly Room[]): TenantRows[] {
   return rooms.flatMap(({ tenantRows }) => tenantRows ?? []).reverse();
 }
 
-/** A function that a room needs of one above it, which provides it when it is created. */
-type FromAbove<F> = { readonly call: F; provide(by: F): void };
+/** A function that a room needs of a later one, which provides it when it is created. */
+type LateBound<F> = { readonly call: F; provide(by: F): void };
 
 /** @param what for the error of a call before it is provided */
-export function fromAbove<F extends (...args: never[]) => unknown>(what: string): FromAbove<F> {
+export function lateBound<F extends (...args: never[]) => unknown>(what: string): LateBound<F> {
   let provided: F | undefined;
   const call = (...args: Parameters<F>) => {
     if (provided === undefined) throw new Error(`no room provides ${what}`);

@@ -1,11 +1,13 @@
 /** The shape in which a room keeps rows of tenants: what comes with a new tenant, what keeps it, and how they are erased. */
+
 import type { TenantSpec } from '../../crds/index.ts';
+import type { AuditKind } from '../core/audit-kinds.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 
 /** What a write of a tenant's configuration changed. */
-type RowChange = { kind: string; name: string; action: string };
+type RowChange = { kind: AuditKind; name: string; action: string };
 
 /**
  * Rows with a foreign key to accord.tenant that cascades go with the tenant's row; a room whose rows all do states nothing.

@@ -1,5 +1,11 @@
 /** The verbs of the search room: which entities (subjects or resources) of a type, and which policies, a decision would allow. */
-import { type Asked, type AuthorizationRequest, type AuthzServices, allowAll, questionOf } from '../authz/index.ts';
+import {
+  type AuthorizationRequest,
+  type AuthzServices,
+  allowAll,
+  type DecisionContext,
+  evaluationOf,
+} from '../authz/index.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { sharedSide } from '../facts/index.ts';
@@ -19,7 +25,7 @@ export type ChargeRate = (decisions: number) => boolean;
  */
 export async function searchEntities(
   given: SearchServices & { chargeRate: ChargeRate },
-  asked: Asked,
+  context: DecisionContext,
   search: EntitySearch,
   page: Page,
 ): Promise<Found> {
@@ -30,12 +36,12 @@ export async function searchEntities(
     [vary]: { ...request[vary], id, type: search.type },
   });
   const now = services.clock.now();
-  questionOf(asked, request, now); // a user asks only about itself, also if there is nothing to check
-  const policy = request.action === undefined ? undefined : asked.snapshot.policies.get(request.action);
+  evaluationOf(context, request, now); // a user asks only about itself, also if there is nothing to check
+  const policy = request.action === undefined ? undefined : context.snapshot.policies.get(request.action);
   if (policy === undefined) return { found: [], candidates: 0 };
-  const isAllowed = async (id: string) => (await allowAll(services, asked, [withId(id)], now))[0] === true;
-  const enumerate = enumerationOf(services.database, asked.snapshot, policy, search, { isAllowed, now });
-  return checked(services, asked, page, now, { enumerate, requestOf: withId });
+  const isAllowed = async (id: string) => (await allowAll(services, context, [withId(id)], now))[0] === true;
+  const enumerate = enumerationOf(services.database, context.snapshot, policy, search, { isAllowed, now });
+  return checked(services, context, page, now, { enumerate, requestOf: withId });
 }
 
 /**
@@ -44,25 +50,25 @@ export async function searchEntities(
  */
 export async function searchPolicies(
   services: SearchServices & { chargeRate: ChargeRate },
-  asked: Asked,
+  context: DecisionContext,
   search: { type: string; request: AuthorizationRequest },
   page: Page,
 ): Promise<Found> {
-  questionOf(asked, search.request, 0);
-  const names = [...asked.snapshot.policies.keys()].filter((name) => name.startsWith(`${search.type}:`)).sort();
+  evaluationOf(context, search.request, 0);
+  const names = [...context.snapshot.policies.keys()].filter((name) => name.startsWith(`${search.type}:`)).sort();
   const enumerate: Enumerate = async (after, count) => {
     const begin = names.findIndex((name) => name > after);
     return begin < 0 ? [] : names.slice(begin, begin + count);
   };
   const requestOf = (action: string): AuthorizationRequest => ({ ...search.request, action });
-  return checked(services, asked, page, services.clock.now(), { enumerate, requestOf });
+  return checked(services, context, page, services.clock.now(), { enumerate, requestOf });
 }
 
 type Candidates = { enumerate: Enumerate; requestOf: (candidate: string) => AuthorizationRequest };
 
 async function checked(
   services: SearchServices & { chargeRate: ChargeRate },
-  asked: Asked,
+  context: DecisionContext,
   { after, limit }: Page,
   now: number,
   { enumerate, requestOf }: Candidates,
@@ -80,7 +86,7 @@ async function checked(
     const part = listed.slice(0, room);
     if (!services.chargeRate(part.length)) break;
     isMore = listed.length > room;
-    const allowed = await allowAll(services, asked, part.map(requestOf), now);
+    const allowed = await allowAll(services, context, part.map(requestOf), now);
     for (const [index, candidate] of part.entries()) {
       count++;
       position = candidate;
@@ -90,7 +96,7 @@ async function checked(
       break;
     }
   }
-  const { tenant } = asked.snapshot;
+  const { tenant } = context.snapshot;
   const ms = services.clock.monotonic() - started;
   services.observe({ kind: 'searched', tenant, candidates: count, found: found.length, ms });
   return { found, candidates: count, ...(isMore ? { next: position } : {}) };

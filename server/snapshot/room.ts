@@ -25,7 +25,7 @@ export const snapshotRoom = defineRoom({
         return served.snapshot;
       },
       /** Resolves when this server serves the revision. */
-      async served(tenant: string, revision: number): Promise<void> {
+      async waitForRevision(tenant: string, revision: number): Promise<void> {
         if ((snapshots.get(tenant)?.revision ?? 0) < revision) await snapshots.refresh(tenant);
       },
     };

@@ -44,7 +44,7 @@ export class Snapshots {
   readonly #reading = new Map<string, { done: Promise<void>; next?: PromiseWithResolvers<void> }>();
   /** Tenants whose last reading failed, since when. */
   readonly #behind = new Map<string, number>();
-  readonly #unacknowledged = new Map<string, number>();
+  #unacknowledged = new Map<string, number>();
   readonly #waiter = new RevisionWaiter({
     current: (tenant) => this.get(tenant)?.revision ?? 0,
     read: (tenant) => this.refresh(tenant),
@@ -58,6 +58,8 @@ export class Snapshots {
   #listener: Listener | undefined;
   #poll: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
+  /** Whether the database knows this process as a server. A command reads tenants and answers nobody. */
+  #isServer = false;
   #closed = false;
 
   constructor(options: SnapshotOptions) {
@@ -74,6 +76,7 @@ export class Snapshots {
     const { database, server, clock } = this.#options;
     const askedAt = clock.monotonic();
     await database.system((tx) => heartbeat(tx, server));
+    this.#isServer = true;
     for (const snapshot of await loadAll(this.#options)) this.#serve(snapshot);
     this.#confirmedAt = askedAt;
     await this.#acknowledging.run();
@@ -81,7 +84,7 @@ export class Snapshots {
       client: () => database.client(),
       channels: {
         accord_config: (payload) => this.#notified(payload),
-        ...Object.fromEntries(this.#subscriptions.map(({ channel, received }) => [channel, received])),
+        ...this.#channels(),
       },
       onConnect: () => {
         for (const { missed } of this.#subscriptions) missed();
@@ -92,6 +95,18 @@ export class Snapshots {
     const everyMs = Math.max(500, this.#options.maxStalenessMs / 5);
     this.#poll = setInterval(() => void this.#confirm(), everyMs);
     this.#poll.unref();
+  }
+
+  /** Several rooms may listen to one channel. */
+  #channels(): Record<string, (payload: string) => void> {
+    const of = Object.groupBy(this.#subscriptions, ({ channel }) => channel);
+    const all = Object.entries(of).map(([channel, those = []]) => {
+      const received = (payload: string) => {
+        for (const one of those) one.received(payload);
+      };
+      return [channel, received] as const;
+    });
+    return Object.fromEntries(all);
   }
 
   /** The tenant's snapshot, also when it is disabled; undefined when there is no such tenant. */
@@ -259,9 +274,9 @@ export class Snapshots {
   }
 
   #acknowledge(): void {
-    this.#acknowledging
-      .run()
-      .catch((error) => this.#options.observe({ kind: 'background_failed', task: 'acknowledge', error }));
+    if (!this.#isServer) return;
+    const { observe } = this.#options;
+    this.#acknowledging.run().catch((error) => observe({ kind: 'background_failed', task: 'acknowledge', error }));
   }
 
   async #acknowledgeWaiting(): Promise<void> {
@@ -271,9 +286,7 @@ export class Snapshots {
     try {
       await this.#options.database.system((tx) => acknowledge(tx, this.#options.server, batch));
     } catch (error) {
-      for (const [tenant, revision] of batch) {
-        if (!this.#unacknowledged.has(tenant)) this.#unacknowledged.set(tenant, revision);
-      }
+      this.#unacknowledged = new Map([...batch, ...this.#unacknowledged]);
       throw error;
     }
   }

@@ -23,8 +23,12 @@ export async function forgetServer(tx: Transaction, server: string): Promise<voi
 }
 
 /** Records the revisions that this server serves from now on, and notifies those who wait for them. */
-export async function acknowledge(tx: Transaction, server: string, served: ReadonlyMap<string, number>): Promise<void> {
-  const all = [...served];
+export async function acknowledge(
+  tx: Transaction,
+  server: string,
+  revisions: ReadonlyMap<string, number>,
+): Promise<void> {
+  const all = [...revisions];
   const list = sql`unnest(${column.texts(all, ([tenant]) => tenant)}, ${column.bigints(all, ([, revision]) => revision)})
     as s (tenant, revision)`;
   // Losing an acknowledgement in a crash costs nothing: the next start records it again.

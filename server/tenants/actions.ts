@@ -53,7 +53,7 @@ export async function putTenant(
       const made = await rows.ensure?.(services, { tx, tenant, spec });
       if (made !== undefined) unit.changed(made.kind, made.name, made.action);
     }
-    if (secrets !== undefined) await storeSecrets(services.encrypter, unit, secrets, writer);
+    if (secrets !== undefined) await storeSecrets(services.encrypter, unit, secrets, writer, 'mail.');
     if (row.revision > 0 && same) return;
     await updateTenant(tx, tenant, { spec, state: 'active' }, writer);
     unit.changed('tenant', tenant, ownership === 'adopted' ? 'adopt' : 'put');

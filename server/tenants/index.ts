@@ -3,10 +3,9 @@
  */
 
 export { disableTenant, eraseTenant, putTenant, type TenantServices, transferTenant } from './actions.ts';
-export { tenantProblem } from './problems.ts';
 export { tenantsRoom } from './room.ts';
 export type { TenantRow, TenantSpec } from './schema.ts';
-export { placeOfSecret, type TenantSecrets } from './secrets.ts';
+export { placeOfSecret, readTenantSecret, storeSecrets, type TenantSecrets } from './secrets.ts';
 export {
   advanceRevision,
   configChangesSince,

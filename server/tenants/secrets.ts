@@ -3,9 +3,10 @@
  * written in the config write of the Tenant, and told by a keyed digest whether they changed.
  */
 
+import type { Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import type { Writer } from '../core/ownership.ts';
-import { deleteSecret, readSecretDigests, upsertSecret } from './store.ts';
+import { deleteSecret, readEncryptedSecret, readSecretDigests, upsertSecret } from './store.ts';
 import type { TenantUnit } from './unit.ts';
 
 /** Members of a Secret by the name under which the tenant uses it: `{"mail.smtp": {"username": …, "password": …}}`. */
@@ -16,12 +17,27 @@ export function placeOfSecret(tenant: string, name: string): string[] {
   return ['tenant_secret', tenant, name];
 }
 
-/** Makes the stored secrets of a tenant these; what did not change is not written. */
+/** The members of a secret; undefined where there is none. @throws MasterKeyError */
+export async function readTenantSecret(
+  encrypter: Pick<Encrypter, 'decrypt'>,
+  tx: Transaction,
+  tenant: string,
+  name: string,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const encrypted = await readEncryptedSecret(tx, tenant, name);
+  if (encrypted === undefined) return undefined;
+  return JSON.parse(encrypter.decrypt(encrypted, placeOfSecret(tenant, name)).toString()) as Record<string, string>;
+}
+
+/**
+ * Makes the stored secrets of a tenant these, of those whose names begin with the prefix; what did not change is not written.
+ */
 export async function storeSecrets(
   encrypter: Pick<Encrypter, 'encrypt' | 'digest'>,
   unit: TenantUnit,
   secrets: TenantSecrets,
   writer: Writer,
+  prefix: string,
 ): Promise<void> {
   const { tx, tenant } = unit;
   const stored = new Map((await readSecretDigests(tx, tenant)).map(({ name, digest }) => [name, digest]));
@@ -34,7 +50,7 @@ export async function storeSecrets(
     unit.changed('tenant_secret', name, 'put');
   }
   for (const name of stored.keys()) {
-    if (Object.hasOwn(secrets, name)) continue;
+    if (Object.hasOwn(secrets, name) || !name.startsWith(prefix)) continue;
     await deleteSecret(tx, tenant, name);
     unit.changed('tenant_secret', name, 'delete');
   }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { Instant } from '../core/db/rows.ts';
+import { Bytes, Instant } from '../core/db/rows.ts';
 import { column, sql } from '../core/db/sql.ts';
 import type { Writer } from '../core/ownership.ts';
 import { TenantRow, type TenantSpec } from './schema.ts';
@@ -59,6 +59,16 @@ export function readSecretDigests(tx: Transaction, tenant: string): Promise<Stat
   return tx.many(SecretDigest, sql`select name, digest from accord.tenant_secret where tenant = ${tenant}`);
 }
 
+const Encrypted = Type.Object({ encrypted: Bytes });
+
+export async function readEncryptedSecret(tx: Transaction, tenant: string, name: string): Promise<Buffer | undefined> {
+  const row = await tx.maybe(
+    Encrypted,
+    sql`select encrypted from accord.tenant_secret where tenant = ${tenant} and name = ${name}`,
+  );
+  return row?.encrypted;
+}
+
 export async function upsertSecret(
   tx: Transaction,
   tenant: string,
@@ -96,6 +106,11 @@ export async function advanceRevision(
       from unnest(${column.texts(changes, ({ kind }) => kind)}, ${column.texts(changes, ({ name }) => name)}) as c (kind, name)`),
     tx.run(sql`select pg_notify('accord_config', ${`${tenant}:${revision}`})`),
   ]);
+}
+
+/** Servers do not read them: accounts are no part of what they serve. @param name of the account */
+export async function removeAccountChanges(tx: Transaction, tenant: string, name: string): Promise<void> {
+  await tx.run(sql`delete from accord.config_change where tenant = ${tenant} and kind = 'account' and name = ${name}`);
 }
 
 const Change = Type.Object({ kind: Type.String(), name: Type.String() });

@@ -1,7 +1,8 @@
 /**
- * Shapes of a write of configuration. server/writes makes the unit; that room comes after this one, so this room's own
- * actions get the function from services.ts.
+ * Shapes of a write of configuration. server/writes makes the unit; that room comes after this one and provides the
+ * function to this room's own actions (see lateBound).
  */
+import type { AuditKind } from '../core/audit-kinds.ts';
 import type { Transaction } from '../core/db/database.ts';
 import type { Writer } from '../core/ownership.ts';
 import type { TenantRow } from './schema.ts';
@@ -15,7 +16,7 @@ export type TenantUnit = {
   /** The revision that this write makes, if it changes anything. */
   readonly revision: number;
   /** States one change; without any, the write leaves no trace and makes no revision. @param actor if not the author's */
-  changed(kind: string, name: string, action: string, detail?: unknown, actor?: string): void;
+  changed(kind: AuditKind, name: string, action: string, detail?: unknown, actor?: string): void;
 };
 
 /** `revision` holds the result: the new one, or the current one when nothing changed. */

@@ -7,6 +7,7 @@ import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from 
 import { checkIfMatch } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
+import { type Peers, resolveReferences, usesOfRelationshipType } from './inheritance.ts';
 import { typeProblem } from './problems.ts';
 import { checkTypeName, typeKeyOf } from './rules.ts';
 import type {
@@ -30,7 +31,6 @@ import {
   upsertRelationshipType,
   usesOfEntityType,
 } from './store.ts';
-import { type Peers, resolveReferences, usesOfRelationshipType } from './together.ts';
 
 export type TypeServices = ConfigWriteServices;
 export type PutTypeOptions = { ifMatch?: string; dryRun?: boolean };
@@ -100,7 +100,7 @@ export function transferEntityType(
   to: Owner,
 ): Promise<ConfigWritten<void>> {
   const row = {
-    kind: `${kind}_type`,
+    kind: `${kind}_type` as const,
     name,
     ownerOf: async (tx: Transaction) => {
       const found = await readEntityType(tx, tenant, name);
@@ -188,7 +188,7 @@ export function transferRelationshipType(
   to: Owner,
 ): Promise<ConfigWritten<void>> {
   const row = {
-    kind: 'relationship_type',
+    kind: 'relationship_type' as const,
     name: typeKeyOf(key),
     ownerOf: async (tx: Transaction) => (await readRelationshipType(tx, tenant, key))?.owner,
     setOwner: (tx: Transaction, owner: Owner) => updateRelationshipTypeOwner(tx, tenant, key, owner),

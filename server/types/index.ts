@@ -3,13 +3,10 @@
  * snapshot.
  */
 export {
-  deleteEntityType,
   deleteRelationshipType,
   putEntityType,
   putRelationshipType,
   type TypeServices,
-  transferEntityType,
-  transferRelationshipType,
 } from './actions.ts';
 export { typeProblem } from './problems.ts';
 export { typesRoom } from './room.ts';
@@ -24,10 +21,10 @@ export {
 } from './rules.ts';
 export type { EntityKind, EntityTypeSpec, Inheritance, RelationshipTypeRow, Types } from './schema.ts';
 export {
+  loadEntityTypes,
   loadRelationshipTypes,
   loadTypesTouching,
   lockRelationshipTypes,
   readEntityType,
   readRelationshipType,
 } from './store.ts';
-export type { Peers } from './together.ts';

@@ -20,7 +20,7 @@ export const typesRoom = defineRoom({
   name: 'types',
   tables: ['relationship_type', 'entity_type'],
   create(_ground, use): TypeRouteServices {
-    return { ...use(writesRoom), served: use(snapshotRoom).served };
+    return { ...use(writesRoom), waitForRevision: use(snapshotRoom).waitForRevision };
   },
   resourceKinds,
   routes: registerTypeRoutes,

@@ -112,16 +112,17 @@ export async function lockRelationshipTypes(
   );
 }
 
-/** The types of a relationship that lead to entities of a type, or from them, in byte order. */
+/** The types of relationships that lead to entities of a type, or from them, in byte order: of one relationship, or of all. */
 export function loadTypesTouching(
   tx: Transaction,
   tenant: string,
-  { relationshipType, type }: { relationshipType: string; type: string },
+  { relationshipType, type }: { relationshipType?: string; type: string },
 ): Promise<RelationshipTypeRow[]> {
   return tx.many(
     RelationshipTypeRow,
     sql`select ${relationshipColumns} from accord.relationship_type
-      where tenant = ${tenant} and name = ${relationshipType} and (from_type = ${type} or to_type = ${type})
+      where tenant = ${tenant} and (from_type = ${type} or to_type = ${type})
+        ${relationshipType === undefined ? none : sql`and name = ${relationshipType}`}
       order by from_type, name, to_type`,
   );
 }

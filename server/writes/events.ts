@@ -1,18 +1,36 @@
-/** Keeps events in memory: a unit hands over what its actions emitted when its transaction is committed. */
-import { limits } from '../core/limits.ts';
-import type { EventSink, TenantEvent } from '../room/events.ts';
+/** The event of every write of configuration. */
+import { Type } from 'typebox';
+import { eventData, eventType } from '../room/events.ts';
 
-/** Keeps the newest events until they are taken. */
-export class EventBuffer implements EventSink {
-  #events: TenantEvent[] = [];
+const C = '/tenants/{tenant}';
+const version = `${C}/consent-definitions/{name}/versions/{version}`;
 
-  add(events: readonly TenantEvent[]): void {
-    for (const event of events) this.#events.push(event);
-    const excess = this.#events.length - limits.eventsBufferedMax;
-    if (excess > 0) this.#events.splice(0, excess);
-  }
-
-  take(): TenantEvent[] {
-    return this.#events.splice(0);
-  }
-}
+export const configurationChanged = eventType('CONFIGURATION_CHANGED', {
+  when: 'Configuration of the tenant changed, by the Config API or by a manifest: one event for each object.',
+  operations: [
+    ...['PUT', 'DELETE'].flatMap((method) => [
+      ...[`${method} ${C}/trusted-issuers/{name}`, `${method} ${C}/clients/{id}`],
+      ...[`${method} ${C}/actor-types/{type}`, `${method} ${C}/resource-types/{type}`],
+      ...[`${method} ${C}/relationship-types/{type}`, `${method} ${C}/policies/{policyName}`],
+      ...[`${method} ${C}/policy-libraries/{package}`, `${method} ${C}/policy-data/{path}`],
+    ]),
+    ...[`PUT ${C}/accounts/{id}`, `DELETE ${C}/accounts/{id}`],
+    ...[`PUT ${C}/token-mapping`, `POST ${C}/clients/{id}/secrets`, `DELETE ${C}/clients/{id}/secrets/{secretId}`],
+    ...['policies/{policyName}', 'policy-libraries/{package}', 'policy-data/{path}'].map(
+      (path) => `POST ${C}/${path}/revisions/{number}/restore`,
+    ),
+    ...[`PUT ${C}/consent-definitions/{name}`, `PUT ${version}`, `PUT ${version}/end-of-life`],
+    `PUT ${version}/documents/{language}/{documentVersion}`,
+  ],
+  data: eventData({
+    kind: Type.String({ description: 'What kind of object changed, such as policy, relationship_type or tenant.' }),
+    name: Type.String({ description: 'Name of the object.' }),
+    action: Type.String({ description: 'What was done, such as put, delete, restore or transfer.' }),
+    revision: Type.Integer({ description: 'Revision of the configuration that has the change (Accord-Revision).' }),
+  }),
+  example: {
+    requestor: 'operator:shop/policies',
+    ...{ kind: 'policy', name: 'car:read', action: 'put', revision: 17 },
+  },
+  keyOf: ({ kind, name }) => `${kind}/${name}`,
+});

@@ -48,29 +48,29 @@ export class GroupCommit<Item, Result> {
     await new Promise((resolve) => setImmediate(resolve));
     while (lane.waiting.length > 0) {
       const group = takeFitting(lane.waiting, ({ item }) => sizeOf(item), sizeMax);
-      await this.#together(tenant, group).catch((error) => this.#apart(tenant, group, error));
+      await this.#writeGroup(tenant, group).catch((error) => this.#writeSingly(tenant, group, error));
     }
     lane.writing--;
     if (lane.writing === 0) this.#lanes.delete(tenant);
   }
 
-  async #together(tenant: string, group: readonly Waiting<Item, Result>[]): Promise<void> {
+  async #writeGroup(tenant: string, group: readonly Waiting<Item, Result>[]): Promise<void> {
     const items = group.map(({ item }) => item);
     const { result, revision } = await this.#options.write(tenant, items);
     for (const [i, { resolve }] of group.entries()) resolve({ result: result[i] as Result, revision });
   }
 
-  async #apart(tenant: string, group: readonly Waiting<Item, Result>[], error: unknown): Promise<void> {
+  async #writeSingly(tenant: string, group: readonly Waiting<Item, Result>[], error: unknown): Promise<void> {
     if (group.length === 1 || isDatabaseLost(error)) {
       for (const { reject } of group) reject(error);
       return;
     }
     for (const [i, one] of group.entries()) {
       try {
-        await this.#together(tenant, [one]);
+        await this.#writeGroup(tenant, [one]);
       } catch (failure) {
         one.reject(failure);
-        if (isDatabaseLost(failure)) return this.#apart(tenant, group.slice(i + 1), failure);
+        if (isDatabaseLost(failure)) return this.#writeSingly(tenant, group.slice(i + 1), failure);
       }
     }
   }

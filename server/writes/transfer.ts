@@ -1,4 +1,5 @@
 /** Transfers a row of configuration to another owner. */
+import type { AuditKind } from '../core/audit-kinds.ts';
 import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { describeOwner, isSameObject, type Owner, type Writer } from '../core/ownership.ts';
@@ -9,7 +10,7 @@ import { write } from './write.ts';
 /** A row that has an owner, as its room reads and writes it. */
 type OwnedRow = {
   /** What changed, as `ConfigUnit.changed` takes it. */
-  kind: string;
+  kind: AuditKind;
   name: string;
   ownerOf(tx: Transaction): Promise<Owner | undefined>;
   setOwner(tx: Transaction, owner: Owner): Promise<void>;

@@ -2,18 +2,23 @@
  * A unit is one attempt at a write: its transaction, and what the transaction is to record. The work states changes, audit
  * entries, ledger entries and events as it goes; they are written together at its end, and a retry begins with a new unit.
  */
+
+import type { Static, TObject } from 'typebox';
 import { type AuditEntry, recordAudit } from '../audit/index.ts';
+import type { AuditKind } from '../core/audit-kinds.ts';
 import type { Author, By } from '../core/author.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
+import { insertEvents } from '../events/index.ts';
 import { appendEntries, type RegisterEntry } from '../ledger/index.ts';
-import { type Tagger, unmarkErased } from '../pseudonyms/index.ts';
-import type { EventSink, EventType, Requested, TenantEvent } from '../room/events.ts';
+import { type Pseudonymizer, unmarkErased } from '../pseudonyms/index.ts';
+import { type EventHints, type EventType, type NewEvent, newEvent } from '../room/events.ts';
 import { advanceRevision, type TenantRow, type TenantUnit } from '../tenants/index.ts';
+import { configurationChanged } from './events.ts';
 import { readTransactionRevision } from './store.ts';
 
-export type ConfigWriteServices = { database: Database; clock: Clock; events?: EventSink | undefined };
-export type WriteServices = ConfigWriteServices & { tagger: Tagger };
+export type ConfigWriteServices = { database: Database; clock: Clock; eventHints?: EventHints | undefined };
+export type WriteServices = ConfigWriteServices & { pseudonymizer: Pseudonymizer };
 
 type Timed = {
   /** ms. The clock is read when this or `nowText` is first asked, and once: after the locks that the work waits for. */
@@ -21,7 +26,7 @@ type Timed = {
   /** The same, as RFC 3339. */
   readonly nowText: string;
   /** @param type one that the room of the action states */
-  emit<Data>(type: EventType<Data>, data: NoInfer<Data> & Requested): void;
+  emit<Data extends TObject>(type: EventType<Data>, data: NoInfer<Static<Data>>): void;
 };
 
 /** Of a write of configuration. */
@@ -32,7 +37,7 @@ export type RecordUnit = Timed & {
   readonly tx: Transaction;
   readonly tenant: string;
   /** Entries of the consent ledger. */
-  register(entries: readonly RegisterEntry[]): void;
+  appendToLedger(entries: readonly RegisterEntry[]): void;
   /** Records are written about these: those that were erased are known again. @throws Problem actor_being_erased */
   unmarkErased(entities: readonly { type: string; id: string }[]): Promise<void>;
   /** The same unit, for an author that is known only inside of it. */
@@ -45,21 +50,21 @@ export type AuditedUnit = RecordUnit & {
   audit(entry: Pick<AuditEntry, 'action' | 'kind' | 'name' | 'detail'>): void;
 };
 
-type Change = { kind: string; name: string; action: string; detail?: unknown; actor: string };
+type Change = { kind: AuditKind; name: string; action: string; detail?: unknown; actor: string };
 
 export class Unit implements ConfigUnit, AuditedUnit {
   readonly tx: Transaction;
   readonly tenant: string;
-  readonly events: TenantEvent[] = [];
-  readonly #services: ConfigWriteServices & { tagger?: Tagger };
+  readonly events: NewEvent[] = [];
+  readonly #services: ConfigWriteServices & { pseudonymizer?: Pseudonymizer };
   readonly #changes: Change[] = [];
   readonly #audited: AuditEntry[] = [];
-  readonly #registered: RegisterEntry[] = [];
+  readonly #ledgerEntries: RegisterEntry[] = [];
   #by: By | undefined;
   #tenantRow: TenantRow | undefined;
   #now: number | undefined;
 
-  constructor(services: ConfigWriteServices & { tagger?: Tagger }, author: Author, tx: Transaction) {
+  constructor(services: ConfigWriteServices & { pseudonymizer?: Pseudonymizer }, author: Author, tx: Transaction) {
     this.#services = services;
     this.tx = tx;
     this.tenant = author.tenant;
@@ -96,7 +101,7 @@ export class Unit implements ConfigUnit, AuditedUnit {
     this.#tenantRow = row;
   }
 
-  changed(kind: string, name: string, action: string, detail?: unknown, actor: string = this.by.actor): void {
+  changed(kind: AuditKind, name: string, action: string, detail?: unknown, actor: string = this.by.actor): void {
     this.#changes.push({ kind, name, action, detail, actor });
   }
 
@@ -105,27 +110,33 @@ export class Unit implements ConfigUnit, AuditedUnit {
     this.#audited.push({ ...entry, actor, ...(requestId === undefined ? {} : { requestId }) });
   }
 
-  register(entries: readonly RegisterEntry[]): void {
-    for (const entry of entries) this.#registered.push(entry);
+  appendToLedger(entries: readonly RegisterEntry[]): void {
+    for (const entry of entries) this.#ledgerEntries.push(entry);
   }
 
-  emit<Data>({ name }: EventType<Data>, data: NoInfer<Data> & Requested): void {
-    this.events.push({ type: name, tenant: this.tenant, time: this.now, data });
+  emit<Data extends TObject>(type: EventType<Data>, data: NoInfer<Static<Data>>): void {
+    this.events.push(newEvent(type, this.tenant, this.now, data));
   }
 
   unmarkErased(entities: readonly { type: string; id: string }[]): Promise<void> {
-    return unmarkErased(this.#services.tagger as Tagger, this.tx, this.tenant, entities);
+    return unmarkErased(this.#services.pseudonymizer as Pseudonymizer, this.tx, this.tenant, entities);
   }
 
   /** Writes what the work stated, with the next revision of the tenant where it changed anything; in one round trip. */
   async finishConfig(): Promise<{ revision: number; changed: boolean }> {
     const { tx, tenant, revision } = this;
-    if (this.#changes.length === 0) return { revision: this.tenantRow.revision, changed: false };
+    if (this.#changes.length === 0) {
+      await insertEvents(tx, this.events);
+      return { revision: this.tenantRow.revision, changed: false };
+    }
     const { requestId } = this.by;
     const request = requestId === undefined ? {} : { requestId };
+    for (const { actor: requestor, kind, name, action } of this.#changes)
+      this.emit(configurationChanged, { requestor, kind, name, action, revision });
     await Promise.all([
       advanceRevision(tx, tenant, revision, this.#changes),
       ...this.#changes.map((change) => recordAudit(tx, tenant, { ...change, revision, ...request })),
+      insertEvents(tx, this.events),
     ]);
     return { revision, changed: true };
   }
@@ -134,8 +145,9 @@ export class Unit implements ConfigUnit, AuditedUnit {
   async finishRecords(): Promise<string> {
     const { tx, tenant } = this;
     const audited = this.#audited.map((entry) => recordAudit(tx, tenant, entry));
-    const registered = appendEntries(this.#services.tagger as Tagger, tx, tenant, this.#registered);
-    const [revision] = await Promise.all([readTransactionRevision(tx), registered, ...audited]);
+    const registered = appendEntries(this.#services.pseudonymizer as Pseudonymizer, tx, tenant, this.#ledgerEntries);
+    const told = insertEvents(tx, this.events);
+    const [revision] = await Promise.all([readTransactionRevision(tx), registered, ...audited, told]);
     return revision;
   }
 }

@@ -1,14 +1,14 @@
 /**
  * The one way to write for a tenant: rows, revision, audit, ledger, notification and events are one transaction, all or
  * nothing. It takes its locks in this order, so that no two writes wait for each other: the lock against erasing
- * (pseudonyms), the Idempotency-Keys, the tenant's row; core/once.ts says why. What the work locks comes behind them.
+ * (pseudonyms), the Idempotency-Keys, the tenant's row; core/idempotency-key.ts says why. What the work locks comes behind them.
  */
 
 import type { AuditedAuthor, Author } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
-import { type Once, reserveAll } from '../core/once.ts';
+import { type IdempotencyReservation, reserveAll } from '../core/idempotency-key.ts';
 import { problem } from '../core/problems.ts';
-import type { Tagger } from '../pseudonyms/index.ts';
+import type { Pseudonymizer } from '../pseudonyms/index.ts';
 import { lockErasingExclusive, lockErasingShared } from '../pseudonyms/index.ts';
 import { type ConfigWritten, lockForUpdate } from '../tenants/index.ts';
 import { retried } from './retry.ts';
@@ -63,33 +63,33 @@ export function write<T>(
   work: (unit: RecordUnit) => Promise<T>,
 ): Promise<RecordWritten<T>>;
 export async function write<T, R>(
-  services: ConfigWriteServices & { tagger?: Tagger },
+  services: ConfigWriteServices & { pseudonymizer?: Pseudonymizer },
   author: Author,
   options: ConfigOptions<R> | RecordOptions,
   work: (unit: Unit, known: R) => Promise<T>,
 ): Promise<ConfigWritten<T> | RecordWritten<T>> {
-  const { written, events } = await retried(() =>
+  const { written, emitted } = await retried(() =>
     services.database.tenant(author.tenant, async (tx) => {
       const unit = new Unit(services, author, tx);
       const written =
         options.locks === 'configuration'
           ? await writeConfig(unit, author, options, work)
           : await writeRecords(unit, author, options, work as (unit: Unit) => Promise<T>);
-      return { written, events: unit.events };
+      return { written, emitted: unit.events.length > 0 };
     }),
   );
-  if (events.length > 0) services.events?.add(events);
+  if (emitted) services.eventHints?.committed();
   return written;
 }
 
 async function writeConfig<T, R>(
   unit: Unit,
-  { once }: Author,
+  { idempotency }: Author,
   { create, read }: ConfigOptions<R>,
   work: (unit: Unit, known: R) => Promise<T>,
 ): Promise<ConfigWritten<T>> {
   const { tx, tenant } = unit;
-  if (once !== undefined) await reserveAll(tx, keysOf(once));
+  if (idempotency !== undefined) await reserveAll(tx, keysOf(idempotency));
   await create?.(tx);
   const [row, known] = await Promise.all([lockForUpdate(tx, tenant), read?.(tx)]);
   if (row === undefined) throw problem('tenant_not_found');
@@ -100,19 +100,19 @@ async function writeConfig<T, R>(
 
 async function writeRecords<T>(
   unit: Unit,
-  { once, user }: Author,
+  { idempotency, user }: Author,
   { locks }: RecordOptions,
   work: (unit: Unit) => Promise<T>,
 ): Promise<RecordWritten<T>> {
   const { tx, tenant } = unit;
   const locking = locks === 'erasing' ? lockErasingExclusive(tx, tenant) : lockErasingShared(tx, tenant);
-  const keys = once === undefined ? [] : keysOf(once);
+  const keys = idempotency === undefined ? [] : keysOf(idempotency);
   if (keys.length > 0) await Promise.all([locking, reserveAll(tx, keys)]);
   // The work's first statements go behind the lock without waiting for its answer.
   const [, , result] = await Promise.all([locking, user && unit.unmarkErased([user]), work(unit)]);
   return { result, revision: await unit.finishRecords() };
 }
 
-function keysOf(once: NonNullable<Author['once']>): readonly Once[] {
-  return (Array.isArray(once) ? once : [once]).filter((one) => one !== undefined);
+function keysOf(idempotency: NonNullable<Author['idempotency']>): readonly IdempotencyReservation[] {
+  return (Array.isArray(idempotency) ? idempotency : [idempotency]).filter((one) => one !== undefined);
 }

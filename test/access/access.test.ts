@@ -52,7 +52,7 @@ await putIssuer(
   'idp',
   issuerSpec({ issuer: idp.issuer, jwksUri: idp.jwksUri, clients: 'auth0' }),
 );
-await server.served('demo');
+await server.waitForRevision('demo');
 
 const claims = (more: JWTPayload = {}): JWTPayload => ({
   iss: idp.issuer,
@@ -255,12 +255,12 @@ describe('changes while it runs', () => {
     const second = issuerSpec({ issuer: `${idp.issuer}/second`, jwksUri: idp.jwksUri, actorIdPrefix: 'b-' });
     const services = { ...keyed, baseUrl };
     await putIssuer(services, operator('second'), 'demo', 'second', second);
-    await server.served('demo');
+    await server.waitForRevision('demo');
     const token = await idp.sign(claims({ iss: `${idp.issuer}/second` }), {}, key);
     expect((await call('shared-authz:evaluate', token)).status).toBe(200);
     expect((await call('shared-authz:evaluate', token)).status).toBe(200);
     await deleteIssuer(services, operator('second'), 'demo', 'second');
-    await server.served('demo');
+    await server.waitForRevision('demo');
     refused(await call('shared-authz:evaluate', token));
   });
 
@@ -268,7 +268,7 @@ describe('changes while it runs', () => {
     await server.tenant('cut-off');
     const spec = issuerSpec({ issuer: 'http://127.0.0.1:9', jwksUri: 'http://127.0.0.1:9/keys' });
     await putIssuer({ ...keyed, baseUrl }, operator('x'), 'cut-off', 'x', spec);
-    await server.served('cut-off');
+    await server.waitForRevision('cut-off');
     const answer = await call(
       'shared-authz:evaluate',
       await idp.sign(claims({ iss: 'http://127.0.0.1:9' })),

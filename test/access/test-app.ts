@@ -18,6 +18,7 @@ import { createValidatorCompiler } from '../../server/http/validation.ts';
 import { authOf, loadIssuers, registerIssuerRoutes } from '../../server/issuers/index.ts';
 import { loadPublicKeys, openInstallationKey, PublishedKeys, registerKeyRoutes } from '../../server/keys/index.ts';
 import { authenticateMember, recordSupportUse, registerMemberRoutes } from '../../server/members/index.ts';
+import { proofChecker } from '../../server/oidc/index.ts';
 import { tenantRowsOf } from '../../server/room/room.ts';
 import { rooms } from '../../server/rooms.ts';
 import { ServedTenant, type TenantSnapshot } from '../../server/snapshot/index.ts';
@@ -42,9 +43,9 @@ export async function createTestApp(
   const observe: Observe = (observation) => observations.push(observation);
   const encrypter = createEncrypter(masterKey);
   const installationKey = await openInstallationKey({ database, encrypter });
-  const keyed = { database, encrypter, tagger: encrypter, clock, baseUrl, installationKey };
+  const keyed = { database, encrypter, pseudonymizer: encrypter, clock, baseUrl, installationKey, observe };
   const held = new Map<string, ServedTenant>();
-  const served = async (tenant: string) => {
+  const waitForRevision = async (tenant: string) => {
     const loaded = await database.systemSnapshot(async (tx) => {
       const row = await readTenant(tx, tenant);
       if (!row || row.revision === 0) return undefined;
@@ -64,11 +65,12 @@ export async function createTestApp(
     tokens,
     authenticateMember: (token, tenant) => authenticateMember(keyed, token, tenant),
     recordSupportUse: (caller, use) => recordSupportUse(keyed, caller, use),
+    checkProof: proofChecker({ ...keyed, clock }),
     observe,
     rates,
   });
   registerKeyRoutes(app, { clock, published: new PublishedKeys(database) });
-  registerIssuerRoutes(app, { database, clock, baseUrl, served });
+  registerIssuerRoutes(app, { database, clock, encrypter, baseUrl, waitForRevision });
   registerMemberRoutes(app, keyed);
   more(app);
   await app.ready();
@@ -85,20 +87,20 @@ export async function createTestApp(
     clock,
     tokens,
     keyed,
-    served,
+    waitForRevision,
     authOf: (tenant: string) => held.get(tenant)?.snapshot.auth as TenantAuth,
     async tenant(tenant: string, spec: Record<string, unknown> = {}, writer = operator(tenant)) {
       const written = await putTenant(tenants, writer, tenant, tenantSpec(spec) as TenantSpec);
-      await served(tenant);
+      await waitForRevision(tenant);
       return written;
     },
     async disable(tenant: string) {
       await disableTenant(tenants, operator(tenant), tenant);
-      await served(tenant);
+      await waitForRevision(tenant);
     },
     async erase(tenant: string) {
       await eraseTenant(tenants, operator(tenant), tenant);
-      await served(tenant);
+      await waitForRevision(tenant);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Every list of the OpenAPI document: pages by limit and cursor, Link rel="next" (RFC 8288), and nothing lost between two pages. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { signUp } from '../../server/accounts/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { encodeCursor } from '../../server/http/paging.ts';
 import { consenting, item } from '../consents/consenting.ts';
@@ -44,6 +45,9 @@ async function fill(): Promise<void> {
     await set('/policies/p1', { rego: says('deny') });
     await set(`/policy-libraries/l${i}`, { modules: [{ name: 'm', rego: `package l${i}` }] });
     await set(`/policy-data/d${i}`, { value: {} });
+    await set(`/clients/c${i}`, { grantTypes: ['client_credentials'] });
+    await set('/policy-libraries/l1', { modules: [{ name: 'm', rego: `package l1\nx := ${i}` }] });
+    await set('/policy-data/d1', { value: { i } });
     await set(`/trusted-issuers/i${i}`, { issuer: `https://i${i}.example`, sharesActors: true });
     for (const registered of [`actors/user/r${i}`, `resources/car/r${i}`])
       await send('PUT', `/${tenant}/${registered}`, {});
@@ -52,6 +56,8 @@ async function fill(): Promise<void> {
     await post('/sharing/invitations', offer());
     const email = `m${i}@example.org`;
     expect((await manager('POST', '/members/invitations', { body: { email, role: 'support' } })).status).toBe(201);
+    const account = { email, password: 'correct horse battery', invitedEmail: email };
+    expect((await signUp(server.services.accounts, tenant, account)).status).toBe('created');
     await post(`/${tenant}`, { action: 'p1' }, '/authz');
   }
   for (const name of ['news', 'post', 'calls'])
@@ -75,16 +81,24 @@ const client = () => server.client(tenant, 'pg:tenant:admin');
 const lists: Record<string, { url: string; as: () => Promise<string>; whole?: true; grows?: true }> = {
   '/tenants/{tenant}/policies': { url: `${config}/policies?q=p`, as: member, whole: true },
   '/tenants/{tenant}/policy-libraries': { url: `${config}/policy-libraries`, as: member, whole: true },
+  '/tenants/{tenant}/policy-libraries/{package}/revisions': {
+    url: `${config}/policy-libraries/l1/revisions`,
+    as: member,
+  },
+  '/tenants/{tenant}/policy-data/{path}/revisions': { url: `${config}/policy-data/d1/revisions`, as: member },
   '/tenants/{tenant}/policy-data': { url: `${config}/policy-data`, as: member, whole: true },
   '/tenants/{tenant}/policies/{policyName}/revisions': { url: `${config}/policies/p1/revisions`, as: member },
+  '/tenants/{tenant}/audit': { url: `${config}/audit?kind=policy`, as: member },
   '/tenants/{tenant}/decisions': { url: `${config}/decisions?outcome=deny`, as: member },
   '/tenants/{tenant}/actor-types': { url: `${config}/actor-types`, as: member, whole: true },
   '/tenants/{tenant}/resource-types': { url: `${config}/resource-types`, as: member, whole: true },
   '/tenants/{tenant}/relationship-types': { url: `${config}/relationship-types`, as: member, whole: true },
   '/tenants/{tenant}/trusted-issuers': { url: `${config}/trusted-issuers`, as: member, whole: true },
+  '/tenants/{tenant}/clients': { url: `${config}/clients`, as: member, whole: true },
   '/tenants/{tenant}/resources': { url: `${config}/resources`, as: member, whole: true },
   '/tenants/{tenant}/members': { url: `${config}/members`, as: member },
   '/tenants/{tenant}/members/invitations': { url: `${config}/members/invitations`, as: member },
+  '/tenants/{tenant}/accounts': { url: `${config}/accounts?prefix=m`, as: member },
   '/tenants/{tenant}/portal-tokens': { url: `${config}/portal-tokens`, as: member, grows: true },
   '/tenants/{tenant}/consent-definitions': { url: `${config}/consent-definitions`, as: member, whole: true },
   '/tenants/{tenant}/consent-definitions/{name}/versions': {
@@ -140,7 +154,9 @@ test('every list of the OpenAPI document is here, and says how it pages', async 
   type Operation = { get?: { parameters?: { name: string; description: string }[] } };
   const limitOf = ({ get: one }: Operation) => one?.parameters?.find(({ name }) => name === 'limit');
   const paged = Object.entries(document.paths as Record<string, Operation>).filter(([, path]) => limitOf(path));
-  expect(paged.map(([path]) => path).sort()).toEqual(Object.keys(lists).sort());
+  // Its pages are numbers of events (test/events/reading.test.ts).
+  const events = '/tenants/{tenant}/event-stream/events';
+  expect(paged.map(([path]) => path).sort()).toEqual([...Object.keys(lists), events].sort());
   const whole = paged.filter(([, path]) => limitOf(path)?.description.includes('the whole list')).map(([path]) => path);
   expect(whole.sort()).toEqual(
     Object.keys(lists)

@@ -1,5 +1,6 @@
 /** Every write of the OpenAPI document, by a real request: Accord-Revision on its answer, and Location on every 201. */
 import { expect, test } from 'vitest';
+import { signUp } from '../../server/accounts/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { consenting, day, item } from '../consents/consenting.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -66,10 +67,21 @@ async function configure(): Promise<void> {
   const shared = { invitation: { enabled: true } };
   await put('/relationship-types/user:drives:car', shared, '/relationship-types/{type}');
   await put('/trusted-issuers/i', { issuer: 'https://i.example', sharesActors: true }, '/trusted-issuers/{name}');
+  await put('/clients/c', { grantTypes: ['client_credentials'] }, '/clients/{id}');
+  const secrets = '/tenants/{tenant}/clients/{id}/secrets';
+  const { body: made } = await write(`POST ${secrets}`, 'member', `${C}/clients/c/secrets`);
+  await write(`DELETE ${secrets}/{secretId}`, 'member', `${C}/clients/c/secrets/${(made as { id: string }).id}`);
   await put('/token-mapping', { actorIdClaimPath: 'sub', defaultActorType: 'user' });
   const modules = [{ name: 'm', rego: 'package a.b' }];
   await put('/policy-libraries/a.b', { modules }, '/policy-libraries/{package}');
   await put('/policy-data/c%2Fd', { value: {} }, '/policy-data/{path}');
+  for (const [list, name, param] of [
+    ['policy-libraries', 'a.b', 'package'],
+    ['policy-data', 'c%2Fd', 'path'],
+  ]) {
+    const one = `/tenants/{tenant}/${list}/{${param}}/revisions/{number}/restore`;
+    await write(`POST ${one}`, 'member', `${C}/${list}/${name}/revisions/1/restore`);
+  }
   const definition = '/consent-definitions/{name}';
   const version = `${definition}/versions/{version}`;
   await put('/consent-definitions/news', {}, definition);
@@ -149,6 +161,17 @@ async function enrol(): Promise<void> {
   await write('DELETE /tenants/{tenant}/portal-tokens/{jti}', 'member', `${C}/portal-tokens/${other.jti}`);
 }
 
+async function administerAccounts(): Promise<void> {
+  const email = 'alice@example.org';
+  const given = { email, password: 'correct horse battery', invitedEmail: email };
+  const made = await signUp(server.services.accounts, tenant, given);
+  const id = 'account' in made ? made.account.id : '';
+  const path = '/tenants/{tenant}/accounts/{id}';
+  await write(`POST ${path}/reset`, 'member', `${C}/accounts/${id}/reset`);
+  await write(`PUT ${path}`, 'member', `${C}/accounts/${id}`, { enabled: false });
+  await write(`DELETE ${path}`, 'member', `${C}/accounts/${id}`);
+}
+
 async function remove(): Promise<void> {
   await write('DELETE /{tenant}/relationships', 'client', `${M}/relationships?fromType=user`);
   for (const [list, name, param] of [
@@ -157,6 +180,7 @@ async function remove(): Promise<void> {
     ['resource-types', 'car', 'type'],
     ['actor-types', 'user', 'type'],
     ['trusted-issuers', 'i', 'name'],
+    ['clients', 'c', 'id'],
     ['policy-libraries', 'a.b', 'package'],
     ['policy-data', 'c%2Fd', 'path'],
   ]) {
@@ -175,6 +199,7 @@ await agree();
 await relate();
 await share();
 await enrol();
+await administerAccounts();
 await remove();
 
 test('every write of the OpenAPI document was sent', async () => {
@@ -195,6 +220,7 @@ test('each answers Accord-Revision', () => {
 test('each 201 has a Location, of this tenant', () => {
   const created = [...sent].filter(([, { status }]) => status === 201);
   expect(created.map(([route]) => route).sort()).toEqual([
+    'POST /tenants/{tenant}/clients/{id}/secrets',
     'POST /tenants/{tenant}/members/invitations',
     'POST /{tenant}/actors/{type}/{id}/relationships',
     'POST /{tenant}/consents',

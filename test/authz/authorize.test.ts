@@ -148,6 +148,16 @@ describe('explain', () => {
   test('needs pg:tenant:admin', async () => {
     expect((await ask({ action: 'car:unlock' }, backend, '?explain=true')).statusCode).toBe(403);
   });
+  test.each([
+    ['a policy that there is not', { action: 'car:fly' }, 'car:fly', 'policy_not_found'],
+    ['no policy', {}, undefined, 'no_action'],
+  ])('tells of %s that it is not there', async (_, request, policy, reason) => {
+    const admin = await server.client(tenant, 'pg:tenant:admin');
+    const { outcome, explain, ...answer } = (await ask(request, admin, '?explain=true')).json();
+    expect([outcome, answer.reason]).toEqual(['deny', reason]);
+    expect(explain).toMatchObject({ rules: [], failure: { reason, detail: expect.any(String) } });
+    expect(explain.policy).toBe(policy);
+  });
   test('tells the rules that held, and the facts', async () => {
     const admin = await server.client(tenant, 'pg:tenant:admin');
     const response = await ask(

@@ -217,19 +217,53 @@ describe('a record of the log', () => {
     const text = JSON.stringify(body);
     for (const secret of [subject.id, 'car-1', 'secret-plate']) expect(text).not.toContain(secret);
     expect(body.answer).toEqual({ outcome: 'deny' });
+    const hidden = { type: '***', id: '***' };
     expect(body.explain.whyNot.rules[0]).toMatchObject({
-      condition: {
-        line: 5,
-        missing: [{ relationship: { relationshipType: 'owns', from: { type: 'user', id: '***' } } }],
-      },
+      condition: { line: 5, missing: [{ relationship: { relationshipType: 'owns', from: hidden, to: hidden } }] },
     });
     expect((await explain(id, viewer)).status).toBe(403);
   });
 
   test('is explained to support without the persons whose consent is missing', () => {
     const missing = { type: 'user', id: 'patient-1', name: 'share', status: 'required' } as const;
-    const { missingConsents } = maskedExplanation({ missingConsents: [missing] } as unknown as Explanation);
-    expect(missingConsents).toEqual([{ ...missing, id: '***' }]);
+    const { missingConsents } = maskedExplanation({ missingConsents: [missing] } as unknown as Explanation, '');
+    expect(missingConsents).toEqual([{ ...missing, type: '***', id: '***' }]);
+  });
+
+  test('is explained to support without types, names and ids that the request states', async () => {
+    const rego = `package p
+outcome := "allow" if {
+	some r in input.graph.subject
+	r.relationshipType == input.context.wanted
+	r.to.type == input.context.kind
+}
+outcome := "allow" if {
+	some c in input.consents
+	c.name == input.context.wanted
+	c.sufficient
+}
+outcome := "allow" if {
+	some c in input.consents
+	c.name == "research"
+	c.sufficient
+}`;
+    await put('car:wanted', rego);
+    const subject = { id: `ned-${randomUUID()}`, type: 'secret-actor' };
+    const context = { wanted: 'secret-name', kind: 'secret-kind' };
+    await decide({ action: 'car:wanted', subject, resource: { id: 'secret-car', type: 'secret-type' }, context });
+    const { id } = await only(subject.id);
+    const { whyNot } = (await explain(id)).body.explain;
+    expect(JSON.stringify(whyNot)).toContain('secret-actor');
+    const shown = await explain(id, support);
+    expect(JSON.stringify(shown.body)).not.toMatch(/secret|ned-/);
+    const { rules } = shown.body.explain.whyNot;
+    type Told = { condition: { missing: object[] }; wouldAllowIf?: object[] };
+    expect(rules.map(({ condition }: Told) => condition.missing)).toMatchObject([
+      [{ text: 'a relationship ***' }],
+      [{ text: 'a consent to ***', consent: { name: '***', status: 'not_applicable' } }],
+      [{ text: 'a consent to research', consent: { name: 'research', subject: { type: '***', id: '***' } } }],
+    ]);
+    expect(rules[0].wouldAllowIf).toMatchObject([{ text: 'a relationship ***' }]);
   });
 
   test('whose revision is gone says so', async () => {
@@ -279,11 +313,47 @@ describe('a record of the log', () => {
     const gone = `kim-${randomUUID()}`;
     await decide({ action: 'car:open', subject: { id: gone, type: 'user' }, resource: car });
     expect((await search({ subjectId: gone })).body.decisions).toHaveLength(1);
-    const { tagger } = server.services.authz;
-    const tag = tagger.digest(Buffer.from(gone), ['erased', tenant]);
-    const columns = 'tenant, tag, type, is_user, erased_at, progress';
+    const { pseudonymizer } = server.services.authz;
+    const pseudonym = pseudonymizer.digest(Buffer.from(gone), ['erased', tenant]);
+    const columns = 'tenant, pseudonym, type, is_user, erased_at, progress';
     const values = `$1, $2, 'user', true, now(), '{}'`;
-    await asAdmin(adminUrl, `insert into accord.erased_actor (${columns}) values (${values})`, [tenant, tag]);
+    await asAdmin(adminUrl, `insert into accord.erased_actor (${columns}) values (${values})`, [tenant, pseudonym]);
     expect((await search({ subjectId: gone })).body.decisions).toEqual([]);
+  });
+
+  test('does not show a person who is being erased, neither unfiltered nor explained', async () => {
+    const gone = `lou-${randomUUID()}`;
+    const by = `meg-${randomUUID()}`;
+    await put(
+      'car:share',
+      'package p\ndefault outcome := "deny"\noutcome := "allow" if {\n\tsome r in input.graph.subject\n\tr.to.color == "red"\n}',
+    );
+    const owning = { relationshipType: 'owns', to: { type: 'car', id: gone } };
+    await call('POST', `/${tenant}/actors/user/${by}/relationships`, owning);
+    await decide({ action: 'car:share', subject: { id: gone, type: 'user' }, resource: car });
+    await decide({ action: 'car:share', subject: { id: by, type: 'user' }, resource: car, context: { other: gone } });
+    await decide({ action: 'car:share', subject: { id: by, type: 'user' }, resource: { type: 'car', id: 'car-9' } });
+    const all = async () => (await search({ action: 'car:share' })).body.decisions;
+    const [last, about, own] = await all();
+    expect(JSON.stringify((await explain(last.id)).body)).toContain(gone);
+    const { pseudonymizer } = server.services.authz;
+    const mark = async (type: string) => {
+      const pseudonym = pseudonymizer.digest(Buffer.from(gone), ['erased', tenant]);
+      const columns = 'tenant, pseudonym, type, is_user, erased_at, progress';
+      const values = `$1, $2, '${type}', ${type === 'user'}, now(), '{}'`;
+      await asAdmin(adminUrl, `insert into accord.erased_actor (${columns}) values (${values})`, [tenant, pseudonym]);
+    };
+    await mark('user');
+    await mark('car');
+    const shown = await all();
+    expect(shown.map(({ id }: { id: string }) => id)).toEqual([last.id, about.id]);
+    expect(shown[1].request.context.other).toMatch(/^erased:/);
+    expect(JSON.stringify(shown)).not.toContain(gone);
+    expect((await explain(own.id)).body.code).toBe('decision_not_found');
+    expect((await explain(about.id)).body.code).toBe('decision_of_erased');
+    // The relationships are still those of now.
+    const explained = await explain(last.id);
+    expect([explained.status, JSON.stringify(explained.body).includes(gone)]).toEqual([200, false]);
+    expect(JSON.stringify(explained.body.explain.facts)).toContain('erased:');
   });
 });

@@ -54,8 +54,9 @@ describe('a snapshot that is held back', () => {
     await put('gone', 'package p\noutcome := "allow"');
     const old = await snapshot();
     await deletePolicy(services.policies, manifestWriter, tenant, 'gone');
-    expect(await explained(old, { action: 'gone' })).toEqual({
+    expect(await explained(old, { action: 'gone' })).toMatchObject({
       answer: { outcome: 'deny', reason: 'policy_not_found' },
+      explain: { policy: 'gone', rules: [], failure: { reason: 'policy_not_found' } },
     });
     expect(await logged('gone')).toMatchObject([{ answer: { outcome: 'deny', reason: 'policy_not_found' } }]);
   });
@@ -68,8 +69,8 @@ test('facts are gathered as the newest policy reads relationships, whatever the 
   const graph = { subject: [{ type: 'owner', relationshipType: 'owner', to: { type: 'car', id: 'c' } }], resource: [] };
   const asked: object[] = [];
   const facts = {
-    gather: async (_snapshot: object, question: object, needs: object) => {
-      asked.push({ question, needs });
+    gather: async (_snapshot: object, evaluation: object, needs: object) => {
+      asked.push({ evaluation, needs });
       return { graph, consents: [] };
     },
   };
@@ -79,7 +80,7 @@ test('facts are gathered as the newest policy reads relationships, whatever the 
   expect(explain).toMatchObject({ facts: { graph }, input: { graph } });
   expect(asked).toMatchObject([
     {
-      question: { tenant, request },
+      evaluation: { tenant, request },
       needs: {
         records: { subject: true, resource: false, subjectAttributes: true },
         input: { consents: true, invitation: true },

@@ -4,9 +4,10 @@ import { DecisionLog } from '../../server/authz/index.ts';
 import { createEncrypter } from '../../server/core/encrypter.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
-import { Engine, judge } from '../../server/policies/index.ts';
+import { Engine, parseResult } from '../../server/policies/index.ts';
 import { Strikes } from '../../server/policies/strikes.ts';
 import { createCompiler, hostBuiltinNames } from '../../server/rego/index.ts';
+import { EventHints } from '../../server/room/events.ts';
 import { createTestServer, masterKey } from '../helpers/server.ts';
 import { looping } from './attacks.ts';
 
@@ -37,8 +38,8 @@ describe('requests', () => {
 });
 
 describe('answers', () => {
-  const reason = (chars: number) => judge({ outcome: 'allow', reason: 'x'.repeat(chars) });
-  const obligations = (count: number) => judge({ outcome: 'allow', obligations: Array(count).fill('log') });
+  const reason = (chars: number) => parseResult({ outcome: 'allow', reason: 'x'.repeat(chars) });
+  const obligations = (count: number) => parseResult({ outcome: 'allow', obligations: Array(count).fill('log') });
 
   test('are denied for a reason that is too long', () => {
     expect(reason(limits.reasonCharsMax).failure).toBeUndefined();
@@ -171,7 +172,12 @@ describe('strikes', () => {
 
 test('the decision log drops its oldest record past decisionLogQueueMax, and says so', async () => {
   const observations: Observation[] = [];
-  const log = new DecisionLog(server.db.database, (one) => observations.push(one), createEncrypter(masterKey));
+  const log = new DecisionLog(
+    server.db.database,
+    (one) => observations.push(one),
+    createEncrypter(masterKey),
+    new EventHints(),
+  );
   const add = (index: number) =>
     log.add(
       { mode: 'all' },
@@ -212,7 +218,12 @@ test("limits.maxRequestsPerSecond: a batch counts as its requests, into a debt t
 
 test('the decision log holds at most decisionLogQueueCharsMax of requests and answers that wait', async () => {
   const observations: Observation[] = [];
-  const log = new DecisionLog(server.db.database, (one) => observations.push(one), createEncrypter(masterKey));
+  const log = new DecisionLog(
+    server.db.database,
+    (one) => observations.push(one),
+    createEncrypter(masterKey),
+    new EventHints(),
+  );
   const large = { action: 'large', context: { text: 'x'.repeat(1024 * 1024) } };
   const answer = { outcome: { text: 'y'.repeat(60_000) } };
   const chars = JSON.stringify(large).length + JSON.stringify(answer).length;

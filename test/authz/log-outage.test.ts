@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { DecisionLog } from '../../server/authz/index.ts';
 import { createEncrypter } from '../../server/core/encrypter.ts';
 import type { Observation } from '../../server/core/observe.ts';
+import { EventHints } from '../../server/room/events.ts';
 import { asAdmin, outageOf } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { masterKey } from '../helpers/server.ts';
@@ -12,7 +13,7 @@ const outage = outageOf(adminUrl);
 
 function createLog() {
   const observations: Observation[] = [];
-  const log = new DecisionLog(database, (one) => observations.push(one), createEncrypter(masterKey));
+  const log = new DecisionLog(database, (one) => observations.push(one), createEncrypter(masterKey), new EventHints());
   const add = (tenant: string, count: number) => {
     for (let index = 0; index < count; index++) {
       log.add(

@@ -4,6 +4,7 @@ import { DecisionLog } from '../../server/authz/index.ts';
 import { createEncrypter } from '../../server/core/encrypter.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
+import { EventHints } from '../../server/room/events.ts';
 import { createTestServer, masterKey } from '../helpers/server.ts';
 
 const server = await createTestServer();
@@ -11,7 +12,12 @@ const server = await createTestServer();
 test('a tenant that floods the queue makes no other lose a record', async () => {
   const [flooding, other] = [await server.tenant(), await server.tenant()];
   const observations: Observation[] = [];
-  const log = new DecisionLog(server.db.database, (one) => observations.push(one), createEncrypter(masterKey));
+  const log = new DecisionLog(
+    server.db.database,
+    (one) => observations.push(one),
+    createEncrypter(masterKey),
+    new EventHints(),
+  );
   const add = (tenant: string, index: number) =>
     log.add(
       { mode: 'all' },

@@ -183,10 +183,10 @@ describe('evaluations', () => {
       200,
       [
         allowed,
-        fault("/: must have required property 'action'."),
-        fault("/resource: must have required property 'id'."),
-        fault("/subject: must have required property 'type'."), // nothing of the subject above
-        fault('/subject: must be object.'),
+        fault('/action: This field is required.'),
+        fault('/resource/id: This field is required.'),
+        fault('/subject/type: This field is required.'), // nothing of the subject above
+        fault('/subject: Must be an object, but is null.'),
         ...Array(3).fill(fault('Must be an object.')),
         denied,
       ],
@@ -207,7 +207,7 @@ describe('evaluations', () => {
   test('a default that is not valid counts only where it is used', async () => {
     const list = [{ resource: { type: 'car' } }, { subject, resource: { type: 'car', id: 'a' } }];
     const { body } = await evaluations({ subject: { type: 'user' }, action, evaluations: list });
-    expect(body.evaluations[0].context.error.message).toContain("'id'");
+    expect(body.evaluations[0].context.error.message).toContain('/subject/id');
     expect(body.evaluations[1]).toEqual(allowed);
   });
 

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Parsed, parseCommandLine, UsageError } from '../../cli/arguments.ts';
-import { choiceOf } from '../../cli/operation.ts';
+import { choiceOf } from '../../cli/choice.ts';
 
 const choose = (line: string, defaults = {}) => choiceOf(parseCommandLine(line.split(' ')) as Parsed, defaults);
 
@@ -13,6 +13,7 @@ test('operate on files', () => {
       manifests: 'm',
       statusDirectory: resolve('d/status'),
       invitationsDirectory: resolve('d/invitations'),
+      secretsDirectory: resolve('d/secrets'),
     },
   });
 });

@@ -75,3 +75,13 @@ test.each<[string, string[], RegExp]>([
   expect(told).toMatch(/^1\n/);
   expect(told).toMatch(message);
 });
+
+test.each([
+  ['its rules', 'owns(r) if {\n          r in input.graph.subject\n        }\n        agreed if input.consents == []'],
+  ['the whole input', 'owns(i) if i.graph.subject == []\n        agreed if true\n        has(i) if i.consents == []'],
+])('a policy that reads relationships and consents through a library, by %s, is noted', async (_, rego) => {
+  const source =
+    'package p\ndefault outcome := "deny"\noutcome := "allow" if {\n  data.company.roles.owns(input)\n  data.company.roles.agreed\n}\n';
+  const lines = await linesOf(policyYaml('aa', 'read', { source }), library(rego));
+  expect(lines).toContain('input.consents, which are the consents of the subject that asks');
+});

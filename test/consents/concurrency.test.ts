@@ -128,16 +128,16 @@ test('what Postgres refuses of one request does not take the others with it', as
   const { define, tenant } = await consenting(server, clock);
   await define('news', { '1 a en': 0 });
   const { batchWriter } = server.services.consents;
-  const served = server.services.snapshots.served(tenant) as ServedTenant;
+  const requestTenant = server.services.snapshots.served(tenant) as ServedTenant;
   const caller = { kind: 'backend', tenant, clientId: 'c', scopes: new Set<string>(), issuer: 'i' } as const;
   const wanted = (userId: string) => ({
-    context: { tenant, served, caller, requestId: 'r' },
+    context: { tenant, requestTenant, caller, requestId: 'r' },
     item: item('news', '1 a en') as never,
     userId,
   });
   const outcomes = await Promise.allSettled(
     ['good', 'b\0d', 'fine'].map((userId) =>
-      batchWriter.register(tenant, { wanted: [wanted(userId)], refusals: [], batch: false }),
+      batchWriter.register(tenant, { wanted: [wanted(userId)], deniedEntries: [], batch: false }),
     ),
   );
   expect(outcomes.map((one) => one.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

@@ -98,12 +98,12 @@ describe('reading what is active', () => {
   });
 
   test('an actor of another type than the default has no consents', () => {
-    const served = new ServedTenant({ tenant: 't', spec: tenantSpec() } as TenantSnapshot, () => true);
+    const requestTenant = new ServedTenant({ tenant: 't', spec: tenantSpec() } as TenantSnapshot, () => true);
     const contextOf = (type: string): RequestContext => {
       const actor = { type, id: 'a' };
       return {
         tenant: 't',
-        served,
+        requestTenant,
         requestId: 'r',
         caller: { kind: 'user', tenant: 't', actor, issuer: 'i', claims: {} },
       };

@@ -286,7 +286,7 @@ describe('by a path in the request', () => {
     }
   });
 
-  test('both: those of both, each once; the path alone is enough, and is needed', async () => {
+  test('both: those of both, each once; each of the two is needed', async () => {
     const { policy, relate, ask, agree } = await records();
     await policy('record:read', { rego: echo, dataSubjects: { ...owners, ...patient } });
     await relate('user/ann', 'is_owner_of', 'record/r');
@@ -297,7 +297,10 @@ describe('by a path in the request', () => {
     const ben = { type: 'user', id: 'ben', consents: [] };
     expect(await persons('r', 'ben')).toEqual([ann, ben]);
     expect(await persons('r', 'ann')).toEqual([ann]);
-    expect(await persons('unknown', 'ben')).toEqual([ben]);
+    for (const resource of [record('unknown', { patient: 'ben' }), { type: 'folder', id: 'r', patient: 'ben' }])
+      expect(await ask('record:read', resource)).toEqual(denied('no_data_subject'));
+    await policy('record:has', { rego: echo, dataSubjects: { relationship: 'user:has:record', ...patient } });
+    expect(await ask('record:has', record('s', { patient: 'ben' }))).toEqual(denied('no_data_subject'));
     expect(await ask('record:read', record('r'))).toEqual(denied('data_subject_absent'));
   });
 });
@@ -317,6 +320,17 @@ describe('explain', () => {
       { id: 'ann', consents: [{ name: 'care', status: 'given', sufficient: true }] },
       { id: 'ben', consents: [] },
     ]);
+    const graph = oneTest([{ type: 'consent', name: 'care', whose: 'dataSubjects' }]);
+    await policy('record:drawn', { graph, dataSubjects: owners });
+    const text = 'user:ben agrees to care (status now: required)';
+    const consent = { name: 'care', subject: { type: 'user', id: 'ben' }, status: 'required' };
+    const drawn = (await ask('record:drawn', record('r'), {}, '?explain=true')).explain;
+    expect(drawn.whyNot.rules).toMatchObject([
+      { conditions: [{ missing: [{ consent, text }] }], wouldAllowIf: [{ consent, text }] },
+    ]);
+    expect(explain.whyNot.rules).toMatchObject([
+      { condition: { missing: [{ consent, text }] }, wouldAllowIf: [{ consent, text }] },
+    ]);
     await agree('ben');
     expect((await explained('r')).explain).not.toHaveProperty('missingConsents');
     await user('ann')('DELETE', `/${(await user('ann')('GET', '/me')).body.consents[0].id}`);
@@ -326,6 +340,38 @@ describe('explain', () => {
       explain: { policy: 'record:read', revision: 1, rules: [], failure: { reason: 'no_data_subject' } },
     });
   });
+});
+
+test('explain names consents that a library asks for, and nobody who cannot agree is advised to', async () => {
+  const { config, policy, relate, ask } = await records();
+  const rego =
+    'package company.care\nall_agreed if every p in input.dataSubjects {\n\tsome c in p.consents\n\tc.name == "care"\n\tc.sufficient\n}';
+  expect((await config('PUT', '/policy-libraries/company.care', { modules: [{ name: 'm', rego }] })).status).toBe(200);
+  await policy('record:read', {
+    rego: 'package p\nimport data.company.care\ndefault outcome := "deny"\noutcome := "allow" if care.all_agreed',
+    dataSubjects: { relationship: 'user:is_owner_of:record', path: 'resource.about' },
+  });
+  await relate('user/ann', 'is_owner_of', 'record/r');
+  const explained = async (about: object) =>
+    (await ask('record:read', record('r', { about }), {}, '?explain=true')).explain;
+  const users = await explained({ type: 'user', id: 'ben' });
+  const missing = (id: string) => ({ type: 'user', id, name: 'care', status: 'required' });
+  expect(users.missingConsents).toEqual([missing('ann'), missing('ben')]);
+  const [inLibrary] = users.whyNot.rules[0].condition.because;
+  expect(inLibrary).toMatchObject({
+    ...{ file: 'company.care/m.rego', line: 2, text: 'all_agreed if every p in input.dataSubjects {' },
+    wouldAllowIf: [{ consent: { subject: { id: 'ann' } } }, { consent: { subject: { id: 'ben' } } }],
+  });
+  const device = await explained({ type: 'device', id: 'd' });
+  expect(device.missingConsents).toEqual([
+    { type: 'device', id: 'd', name: 'care', status: 'not_applicable' },
+    missing('ann'),
+  ]);
+  const [rule] = device.whyNot.rules[0].condition.because;
+  expect(rule).not.toHaveProperty('wouldAllowIf');
+  expect(rule.condition.missing[0].text).toBe(
+    'device:d cannot agree to care: only actors of the type user have consents',
+  );
 });
 
 describe('search', () => {

@@ -8,13 +8,15 @@ import { expect, test } from 'vitest';
 import {
   listConsents,
   readConsent,
+  readConsentHistory,
+  readConsentsWithProofs,
   readHolders,
-  readPastConsents,
-  readPasts,
+  readSomeOf,
   removeUser,
 } from '../../server/consents/store.ts';
 import type { Transaction } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
+import { readDirect } from '../../server/relationships/index.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
 const db = await createTestDatabase();
@@ -60,17 +62,17 @@ const owning = (n: number, id: string) => ({
   to: { type: 'record', id },
 });
 test.each<[string, (tx: Transaction) => Promise<unknown[]>, number]>([
-  ['of one user and definition', (tx) => readPasts(tx, 't', [{ n: 0, userId: 'u7', name: 'news' }]), 1],
+  ['of one user and definition', (tx) => readConsentHistory(tx, 't', [{ n: 0, userId: 'u7', name: 'news' }]), 1],
   [
     'of one user and definition, with proofs',
-    (tx) => readPastConsents(tx, 't', [{ n: 0, userId: 'u7', name: 'news' }]),
+    (tx) => readConsentsWithProofs(tx, 't', [{ n: 0, userId: 'u7', name: 'news' }]),
     1,
   ],
-  ['of one user', (tx) => readPasts(tx, 't', [{ n: 0, userId: 'u7', name: null }]), 2],
+  ['of one user', (tx) => readConsentHistory(tx, 't', [{ n: 0, userId: 'u7', name: null }]), 2],
   [
     'of sixty-four users',
     (tx) =>
-      readPasts(
+      readConsentHistory(
         tx,
         't',
         Array.from({ length: 64 }, (_, n) => ({ n, userId: `u${n + 1}`, name: 'news' })),
@@ -92,6 +94,16 @@ test.each<[string, (tx: Transaction) => Promise<unknown[]>, number]>([
         ],
       ),
     19,
+  ],
+  ['some of each of two users, for tokens', (tx) => readSomeOf(tx, 't', ['u7', 'u8'], 101), 4],
+  [
+    'what begins at two actors, for tokens',
+    async (tx) => {
+      const actors = ['u7', 'u8'].map((id) => ({ type: 'user', id }));
+      const read = await readDirect(tx, 't', actors, { now: new Date().toISOString(), most: 100 });
+      return read.flatMap((one) => one ?? []);
+    },
+    2,
   ],
   ['a page of all', (tx) => listConsents(tx, 't', {}, page), 100],
   ['a page of a user', (tx) => listConsents(tx, 't', { userId: 'u7' }, page), 2],

@@ -47,6 +47,7 @@ test('a wrong line is refused by itself', async () => {
   const refused = await seedConsents(server.services.consents, tenant, lines);
   expect(refused.map((one) => one.line)).toEqual([1, 2, 3, 4, 5]);
   expect(refused[2]?.detail).toContain('/givenAt');
+  expect(refused[4]?.detail).toMatch(/^\/more: Unknown field; /);
   expect((await admin('GET', '')).body.consents).toMatchObject([{ userId: 'e' }]);
 });
 

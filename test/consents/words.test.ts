@@ -73,6 +73,28 @@ describe('the digest of what is served stands', () => {
     expect(`sha256:${hash('sha256', served.rawPayload, 'hex')}`).toBe(digest);
   });
 
+  test.each([
+    ['text of several lines and scripts', 'text/plain', '\ufeffJe gaat akkoord.\r\n\tמסכים é\n', undefined],
+    ['HTML that is sanitized', 'text/html', '<P onclick="a()">You agree.<script>b()</script></P>', undefined],
+    ['HTML that states the digest of what was written', 'text/html', '<p onclick=a()>x', 'source'],
+  ])('for %s, and is that of the bytes that are served', async (_, mediaType, body, stated) => {
+    const { tenant, user, put, from, admin } = await world();
+    const given = { title: 'News', mediaType, body };
+    const content = stated ? { ...given, digest: `sha256:${hash('sha256', body, 'hex')}` } : given;
+    await put('/news/versions/1/documents/en/b', { effectiveDate: from(1), content });
+    clock.advance(1);
+    const served = await server.app.inject({ url: `/${tenant}/consents/documents/news/1/b/en` });
+    const found = `sha256:${hash('sha256', served.rawPayload, 'hex')}`;
+    const repr = Buffer.from(String(served.headers['repr-digest']).slice('sha-256=:'.length, -1), 'base64');
+    expect([`sha256:${repr.toString('hex')}`, served.headers.etag]).toEqual([found, `"${found}"`]);
+    expect((await user('alice')('GET', '/active?name=news&language=en')).body.content.digest).toBe(found);
+    const { body: consent } = await user('alice')('POST', '', item('news', '1 b en'));
+    expect(consent.contentDigest).toBe(found);
+    expect((await admin('GET', '/events?type=registered')).body.logs[0].contentDigest).toBe(found);
+    const { receipt } = (await user('alice')('GET', `/${consent.id}/receipt`)).body;
+    expect(Buffer.from(receipt.split('.')[1], 'base64url').toString()).toContain(found.slice('sha256:'.length));
+  });
+
   test('in a consent that was given elsewhere where it says so', async () => {
     const { tenant, admin } = await world();
     const seed = (userId: string, more = {}) =>
@@ -128,6 +150,20 @@ describe('the language', () => {
     );
   });
 
+  test.each([
+    ['zh-Hant-TW', 'zh-Hant'],
+    ['ZH-hant-tw', 'zh-Hant'],
+    ['zh-Hans', 'zh'],
+    ['clinic of zh-Hant', undefined],
+  ])('%s is looked up in the most specific tag that there is: %s', async (asked, found) => {
+    const { user, put, from } = await world();
+    for (const tag of ['zh', 'zh-Hant']) await put(`/news/versions/1/documents/${tag}/a`, { effectiveDate: from(0) });
+    await put('/news', { languageFallback: 'lookup' });
+    clock.advance(1000);
+    const { status, body } = await user('alice')('GET', active(encodeURIComponent(asked)));
+    expect([status, body.document?.language]).toEqual([found === undefined ? 404 : 200, found]);
+  });
+
   test('of a first invitation is looked up too', async () => {
     const { user, define, end, put } = await consenting(server, clock);
     await define('news', { '1 a en': 0, '2 a en': 1000 });
@@ -152,5 +188,28 @@ describe('the language', () => {
     }
     expect(await detailOf()).toMatch(/, x063 and 1 more\.$/);
     expect((await admin('GET', active('x064'))).status).toBe(200);
+  });
+});
+
+describe('outstanding in a language that a definition does not have', () => {
+  test('says in which languages an answer is needed, until it is given in one of them', async () => {
+    const { user, define } = await world();
+    await define('terms', { '1 a en': 0 });
+    const alice = user('alice');
+    const outstanding = async (query: string) => (await alice('GET', `/outstanding?language=${query}`)).body;
+    expect(await outstanding('fr')).toEqual({
+      consents: [],
+      inOtherLanguages: [
+        { name: 'news', languages: ['en', 'nl'] },
+        { name: 'terms', languages: ['en'] },
+      ],
+    });
+    expect(await outstanding('nl&names=news')).not.toHaveProperty('inOtherLanguages');
+    expect(await outstanding('nl')).toMatchObject({
+      consents: [{ name: 'news' }],
+      inOtherLanguages: [{ name: 'terms', languages: ['en'] }],
+    });
+    await alice('POST', '', [item('news', '1 a nl'), item('terms', '1 a en')]);
+    expect(await outstanding('fr')).toEqual({ consents: [] });
   });
 });

@@ -17,6 +17,7 @@ const bounds: Record<string, number> = {
   'POST /authz/{tenant}': bodyBytesMax,
   'POST /authz/{tenant}/batch': limits.batchBodyBytesMax,
   'POST /portal/invitations/redeem': limits.redeemBodyBytesMax,
+  'POST /tenants/{tenant}/clients/{id}/secrets': limits.strayBodyBytesMax,
   'POST /tenants/{tenant}/members/invitations': smallBodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/replay': bodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/test': bodyBytesMax,
@@ -35,7 +36,9 @@ const bounds: Record<string, number> = {
   'POST /{tenant}/sharing/invitations/accept': limits.acceptBodyBytesMax,
   'POST /{tenant}/sharing/invitations/decline': limits.tokenBodyBytesMax,
   'POST /{tenant}/sharing/invitations/preview': limits.tokenBodyBytesMax,
+  'PUT /tenants/{tenant}/accounts/{id}': smallBodyBytesMax,
   'PUT /tenants/{tenant}/actor-types/{type}': configBodyBytesMax,
+  'PUT /tenants/{tenant}/clients/{id}': configBodyBytesMax,
   'PUT /tenants/{tenant}/consent-definitions/{name}': bodyBytesMax,
   'PUT /tenants/{tenant}/consent-definitions/{name}/versions/{version}': bodyBytesMax,
   'PUT /tenants/{tenant}/consent-definitions/{name}/versions/{version}/documents/{language}/{documentVersion}':
@@ -76,7 +79,8 @@ describe('a body may be as large as its route says', () => {
     const taken = await send(operation, bytes);
     expect([taken.statusCode, taken.json().detail]).toEqual([400, expect.stringContaining('not JSON')]);
     const refused = await send(operation, bytes + 1);
-    expect([refused.statusCode, refused.json().code]).toEqual([413, 'body_too_large']);
+    const detail = `The request body is larger than the limit of ${bytes} bytes.`;
+    expect([refused.statusCode, refused.json()]).toMatchObject([413, { code: 'body_too_large', detail }]);
   });
 
   test('of nobody is not read where a token is needed', async () => {
@@ -97,6 +101,7 @@ describe('a body may be as large as its route says', () => {
       const headers = { authorization: `Bearer ${backend}`, ...json };
       const answer = await server.app.inject({ method: 'DELETE', url, headers, payload });
       expect(answer.statusCode).toBe(status);
+      if (status === 413) expect(answer.json().detail).toContain(`${limits.strayBodyBytesMax} bytes`);
     }
   });
 });

@@ -15,6 +15,8 @@ describe('two addresses are the same', () => {
     ['with the domain in A-labels of another case', 'bob@MÜNCHEN.example', 'bob@XN--MNCHEN-3YA.example'],
     ['with a domain whose accents are marks of their own', 'bob@mu\u0308nchen.example', 'bob@münchen.example'],
     ['with a local part whose accents are marks of their own', 'jose\u0301@example.org', 'josé@example.org'],
+    ['with the Ångström sign in the local part', '\u212bke@example.org', 'Åke@example.org'],
+    ['with the Kelvin sign in the domain', 'bob@\u212ae.example', 'bob@ke.example'],
     ['with a full-width domain', 'bob@ｅｘａｍｐｌｅ.org', 'bob@example.org'],
   ])('%s', (_, one, other) => {
     expect(of(one)).toBeDefined();
@@ -30,6 +32,10 @@ describe('two addresses are not the same', () => {
     ['under a subdomain', 'bob@mail.example.com', 'bob@example.com'],
     ['of letters that look alike', 'bоb@example.com', 'bob@example.com'],
     ['of letters beyond ASCII in another case', 'JOSÉ@example.org', 'josé@example.org'],
+    ['of the Kelvin sign, which NFC makes a K', 'bo\u212a@example.org', 'bok@example.org'],
+    ['of the Kelvin sign beside a mark', 'bo\u212a\u0327@example.org', 'bo\u0137@example.org'],
+    ['of full-width letters', 'ｂｏｂ@example.org', 'bob@example.org'],
+    ['of a long s', 'bo\u017f@example.org', 'bos@example.org'],
     ['of a dotless i', 'ı@example.org', 'i@example.org'],
   ])('%s', (_, one, other) => {
     expect(of(one)).toBeDefined();

@@ -156,6 +156,7 @@ describe('a decision', () => {
       ...{ 'http.request.method': 'POST', 'http.route': '/authz/:tenant', 'http.response.status_code': 200 },
       ...{ 'url.scheme': 'http', 'network.protocol.version': '1.1', 'accord.tenant': tenant, 'accord.outcome': 'deny' },
     });
+    expect(attributesOf(span('authenticate'))).toEqual({});
     expect(attributesOf(span('snapshot'))).toEqual({ 'accord.revision': expect.any(Number) });
     expect(attributesOf(span('gather facts'))).toEqual({ 'accord.facts.relationships': 0, 'accord.facts.consents': 0 });
     expect(attributesOf(span('evaluate'))).toEqual({
@@ -200,6 +201,47 @@ describe('a decision', () => {
     await server.close();
     const roots = spans().filter(({ name }) => name === 'POST /authz/:tenant');
     expect(roots.map(({ parentSpanId }) => parentSpanId)).toEqual([caller.spanId]);
+  });
+});
+
+describe('of a share of the requests', () => {
+  /** The roots of how many requests were exported. */
+  async function traced(environment: Record<string, string>, requests: object[]): Promise<number> {
+    const { url, spans } = await collector();
+    const server = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: url, ...environment });
+    for (const headers of requests) expect((await server.ask({ action: 'doc:read' }, { headers })).status).toBe(200);
+    await server.close();
+    const roots = spans().filter(({ name }) => name === 'POST /authz/:tenant');
+    // Whole traces: each has its stages.
+    for (const { spanId } of roots)
+      expect(spans().filter((one) => one.parentSpanId === spanId).length).toBeGreaterThan(2);
+    return roots.length;
+  }
+  const sampler = (name: string, share: string) => ({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share });
+  const malformed = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-01' };
+
+  test.each([
+    ['parentbased_traceidratio', '0', {}, 0],
+    ['parentbased_traceidratio', '1', {}, 1],
+    ['parentbased_traceidratio', '0', traceparent('01'), 1],
+    ['parentbased_traceidratio', '1', traceparent('00'), 0],
+    ['parentbased_traceidratio', '0', malformed, 0],
+    ['parentbased_traceidratio', '1', malformed, 1],
+    ['traceidratio', '0', {}, 0],
+    ['traceidratio', '1', {}, 1],
+    ['traceidratio', '0', traceparent('01'), 0],
+    ['traceidratio', '1', traceparent('00'), 1],
+    ['traceidratio', '0', malformed, 0],
+    ['traceidratio', '1', malformed, 1],
+    ['parentbased_traceidratio', 'much', {}, 1], // as the SDK takes it
+  ])('%s of %s: a request with %j', async (name, share, headers, expected) => {
+    expect(await traced(sampler(name, share), [headers])).toBe(expected);
+  });
+
+  test('it is about that share', async () => {
+    const count = await traced(sampler('parentbased_traceidratio', '0.5'), Array(100).fill({}));
+    expect(count).toBeGreaterThan(20);
+    expect(count).toBeLessThan(80);
   });
 });
 

@@ -27,6 +27,18 @@ const issuer = (spec: object) => ({
   metadata: { name: 'a', namespace: 'cars' },
   spec: { tenantRef: { name: 'cars' }, issuer: 'https://a.example.com', ...spec },
 });
+const client = (spec: object) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'OAuthClient',
+  metadata: { name: 'a', namespace: 'cars' },
+  spec: {
+    ...{ tenantRef: { name: 'cars' }, clientId: 'a', grantTypes: ['client_credentials'] },
+    ...('jwks' in spec ? {} : { generateSecret: { name: 'a' } }),
+    ...spec,
+  },
+});
+const keyed = (jwks: object) => client({ tokenEndpointAuthMethod: 'private_key_jwt', jwks });
+const rsa = (more: object) => ({ kty: 'RSA', n: 'AQ', e: 'AQAB', ...more });
 const actorType = (spec: object) => ({
   apiVersion: 'accord.dev/v1alpha1',
   kind: 'ActorType',
@@ -207,6 +219,25 @@ const cases: [keyof typeof bounds, string, (many: number) => object][] = [
     (n) => consents({ attributes: Object.fromEntries(list(n, (i) => [`a${i}`, i])) }),
   ],
   ['urlCharsMax', '/spec/issuer', (n) => issuer({ issuer: `https://a/${text(n - 10)}` })],
+  ['clientIdCharsMax', '/spec/clientId', (n) => client({ clientId: text(n) })],
+  ['clientKeysMax', '/spec/jwks/keys', (n) => keyed({ keys: list(n, () => rsa({})) })],
+  ['jwkIdCharsMax', '/spec/jwks/keys/0/kid', (n) => keyed({ keys: [rsa({ kid: text(n) })] })],
+  ['jwkMemberCharsMax', '/spec/jwks/keys/0/n', (n) => keyed({ keys: [rsa({ n: text(n) })] })],
+  [
+    'upstreamClientIdCharsMax',
+    '/spec/login/clientId',
+    (n) => issuer({ login: { displayName: 'a', clientId: text(n) } }),
+  ],
+  [
+    'upstreamScopeCharsMax',
+    '/spec/login/scopes/1',
+    (n) => issuer({ login: { displayName: 'a', clientId: 'a', scopes: ['openid', text(n)] } }),
+  ],
+  [
+    'upstreamScopesMax',
+    '/spec/login/scopes',
+    (n) => issuer({ login: { displayName: 'a', clientId: 'a', scopes: ['openid', ...list(n - 1, (i) => `s${i}`)] } }),
+  ],
   ['actorIdPrefixCharsMax', '/spec/actorIdPrefix', (n) => issuer({ actorIdPrefix: text(n) })],
   [
     'claimValueCharsMax',

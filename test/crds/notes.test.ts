@@ -15,10 +15,9 @@ test('what has no effect yet is said, one sentence for each, and nothing of what
   expect(tenant({})).toEqual([]);
   const mail = { from: 'a@example.com', smtp: { host: 'mail.example.com' } };
   expect(tenant({ mail })).toEqual(['spec.mail has no effect: no mail is sent yet.']);
-  expect(tenant({ mail, claims: { namespace: 'a.example', consents: true } })).toEqual([
-    'spec.mail has no effect: no mail is sent yet.',
-    'spec.claims has no effect: no token carries these claims yet.',
-  ]);
+  expect(tenant({ claims: { namespace: 'a.example', consents: true } })).toEqual([]);
   expect(type({ enabled: true })).toEqual([]);
-  expect(type({ template: 'mine' })).toEqual(['spec.invitation.template has no effect: no mail is sent yet.']);
+  expect(type({ template: 'mine' })).toEqual([
+    'spec.invitation.template has no effect yet: mails use the built-in template.',
+  ]);
 });

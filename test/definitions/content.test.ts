@@ -24,7 +24,10 @@ describe('a content is taken', () => {
   test.each([
     ['a text', text('You agree.\n\n\tTo everything.\r\n')],
     ['a text that only talks of HTML', text('Write <p> for a paragraph.')],
+    ['a text that begins with a comparison', text('<18 years: your parents agree.')],
+    ['a text that begins with an address', text('<privacy@a.example> answers questions.')],
     ['a text of marks and bidi', text('\u200fמסכים\u200e 👍\u{1f3fd}')],
+    ['a text of embeddings and isolates', text('\u202bמסכים\u202c \u2067ל-\u2066Terms\u2069\u2069')],
     ['a text with its digest', text('You agree.', { digest: digestOf('You agree.') })],
     ['HTML', html('<p>You agree.</p>')],
     ['a page of HTML', html('<!doctype html><html><head><title>T</title></head><body>You agree.<br></body></html>')],
@@ -59,6 +62,14 @@ describe('a content is refused', () => {
       text('a\nb\u0007c'),
       '/c/body: Line 2 has the control character U+0007, which no text has.',
     ],
+    [
+      'an override of direction',
+      text('You\nagree \u202eton\u202c.'),
+      /^\/c\/body: Line 2 has U\+202E, which shows letters/,
+    ],
+    ['one that HTML writes as a reference', html('<p>a&#x202D;b</p>'), /^\/c\/body: Line 1 has U\+202D/],
+    ['an isolate in a title', text('a', { title: 'Terms \u2067of\u2069 use' }), /^\/c\/title: Has U\+2067/],
+    ['an override in the title of a url', elsewhere({ title: '\u202eTerms' }), /^\/c\/title: Has U\+202E/],
     ['one of Windows-1252 read as Latin-1', text('\u0093quoted\u0094'), /U\+0093/],
     ['one in HTML', html('<p>a\u0000</p>'), /^\/c\/body: Is no text: it has NUL/],
     ['half of a surrogate pair', text('a\ud800'), /half of a surrogate pair/],
@@ -72,6 +83,20 @@ describe('a content is refused', () => {
     ['one that begins with a comment', text('<!-- x -->\nYou agree.'), /Begins as HTML/],
     ['a PDF as text', text('%PDF-1.7\n…'), /Begins as a PDF/],
     ['a PDF as HTML', html('%PDF-1.7\n<p>'), /Begins as a PDF/],
+    ['a PDF behind a byte order mark', text('\ufeff\n%PDF-1.7\n…'), /Begins as a PDF/],
+    ['RTF', text('{\\rtf1\\ansi You agree.}'), '/c/body: Begins as RTF, but mediaType is text/plain.'],
+    ['RTF as HTML', html('{\\rtf1\\ansi <b>You</b> agree.}'), '/c/body: Begins as RTF, but mediaType is text/html.'],
+    ['PostScript', text('%!PS-Adobe-3.0\n'), /Begins as PostScript/],
+    ['XML', text('<?xml version="1.0"?><terms/>'), /Begins as XML/],
+    ['HTML behind a byte order mark', text('\ufeff<!DOCTYPE html><p>x'), /Begins as HTML/],
+    ['a part of HTML', text('<h2>Terms</h2><ul><li>You agree.</li></ul>'), /Begins as HTML/],
+    ['a section of HTML', text('\n<section class="a">You agree.</section>'), /Begins as HTML/],
+    ['bytes of a ZIP', text('PK\u0003\u0004'), /control character U\+0003/],
+    [
+      'a digest of neither the HTML that was sent nor of what is served',
+      html('<p onclick=a()>x', { digest: digestOf('x') }),
+      `/c/digest: Is not the digest of the body, which is ${digestOf('<p onclick=a()>x')}, nor of what is served of it, sanitized, which is ${digestOf('<p>x</p>')}.`,
+    ],
     ['HTML without an element', html('You agree.'), '/c/body: Has no HTML element, but mediaType is text/html.'],
     ['HTML of nothing to read', html('<script>alert(1)</script><img src=x>'), /no words left when it is sanitized/],
     [
@@ -93,7 +118,10 @@ describe('what is stored', () => {
     });
     const written = '<P onclick="a()">x</P>';
     expect(contentPlan(undefined, html(written), '')).toEqual({
-      content: { title: 'Terms', mediaType: 'text/html', digest: digestOf('<p>x</p>'), source: digestOf(written) },
+      content: {
+        ...{ title: 'Terms', mediaType: 'text/html', digest: digestOf('<p>x</p>'), source: digestOf(written) },
+        removed: ['onclick'],
+      },
       body: '<p>x</p>',
     });
     expect(contentPlan(undefined, elsewhere(), '')).toEqual({

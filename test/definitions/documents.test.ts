@@ -37,7 +37,10 @@ async function world() {
 describe('the Config API', () => {
   test('takes a text, shows it as it is served, and takes what it shows', async () => {
     const { tenant, put, get, putText, from } = await world();
-    expect((await putText({ ...html, body: '<P onclick="a()">x</P>' }, day)).body).toEqual({});
+    const told = { content: { digest: digestOf('<p>x</p>'), sanitized: true, removed: ['onclick'] } };
+    const acting = { ...html, body: '<P onclick="a()">x</P>' };
+    expect((await putText(acting, day)).body).toEqual(told);
+    expect((await putText(acting, day)).body).toEqual(told); // and again where nothing changes
     const shown = (await get(path)).body.config;
     expect(shown.content).toEqual({ ...html, body: '<p>x</p>', digest: digestOf('<p>x</p>') });
     const audited = await asAdmin<{ detail: object }>(
@@ -48,7 +51,7 @@ describe('the Config API', () => {
     expect(audited[0]?.detail).toMatchObject({ document: 'a', contentDigest: digestOf('<p>x</p>') });
     const { etag } = (await get(path)).headers;
     const again = await put(path, { effectiveDate: shown.effectiveDate, content: shown.content });
-    expect([again.status, again.headers.etag]).toEqual([200, etag]);
+    expect([again.status, again.headers.etag, again.body]).toEqual([200, etag, {}]);
     // Another date leaves the text.
     expect((await put(path, { effectiveDate: from(2 * day), content: shown.content })).status).toBe(200);
     expect((await get(path)).body.config.content).toEqual(shown.content);
@@ -58,6 +61,39 @@ describe('the Config API', () => {
     const elsewhere = { title: 'Terms', mediaType: 'application/pdf', url: 'https://a.example/terms.pdf' };
     expect((await putText(elsewhere, day)).status).toBe(200);
     expect((await get(path)).body.config.content).toEqual(elsewhere);
+  });
+
+  test('spells a language tag in one way in a definition', async () => {
+    const { put, direct, from } = await world();
+    const at = { effectiveDate: from(day) };
+    const document = (version: string, language: string) => `/terms/versions/${version}/documents/${language}/a`;
+    for (const language of ['de-AT', 'doctors', '%C3%84rzte', 'de_AT', 'de-at-x'])
+      expect((await put(document('1', language), at)).status).toBe(200);
+    await put('/terms/versions/2', direct);
+    for (const [version, language] of [
+      ['1', 'de-at'],
+      ['1', 'DE-AT'],
+      ['2', 'de-at'],
+      ['1', 'Doctors'],
+    ] as const) {
+      const { status, body } = await put(document(version, language), at);
+      expect([status, body.code, body.errors?.[0]?.pointer]).toEqual([
+        400,
+        'consent_language_ambiguous',
+        '/params/language',
+      ]);
+    }
+    expect((await put(document('1', 'DE-AT'), at)).body.detail).toBe(
+      'DE-AT is the language tag de-AT in another case, and another document has de-AT: write both alike.',
+    );
+    // What is no tag is compared as it stands, and so is a tag that is there.
+    for (const [version, language] of [
+      ['1', '%C3%A4rzte'],
+      ['1', 'de_at'],
+      ['1', 'de-AT'],
+    ] as const)
+      expect((await put(document(version, language), { effectiveDate: from(2 * day) })).status).toBe(200);
+    expect((await put(document('2', 'de-AT'), { effectiveDate: from(3 * day) })).status).toBe(200);
   });
 
   test('takes no change of a text in effect, and says which', async () => {
@@ -154,6 +190,14 @@ describe('the Config API', () => {
     expect((await get('/terms')).body.config).toEqual({ name: 'terms' });
     expect((await put('/terms', { languageFallback: 'best' })).body.code).toBe('invalid_request');
   });
+});
+
+test('a PUT of a definition replaces it: languageFallback that is not sent is none again', async () => {
+  const { put, get } = await defining(server, clock);
+  await put('/news', { languageFallback: 'lookup' });
+  expect((await get('/news')).body.config).toEqual({ name: 'news', languageFallback: 'lookup' });
+  expect((await put('/news', {})).status).toBe(200);
+  expect((await get('/news')).body.config).toEqual({ name: 'news' });
 });
 
 describe('a manifest', () => {

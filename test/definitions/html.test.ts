@@ -3,6 +3,30 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { plainTextOf, removedFrom, sanitized } from '../../server/definitions/html.ts';
 
+describe('what is removed is told', () => {
+  test.each([
+    [
+      'elements and attributes, each once',
+      '<p onclick=a() class=b>x<script>a()</script><i onclick=a()>y</i>',
+      ['onclick', 'class', '<script>'],
+    ],
+    ['an address of another scheme', '<a href="java\tscript:a()">x</a>', ['href']],
+    ['a comment', '<p>x<!-- y --></p>', ['<!-- -->']],
+    ['nothing of what stays', '<P>x<BR><a href="https://a.example/?b=c&d">y</a>', []],
+  ])('%s', (_what, written, removed) => {
+    expect(removedFrom(written)).toEqual(removed);
+  });
+
+  test('up to consentRemovedMax of them, each of consentRemovedCharsMax', () => {
+    const of = (count: number) => Array.from({ length: count }, (_, i) => `<p a${i}=b>x</p>`).join('');
+    expect(removedFrom(of(limits.consentRemovedMax))).toHaveLength(limits.consentRemovedMax);
+    expect(removedFrom(of(limits.consentRemovedMax + 1))).toHaveLength(limits.consentRemovedMax);
+    const name = 'a'.repeat(limits.consentRemovedCharsMax);
+    expect(removedFrom(`<p ${name}=b>x</p>`)).toEqual([name]);
+    expect(removedFrom(`<p ${name}a=b>x</p>`)).toEqual([`${name.slice(1)}…`]);
+  });
+});
+
 describe('of HTML is left', () => {
   test('what shows words', () => {
     const kept =

@@ -1,7 +1,9 @@
 /** What a manifest may ask of a definition that is stored: past parts stay, new ones lie ahead, to the millisecond. */
 import { expect, test } from 'vitest';
-import type { ConsentDefinitionSpec } from '../../crds/index.ts';
+import type { ConsentContent, ConsentDefinitionManifest, ConsentDefinitionSpec } from '../../crds/index.ts';
+import { digestOf } from '../../server/definitions/content.ts';
 import { applyDefinition, archiveManifestDefinition, findDefinition } from '../../server/definitions/index.ts';
+import { definitionChecks } from '../../server/definitions/manifest-checks.ts';
 import { putTenant } from '../../server/tenants/index.ts';
 import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
@@ -113,6 +115,93 @@ test('a new document of the past is refused, one of now is accepted', async () =
       },
     }),
   ).toBe('changed');
+});
+
+test('a language tag is spelled in one way in a definition, and the spelling may change as long as nothing has it', async () => {
+  const { outcome, put, get, at } = await world();
+  const spelled = (...documents: [version: string, document: string][]) =>
+    outcome({
+      '1': { documents: documents.filter(([one]) => one === '1').map(([, document]) => [document, 1000]) },
+      '2': { documents: documents.filter(([one]) => one === '2').map(([, document]) => [document, 2000]) },
+    });
+  expect(await spelled(['1', 'a en'], ['1', 'b EN'])).toBe(
+    'consent_language_ambiguous /versions/0/documents/1/language',
+  );
+  expect(await spelled(['1', 'a en'], ['2', 'a EN'])).toBe(
+    'consent_language_ambiguous /versions/1/documents/0/language',
+  );
+  expect(await spelled(['1', 'a en'], ['1', 'a en_GB'], ['1', 'a en_gb'])).toBe('changed');
+  expect(await spelled(['1', 'a EN'])).toBe('changed');
+  expect((await get('/news/versions/1/documents')).body.resources).toEqual(['EN']);
+  expect((await put('/news/versions/1/documents/en/a', { effectiveDate: at(5000) })).body.code).toBe(
+    'owned_by_manifest',
+  );
+  clock.advance(1000);
+  expect(await spelled(['1', 'a EN'], ['2', 'a en'])).toBe(
+    'consent_language_ambiguous /versions/1/documents/0/language',
+  );
+  expect(await spelled(['1', 'a EN'], ['2', 'a EN'])).toBe('changed');
+});
+
+test('the status says which texts are not served as they were written', async () => {
+  const { tenant, state } = await world();
+  const content = {
+    title: 'News',
+    mediaType: 'text/html',
+    body: '<p onclick="a()">x</p><script>b()</script>',
+  } as const;
+  const plain = { title: 'News', mediaType: 'text/plain', body: 'x' } as const;
+  const document = (version: string, language: string, text: ConsentContent) => ({ version, language, content: text });
+  await applyDefinition(services, manifestWriter, tenant, {
+    tenantRef: { name: tenant },
+    name: 'news',
+    versions: [
+      {
+        version: '1',
+        optInConfig: { type: 'direct' },
+        documents: [document('a', 'en', content), document('a', 'de', plain)],
+      },
+    ],
+    managementPolicy: 'Enforce',
+    adoptionPolicy: 'Refuse',
+  });
+  const sanitized = {
+    ...{ version: '1', document: 'a', language: 'en' },
+    ...{ digest: digestOf('<p>x</p>'), removed: ['onclick', '<script>'] },
+  };
+  expect((await state())?.sanitized).toEqual([sanitized]);
+});
+
+test('accord validate says which language is spelled in two ways, which looks like a tag, and what of a text is removed', () => {
+  const manifest = (documents: object[]) =>
+    ({
+      ...{ apiVersion: 'accord.dev/v1alpha1', kind: 'ConsentDefinition', metadata: { name: 'a', namespace: 'a' } },
+      spec: {
+        ...{ tenantRef: { name: 'a' }, name: 'news' },
+        versions: [{ version: '1', optInConfig: { type: 'direct' }, documents }],
+      },
+    }) as unknown as ConsentDefinitionManifest;
+  const faults = (...documents: object[]) =>
+    definitionChecks.acceptance?.(manifest(documents), { tenant: undefined, before: [], now: 0 });
+  const of = (language: string) => ({ version: 'a', language });
+  expect(faults(of('en'), of('de-AT'), of('doctors'), of('everybody in Austria'))).toEqual([]);
+  expect(faults(of('en'), of('EN'))).toEqual([
+    { rule: 'refused', refusal: expect.objectContaining({ code: 'consent_language_ambiguous' }) },
+  ]);
+  expect(faults(of('de_AT'), of('en_US.UTF-8'))).toEqual([
+    {
+      ...{ rule: 'language-tag', severity: 'note', pointer: '/spec/versions/0/documents/0/language' },
+      message: '/spec/versions/0/documents/0/language: de_AT is no BCP 47 language tag; did you mean de-AT?',
+    },
+    expect.objectContaining({ message: expect.stringContaining('did you mean en-US?') }),
+  ]);
+  const content = { title: 'T', mediaType: 'text/html', body: '<p onclick=a()>x</p>' };
+  expect(faults({ ...of('en'), content })).toMatchObject([
+    {
+      ...{ rule: 'sanitized', severity: 'note' },
+      message: expect.stringMatching(/is stored and shown without onclick; its digest is sha256:[0-9a-f]{64}$/),
+    },
+  ]);
 });
 
 test('a document changes until the millisecond before it takes effect', async () => {

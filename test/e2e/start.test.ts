@@ -2,10 +2,12 @@
  * `accord start` as a person uses it: the command itself in a process of its own, on a data directory and manifests of its
  * own, asked over HTTP. Tests follow one another on one installation.
  */
+import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { cp, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { accord, freePort, patient, Running, root } from './accord.ts';
 
@@ -56,12 +58,23 @@ describe('accord start', () => {
 
   test('makes everything, says where, and answers the request that it prints', async () => {
     await start();
-    expect(running?.output).toMatch(/Reconciled 16 manifests/);
-    expect(running?.output.match(/ Ready$/gm)).toHaveLength(16);
+    expect(running?.output).toMatch(/Reconciled 19 manifests/);
+    expect(running?.output.match(/ Ready$/gm)).toHaveLength(19);
     expect(running?.output).toMatch(new RegExp(`^ +data +${join(directory, 'data')}$`, 'm'));
     expect(running?.output).not.toContain('eyJ'); // no token where it is not a terminal
     backend = await token('--client', 'me', '--scope', 'authz:evaluate');
     expect(await unlock(backend)).toEqual({ status: 200, body: { outcome: 'allow' } });
+  });
+
+  test('gives a token by the request that it prints, and its issuer describes itself', async () => {
+    const command = /^curl -s \S+\/token [\s\S]*?\)"$/m.exec(running?.output ?? '')?.[0] as string;
+    const { stdout } = await promisify(execFile)('bash', ['-c', command]);
+    const { access_token: own } = JSON.parse(stdout) as { access_token: string };
+    expect(await unlock(own)).toEqual({ status: 200, body: { outcome: 'allow' } });
+    const issuer = `${base()}/carshare/oidc`;
+    expect(running?.output).toContain(`${issuer}/.well-known/openid-configuration`);
+    const metadata = await fetch(`${issuer}/.well-known/openid-configuration`);
+    expect(await metadata.json()).toMatchObject({ issuer, token_endpoint: `${issuer}/token` });
   });
 
   test('has the relationships of examples/seed, and a deleted one does not come back', async () => {
@@ -121,10 +134,10 @@ describe('accord start', () => {
     const read = async (url: string) => (await fetch(url)).json() as Promise<Record<string, unknown>>;
     expect(await read(`${base()}/openapi.json`)).toMatchObject({ openapi: '3.1.0' });
     expect((await fetch(`${base()}/docs`)).status).toBe(200);
-    expect((await read(`${base()}/carshare/oidc/jwks`)).keys).toHaveLength(1);
+    expect((await read(`${base()}/carshare/oidc/jwks`)).keys).toHaveLength(2);
     const admin = `http://127.0.0.1:${ports[1]}`;
     expect(await read(`${admin}/ready`)).toEqual({ status: 'ready' });
-    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 3/);
+    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 4/);
     const served = JSON.stringify(await read(`${admin}/snapshot`));
     expect(served).toContain('car:unlock');
     expect(served).not.toMatch(/"d":|private/);
@@ -161,9 +174,11 @@ describe('accord start', () => {
       resources: { name: string; status: { conditions: { type: string; status: string }[] } }[];
     };
     expect(resources.map((resource) => resource.name).sort()).toEqual([
+      'backend',
       'booking-refund',
       'car',
       'car-drive',
+      'car-invite',
       'car-locate',
       'car-read',
       'car-trips',
@@ -177,6 +192,7 @@ describe('accord start', () => {
       'user',
       'user-lives-in-household',
       'user-may-use-car',
+      'web',
     ]);
     for (const { status } of resources) {
       expect(status.conditions.find((condition) => condition.type === 'Ready')?.status).toBe('True');
@@ -209,7 +225,7 @@ describe('accord start', () => {
     await running?.stop();
     await rename(manifest('carshare/policies/car-read.yaml'), manifest('car-read.away'));
     await start();
-    expect(running?.output).toMatch(/Reconciled 15 manifests/);
+    expect(running?.output).toMatch(/Reconciled 18 manifests/);
     const response = await fetch(`${base()}/authz/carshare`, {
       method: 'POST',
       headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
@@ -277,6 +293,6 @@ describe('the command line', () => {
     expect(stdout).toMatch(/bad\.json:\d+.*http\.send/);
     expect(stdout).toMatch(/typo\.yaml:\d+.*displayNam/s);
     await rm(folder, { recursive: true });
-    expect((await accord(['validate', 'examples'])).stdout).toMatch(/16 manifests are good/);
+    expect((await accord(['validate', 'examples'])).stdout).toMatch(/19 manifests are good/);
   });
 });

@@ -76,24 +76,24 @@ describe('whoever was erased and comes back', () => {
   test.each(['an actor', 'a relationship', 'an import', 'an invitation'])('by %s', async (what) => {
     const { tenant, backend } = await livingTenant(server, clock);
     const relationship = { relationshipType: 'drives', to: { type: 'car', id: '1' } };
-    const line = JSON.stringify({ from: { type: 'user', id: 'eve' }, ...relationship });
+    const line = JSON.stringify({ from: { type: 'user', id: 'zoe' }, ...relationship });
     const invitation = {
       ...relationship,
-      invitor: { type: 'user', id: 'eve' },
+      invitor: { type: 'user', id: 'zoe' },
       invitee: { contact: { type: 'email', value: 'x@y.z' } },
     };
     const write = {
-      'an actor': () => backend('PUT', `/${tenant}/actors/user/eve`, {}),
-      'a relationship': () => backend('POST', `/${tenant}/actors/user/eve/relationships`, relationship),
+      'an actor': () => backend('PUT', `/${tenant}/actors/user/zoe`, {}),
+      'a relationship': () => backend('POST', `/${tenant}/actors/user/zoe/relationships`, relationship),
       'an import': () =>
         backend('POST', `/${tenant}/relationships/import`, line, { 'content-type': 'application/x-ndjson' }),
       'an invitation': () => backend('POST', `/${tenant}/sharing/invitations`, invitation),
     }[what] as () => ReturnType<typeof backend>;
-    await erase(tenant, 'eve');
+    await erase(tenant, 'zoe');
     expect((await write()).status).toBeLessThan(300);
     expect(await admin('select * from accord.erased_actor where tenant = $1', [tenant])).toEqual([]);
-    await erase(tenant, 'eve');
-    expect((await traces('eve')).filter((row) => row.includes(tenant))).toEqual([]);
+    await erase(tenant, 'zoe');
+    expect((await traces('zoe')).filter((row) => row.includes(tenant))).toEqual([]);
   });
 });
 
@@ -128,10 +128,10 @@ describe('an erasure that is interrupted', () => {
       await backend('POST', `/${tenant}/relationships/import`, line, { 'content-type': 'application/x-ndjson' }),
       await fred('POST', `/${tenant}/consents`, { ...item, userId: 'fred' }),
     ];
-    // Given before and not erased yet: answered as before.
+    // Its tokens are refused from the beginning.
     expect(refused.map(({ status, body }) => [status, body.code])).toEqual([
       ...Array(3).fill([409, 'actor_being_erased']),
-      [200, undefined],
+      [401, 'unauthenticated'],
     ]);
     const { status, removed } = await erase(tenant, 'fred', services);
     expect(status).toBe('erased');

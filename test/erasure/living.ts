@@ -134,6 +134,7 @@ export async function livingTenant(server: TestServer, clock: WallClock) {
     /** Asks about a person by every route that records what is asked, as a back end and as the person. Decisions name the address. */
     async look(id: string, email: string) {
       const encoded = encodeURIComponent(id);
+      clock.advance(1000); // tokens of the second of the erasure are refused
       const own = await user(id);
       const { status } = await backend('GET', `/${tenant}/actors/user/${encoded}`);
       for (const path of [`?userId=${encoded}`, `/events?userId=${encoded}`, `/export?userId=${encoded}`])

@@ -108,14 +108,14 @@ test('the invitation of the requestToken, or the one that the question is about'
 
 test('the input has what is read, and no requestToken that became an invitation', () => {
   const needs = reading(['invitation'], ['context'], ['subject', 'role']);
-  const question = { tenant: 't', request: withToken, now: NOW };
+  const evaluation = { tenant: 't', request: withToken, now: NOW };
   const facts = { ...noFacts, invitation, subject: { role: 'chief' } };
-  expect(inputFor(needs, question, facts)).toEqual({
+  expect(inputFor(needs, evaluation, facts)).toEqual({
     subject: { ...subject, role: 'chief' },
     context: { other: 1 },
     invitation,
   });
-  expect(inputFor(needs, question, noFacts)).toEqual({ subject, context: withToken.context });
+  expect(inputFor(needs, evaluation, noFacts)).toEqual({ subject, context: withToken.context });
 });
 
 test('data subjects beside the records, only where the policy reads and states them', async () => {
@@ -132,8 +132,8 @@ test('data subjects beside the records, only where the policy reads and states t
     { type: 'user', id: 'b', consents: [] },
   ]);
   expect(read.map((one) => (one as unknown[])[0])).toEqual(['records', 'dataSubjects']);
-  const question = { tenant: 't', request: { subject, resource }, now: NOW };
-  expect(inputFor(needs([['dataSubjects']]), question, facts)).toEqual({ dataSubjects: facts.dataSubjects });
+  const evaluation = { tenant: 't', request: { subject, resource }, now: NOW };
+  expect(inputFor(needs([['dataSubjects']]), evaluation, facts)).toEqual({ dataSubjects: facts.dataSubjects });
 });
 
 test('an explained decision is given everything, and of relationships what the policy reads of them', () => {

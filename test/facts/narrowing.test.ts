@@ -4,7 +4,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { FactGatherer, type Facts, inputFor, needsOf, type RecordsQuestion } from '../../server/facts/index.ts';
+import { FactGatherer, type Facts, inputFor, needsOf, type RecordsQuery } from '../../server/facts/index.ts';
 import { createCompiler, Evaluator, hostBuiltinNames, PolicyError, type Reads } from '../../server/rego/index.ts';
 import type { GraphUse } from '../../server/rego/schema.ts';
 import { GraphReader } from '../../server/relationships/index.ts';
@@ -40,8 +40,8 @@ const gatherer = new FactGatherer({
 });
 const tooLarge = { reason: 'graph_too_large', detail: expect.stringMatching('^the subject ') };
 const all = { subject: true, resource: true, subjectAttributes: false, resourceAttributes: false };
-type Ask = Pick<RecordsQuestion, 'tenant' | 'types' | 'subject' | 'resource'>;
-const gather = (ask: Ask, needed: RecordsQuestion['needed']): Promise<Facts> | Facts =>
+type CheckAccess = Pick<RecordsQuery, 'tenant' | 'types' | 'subject' | 'resource'>;
+const gather = (ask: CheckAccess, needed: RecordsQuery['needed']): Promise<Facts> | Facts =>
   source.read({ ...ask, compared: { subject: ask.subject, resource: ask.resource }, needed, now: NOW });
 
 function randomUses(below: (n: number) => number): GraphUse[] {
@@ -56,7 +56,7 @@ function randomUses(below: (n: number) => number): GraphUse[] {
   });
 }
 
-const sees = (uses: readonly GraphUse[], ask: Ask, name: string, far: Node) =>
+const sees = (uses: readonly GraphUse[], ask: CheckAccess, name: string, far: Node) =>
   uses.some((use) => {
     const value = (term: NonNullable<GraphUse['id']>) => ('literal' in term ? term.literal : ask[term.of][term.member]);
     return (

@@ -1,7 +1,7 @@
 /** What decisions are given of relationships: the walk in SQL against a naive one in memory, on random graphs with cycles and expiry. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import type { Facts, RecordsQuestion } from '../../server/facts/index.ts';
+import type { Facts, RecordsQuery } from '../../server/facts/index.ts';
 import { GraphReader } from '../../server/relationships/index.ts';
 import { typesOf } from '../../server/types/index.ts';
 import { createTestDatabase } from '../helpers/database.ts';
@@ -38,13 +38,13 @@ function naive(edges: readonly Edge[], ways: readonly Way[]): Map<string, number
 }
 
 const needed = { subject: true, resource: true, subjectAttributes: false, resourceAttributes: false };
-const question = (
+const evaluation = (
   tenant: string,
-  types: RecordsQuestion['types'],
+  types: RecordsQuery['types'],
   subject: Node,
   resource: Node,
   explain = false,
-): RecordsQuestion => ({
+): RecordsQuery => ({
   tenant,
   types,
   subject,
@@ -67,7 +67,7 @@ describe('the walk', () => {
       const types = typesFor(edges, graph.ways);
       const held = [...naive(edges, graph.ways).keys()].map((key) => key.split(' ') as [string, string, string]);
       const nodes = nodeTypes.flatMap((type) => [0, 1, 2, 3].map((id) => ({ type, id: `${id}` })));
-      const answers = await Promise.all(nodes.map((node) => source.read(question(tenant, types, node, node, true))));
+      const answers = await Promise.all(nodes.map((node) => source.read(evaluation(tenant, types, node, node, true))));
       for (const [index, node] of nodes.entries()) {
         const { graph: found, inherited = [] } = answers[index] as Facts;
         const from = held.filter(([, x]) => x === keyOf(node)).map(([type, , y]) => `${type.split(':')[1]} ${y}`);
@@ -98,7 +98,12 @@ describe('the walk', () => {
     await store(database, 'deep', edges);
     const types = typesFor(edges, transitive);
     const { graph } = await source.read(
-      question('deep', types, { type: 'group', id: 'g0' }, { type: 'group', id: `g${limits.inheritanceDepthMax + 1}` }),
+      evaluation(
+        'deep',
+        types,
+        { type: 'group', id: 'g0' },
+        { type: 'group', id: `g${limits.inheritanceDepthMax + 1}` },
+      ),
     );
     expect(graph.subject.map(({ to }) => to.id)).toContain(`g${limits.inheritanceDepthMax}`);
     expect(graph.subject.map(({ to }) => to.id)).not.toContain(`g${limits.inheritanceDepthMax + 1}`);
@@ -114,7 +119,7 @@ describe('the walk', () => {
     }));
     const types = typesFor(edges, []);
     const ask = (tenant: string) =>
-      source.read(question(tenant, types, { type: 'user', id: 'u' }, { type: 'doc', id: '0' }));
+      source.read(evaluation(tenant, types, { type: 'user', id: 'u' }, { type: 'doc', id: '0' }));
     await store(database, 'full', edges.slice(1));
     expect((await ask('full')).graph.subject).toHaveLength(limits.factsEntriesMax);
     await store(database, 'past', edges);
@@ -133,7 +138,7 @@ describe('the walk', () => {
     const ways = [{ makes: 'user:reads:doc', through: 'user:member_of:group', next: 'group:owns:doc' }];
     await store(database, 'wide', wide);
     const at = { type: 'user', id: 'u' };
-    expect(await source.read(question('wide', typesFor(wide, ways), at, { type: 'doc', id: 'none' }))).toMatchObject({
+    expect(await source.read(evaluation('wide', typesFor(wide, ways), at, { type: 'doc', id: 'none' }))).toMatchObject({
       denial: tooLarge,
     });
     const everybody = Array.from({ length: 30 }, (_, i) => i).flatMap((i) =>
@@ -145,7 +150,7 @@ describe('the walk', () => {
     );
     await store(database, 'dense', everybody);
     const dense = await source.read(
-      question('dense', typesFor(everybody, transitive), { type: 'group', id: '0' }, { type: 'doc', id: '0' }),
+      evaluation('dense', typesFor(everybody, transitive), { type: 'group', id: '0' }, { type: 'doc', id: '0' }),
     );
     expect(everybody.length * 30).toBeGreaterThan(limits.factsDerivedMax);
     expect(dense).toMatchObject({ denial: tooLarge });
@@ -160,7 +165,7 @@ describe('the walk', () => {
     }));
     await store(database, 'many', edges);
     const types = typesFor(edges, []);
-    const answers = await Promise.all(edges.map(({ from, to }) => source.read(question('many', types, from, to))));
+    const answers = await Promise.all(edges.map(({ from, to }) => source.read(evaluation('many', types, from, to))));
     expect(answers.map(({ graph }) => graph.subject[0]?.to.id)).toEqual(edges.map(({ to }) => to.id));
     expect(answers.map(({ graph }) => graph.resource[0]?.from.id)).toEqual(edges.map(({ from }) => from.id));
   });
@@ -188,7 +193,7 @@ describe('the walk', () => {
       });
       const ask = () =>
         counting.read({
-          ...question('much', types, { type: 'user', id }, { type: 'doc', id: 'none' }),
+          ...evaluation('much', types, { type: 'user', id }, { type: 'doc', id: 'none' }),
           needed: { ...needed, resource: false },
         });
       await ask();
@@ -208,7 +213,7 @@ describe('the walk', () => {
     }));
     await store(database, 'odd', edges);
     const types = typesFor(edges, []);
-    const answers = await Promise.all(edges.map(({ from, to }) => source.read(question('odd', types, from, to))));
+    const answers = await Promise.all(edges.map(({ from, to }) => source.read(evaluation('odd', types, from, to))));
     expect(answers.map(({ graph }) => graph.subject.map(({ to }) => to.id))).toEqual(edges.map(({ to }) => [to.id]));
     expect(answers.map(({ graph }) => graph.resource.map(({ from }) => from.id))).toEqual(
       edges.map((one) => [one.from.id]),
@@ -217,13 +222,13 @@ describe('the walk', () => {
 
   test('nothing is read for a tenant without types, or for entities without a name', () => {
     const none = typesOf([], []);
-    expect(source.read(question('x', none, { type: 'user', id: 'a' }, { type: 'doc', id: 'b' }))).not.toBeInstanceOf(
+    expect(source.read(evaluation('x', none, { type: 'user', id: 'a' }, { type: 'doc', id: 'b' }))).not.toBeInstanceOf(
       Promise,
     );
     const some = typesFor(chain(1), []);
     expect(
       source.read({
-        ...question('x', some, { type: 'a', id: 'b' }, { type: 'a', id: 'b' }),
+        ...evaluation('x', some, { type: 'a', id: 'b' }, { type: 'a', id: 'b' }),
         subject: {},
         resource: {},
       }),

@@ -10,7 +10,6 @@ import type { Writer } from '../../server/core/ownership.ts';
 import type { App } from '../../server/http/fastify.ts';
 import { mintClientToken, mintUserToken } from '../../server/keys/index.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
-import type { EventSink } from '../../server/room/events.ts';
 import { createServices, type Services } from '../../server/services.ts';
 import { putTenant, type TenantSpec } from '../../server/tenants/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -54,7 +53,6 @@ export async function createTestServer(
   environment: Record<string, string> = {},
   on?: TestDatabase,
   clock?: Clock,
-  events?: EventSink,
 ): Promise<TestServer> {
   const db = on ?? (await createTestDatabase());
   const config = readConfig({
@@ -70,7 +68,6 @@ export async function createTestServer(
     applicationName: 'serve',
     observe: (one) => observations.push(one),
     ...(clock ? { clock } : {}),
-    ...(events ? { events } : {}),
   });
   await services.snapshots.start();
   // The tests run in the same event loop, and on a busy machine it is late for reasons that are not the server's.

@@ -116,6 +116,20 @@ const routes: Record<string, () => Promise<{ send: Send; counted: [table: string
       counted: ['policy_revision', cars.tenant],
     };
   },
+  '/tenants/{tenant}/policy-libraries/{package}/revisions/{number}/restore': () =>
+    parts('policy-libraries/restored', (n) => ({ modules: [{ name: 'm', rego: `package restored\nx := ${n}` }] })),
+  '/tenants/{tenant}/policy-data/{path}/revisions/{number}/restore': () =>
+    parts('policy-data/again', (n) => ({ value: { n } })),
+  '/tenants/{tenant}/clients/{id}/secrets': async () => {
+    const config = await configClient(server, cars.tenant, 'security-admin');
+    for (const id of ['shop', 'other-shop'])
+      await config('PUT', `/clients/${id}`, { body: { grantTypes: ['client_credentials'] } });
+    return {
+      send: async (key, change) =>
+        config('POST', `/clients/${change ? 'other-shop' : 'shop'}/secrets`, { headers: keyed(key) }),
+      counted: ['oauth_client_secret', cars.tenant],
+    };
+  },
   '/tenants/{tenant}/members/invitations': async () => ({
     send: async (key, change = {}) => {
       const config = await configClient(server, cars.tenant, 'security-admin');
@@ -125,6 +139,14 @@ const routes: Record<string, () => Promise<{ send: Send; counted: [table: string
     counted: ['member_invitation', cars.tenant],
   }),
 };
+
+async function parts(path: string, bodyOf: (n: number) => object) {
+  const config = await configClient(server, cars.tenant);
+  for (const n of [1, 2]) expect((await config('PUT', `/${path}`, { body: bodyOf(n) })).status).toBe(200);
+  const send: Send = async (key, change) =>
+    config('POST', `/${path}/revisions/${change ? 2 : 1}/restore`, { headers: keyed(key) });
+  return { send, counted: ['policy_part_revision', cars.tenant] as [string, string] };
+}
 
 async function consents(path: string, bodyOf: (change?: object) => object) {
   const tenant = await consenting(server, clock);
@@ -163,6 +185,7 @@ describe('every POST that creates', () => {
     const others = posts.filter((one) => !hasKey(one)).map(([path]) => path);
     expect(others.filter((path) => !reads.test(path)).sort()).toEqual([
       '/portal/invitations/redeem', // exactly once by its token
+      '/tenants/{tenant}/accounts/{id}/reset', // each sends a mail, and only the last link works
       '/tenants/{tenant}/actors/{type}/{id}/erase', // repeated, it goes on, or erases what came since
       '/tenants/{tenant}/portal-tokens', // refuses everybody
       '/{tenant}/actors/{type}/{id}/erase',
@@ -177,11 +200,13 @@ describe('every POST that creates', () => {
     expect(first.headers['idempotency-replayed']).toBeUndefined();
     const done = await count(...counted);
     const again = await send(key);
-    const isSecret = 'requestToken' in first.body || 'url' in first.body;
+    const isSecret = ['requestToken', 'url', 'clientSecret'].some((name) => name in first.body);
     if (isSecret) {
       expect([again.status, again.body.code]).toEqual([409, 'idempotency_answer_not_kept']);
       expect(again.headers.location).toBe(first.headers.location);
-      expect(JSON.stringify(again.body)).not.toContain(String(first.body.requestToken ?? first.body.url));
+      expect(JSON.stringify(again.body)).not.toContain(
+        String(first.body.requestToken ?? first.body.url ?? first.body.clientSecret),
+      );
     } else {
       expect([again.status, again.body]).toEqual([first.status, first.body]);
       expect(again.headers).toMatchObject({
@@ -411,7 +436,7 @@ describe('a key', () => {
     const { tenant } = await invitingTenant(server);
     await asAdmin(
       server.db.adminUrl,
-      `insert into accord.erased_actor (tenant, tag, type, is_user, erased_at, progress)
+      `insert into accord.erased_actor (tenant, pseudonym, type, is_user, erased_at, progress)
         values ($1, repeat('t', 43), 'user', true, $2::timestamptz - $3::interval, ${progress})`,
       [tenant, new Date(clock.now()).toISOString(), ago],
     );

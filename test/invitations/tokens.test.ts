@@ -87,9 +87,7 @@ describe('a forged token is 400 and changes nothing', () => {
     [
       "the tenant's access key",
       async (token) => {
-        const { privateKey, kid } = await database.tenant(cars.tenant, (tx) =>
-          accessKey(sharing.encrypter, tx, cars.tenant),
-        );
+        const { privateKey, kid } = await database.tenant(cars.tenant, (tx) => accessKey(sharing, tx, cars.tenant));
         return resigned(token, privateKey, { kid });
       },
     ],

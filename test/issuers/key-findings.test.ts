@@ -21,7 +21,7 @@ const world = await createTestApp(db);
 const idp = await startIdentityProvider();
 await idp.addKey('one');
 const clock = new TestClock();
-const services = { database, clock, baseUrl };
+const services = { database, clock, encrypter: world.keyed.encrypter, baseUrl };
 const maxStalenessMs = 15_000;
 const servers: KeyFindings[] = [];
 

@@ -11,7 +11,7 @@ import { createTestDatabase } from '../helpers/database.ts';
 const db = await createTestDatabase();
 const server = await createTestApp(db);
 const { app, keyed } = server;
-const services = { database: keyed.database, clock: keyed.clock, baseUrl };
+const services = { database: keyed.database, clock: keyed.clock, encrypter: keyed.encrypter, baseUrl };
 const viaApi: Writer = { owner: apiOwner, actor: 'member:x' };
 
 let count = 0;

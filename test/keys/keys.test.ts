@@ -56,6 +56,10 @@ test('another algorithm makes another key; the old one verifies until its last t
   await test1.tenant('rotating', { tokens: { signingAlgorithm: 'RS256' } });
   const keys = await keysOf('rotating');
   expect(keys.map((key) => key.alg).sort()).toEqual(['ES256', 'RS256']);
+  // The new key is published and signs later, when everybody has read it.
+  const between = await mintClientToken(keyed, 'rotating', { clientId: 'app', scopes: ['authz:evaluate'] });
+  expect(decodeProtectedHeader(between.token).alg).toBe('ES256');
+  clock.advance(limits.keyPublishedAheadMs);
   const fresh = await mintClientToken(keyed, 'rotating', { clientId: 'app', scopes: ['authz:evaluate'] });
   expect(decodeProtectedHeader(fresh.token).alg).toBe('RS256');
   expect((await test1.tokens.verify(old.token, auth())).kind).toBe('backend');

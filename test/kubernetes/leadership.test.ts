@@ -31,8 +31,8 @@ function contender(namespace: string) {
     exit: (why) => events.push(`exit: ${why}`),
   });
   const { close } = leadership.lead({
-    held: async () => void events.push('held'),
-    lost: () => events.push('lost'),
+    started: async () => void events.push('started'),
+    stopped: () => events.push('stopped'),
     waiting: (message) => events.push(`waiting: ${message}`),
   });
   closers.push(close);
@@ -45,14 +45,14 @@ async function until(isSo: () => boolean): Promise<void> {
 
 test('a leader that was frozen has no term from the moment leaseRenewDeadlineMs has passed, before any timer tells it', async () => {
   const one = contender(await cluster.namespace());
-  await until(() => one.events.includes('held'));
+  await until(() => one.events.includes('started'));
   expect(one.leadership.term()).toMatchObject({ epoch: 1 });
   // It was renewed up to leaseRetryMs and a request ago.
   one.clock.ahead = limits.leaseRenewDeadlineMs - limits.leaseRetryMs - 2000;
   expect(one.leadership.term()).toMatchObject({ epoch: 1 });
   one.clock.ahead = limits.leaseRenewDeadlineMs;
   expect(one.leadership.term()).toBeUndefined();
-  expect(one.events).toEqual(['held', 'lost', 'exit: the Lease was not renewed for 10 s']);
+  expect(one.events).toEqual(['started', 'stopped', 'exit: the Lease was not renewed for 10 s']);
   expect(one.leadership.isOver).toBe(true);
   one.clock.ahead = 0;
   expect(one.leadership.term()).toBeUndefined();
@@ -64,13 +64,13 @@ test('of many at once one leads; when it stops another one does, in the next ter
   const leading = () => all.filter((one) => one.leadership.term() !== undefined);
   const epochs: number[] = [];
   while (all.length > 0) {
-    await until(() => leading().some((one) => one.events.at(-1) === 'held'));
+    await until(() => leading().some((one) => one.events.at(-1) === 'started'));
     expect(leading()).toHaveLength(1);
     const [leader] = leading();
     epochs.push(leader?.leadership.term()?.epoch as number);
     all.splice(all.indexOf(leader as (typeof all)[number]), 1);
     await leader?.close();
-    expect(leader?.events.at(-1)).toBe('lost');
+    expect(leader?.events.at(-1)).toBe('stopped');
   }
   expect(epochs).toEqual([1, 2, 3, 4, 5, 6]);
 });
@@ -78,20 +78,20 @@ test('of many at once one leads; when it stops another one does, in the next ter
 test('a label on the Lease, or a lost answer, costs nothing', async () => {
   const namespace = await cluster.namespace();
   const one = contender(namespace);
-  await until(() => one.events.includes('held'));
+  await until(() => one.events.includes('started'));
   const place = { api, namespace, name: LEASE_NAME };
   const lease = await readLease(place, {});
   if (lease === undefined) throw new Error('there is no Lease');
   await writeLease(place, { ...lease, metadata: { ...lease.metadata, labels: { a: 'b' } } as never }, lease.spec, {});
   await sleep(limits.leaseRetryMs * 2);
-  expect(one.events).toEqual(['held']);
+  expect(one.events).toEqual(['started']);
   expect(one.leadership.trouble).toBeUndefined();
 });
 
 test('a Lease that somebody else takes ends the leader at its next renewal', async () => {
   const namespace = await cluster.namespace();
   const one = contender(namespace);
-  await until(() => one.events.includes('held'));
+  await until(() => one.events.includes('started'));
   const place = { api, namespace, name: LEASE_NAME };
   const lease = await readLease(place, {});
   await writeLease(place, lease, { ...lease?.spec, holderIdentity: 'thief', leaseTransitions: 9 }, {});

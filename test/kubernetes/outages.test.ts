@@ -169,7 +169,7 @@ test("another cluster's database is not touched, until the operator is told to a
   await query(installation, "update accord.operator_term set cluster = 'another'");
   const before = await termOf(installation);
   const operator = await start(installation);
-  await operator.says(/holds what the manifests of another cluster say .*uid another/);
+  await operator.says(/has the objects of another cluster .*uid another/);
   expect((await operator.probe('/ready')).reasons).toMatch(/--adopt-cluster/);
   expect(await termOf(installation)).toEqual(before);
   expect(await operator.stop()).toBe(0);

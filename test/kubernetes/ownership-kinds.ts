@@ -1,58 +1,131 @@
-/** How the kinds of ownership-model.ts are written by each of the two writers, and where what they say is found. */
-import type { Kind } from './ownership-model.ts';
+/**
+ * How the kinds of ownership-model.ts are written by each of the two writers. Which kinds there are the rooms say; what a
+ * manifest and a request of each look like stands here, and a kind without that is named with the reason.
+ */
+import type { Manifest } from '../../crds/index.ts';
+import { kindsOf } from '../../server/room/resource-kind.ts';
+import { rooms } from '../../server/rooms.ts';
 
-export const written: Record<
-  Kind,
-  {
-    plural: string;
-    route: string;
-    /** Beside the fields that all kinds have. */
-    spec: (claims: string, content: number, broken: boolean) => object;
-    body: (content: number) => object;
-    /** SQL of the content. */
-    content: string;
-    table: string;
-    /** Of what a GET answers. */
-    // biome-ignore lint/suspicious/noExplicitAny: each kind has its own answer
-    shown: (body: any) => string;
-  }
-> = {
+/** Those that are not written here, and why. */
+const apart = {
+  Tenant: 'it owns the others, and its own owner does not change',
+  ConsentDefinition: 'it is archived where others are deleted: test/definitions/manifest.test.ts',
+} as const satisfies Partial<Record<Manifest['kind'], string>>;
+
+export type Kind = Exclude<Manifest['kind'], keyof typeof apart>;
+
+export type Written = {
+  /** The name in the tenant that its manifests claim. */
+  claims: string;
+  /** Its manifests claim the name of their object. */
+  isObjectName?: true;
+  /** The path of its list in the Config API. */
+  route: string;
+  /** Beside the fields that all kinds have. @param broken a policy that does not compile */
+  spec: (claims: string, content: number, broken: boolean) => object;
+  body: (content: number) => object;
+  /** What a GET answers of the content, and what it is to be. */
+  // biome-ignore lint/suspicious/noExplicitAny: each kind has its own answer
+  shown: (body: any) => string;
+  content: (content: number) => string;
+};
+
+const attribute = (content: number) => `a${content}`;
+const entityType: Omit<Written, 'claims' | 'route'> = {
+  spec: (name, content) => ({ name, attributes: [{ name: attribute(content), type: 'string' }] }),
+  body: (content) => ({ attributes: { [attribute(content)]: { type: 'string' } } }),
+  shown: ({ attributes }) => Object.keys(attributes).join(),
+  content: attribute,
+};
+
+/** The compiler asks for one of each kind. */
+export const written: Record<Kind, Written> = {
   Policy: {
-    plural: 'policies',
+    claims: 'doc:read',
     route: 'policies',
-    spec: (name, content, broken) => ({ name, rego: broken ? 'package p\nbroken(' : regoOf(content) }),
-    body: (content) => ({ rego: regoOf(content) }),
-    content: 'rego',
-    table: 'policy',
+    spec: (name, content, broken) => ({ name, rego: broken ? 'package p\nbroken(' : regoOf('p', content) }),
+    body: (content) => ({ rego: regoOf('p', content) }),
     shown: ({ rego }) => rego,
+    content: (content) => regoOf('p', content),
   },
-  ResourceType: {
-    plural: 'resourcetypes',
-    route: 'resource-types',
-    spec: (name, content) => ({ name, attributes: [{ name: `a${content}`, type: 'string' }] }),
-    body: (content) => ({ attributes: { [`a${content}`]: { type: 'string' } } }),
-    content: `(select string_agg(key, ',') from jsonb_object_keys(spec -> 'attributes') key)`,
-    table: 'entity_type',
-    shown: ({ attributes }) => Object.keys(attributes).join(),
+  PolicyLibrary: {
+    claims: 'company.roles',
+    route: 'policy-libraries',
+    spec: (name, content) => ({ package: name, modules: modulesOf(content) }),
+    body: (content) => ({ modules: modulesOf(content) }),
+    shown: ({ modules }) => modules[0].rego,
+    content: (content) => regoOf('company.roles', content),
+  },
+  PolicyData: {
+    claims: 'company/offices',
+    route: 'policy-data',
+    spec: (path, content) => ({ path, value: { n: content } }),
+    body: (content) => ({ value: { n: content } }),
+    shown: ({ value }) => JSON.stringify(value),
+    content: (content) => JSON.stringify({ n: content }),
+  },
+  ActorType: { claims: 'driver', route: 'actor-types', ...entityType },
+  ResourceType: { claims: 'car', route: 'resource-types', ...entityType },
+  RelationshipType: {
+    claims: 'person:drives:bus',
+    route: 'relationship-types',
+    spec: (key, content) => {
+      const [from, name, to] = key.split(':');
+      return { from, name, to, maxPerTarget: content + 1 };
+    },
+    body: (content) => ({ maxPerTarget: content + 1 }),
+    shown: ({ maxPerTarget }) => String(maxPerTarget),
+    content: (content) => String(content + 1),
   },
   TrustedIssuer: {
-    plural: 'trustedissuers',
+    claims: 'idp',
+    isObjectName: true,
     route: 'trusted-issuers',
     spec: (_, content) => issuerOf(content),
     body: issuerOf,
-    content: `spec ->> 'actorIdPrefix'`,
-    table: 'trusted_issuer',
     shown: ({ actorIdPrefix }) => actorIdPrefix,
+    content: attribute,
+  },
+  OAuthClient: {
+    claims: 'shop',
+    route: 'clients',
+    spec: (clientId, content) => ({ clientId, ...clientOf(content) }),
+    body: clientOf,
+    shown: ({ displayName }) => displayName,
+    content: attribute,
   },
 };
 
-function regoOf(content: number): string {
-  return `package p\n\n# ${content}\ndefault outcome := "allow"\n`;
+/** The types that the relationship type is of, which nobody else writes. */
+export const before: readonly (readonly [path: string, body: object])[] = [
+  ['/actor-types/person', {}],
+  ['/resource-types/bus', {}],
+];
+
+/** The registrations of the kinds, as the operator looks at them. */
+export const registered = new Map(
+  kindsOf(rooms)
+    .filter(({ kind }) => !(kind.definition.kind in apart))
+    .map(({ room, kind }) => {
+      const name = kind.definition.kind as Kind;
+      if (!(name in written)) throw new Error(`ownership-kinds.ts does not say how a ${name} is written`);
+      return [name, { room, kind }] as const;
+    }),
+);
+
+function regoOf(name: string, content: number): string {
+  return `package ${name}\n\n# ${content}\ndefault outcome := "allow"\n`;
+}
+
+function modulesOf(content: number) {
+  return [{ name: 'roles', rego: regoOf('company.roles', content) }];
 }
 
 function issuerOf(content: number) {
-  return { issuer: 'https://idp.test', algorithms: ['ES256'], actorIdPrefix: `a${content}` };
+  return { issuer: 'https://idp.test', algorithms: ['ES256'], actorIdPrefix: attribute(content) };
 }
 
-/** As the database holds it and the API shows it. */
-export const contentOf = (kind: Kind, content: number) => (kind === 'Policy' ? regoOf(content) : `a${content}`);
+function clientOf(content: number) {
+  const method = { tokenEndpointAuthMethod: 'none', redirectUris: ['https://shop.test/callback'] };
+  return { displayName: attribute(content), grantTypes: ['authorization_code'], ...method };
+}

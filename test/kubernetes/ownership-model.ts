@@ -5,25 +5,37 @@
  * A tenant has objects, each with a name. Each object has one owner, a manifest or the API, and only its owner changes it.
  * Manifests come and go in two namespaces; the API is asked at any time; the operator is up or down.
  */
+import { type Kind, registered, written } from './ownership-kinds.ts';
 
 /** A place in which a manifest can be: its kind, its namespace and object name, and the name in the tenant that it claims. */
-export const slots = {
+type Place = { kind: Kind; namespace: 'own' | 'other'; object: string; claims: string };
+export type Slot = string;
+
+/** Of policies four; of each other kind two in the two namespaces, which claim one name. */
+export const slots: Readonly<Record<Slot, Place>> = {
   first: { kind: 'Policy', namespace: 'own', object: 'first', claims: 'doc:read' },
   second: { kind: 'Policy', namespace: 'own', object: 'second', claims: 'doc:read' },
   abroad: { kind: 'Policy', namespace: 'other', object: 'first', claims: 'doc:read' },
   writing: { kind: 'Policy', namespace: 'other', object: 'writing', claims: 'doc:write' },
-  car: { kind: 'ResourceType', namespace: 'own', object: 'car', claims: 'car' },
-  vehicle: { kind: 'ResourceType', namespace: 'other', object: 'vehicle', claims: 'car' },
-  idp: { kind: 'TrustedIssuer', namespace: 'own', object: 'idp', claims: 'idp' },
-  twin: { kind: 'TrustedIssuer', namespace: 'other', object: 'idp', claims: 'idp' },
-} as const;
-export type Slot = keyof typeof slots;
-export type Kind = (typeof slots)[Slot]['kind'];
+  ...Object.fromEntries(
+    [...registered.keys()]
+      .filter((kind) => kind !== 'Policy')
+      .flatMap((kind) => {
+        const { claims, isObjectName } = written[kind];
+        const of = { kind, claims, object: isObjectName ? claims : kind.toLowerCase() };
+        return [
+          [kind, { ...of, namespace: 'own' }],
+          [`${kind} abroad`, { ...of, namespace: 'other' }],
+        ] as [Slot, Place][];
+      }),
+  ),
+};
 
 /** Of an object of the tenant: `Policy doc:read`. */
 export type Name = `${Kind} ${string}`;
-export const nameOf = (slot: Slot): Name => `${slots[slot].kind} ${slots[slot].claims}`;
-export const names = [...new Set((Object.keys(slots) as Slot[]).map(nameOf))];
+export const placeOf = (slot: Slot): Place => slots[slot] as Place;
+export const nameOf = (slot: Slot): Name => `${placeOf(slot).kind} ${placeOf(slot).claims}`;
+export const names = [...new Set(Object.keys(slots).map(nameOf))];
 
 export type Wish = {
   managementPolicy: 'Enforce' | 'CreateOnly' | 'Observe';
@@ -59,7 +71,7 @@ export const emptyState = (): State => ({
 
 /** Absent, allowedNamespaces is the namespace that is named like the tenant. */
 function isAllowed({ allowed }: State, slot: Slot): boolean {
-  return allowed === 'both' || (allowed === 'absent') === (slots[slot].namespace === 'own');
+  return allowed === 'both' || (allowed === 'absent') === (placeOf(slot).namespace === 'own');
 }
 
 export type Reason = 'Valid' | 'NamespaceNotAllowed' | 'DuplicateName' | 'OwnedByAPI' | 'CompileError';
@@ -103,11 +115,12 @@ function judge(state: State, slot: Slot): Reason {
   if (eldest !== slot && !isOwner) return 'DuplicateName';
   if (managementPolicy === 'Observe') return 'Valid';
   if (managementPolicy === 'CreateOnly' && row !== undefined) return 'Valid';
-  if (broken) return 'CompileError'; // and what was there before stays
   // Whoever creates only writes as the API does.
   if (state.authority === (managementPolicy === 'CreateOnly' ? 'Kubernetes' : 'Api')) return 'OwnedByAPI';
   if (row?.owner === 'api' && adoptionPolicy === 'Refuse') return 'OwnedByAPI';
   if (row !== undefined && row.owner !== 'api' && !isOwner) return 'DuplicateName';
+  // Whose object it is comes before what is wrong with the write.
+  if (broken) return 'CompileError'; // and what was there before stays
   state.rows.set(name, { owner: managementPolicy === 'CreateOnly' ? 'api' : { slot, uid }, content });
   return 'Valid';
 }
@@ -115,7 +128,7 @@ function judge(state: State, slot: Slot): Reason {
 /** Created in the same second, they have the order of their keys. */
 function byAge({ manifests }: State): Slot[] {
   const age = (slot: Slot) => {
-    const { kind, namespace, object } = slots[slot];
+    const { kind, namespace, object } = placeOf(slot);
     // The name of a namespace is random; `other` sorts behind `own`, as the world makes them.
     return `${manifests.get(slot)?.createdAt} ${kind} ${namespace === 'own' ? 1 : 2} ${object}`;
   };

@@ -3,17 +3,17 @@ import { LockLeadership, type Operator, startOperator } from '../../operator/ind
 import { KubernetesSource } from '../../operator/kubernetes/source.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import type { Owner } from '../../server/core/ownership.ts';
-import { asAdmin } from '../helpers/admin.ts';
+import type { FoundResource } from '../../server/room/resource-kind.ts';
 import type { Cluster, Reply } from '../helpers/cluster.ts';
 import type { TestServer } from '../helpers/server.ts';
-import { contentOf, written } from './ownership-kinds.ts';
+import { before, type Kind, registered, written } from './ownership-kinds.ts';
 import {
   type Allowed,
   type Authority,
   type IfMatch,
-  type Kind,
   type Name,
   names,
+  placeOf,
   type Reason,
   type Slot,
   type State,
@@ -49,6 +49,12 @@ export class World {
     this.#namespaces = namespaces;
   }
 
+  /** Whether an object (kind/namespace/name, or kind/name of a Tenant) is of this world. */
+  has(resource: string): boolean {
+    const { own, other } = this.#namespaces;
+    return resource.split('/').some((step) => step === own || step === other);
+  }
+
   /** A tenant in a namespace of its own, with an operator at work. @param kubeconfig the operator's */
   static async make(cluster: Cluster, server: TestServer, kubeconfig: string): Promise<World> {
     const made = [await cluster.namespace({ kind: 'x' }), await cluster.namespace({ kind: 'x' })].sort();
@@ -65,6 +71,11 @@ export class World {
     await world.start();
     await until(async () => (await world.#tenant()).status?.conditions?.some(isReady));
     world.#token = await server.member(own, 'security-admin');
+    for (const [path, payload] of before) {
+      const headers = { authorization: `Bearer ${world.#token}` };
+      const made = await server.app.inject({ method: 'PUT', url: `/tenants/${own}${path}`, headers, payload });
+      if (made.statusCode !== 200) throw new Error(made.body);
+    }
     return world;
   }
 
@@ -106,7 +117,7 @@ export class World {
 
   /** Makes the manifest of a slot, or changes it. @returns its metadata */
   async apply(slot: Slot, wish: Wish, exists: boolean): Promise<{ uid: string; creationTimestamp: string }> {
-    const { kind, object, claims } = slots[slot];
+    const { kind, object, claims } = placeOf(slot);
     const { managementPolicy, adoptionPolicy, content, broken } = wish;
     const own = written[kind].spec(claims, content, broken);
     const spec = { tenantRef: { name: this.#namespaces.own }, managementPolicy, adoptionPolicy, ...own };
@@ -163,7 +174,7 @@ export class World {
   }
 
   async #manifestsDifference({ manifests }: State, reasons: ReadonlyMap<Slot, Reason>): Promise<string | undefined> {
-    for (const slot of Object.keys(slots) as Slot[]) {
+    for (const slot of Object.keys(slots)) {
       const { status, body } = await this.#cluster.request('GET', this.#path(slot));
       const expected = manifests.get(slot);
       if (status === 404 && expected === undefined) continue;
@@ -181,17 +192,14 @@ export class World {
   }
 
   async #rowsDifference({ rows }: State): Promise<string | undefined> {
-    const found = await this.#rows();
     for (const name of names) {
-      const [expected, row] = [rows.get(name), found.get(name)];
+      const [expected, row] = [rows.get(name), await this.#row(name)];
       if (expected === undefined && row === undefined) continue;
       if (expected === undefined) return `${name} has a row, of ${JSON.stringify(row?.owner)}`;
       if (row === undefined) return `${name} has no row`;
       const owner = this.#ownerOf(expected.owner);
       if (JSON.stringify(sorted(row.owner)) !== JSON.stringify(sorted(owner)))
         return `${name} is owned by ${JSON.stringify(row.owner)} and not by ${JSON.stringify(owner)}`;
-      const content = contentOf(name.split(' ')[0] as Kind, expected.content);
-      if (row.content !== content) return `${name} holds ${row.content} and not ${content}`;
     }
     return undefined;
   }
@@ -207,31 +215,29 @@ export class World {
       const managedBy = source === 'api' ? 'api' : `${source} ${namespace}/${object}`;
       const body = reply.json();
       if (body.managedBy !== managedBy) return `${name} is shown as managed by ${body.managedBy} and not ${managedBy}`;
-      if (written[kind].shown(body) !== contentOf(kind, expected.content)) return `${name} is shown with other content`;
+      const [content, wanted] = [written[kind].shown(body), written[kind].content(expected.content)];
+      if (content !== wanted) return `${name} is shown with ${content} and not ${wanted}`;
     }
     return undefined;
   }
 
   #ownerOf(owner: 'api' | { slot: Slot; uid: string }): Owner {
     if (owner === 'api') return { source: 'api' };
-    const { namespace, object } = slots[owner.slot];
+    const { namespace, object } = placeOf(owner.slot);
     return { source: 'kubernetes', namespace: this.#namespaces[namespace], name: object, uid: owner.uid };
   }
 
-  async #rows(): Promise<Map<Name, { owner: Owner; content: string }>> {
-    const selects = Object.entries(written).map(
-      ([kind, { table, content }]) =>
-        `select '${kind} ' || name as name, owner, ${content} as content from accord.${table} where tenant = $1`,
-    );
-    const { adminUrl } = this.#server.db;
-    type Row = { name: Name; owner: Owner; content: string };
-    const rows = await asAdmin<Row>(adminUrl, selects.join(' union all '), [this.#namespaces.own]);
-    return new Map(rows.map(({ name, ...row }) => [name, row]));
+  /** What is stored, as the operator finds it. */
+  #row(name: Name): Promise<FoundResource | undefined> {
+    const [kind, object] = name.split(' ') as [Kind, string];
+    const { room, kind: registration } = registered.get(kind) as NonNullable<ReturnType<typeof registered.get>>;
+    return registration.find(this.#server.services.use(room), { tenant: this.#namespaces.own, name: object });
   }
 
   #path(slot: Slot, named = true): string {
-    const { kind, namespace, object } = slots[slot];
-    const path = `${base}/namespaces/${this.#namespaces[namespace]}/${written[kind].plural}`;
+    const { kind, namespace, object } = placeOf(slot);
+    const plural = registered.get(kind)?.kind.definition.plural;
+    const path = `${base}/namespaces/${this.#namespaces[namespace]}/${plural}`;
     return named ? `${path}/${object}` : path;
   }
 

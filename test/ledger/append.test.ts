@@ -13,8 +13,8 @@ import { masterKey } from '../helpers/server.ts';
 import { entry, T0 } from './chain.ts';
 
 const { database, adminUrl } = await createTestDatabase();
-const tagger = createEncrypter(masterKey);
-const ledger = new Ledger(database, tagger);
+const pseudonymizer = createEncrypter(masterKey);
+const ledger = new Ledger(database, pseudonymizer);
 const tenantCode = () => `t${randomUUID().slice(0, 8)}`;
 
 type Row = Record<string, string | Buffer | Date | null>;
@@ -56,9 +56,9 @@ describe('appending', () => {
 
   test('in a transaction is part of it', async () => {
     const tenant = tenantCode();
-    await database.tenant(tenant, (tx) => appendEntries(tagger, tx, tenant, [entry(), entry()]));
+    await database.tenant(tenant, (tx) => appendEntries(pseudonymizer, tx, tenant, [entry(), entry()]));
     const failing = database.tenant(tenant, async (tx) => {
-      await appendEntries(tagger, tx, tenant, [entry()]);
+      await appendEntries(pseudonymizer, tx, tenant, [entry()]);
       throw new Error('undone');
     });
     await expect(failing).rejects.toThrow('undone');
@@ -68,7 +68,7 @@ describe('appending', () => {
   test('nothing is nothing, and resolves', async () => {
     const tenant = tenantCode();
     await ledger.append(tenant, []);
-    await database.tenant(tenant, (tx) => appendEntries(tagger, tx, tenant, []));
+    await database.tenant(tenant, (tx) => appendEntries(pseudonymizer, tx, tenant, []));
     expect(await inboxOf(tenant)).toEqual([]);
   });
 

@@ -391,26 +391,7 @@ describe('GET export', () => {
     expect(await logsOf(tenant)).toMatchObject([{ type: 'denied', outcome: 'invalid_request' }]);
   });
 
-  test('runs ledgerExportsMax times at once for a tenant', async () => {
-    const [tenant, other] = [await server.tenant(), await server.tenant()];
-    const [token, theirs] = await Promise.all([tenant, other].map((one) => server.client(one, 'consents:read')));
-    // Verified tokens are cached now: what follows begins in one turn.
-    for (const [of, as] of [
-      [tenant, token],
-      [other, theirs],
-    ] as const)
-      await get(of, 'events', as as string);
-    const exports = (count: number) => Array.from({ length: count }, () => get(tenant, 'export', token as string));
-    const replies = await Promise.all([
-      ...exports(limits.ledgerExportsMax + 1),
-      get(other, 'export', theirs as string),
-    ]);
-    const statuses = replies.map(({ status }) => status);
-    expect(statuses).toEqual([...Array.from({ length: limits.ledgerExportsMax }, () => 200), 429, 200]);
-    expect(replies[limits.ledgerExportsMax]?.json().code).toBe('exports_busy');
-  });
-
-  test('that nobody reads to its end is counted until its connection goes', async () => {
+  test('runs ledgerExportsMax times at once for a tenant: one is counted until its connection goes', async () => {
     const tenant = await server.tenant();
     const count = 40 * limits.ledgerExportPageItemsMax; // more than the sockets hold
     await ledger.append(
@@ -418,18 +399,23 @@ describe('GET export', () => {
       Array.from({ length: count }, (_, i) => entry({ time: T0 + (i >> 2) })),
     );
     const headers = { authorization: `Bearer ${await server.client(tenant, 'consents:read')}` };
-    const app = await createApp(server.config, server.services);
-    const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/${tenant}/consents/export`;
-    const ask = async () => {
-      const request = httpRequest(url, { headers, agent: false }).end();
+    const app = await createApp(server.config, server.services, { eventLoopDelayMsMax: 0 });
+    const address = await app.listen({ port: 0, host: '127.0.0.1' });
+    const other = await server.tenant();
+    const theirs = { authorization: `Bearer ${await server.client(other, 'consents:read')}` };
+    const ask = async (of = tenant, as = headers) => {
+      const request = httpRequest(`${address}/${of}/consents/export`, { headers: as, agent: false }).end();
       const [response] = (await once(request, 'response')) as [IncomingMessage];
+      response.on('error', () => {}); // it is left in the middle
       return { status: response.statusCode, leave: () => request.destroy() };
     };
-    const stalled = await Promise.all(Array.from({ length: limits.ledgerExportsMax }, ask));
+    const stalled = await Promise.all(Array.from({ length: limits.ledgerExportsMax }, () => ask()));
     expect(stalled.map(({ status }) => status)).toEqual(stalled.map(() => 200));
     const refused = await ask();
     expect(refused.status).toBe(429);
-    for (const { leave } of [refused, ...stalled]) leave();
+    const another = await ask(other, theirs);
+    expect(another.status).toBe(200);
+    for (const { leave } of [refused, another, ...stalled]) leave();
     const statusNow = async () => {
       const { status, leave } = await ask();
       leave();

@@ -289,6 +289,7 @@ describe('bad input', () => {
     [{ email: 'a@example.com' }],
     [{ email: 'a@example.com', role: 'support', note: 'x' }],
     [{ email: `${'a'.repeat(250)}@example.com`, role: 'support' }],
+    [{ email: 'a@10.0.0.1', role: 'support' }],
   ])('inviting %j is 400', async (body) => {
     const name = await tenant();
     const answer = await send(app, 'POST', path(name), { token: await tokenOf(name, 'security-admin'), body });

@@ -289,20 +289,42 @@ describe('removing a member', () => {
     expect((await list(name, token)).status).toBe(401);
   });
 
+  test('leaves the last person who is security-admin, whatever the machine is', async () => {
+    const name = await tenant();
+    const { token } = await mint(name, 'security-admin');
+    const add = (email: string) =>
+      keyed.database.tenant(name, (tx) =>
+        tx.one(
+          Type.Object({ id: Type.String() }),
+          sql`insert into accord.member (tenant, email, role) values (${name}, ${email}, 'security-admin') returning id`,
+        ),
+      );
+    const [one, two] = [await add('one@example.com'), await add('two@example.com')];
+    expect((await remove(name, token, one.id)).status).toBe(200);
+    expect(await remove(name, token, two.id)).toMatchObject({ status: 409, body: { code: 'last_security_admin' } });
+    const body = { email: 'two@example.com', role: 'config-viewer' };
+    const invited = await send(app, 'POST', `/tenants/${name}/members/invitations`, { token, body });
+    const secret = invited.body.url.split('#')[1];
+    const demoted = await send(app, 'POST', '/portal/invitations/redeem', { body: { token: secret } });
+    expect(demoted).toMatchObject({ status: 409, body: { code: 'last_security_admin' } });
+    expect((await remove(name, token, await idOf(name, 'security-admin'))).status).toBe(200);
+  });
+
   test('leaves one of two security-admins who remove one another at the same time', async () => {
     for (let round = 0; round < 5; round++) {
       const name = await tenant();
       const one = await mint(name, 'security-admin');
       await keyed.database.tenant(name, (tx) =>
         tx.run(
-          sql`insert into accord.member (tenant, email, role) values (${name}, 'b@example.com', 'security-admin')`,
+          sql`insert into accord.member (tenant, email, role) values (${name}, 'b@example.com', 'security-admin'),
+            (${name}, 'c@example.com', 'security-admin')`,
         ),
       );
-      const ids = (await send(app, 'GET', `/tenants/${name}/members`, { token: one.token })).body.members.map(
-        (member: { id: string }) => member.id,
-      );
+      const listed = (await send(app, 'GET', `/tenants/${name}/members`, { token: one.token })).body.members;
+      const persons = listed.filter(({ email }: { email: string }) => email.endsWith('@example.com'));
+      const ids: string[] = persons.map(({ id }: { id: string }) => id);
       const by = { kind: 'member', tenant: name, id: 'x', email: 'x', role: 'security-admin', jti: 'x' } as const;
-      const done = await Promise.allSettled(ids.map((id: string) => removeMember(keyed, by, id, 'r')));
+      const done = await Promise.allSettled(ids.map((id) => removeMember(keyed, by, id, 'r')));
       expect(done.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       expect(done.find((each) => each.status === 'rejected')?.reason).toMatchObject({ code: 'last_security_admin' });
     }

@@ -1,8 +1,11 @@
 /** Deletions that were asked for (deletionTimestamp), whose rows they take, and what keeps them. */
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Leadership, LeadershipCallbacks } from '../../operator/leadership.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { apiOwner, type Owner } from '../../server/core/ownership.ts';
-import { createWorld, until } from './harness.ts';
+import { conditionOf, createWorld, save, until } from './harness.ts';
 import { issuerYaml, policyYaml, tenantYaml } from './manifests.ts';
 import { MemorySource } from './memory-source.ts';
 
@@ -44,6 +47,36 @@ describe('deletions of many that were asked for', () => {
     await until(() => keys.every((key) => source.get(key) === undefined));
     expect(await has('many', 'p0')).toBe(false);
     await until(() => source.condition('Tenant//many', 'DeletionHeld') === undefined);
+  });
+
+  test('are forgotten by an operator that leads again after another one has carried them out', async () => {
+    const directory = await world.directory();
+    const tenant = (annotations = '') => save(join(directory, 'tenant.yaml'), tenantYaml('relay', '', annotations));
+    const policies = join(directory, 'policies.yaml');
+    await tenant();
+    await save(policies, Array.from({ length: 20 }, (_, i) => policyYaml('relay', `p${i}`)).join('\n---\n'));
+    let callbacks: LeadershipCallbacks | undefined;
+    const lead: Leadership = (given) => {
+      callbacks = given;
+      return { close: async () => given.stopped() };
+    };
+    const first = world.operate(directory, { lead });
+    await callbacks?.started();
+    await first.operator.settled();
+    await unlink(policies);
+    await until(() => conditionOf(first, 'Tenant//relay', 'DeletionHeld'));
+    callbacks?.stopped();
+    const second = world.operate(directory);
+    await until(() => conditionOf(second, 'Tenant//relay', 'DeletionHeld'));
+    await tenant('accord.dev/confirm-deletion: "20"');
+    await until(async () => !(await has('relay', 'p0')) && second.operator.idle());
+    await second.close();
+    await tenant();
+    await until(() => !first.source.get('Tenant//relay')?.annotations['accord.dev/confirm-deletion']);
+    await callbacks?.started();
+    await until(() => first.operator.idle());
+    expect(conditionOf(first, 'Tenant//relay', 'DeletionHeld')).toBeUndefined();
+    expect(first.operator.waiting().map(({ key }) => key)).toEqual(['Tenant//relay']);
   });
 
   test('are over when the finalizers are stripped and the manifests applied again: the rows were never away', async () => {
@@ -150,15 +183,15 @@ describe('a deletion that was asked for', () => {
     const source = new MemorySource();
     const [key = ''] = fill(source, 'twice', 1);
     const run = await operate(source);
-    // The predecessor's release is done and its answer lost; the successor's finalizer is set and its answer lost.
-    const [release, hold] = [source.release.bind(source), source.hold.bind(source)];
+    // The predecessor's removeFinalizer is done and its answer lost; the successor's finalizer is set and its answer lost.
+    const [removeFinalizer, addFinalizer] = [source.removeFinalizer.bind(source), source.addFinalizer.bind(source)];
     const lost = Promise.withResolvers<void>();
-    source.release = async (target) => {
-      source.release = release;
-      await release(target);
-      source.hold = async (object) => {
-        source.hold = hold;
-        await hold(object);
+    source.removeFinalizer = async (target) => {
+      source.removeFinalizer = removeFinalizer;
+      await removeFinalizer(target);
+      source.addFinalizer = async (object) => {
+        source.addFinalizer = addFinalizer;
+        await addFinalizer(object);
         source.delete(object.key);
         throw new Error('the connection broke');
       };
@@ -189,10 +222,10 @@ describe('a deletion that was asked for', () => {
   test('of a Tenant that was never accepted lets go what waits for it, without a resync', async () => {
     const source = new MemorySource();
     await operate(source);
-    const hold = source.hold.bind(source);
+    const addFinalizer = source.addFinalizer.bind(source);
     const refused = Promise.withResolvers<void>();
-    source.hold = async (object) => {
-      if (object.kind !== 'Tenant') return hold(object);
+    source.addFinalizer = async (object) => {
+      if (object.kind !== 'Tenant') return addFinalizer(object);
       refused.resolve();
       throw new Error('the connection broke');
     };
@@ -218,9 +251,9 @@ describe('a deletion that was asked for', () => {
     const source = new MemorySource();
     source.apply(tenantYaml('closing'));
     const run = await operate(source);
-    const release = source.release.bind(source);
-    source.release = async () => {
-      source.release = release;
+    const removeFinalizer = source.removeFinalizer.bind(source);
+    source.removeFinalizer = async () => {
+      source.removeFinalizer = removeFinalizer;
       const [key = ''] = source.apply(policyYaml('closing', 'p'), { namespace: 'closing' });
       await until(() => source.condition(key, 'Accepted')?.reason === 'TenantNotFound');
       throw new Error('the connection broke');
@@ -235,17 +268,17 @@ describe('a deletion that was asked for', () => {
     const source = new MemorySource();
     source.apply(tenantYaml('late'));
     await operate(source);
-    const [hold, release] = [source.hold.bind(source), source.release.bind(source)];
+    const [addFinalizer, removeFinalizer] = [source.addFinalizer.bind(source), source.removeFinalizer.bind(source)];
     const judged = Promise.withResolvers<void>();
-    source.hold = async (object) => {
-      source.hold = hold;
+    source.addFinalizer = async (object) => {
+      source.addFinalizer = addFinalizer;
       source.delete('Tenant//late');
       await until(async () => (await rooms.findTenant('late'))?.state === 'disabled');
-      await hold(object);
+      await addFinalizer(object);
     };
-    source.release = async (target) => {
+    source.removeFinalizer = async (target) => {
       await judged.promise;
-      await release(target);
+      await removeFinalizer(target);
     };
     const [key = ''] = source.apply(policyYaml('late', 'p'), { namespace: 'late' });
     await until(() => source.condition(key, 'Accepted'));
@@ -270,9 +303,9 @@ test('a status that says that the database is away never comes after the one tha
   const source = new MemorySource();
   const [key = ''] = fill(source, 'back', 1);
   const run = await operate(source);
-  const [hold, writeStatus] = [source.hold.bind(source), source.writeStatus.bind(source)];
-  source.hold = async (object) => {
-    source.hold = hold;
+  const [addFinalizer, writeStatus] = [source.addFinalizer.bind(source), source.writeStatus.bind(source)];
+  source.addFinalizer = async (object) => {
+    source.addFinalizer = addFinalizer;
     expect(object.key).toBe(key);
     throw new Error('Connection terminated unexpectedly');
   };

@@ -39,14 +39,15 @@ export async function createWorld(dates: Clock = systemClock) {
     observe,
   });
   const encrypter = createEncrypter(randomBytes(32).toString('base64url'));
-  const writing = { database, clock: systemClock, tagger: encrypter };
+  const writing = { database, clock: systemClock, pseudonymizer: encrypter };
   const services: TestServices = {
     tenants: {
       ...{ database, clock: systemClock, encrypter, write: tenantWriter(writing) },
       rows: tenantRowsOf(allRooms),
     },
     policies: { ...writing, artifacts, engine },
-    issuers: { ...writing, baseUrl: 'http://127.0.0.1:8080' },
+    issuers: { ...writing, encrypter, baseUrl: 'http://127.0.0.1:8080' },
+    clients: { ...writing, encrypter },
     members: { ...writing, baseUrl: 'http://127.0.0.1:8080' },
     types: writing,
     definitions: { database, clock: dates },

@@ -1,6 +1,7 @@
 /** Manifests of libraries and data documents: made in any order with the policies that use them, refused and held while used. */
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { conditionOf, createWorld, save, until } from './harness.ts';
 import { policyYaml, tenantYaml } from './manifests.ts';
@@ -97,6 +98,19 @@ test('a library that would break a policy is refused, and accepted when the poli
   await until(() => (entry('read')?.number ?? 0) > (number ?? 0) + 1);
 });
 
+test('a library that would break a test of a policy is accepted when only the tests are changed', async () => {
+  const { put, run, ready } = await company('tests', {
+    'policy.yaml': policy('tests', 'read', tests),
+    'library.yaml': library('tests', isManager),
+    'data.yaml': managers('tests', 'ann', 'bob'),
+  });
+  await ready(POLICY);
+  await put('library.yaml', library('tests', 'is_manager(s) if s.id == "bob"'));
+  await ready(LIBRARY, 'PoliciesFailed');
+  await put('policy.yaml', policy('tests', 'read', tests.replaceAll('ann', 'bob')));
+  await until(() => conditionOf(run, LIBRARY, 'Accepted')?.status === 'True');
+});
+
 test('a policy that its library breaks is looked at again when the library changes', async () => {
   const { put, run, ready } = await company('again', {
     'policy.yaml': policy('again', 'read'),
@@ -106,6 +120,53 @@ test('a policy that its library breaks is looked at again when the library chang
   await ready(LIBRARY);
   await put('library.yaml', library('again', 'is_manager(s) if s.id == "bob"'));
   await ready(POLICY);
+});
+
+/** Stops the operator where it writes down that a library is refused, until `open`. */
+async function gateAtRefusal() {
+  const client = new pg.Client({ connectionString: world.adminUrl });
+  await client.connect();
+  await client.query(`
+    create function accord.gate() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock(7); return new; end $$;
+    create trigger gate before insert or update on accord.resource for each row
+      when (new.kind = 'PolicyLibrary' and new.status @> '{"conditions": [{"type": "Accepted", "status": "False"}]}')
+      execute function accord.gate();
+    select pg_advisory_lock(7)`);
+  const waiting = `select 1 from pg_locks l join pg_database d on d.oid = l.database
+    where d.datname = current_database() and l.locktype = 'advisory' and l.objid = 7 and not l.granted`;
+  return {
+    isReached: async () => ((await client.query(waiting)).rowCount ?? 0) > 0,
+    open: () => client.query('select pg_advisory_unlock(7)'),
+    async remove() {
+      await client.query('drop trigger gate on accord.resource; drop function accord.gate()');
+      await client.end();
+    },
+  };
+}
+
+test('a library is looked at again when only the tests of a policy change while the library is being refused', async () => {
+  const { put, run, ready } = await company('meanwhile', {
+    'policy.yaml': policy('meanwhile', 'read', tests),
+    'library.yaml': library('meanwhile', isManager),
+    'data.yaml': managers('meanwhile', 'ann', 'bob'),
+  });
+  await ready(POLICY);
+  const isNow = (key: string) => {
+    const accepted = conditionOf(run, key, 'Accepted');
+    return accepted?.status === 'True' && accepted.observedGeneration === 2;
+  };
+  const gate = await gateAtRefusal();
+  try {
+    await put('library.yaml', library('meanwhile', 'is_manager(s) if s.id == "bob"'));
+    await until(gate.isReached);
+    await put('policy.yaml', policy('meanwhile', 'read', tests.replaceAll('ann', 'bob')));
+    await until(() => isNow(POLICY));
+    await gate.open();
+    await until(() => isNow(LIBRARY));
+  } finally {
+    await gate.remove();
+  }
 });
 
 test('a library that is used is held, and goes after its policy', async () => {

@@ -17,8 +17,8 @@ function operator(source: string) {
   const led = Promise.withResolvers<void>();
   let losses = 0;
   const leading = lock.lead({
-    held: async () => led.resolve(),
-    lost: () => {
+    started: async () => led.resolve(),
+    stopped: () => {
       losses++;
     },
     waiting: () => {},

@@ -79,35 +79,35 @@ describe('the guard against mass deletion', () => {
     guard.holds('t', totals(20, 20), 0);
     expect(guard.confirm('t', 14)).toBe(false);
     expect(guard.confirm('t', 15)).toBe(true);
-    expect(keys(15).every((key) => guard.isReleased(key))).toBe(true);
+    expect(keys(15).every((key) => guard.isApproved(key))).toBe(true);
     expect(guard.holds('t', totals(20, 20), 0)).toBeUndefined();
     for (const key of keys(15)) guard.rowDeleted(key, 0);
     guard.markDeleted('Policy/default/other', 't');
-    expect(guard.isReleased('Policy/default/other')).toBe(false);
+    expect(guard.isApproved('Policy/default/other')).toBe(false);
     expect(guard.holds('t', totals(5, 5), 0)).toBeUndefined();
   });
 
-  test('what is released may go and counts for nobody; what goes later counts again', () => {
+  test('what is approved may go and counts for nobody; what goes later counts again', () => {
     const guard = new MassDeletion();
     gone(guard, 15);
     gone(guard, 1, 'other');
     expect(guard.holds('t', totals(16, 17), 0)).toBeDefined();
-    guard.release(guard.goneKeys('t'));
-    expect(keys(15).every((key) => guard.isReleased(key))).toBe(true);
+    guard.approve(guard.goneKeys('t'));
+    expect(keys(15).every((key) => guard.isApproved(key))).toBe(true);
     expect(guard.holds('t', totals(16, 17), 0)).toBeUndefined();
     for (const key of keys(15)) guard.rowDeleted(key, 0);
-    guard.release(['Policy/default/never-gone']);
-    expect(guard.isReleased('Policy/default/never-gone')).toBe(false);
+    guard.approve(['Policy/default/never-gone']);
+    expect(guard.isApproved('Policy/default/never-gone')).toBe(false);
     for (const key of keys(11, 'late')) guard.markDeleted(key, 't');
     expect(guard.holds('t', totals(11, 12), 0)).toMatchObject({ gone: 11 });
   });
 
-  test('one that was released, came back and goes again counts again; one that is released twice counts once', () => {
+  test('one that was approved, came back and goes again counts again; one that is approved twice counts once', () => {
     const guard = new MassDeletion();
     const [one, two, three] = keys(3) as [string, string, string];
     gone(guard, 15);
-    guard.release([one, two, three]);
-    guard.release([two]);
+    guard.approve([one, two, three]);
+    guard.approve([two]);
     guard.markPresent(one);
     guard.markDeleted(one, 't');
     guard.rowDeleted(three, 0);

@@ -56,12 +56,12 @@ export class MemorySource implements Source {
     if (now !== undefined && now.uid !== target.uid) return;
     this.#statuses.set(target.key, status);
   }
-  async hold(object: SourceObject): Promise<void> {
+  async addFinalizer(object: SourceObject): Promise<void> {
     const now = this.#objects.get(object.key);
     if (now?.uid === object.uid && !now.deleting) this.#held.add(object.key);
   }
   /** What it is asked of an object that was made again under its name is not done to that one. */
-  async release(target: StatusTarget): Promise<void> {
+  async removeFinalizer(target: StatusTarget): Promise<void> {
     const now = this.#objects.get(target.key);
     if (now?.uid !== target.uid) return;
     this.#held.delete(target.key);

@@ -4,6 +4,8 @@ import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
+import { putPolicy } from '../../server/policies/index.ts';
+import { putPart } from '../../server/policies/part-actions.ts';
 import { conditionOf, createWorld, save, until } from './harness.ts';
 import { policyYaml, tenantYaml } from './manifests.ts';
 import { MemorySource } from './memory-source.ts';
@@ -159,6 +161,38 @@ describe('a directory of manifests', () => {
     );
     // The source is the same: only the tests are others.
     expect([row?.number, row?.tests.map(({ name }) => name)]).toEqual([1, ['denies', 'allows']]);
+  });
+
+  test.each(['tests', 'document'])('is told when the API changes only what its tests say, by a %s', async (by) => {
+    await world.serve();
+    const { policies } = world.services;
+    const tenant = `api-${by}`;
+    const memory = new MemorySource();
+    const source = 'package p\n\ndefault outcome := "deny"\noutcome := "allow" if input.x in data.company.known.ids\n';
+    const known = (...ids: number[]) =>
+      putPart(policies, api, tenant, 'company/known', { kind: 'data', value: { ids } });
+    const denies = { name: 'may answer either', input: { x: 1 }, expect: {} };
+    memory.apply(tenantYaml(tenant));
+    const run = world.operateOn(memory, { maxStalenessMs: 200 });
+    await run.operator.settled();
+    await known(2);
+    const body = { rego: source };
+    const tests = by === 'document' ? [denies] : [{ ...denies, input: { x: 3 } }];
+    await putPolicy(policies, api, tenant, 'a', body, { tests });
+    const [key = ''] = memory.apply(policyYaml(tenant, 'a', { source, more: 'managementPolicy: Observe' }), {
+      namespace: tenant,
+    });
+    await until(() => memory.condition(key, 'AllowTested')?.status === 'False');
+    await until(() => run.operator.idle());
+    if (by === 'document') await known(1);
+    else {
+      const { revision, changed } = await putPolicy(policies, api, tenant, 'a', body, {
+        tests: [{ ...denies, input: { x: 2 }, expect: { outcome: 'allow' } }],
+      });
+      expect(changed).toBe(true);
+      expect(revision).toBeGreaterThan(0);
+    }
+    await until(() => memory.condition(key, 'AllowTested')?.status === 'True');
   });
 
   test('without a server nothing is programmed; with one it is', async () => {

@@ -32,12 +32,12 @@ class SlowSource extends MemorySource {
     this.#slow = slow;
   }
 
-  override async hold(object: SourceObject): Promise<void> {
+  override async addFinalizer(object: SourceObject): Promise<void> {
     if (object.key === this.#slow) {
       this.asked.resolve();
       await this.answer.promise;
     }
-    await super.hold(object);
+    await super.addFinalizer(object);
   }
 }
 

@@ -142,22 +142,22 @@ describe('queue', () => {
     one.queue.pause();
     one.queue.add('a/low', 'low');
     one.queue.add('a/moves', 'low');
-    one.queue.add('a/settle', 'settle');
-    one.queue.add('a/moves', 'settle');
+    one.queue.add('a/normal', 'normal');
+    one.queue.add('a/moves', 'normal');
     for (let i = 0; i < 6; i++) one.queue.add(`a/high${i}`);
-    one.queue.add('a/high0', 'settle');
+    one.queue.add('a/high0', 'normal');
     one.queue.resume();
     await drain(one);
     expect(one.begun).toEqual(
-      ['high0', 'high1', 'high2', 'high3', 'high4', 'high5', 'settle', 'moves', 'low'].map((key) => `a/${key}`),
+      ['high0', 'high1', 'high2', 'high3', 'high4', 'high5', 'normal', 'moves', 'low'].map((key) => `a/${key}`),
     );
     one.queue.pause();
-    one.queue.add('b/settle', 'settle');
+    one.queue.add('b/normal', 'normal');
     for (let i = 0; i < 8; i++) one.queue.add(`b/high${i}`);
     await one.pass(1000);
     one.queue.resume();
     for (let i = 0; i < 5; i++) await one.end(one.begun.at(-1) as string);
-    expect(one.begun.slice(9)).toContain('b/settle');
+    expect(one.begun.slice(9)).toContain('b/normal');
   });
 
   test('a low key that is added again as high moves up, and is worked on once', async () => {
@@ -216,7 +216,7 @@ describe('queue', () => {
       fc.record({
         do: fc.constant('add' as const),
         key: fc.constantFrom('a/1', 'a/2', 'b/1', 'c/1'),
-        priority: fc.constantFrom('high' as const, 'settle' as const, 'low' as const),
+        priority: fc.constantFrom('high' as const, 'normal' as const, 'low' as const),
       }),
       fc.record({ do: fc.constant('end' as const), nth: fc.nat(3), fails: fc.boolean() }),
       fc.record({ do: fc.constant('pass' as const), ms: fc.nat(2000) }),

@@ -3,6 +3,7 @@ import type { PolicyManifest, TenantSpec } from '../../crds/index.ts';
 import { Kinds } from '../../operator/kinds/index.ts';
 import type { OperatorServices } from '../../operator/services.ts';
 import type { KindName } from '../../operator/source.ts';
+import type { ClientServices } from '../../server/clients/index.ts';
 import type { Owner, Writer } from '../../server/core/ownership.ts';
 import { type DefinitionServices, findDefinition, transferDefinition } from '../../server/definitions/index.ts';
 import { deleteIssuer, type IssuerServices, transferIssuer } from '../../server/issuers/index.ts';
@@ -16,6 +17,7 @@ export type TestServices = {
   tenants: TenantServices;
   policies: PolicyServices;
   issuers: IssuerServices;
+  clients: ClientServices;
   members: MemberInvitationServices;
   types: TypeServices;
   definitions: DefinitionServices;

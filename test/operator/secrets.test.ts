@@ -83,6 +83,21 @@ describe("a Tenant's Secret", () => {
     await until(async () => (await storedSecret('posty')) === undefined);
   });
 
+  test('is read again when it changes between its reading and the end of the reconcile', async () => {
+    const source = new MemorySource();
+    const { read } = source.secrets;
+    source.secrets.read = async (...of) => {
+      const data = await read(...of);
+      if (data?.password?.toString() === 'hunter2')
+        source.putSecret('hasty', 'smtp', { username: 'u', password: 'hunter3' });
+      return data;
+    };
+    source.putSecret('hasty', 'smtp', { username: 'u', password: 'hunter2' });
+    source.apply(tenantYaml('hasty', mail()));
+    await operate(source);
+    await until(async () => (await storedSecret('hasty'))?.value.password === 'hunter3');
+  });
+
   test('is read in the secretNamespace', async () => {
     const source = new MemorySource();
     source.putSecret('vault', 'smtp', { username: 'u', password: 'p' });
@@ -133,14 +148,14 @@ const people = 'securityAdmins: [boss@example.com, deputy@example.com]\n  suppor
 const Row = Type.Object({
   email: Type.String(),
   role: Type.String(),
-  reported: Type.Boolean(),
+  delivered: Type.Boolean(),
   version: Type.String(),
 });
 const invitations = (tenant: string) =>
   database.tenant(tenant, (tx) =>
     tx.many(
       Row,
-      sql`select email, role, reported_at is not null as reported, xmin::text as version from accord.member_invitation order by id`,
+      sql`select email, role, delivered_at is not null as delivered, xmin::text as version from accord.member_invitation order by id`,
     ),
   );
 const tried = (source: MemorySource, tenant: string) => source.condition(`Tenant//${tenant}`, 'InvitationsDelivered');
@@ -163,7 +178,7 @@ describe('the first members', () => {
     const deputy = source.secret('hello', `hello-security-admin-invitation-${digest}`);
     expect(deputy?.data.email?.toString()).toBe('deputy@example.com');
     const before = await invitations('hello');
-    expect(before.map(({ email, role, reported }) => [email, role, reported])).toEqual([
+    expect(before.map(({ email, role, delivered }) => [email, role, delivered])).toEqual([
       ['boss@example.com', 'security-admin', true],
       ['deputy@example.com', 'security-admin', true],
       ['desk@example.com', 'support', true],
@@ -201,7 +216,7 @@ describe('the first members', () => {
     source.refusals.clear();
     run.operator.resync();
     await until(() => tried(source, 'shut')?.status === 'True');
-    expect((await invitations('shut')).every(({ reported }) => reported)).toBe(true);
+    expect((await invitations('shut')).every(({ delivered }) => delivered)).toBe(true);
     expect(source.secret('shut', 'shut-support-desk')).toBeDefined();
   });
 

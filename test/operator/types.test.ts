@@ -13,7 +13,7 @@ import { tenantYaml } from './manifests.ts';
 
 const world = await createWorld();
 const { database, rooms } = world;
-const records = { database, clock: systemClock, tagger: createEncrypter(masterKey) };
+const records = { database, clock: systemClock, pseudonymizer: createEncrypter(masterKey) };
 
 const yaml = (kind: string, tenant: string, name: string, spec: string) => `apiVersion: accord.dev/v1alpha1
 kind: ${kind}

@@ -30,14 +30,14 @@ export class UnreliableSource extends MemorySource {
   override *keys(kind: string): Iterable<Key> {
     for (const object of this.#seen.values()) if (object.kind === kind) yield object.key;
   }
-  override hold(object: SourceObject): Promise<void> {
-    return this.#call(() => super.hold(object));
+  override addFinalizer(object: SourceObject): Promise<void> {
+    return this.#call(() => super.addFinalizer(object));
   }
   override writeStatus(target: StatusTarget, status: ResourceStatus): Promise<void> {
     return this.#call(() => super.writeStatus(target, status));
   }
-  override release(target: StatusTarget): Promise<void> {
-    return this.#call(() => super.release(target));
+  override removeFinalizer(target: StatusTarget): Promise<void> {
+    return this.#call(() => super.removeFinalizer(target));
   }
 
   /** No more faults from now on; resolves when everything has been told. */

@@ -129,11 +129,11 @@ test('a leadership that is lost while its work is being begun begins no work', a
     end: () => void done.push('end'),
     waiting: () => {},
   });
-  const held = callbacks?.held();
-  callbacks?.lost();
+  const held = callbacks?.started();
+  callbacks?.stopped();
   began.resolve();
   await held;
   expect([done, leading.isLeading]).toEqual([['end'], false]);
-  await callbacks?.held();
+  await callbacks?.started();
   expect([done, leading.isLeading]).toEqual([['end', 'work'], true]);
 });

@@ -112,6 +112,37 @@ describe('refused', () => {
   });
 });
 
+describe('a policy that states none is refused, however it reads them', () => {
+  const missing = 'some one in them\n  not "x" in one.consents';
+  test.each([
+    ['in a variable', 'i := input\n  them := i.dataSubjects'],
+    ['by an argument', 'them := of(input)'],
+    ['by object.get', 'them := object.get(input, "dataSubjects", [])'],
+    [
+      'by a key that is computed',
+      'key := concat("", ["data", "Subjects"])\n  name := "dataSubjects"\n  them := input[name]',
+    ],
+  ])('%s', async (_, how) => {
+    const source = `package p\nof(i) := i.dataSubjects\ndefault outcome := "deny"\noutcome := "allow" if not missing\nmissing if {\n  ${how}\n  ${missing}\n}`;
+    const { status, body } = await put('record:indirect', { rego: source });
+    expect([status, body.code]).toEqual([400, 'policy_without_data_subjects']);
+    expect((await put('record:indirect', { rego: source, dataSubjects: owners })).status).toBe(200);
+    expect((await call('DELETE', at('record:indirect'))).status).toBe(200);
+  });
+
+  test('by a library, also when the library learns to later', async () => {
+    const source = 'package p\nimport data.people\ndefault outcome := "deny"\noutcome := "allow" if people.fine(input)';
+    const library = (rego: string) =>
+      call('PUT', '/policy-libraries/people', { body: { modules: [{ name: 'm', rego: `package people\n${rego}` }] } });
+    const reading = 'fine(i) if not miss(i)\nmiss(i) if { some one in i.dataSubjects; not "x" in one.consents }';
+    expect((await library(reading)).status).toBe(200);
+    expect((await put('record:lib', { rego: source })).body.code).toBe('policy_without_data_subjects');
+    expect((await library('# not of dataSubjects\nfine(i) if i.subject.id == "ann"')).status).toBe(200);
+    expect((await put('record:lib', { rego: source })).status).toBe(200);
+    expect(await library(reading)).toMatchObject({ status: 409, body: { code: 'policy_part_breaks_policies' } });
+  });
+});
+
 test('relationships are narrowed beside data subjects as without them', async () => {
   const conditions = 'held.type == "treats"\nheld.to.type == "record"\nheld.to.id == input.resource.id';
   const treats = `outcome := "allow" if {\nsome held in input.graph.subject\n${conditions}\n`;
@@ -145,6 +176,11 @@ describe('a dry run notes', () => {
       'dataSubjects has no effect: the policy does not read input.dataSubjects',
     ]);
     expect(await notes({ rego: 'package p\noutcome := input', dataSubjects: owners })).toBeUndefined();
+    const helper = (body: string) => `package p\noutcome := "allow" if ok(input)\nok(i) if {\n${body}\n}`;
+    expect(await notes({ rego: helper('i.graph.subject == []\ni.consents == []') })).toEqual([
+      expect.stringContaining('which are the consents of the subject'),
+    ]);
+    expect(await notes({ rego: helper('i.graph.subject == [] # i.consents') })).toBeUndefined();
     const about = async (name: string) => (await put(name, { rego, dataSubjects: owners }, '?dryRun=true')).body.notes;
     expect(await about('folder:read')).toEqual([
       expect.stringContaining('user:is_owner_of:record leads to the type record'),

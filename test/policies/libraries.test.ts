@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import type { PolicyServices } from '../../server/policies/actions.ts';
-import { setWith } from '../../server/policies/dependents.ts';
+import { ConflictError, retryOnConflict } from '../../server/policies/conflict.ts';
+import { partSetWith } from '../../server/policies/dependents.ts';
 import { decoded } from '../../server/policies/documents.ts';
-import { Moved, unlessMoved } from '../../server/policies/moved.ts';
 import { readParts } from '../../server/policies/part-store.ts';
 import type { Part } from '../../server/policies/parts.ts';
 import { Programs } from '../../server/policies/programs.ts';
@@ -176,7 +176,28 @@ describe('a library', () => {
     expect(explain).toMatchObject({
       libraries: [{ package: 'company.roles', revision: 1 }],
       data: [{ path: 'company/people', revision: 1 }],
-      whyNot: { rules: [{ line: 4, condition: { text: 'roles.is_manager(input.subject)' } }] },
+      whyNot: {
+        rules: [
+          {
+            line: 4,
+            condition: {
+              text: 'roles.is_manager(input.subject)',
+              because: [
+                {
+                  ...{ file: 'company.roles/m0.rego', line: 2 },
+                  condition: {
+                    text: 's.id in data.company.people.managers',
+                    values: [
+                      { of: 'input.subject.id', value: 'bob' },
+                      { of: 'data.company.people.managers', value: ['ann'] },
+                    ],
+                  },
+                },
+              ],
+            },
+          },
+        ],
+      },
     });
   });
 
@@ -363,7 +384,7 @@ describe('limits', () => {
     const { database } = server.services;
     const parts = await database.read(tenant, (tx) => readParts(tx, tenant));
     const next = { ...(parts[0] as Part), name: 'e' };
-    const set = setWith({ database } as PolicyServices, tenant, parts, next, '{}');
+    const set = partSetWith({ database } as PolicyServices, tenant, parts, next, '{}');
     const [part] = set.parts as [Part];
     expect(await set.content(part)).toBe('{"x":1}');
     await asAdmin(server.db.adminUrl, 'update accord.policy_part_revision set content = null where tenant = $1', [
@@ -379,9 +400,9 @@ describe('limits', () => {
       [limits.policyPartAttemptsMax, undefined],
     ] as const) {
       let attempts = 0;
-      const result = await unlessMoved(async () => {
+      const result = await retryOnConflict(async () => {
         attempts++;
-        if (attempts <= moves) throw new Moved();
+        if (attempts <= moves) throw new ConflictError();
         return attempts;
       }).catch(({ code }) => code);
       expect([attempts, result]).toEqual([limits.policyPartAttemptsMax, made ?? 'policy_parts_changing']);

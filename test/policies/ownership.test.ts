@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Writer } from '../../server/core/ownership.ts';
 import { deletePolicy, putPolicy } from '../../server/policies/index.ts';
+import { putPart } from '../../server/policies/part-actions.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
 import { configClient, says } from './config-client.ts';
 
@@ -66,6 +67,7 @@ describe('manifests', async () => {
       await call('DELETE', '/policies/m%3Aown'),
       await call('POST', '/policies/m%3Aown/revisions/1/restore'),
     ];
+    refused.push(await call('PUT', '/policies/m%3Aown', { body: { rego: 'package p\noutcome := nonsense(' } }));
     for (const { status, body } of refused) {
       expect([status, body.code]).toEqual([409, 'owned_by_manifest']);
       expect(body.detail).toContain('files fleet/mine');
@@ -134,4 +136,24 @@ test('limits.maxPolicies: as many, not one more; replacing goes on, and a deleti
   expect((await put(body.resources[0])).status).toBe(200);
   await call('DELETE', `/policies/${body.resources[0]}`);
   expect((await put('f')).status).toBe(200);
+});
+
+test("a manifest's library and document are refused by their owner, not by the policies that a change would break", async () => {
+  const tenant = await server.tenant();
+  const call = await configClient(server, tenant);
+  const { policies } = server.services;
+  const modules = [{ name: 'm', rego: 'package company.roles\nok if input.x in data.company.known.ids' }];
+  const value = { ids: [1] };
+  await putPart(policies, manifest('known'), tenant, 'company/known', { kind: 'data', value });
+  await putPart(policies, manifest('roles'), tenant, 'company.roles', { kind: 'library', modules });
+  const rego = 'package p\nimport data.company.roles\ndefault outcome := "deny"\noutcome := "allow" if roles.ok';
+  const tests = [{ name: 'one', input: { x: 1 }, expect: { outcome: 'allow' } }];
+  expect((await call('PUT', '/policies/a', { body: { rego, tests } })).status).toBe(200);
+  const broken = [{ name: 'm', rego: 'package company.roles\nother := 1' }];
+  const refused = [
+    await call('PUT', '/policy-data/company%2Fknown', { body: { value: { ids: [2] } } }),
+    await call('PUT', '/policy-libraries/company.roles', { body: { modules: broken } }),
+    await call('PUT', '/policy-libraries/company.roles', { body: { modules: [{ name: 'm', rego: 'no rego' }] } }),
+  ];
+  expect(refused.map(({ status, body }) => [status, body.code])).toEqual(refused.map(() => [409, 'owned_by_manifest']));
 });

@@ -253,6 +253,7 @@ describe('examples', () => {
       action: 'a',
       policy_number: 1,
       documents: null,
+      libraries: null,
       revision: 1,
     },
     ...{ duration_us: 1, request_id: null, request: { context: { text } }, answer: { outcome: 'allow' } },

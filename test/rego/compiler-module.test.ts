@@ -13,7 +13,7 @@ const compile = (source: string) => ({
 const SMALL = compile('package a\noutcome := "allow" if input.subject.id == "ann"');
 const SECRET = 'the-tenant-that-came-before';
 /** More than the memory that is ready, less than what is allowed. */
-const LARGE = compile(`package a\nx := [${'1,'.repeat(10_000)}1]`);
+const LARGE = compile(`package a\nx := [${'1,'.repeat(12_000)}1]`);
 
 const answerOf = (instance: CompilerInstance, message: object) => {
   const outcome = instance.request(message);

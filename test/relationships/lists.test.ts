@@ -70,7 +70,7 @@ describe('a list', () => {
   });
 
   test.each([
-    ['?attribute=colour%3Dred', 'This field must name'],
+    ['?attribute=colour%3Dred', 'This field must name an attribute that the type user declares: level, active.'],
     ['?attribute=levle%3D1', 'did you mean level?'],
     ['?attribute=level', 'must be NAME=VALUE'],
     ['?attribute=level%3Dhigh', 'a number as the value of level'],
@@ -84,8 +84,30 @@ describe('a list', () => {
   });
 
   test('of a type that there is not, or of the other kind, is refused', async () => {
-    expect(await refusal('', '/actors/usr')).toEqual([400, '/params/type', 'There is no actor type usr.']);
-    expect(await refusal('', '/actors/car')).toEqual([400, '/params/type', 'There is no actor type car.']);
+    const said = async (path: string) => {
+      const [status, pointer, detail] = await refusal('', path);
+      expect([status, pointer]).toEqual([400, '/params/type']);
+      return detail;
+    };
+    expect(await said('/actors/usr')).toBe('There is no actor type usr. Did you mean user?');
+    expect(await said('/actors/submarine')).toBe('There is no actor type submarine.');
+    expect(await said('/actors/car')).toBe('There is no actor type car. car is a resource type.');
+    expect(await said('/resources/robot')).toBe('There is no resource type robot. robot is an actor type.');
+    const { body } = await backend('PUT', '/resources/cra/a', { body: {} });
+    expect(body.detail).toBe('There is no resource type cra. Did you mean car?');
+  });
+
+  test('names the attributes that there are, if there are any', async () => {
+    expect(await refusal('?attribute=colour%3Dred', '/actors/robot')).toEqual([
+      400,
+      '/query/attribute',
+      'Must name an attribute that the type robot declares; it declares none.',
+    ]);
+  });
+
+  test('with a cursor of another list says so in detail too', async () => {
+    const { body } = await backend('GET', '/actors/user?cursor=xx');
+    expect(body.detail).toBe('/query/cursor: Not a cursor of this list.');
   });
 
   test('is not for users', async () => {

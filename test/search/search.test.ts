@@ -239,6 +239,9 @@ describe('names that the tenant does not have', () => {
     expect(await refused('subject', users)).toEqual([400, [user]]);
     const cars = { pointer: '/resource/type', detail: 'No type has this name. Did you mean car?' };
     expect(await refused('action', { subject: alice, resource: { ...car, type: 'caar' } })).toEqual([400, [cars]]);
+    // No action can be found of a type that is not declared and that no policy is named after.
+    const none = { pointer: '/resource/type', detail: 'No type has this name.' };
+    expect(await refused('action', { subject: alice, resource: { ...car, type: 'submarine' } })).toEqual([400, [none]]);
   });
 
   test('a type beside what is searched for need not be declared', async () => {
@@ -371,16 +374,16 @@ describe('what AuthZEN does not name', () => {
   });
 
   test('is no attribute of a candidate', async () => {
-    const question = { ...everyCar, action: { name: 'red' } };
-    expect(ids((await search('resource', { ...question, resource: { type: 'car', color: 'red' } })).body)).toEqual([
+    const evaluation = { ...everyCar, action: { name: 'red' } };
+    expect(ids((await search('resource', { ...evaluation, resource: { type: 'car', color: 'red' } })).body)).toEqual([
       'registered',
     ]);
   });
 
   test('an action in a search for actions is ignored', async () => {
-    const question = { subject: alice, resource: { type: 'car', id: 'a' } };
-    const { body } = await search('action', question);
-    expect((await search('action', { ...question, action: { name: 5 } })).body).toEqual(body);
+    const evaluation = { subject: alice, resource: { type: 'car', id: 'a' } };
+    const { body } = await search('action', evaluation);
+    expect((await search('action', { ...evaluation, action: { name: 5 } })).body).toEqual(body);
   });
 });
 

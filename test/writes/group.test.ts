@@ -10,7 +10,7 @@ import { createTestDatabase } from '../helpers/database.ts';
 import { masterKey } from '../helpers/server.ts';
 
 const { database } = await createTestDatabase();
-const services = { database, clock: systemClock, tagger: createEncrypter(masterKey) };
+const services = { database, clock: systemClock, pseudonymizer: createEncrypter(masterKey) };
 await database.system((tx) =>
   tx.run(sql`insert into accord.tenant (tenant, spec, owner, updated_by)
     select t, '{}', '{"source":"api"}', 'test' from unnest(array['one', 'two', 'three', 'four']) t`),

@@ -5,7 +5,7 @@
 import { compactVerify, decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import type { Clock } from '../clock.ts';
 import { limits } from '../limits.ts';
-import { callerOf, checkClaims } from './claims.ts';
+import { callerOf, checkClaims, isDenied } from './claims.ts';
 import { isCompactJws } from './compact.ts';
 import type { JwksCache } from './jwks.ts';
 import { importKeySet, type KeySet, type KeySource } from './key-set.ts';
@@ -17,8 +17,10 @@ export type VerifyServices = { jwks: Pick<JwksCache, 'source'>; clock: Clock };
 /** A caller, until when the token is good (milliseconds), and the keys and their version that vouched for it. */
 export type Verified = { caller: Caller; expiresAtMs: number; keys: KeySource; keysVersion: number };
 
-// Portal tokens, invitations, ID tokens and receipts carry other types: no endpoint takes another's kind of token.
+// Portal tokens, invitations and receipts carry other types: no endpoint takes another's kind of token.
 const types = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
+/** RFC 9068 section 2.1. An ID token carries none or JWT, and is signed by our keys as well. */
+const ownTypes = new Set(['at+jwt', 'application/at+jwt']);
 
 /**
  * Verifies an access token for a tenant.
@@ -26,8 +28,8 @@ const types = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
  */
 export async function verifyAccessToken(services: VerifyServices, token: string, auth: TenantAuth): Promise<Verified> {
   const { header, payload } = decode(token);
-  if (!isAccessTokenType(header.typ)) throw invalidToken('not an access token');
   const isOwn = payload.iss === auth.own.issuer;
+  if (!isAccessTokenType(header.typ, isOwn)) throw invalidToken('not an access token');
   const issuer = isOwn ? auth.own : typeof payload.iss === 'string' ? auth.issuers.get(payload.iss) : undefined;
   if (issuer === undefined) throw invalidToken('the issuer is not trusted');
   const algorithm = acceptedAlgorithm(header, issuer);
@@ -39,6 +41,7 @@ export async function verifyAccessToken(services: VerifyServices, token: string,
     throw invalidToken('no key of the issuer verifies the signature');
   });
   const claims = checkClaims(JSON.parse(new TextDecoder().decode(verified.payload)), issuer, services.clock.now());
+  if (isOwn && isDenied(claims, auth.denied)) throw invalidToken('the token was revoked');
   const caller = callerOf(claims, auth.tenant, issuer);
   return { caller, expiresAtMs: claims.exp * 1000, keys, keysVersion };
 }
@@ -60,8 +63,9 @@ function decode(token: string): { header: ProtectedHeaderParameters; payload: JW
 }
 
 /** RFC 7515 section 4.1.9: a string, in any case. The header is not verified yet and may hold anything. */
-function isAccessTokenType(typ: unknown): boolean {
-  return typ === undefined || (typeof typ === 'string' && types.has(typ.toLowerCase()));
+function isAccessTokenType(typ: unknown, isOwn: boolean): boolean {
+  if (typ === undefined) return !isOwn;
+  return typeof typ === 'string' && (isOwn ? ownTypes : types).has(typ.toLowerCase());
 }
 
 function acceptedAlgorithm(header: ProtectedHeaderParameters, issuer: IssuerConfig): Algorithm {

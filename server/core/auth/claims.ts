@@ -1,9 +1,17 @@
 /** What a verified token's claims mean, pure: whether they hold now, whether a client or a user speaks, and who. */
+import { createHash } from 'node:crypto';
 import { isTypeName, wrongId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { comparableAddress } from '../mail-address.ts';
 import { invalidToken } from './problems.ts';
-import { type Actor, type Caller, type ContactClaims, type IssuerConfig, scopes as knownScopes } from './schema.ts';
+import {
+  type Actor,
+  type Caller,
+  type ContactClaims,
+  type DeniedTokens,
+  type IssuerConfig,
+  scopes as knownScopes,
+} from './schema.ts';
 
 type Claims = Readonly<Record<string, unknown>> & { readonly sub: string; readonly exp: number };
 
@@ -30,21 +38,44 @@ export function checkClaims(payload: unknown, issuer: Pick<IssuerConfig, 'issuer
   const audiences = Array.isArray(claims.aud) ? claims.aud : [claims.aud];
   if (!audiences.some((audience) => issuer.audiences.includes(audience)))
     throw invalidToken('aud names no audience of this tenant');
-  // Proof of possession (RFC 7800) is not implemented: without the proof such a token may be a stolen one.
-  if (claims.cnf !== undefined) throw invalidToken('a sender-constrained token needs its proof');
+  // Bound to a certificate, or in a way that we do not know: such a token may be a stolen one.
+  if (claims.cnf !== undefined && boundTo(claims.cnf) === undefined)
+    throw invalidToken('the token is bound to a key other than by DPoP');
   return claims as Claims;
+}
+
+/** A subject that was erased, as the denied tokens name it. */
+export const erasedName = (sub: string): string => createHash('sha256').update(sub).digest('base64url');
+
+/** What a client got for a subject, as the denied tokens name it: neither has a space. */
+export const grantName = (sub: string, clientId: string): string => `${sub} ${clientId}`;
+
+/** Whether a verified token of the tenant's own issuer was revoked: by itself, or with its client, its subject or both. */
+export function isDenied({ sub, client_id, jti, iat }: Claims, denied: DeniedTokens): boolean {
+  if (typeof jti === 'string' && denied.jtis.has(jti)) return true;
+  const never = Number.NEGATIVE_INFINITY;
+  let until = denied.subjects.get(sub) ?? never;
+  if (denied.erased.size > 0) until = Math.max(until, denied.erased.get(erasedName(sub)) ?? never);
+  if (typeof client_id === 'string') {
+    const [ofClient, ofBoth] = [denied.clients.get(client_id), denied.grants.get(grantName(sub, client_id))];
+    until = Math.max(until, ofClient ?? never, ofBoth ?? never);
+  }
+  // iat has whole seconds: one of the same second may have been issued before.
+  return until > never && !(typeof iat === 'number' && iat * 1000 > until);
 }
 
 /** The caller that verified claims stand for. @throws Problem unauthenticated when they name no actor */
 export function callerOf(claims: Claims, tenant: string, issuer: IssuerConfig): Caller {
+  const jkt = boundTo(claims.cnf);
+  const bound = jkt === undefined ? {} : { jkt };
   if (isClient(claims, issuer)) {
     const clientId = [claims.client_id, claims.azp, claims.sub].find((id) => typeof id === 'string') as string;
     if (clientId.length > limits.subjectCharsMax) throw invalidToken('the client id is too long');
     if (!isText(clientId)) throw invalidToken('the client id is not valid text');
-    return { kind: 'backend', tenant, clientId, scopes: scopesOf(claims, issuer), issuer: issuer.issuer };
+    return { kind: 'backend', tenant, clientId, scopes: scopesOf(claims, issuer), issuer: issuer.issuer, ...bound };
   }
   const email = verifiedAddress(claims, issuer.contactClaims);
-  return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims, email };
+  return { kind: 'user', tenant, actor: actorOf(claims, issuer), issuer: issuer.issuer, claims, email, ...bound };
 }
 
 /**
@@ -122,7 +153,7 @@ function verifiedAddress(claims: Claims, { email, emailVerified }: ContactClaims
 }
 
 /** A claim by its name, which may hold dots (`https://a.example/id`), else by a dotted path into nested claims. */
-function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unknown {
+export function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   let value: unknown = claims;
   for (const step of path.split('.')) {
@@ -130,4 +161,11 @@ function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unkno
     value = (value as Record<string, unknown>)[step];
   }
   return value;
+}
+
+/** The thumbprint of the key that a token is bound to by DPoP and by nothing else (RFC 9449 section 6.1). */
+function boundTo(cnf: unknown): string | undefined {
+  if (typeof cnf !== 'object' || cnf === null || Object.keys(cnf).length !== 1) return undefined;
+  const { jkt } = cnf as { jkt?: unknown };
+  return typeof jkt === 'string' ? jkt : undefined;
 }

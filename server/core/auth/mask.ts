@@ -11,6 +11,6 @@ export function shownName(role: Role, name: string): string {
 
 function masked(name: string): string {
   const [kind = '', type = ''] = name.split(':', 2);
-  if (kind === 'operator' || name === 'cli') return name; // no person: managedBy tells the manifest as well
+  if (kind === 'operator' || name === 'cli' || name === 'accord') return name; // no person: managedBy tells the manifest as well
   return kind === 'user' ? `${kind}:${type}:***` : `${kind}:***`;
 }

@@ -38,3 +38,11 @@ export function insufficientScope(scope: string): Problem {
   const headers = { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
   return authProblem('insufficient_scope', { detail: `This request requires the scope ${scope}.`, headers });
 }
+
+/** A proof of possession that is refused (RFC 9449 section 7.1). @param why as of invalidToken */
+export function invalidProof(why: string): Problem {
+  const headers = {
+    'www-authenticate': `DPoP error="invalid_dpop_proof", error_description="${why}", algs="ES256"`,
+  };
+  return problem('unauthenticated', { detail: `The DPoP proof was refused: ${why}.`, headers });
+}

@@ -21,7 +21,15 @@ export type Actor = { type: string; id: string };
 /** A verified caller. Every token has one kind, and no endpoint takes another's. */
 export type Caller =
   | { kind: 'member'; tenant: string; id: string; email: string; role: Role; jti: string }
-  | { kind: 'backend'; tenant: string; clientId: string; scopes: ReadonlySet<string>; issuer: string }
+  | {
+      kind: 'backend';
+      tenant: string;
+      clientId: string;
+      scopes: ReadonlySet<string>;
+      issuer: string;
+      /** The thumbprint of the key that the token is bound to: each request needs a proof of it (DPoP). */
+      jkt?: string;
+    }
   | {
       kind: 'user';
       tenant: string;
@@ -30,6 +38,7 @@ export type Caller =
       claims: Readonly<Record<string, unknown>>;
       /** The mail address that the issuer has verified, as addresses are compared (core/mail-address.ts). */
       email?: string | undefined;
+      jkt?: string;
     };
 
 /** What a route asks of its caller; every route states one, and app.ts refuses to start with a route that does not. */
@@ -62,10 +71,26 @@ export type IssuerConfig = {
   clientMatch?: { claim: string; value: string };
   /** Of a client whose token has neither `scope` nor `scp`. */
   clientScopes?: readonly Scope[];
+  /** Users of the issuer log in at the tenant's own issuer by it. */
+  login?: { clientId: string; secretRef?: { name: string }; scopes: readonly string[]; displayName: string };
 };
 
 /** A public key of the tenant's own issuer. A retired one verifies until its last token has expired. */
 export type OwnKey = { readonly jwk: JWK; readonly retiresAtMs?: number };
+
+/** Tokens of the tenant's own issuer that are refused although they have not expired. */
+export type DeniedTokens = {
+  /** By client: those issued until the instant (ms) are refused; Infinity: all. */
+  readonly clients: ReadonlyMap<string, number>;
+  /** By `sub`, in the same way. */
+  readonly subjects: ReadonlyMap<string, number>;
+  /** By the hash of `sub` (erasedName), in the same way: nobody's id is kept who was erased. */
+  readonly erased: ReadonlyMap<string, number>;
+  /** What a client got for a subject, by grantName, in the same way. */
+  readonly grants: ReadonlyMap<string, number>;
+  /** Single tokens. */
+  readonly jtis: ReadonlySet<string>;
+};
 
 /**
  * All that verifying a tenant's access tokens needs. The object's identity is its version: anything that changes makes a
@@ -77,6 +102,7 @@ export type TenantAuth = {
   readonly own: IssuerConfig;
   /** Public keys of the tenant's own issuer, purpose `access`. */
   readonly ownKeys: readonly OwnKey[];
+  readonly denied: DeniedTokens;
   /** Trusted issuers by URL (`iss`). */
   readonly issuers: ReadonlyMap<string, IssuerConfig>;
 };

@@ -67,6 +67,16 @@ export class Database {
     return new Database(this.#options, { pools: this.#pools, fence: new Fence(options) });
   }
 
+  /**
+   * The same database over connections of its own, for what must neither wait for a tenant's other transactions nor hold up
+   * theirs. Whoever asks for it closes it.
+   * @param purpose ends its application_name
+   */
+  separate(purpose: string, options: Pick<DatabaseOptions, 'poolMax' | 'statementTimeoutMs'>): Database {
+    const applicationName = `${this.#options.applicationName}-${purpose}`;
+    return new Database({ ...this.#options, ...options, applicationName });
+  }
+
   #open(max: number, timeoutMs: number): Connections {
     const pool = new pg.Pool({
       connectionString: this.#options.url,
@@ -112,6 +122,16 @@ export class Database {
     const { tenants, semaphore } = this.#pools;
     const settings = sql`set_config('transaction_read_only', 'on', true), set_config('accord.tenant', ${tenant}, true)`;
     return semaphore.run(tenant, () => pipelined(tenants, settings, work));
+  }
+
+  /**
+   * Writes of one tenant in one round trip; step by step where this is fenced.
+   * @param work issues all its statements before it waits for any: one that comes later is refused
+   */
+  async write<T>(tenant: string, work: Work<T>): Promise<T> {
+    if (this.#fence !== undefined) return this.tenant(tenant, work);
+    const { tenants, semaphore } = this.#pools;
+    return semaphore.run(tenant, () => pipelined(tenants, sql`set_config('accord.tenant', ${tenant}, true)`, work));
   }
 
   /** One transaction that reads this tenant's rows, seeing one state of the database throughout. */

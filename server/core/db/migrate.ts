@@ -62,7 +62,7 @@ export async function migrate(
     );
     const pending = compare(migrations, await applied(client));
     for (const migration of pending) await apply(client, migration, options.observe);
-    if (options.runtimeRole !== undefined) await admit(client, options.runtimeRole);
+    if (options.runtimeRole !== undefined) await grantRole(client, options.runtimeRole);
     return pending.map((migration) => migration.name);
   } finally {
     await client.end();
@@ -133,7 +133,7 @@ async function apply(client: pg.Client, migration: Migration, observe: Observe |
   observe?.({ kind: 'migrated', name: migration.name, ms: performance.now() - started });
 }
 
-async function admit(client: pg.Client, role: string): Promise<void> {
+async function grantRole(client: pg.Client, role: string): Promise<void> {
   const quoted = pg.escapeIdentifier(role);
   const member = await client.query(
     `select pg_has_role($1, 'accord_app', 'usage') as app, pg_has_role($1, 'accord_system', 'member') as system`,

@@ -4,7 +4,7 @@
  * sent there, and literal addresses are judged as without a proxy.
  */
 import { isIP } from 'node:net';
-import { ProxyAgent } from 'undici';
+import type { ProxyAgent } from 'undici';
 import { isWithin, parseCidrs } from './addresses.ts';
 
 type Tls =
@@ -33,13 +33,15 @@ export function proxyOf({ url: text, except }: { url: string; except: string }) 
     /** Plain http is for this machine only, and never goes through a proxy. */
     isFor: (url: URL): boolean => url.protocol === 'https:' && !isExcepted(url.hostname.replace(/^\[|\]$/g, '')),
     /** @param servername of the certificate; undefined for a literal address */
-    agent: (options: object, tls: object, servername: string | undefined): ProxyAgent =>
-      new ProxyAgent({
+    async agent(options: object, tls: object, servername: string | undefined): Promise<ProxyAgent> {
+      const { ProxyAgent } = await import('undici');
+      return new ProxyAgent({
         ...options,
         uri: uri.href,
         proxyTls: tls as Tls,
         requestTls: { ...tls, ...(servername === undefined ? {} : { servername }) } as Tls,
-      }),
+      });
+    },
   };
 }
 

@@ -1,13 +1,15 @@
 /**
- * Owns why a drawn policy did not allow: each condition node on the way that was taken from which another way leads to an
+ * Why a drawn policy did not allow: each condition node on the way that was taken from which another way leads to an
  * outcome that allows, with the conditions that decided its answer.
  */
 import { limits } from '../../core/limits.ts';
 import {
+  type Consenting,
   type FailedCondition,
   factsOf,
   inputWith,
   type Lack,
+  possibleFactsOf,
   shownValue,
   type WhyNot,
   type WhyNotRule,
@@ -18,11 +20,11 @@ import type { Condition, GraphNode, PolicyGraph } from './schema.ts';
 /** Facts that are tried together for one node. */
 const ROUNDS_MAX = 4;
 
-export function whyNotDrawn(graph: PolicyGraph, input: unknown): WhyNot {
+export function whyNotDrawn(graph: PolicyGraph, input: unknown, consenting: Consenting = {}): WhyNot {
   const { path } = interpretGraph(graph, input);
   const allowing = leadingToAllow(graph);
   const nodes = path.flatMap((id) => graph.nodes.filter((node) => node.id === id && node.type === 'condition'));
-  const tries = { left: limits.whyNotTriesMax };
+  const tries = { left: limits.whyNotTriesMax, consenting };
   const rules = nodes.flatMap((node) => {
     const answer = answerOf(node, input);
     const other = graph.edges.find(({ from, on }) => from === node.id && on === String(!answer))?.to;
@@ -44,7 +46,7 @@ function answerOf({ conditions = [], match = 'all' }: GraphNode, input: unknown)
   return { all: count === conditions.length, any: count > 0, none: count === 0 }[match];
 }
 
-type Tries = { left: number };
+type Tries = { left: number; readonly consenting: Consenting };
 
 function ruleOf(
   graph: PolicyGraph,
@@ -60,13 +62,14 @@ function ruleOf(
   const facts = whatAllows(graph, input, match === 'any' ? lacks.slice(0, 1) : lacks, tries);
   return {
     ...{ node: id, text: `${match} of ${conditions.length}`, answer: answer ? 'true' : 'false' },
-    conditions: told.map((condition) => conditionOf(condition, input)),
+    conditions: told.map((condition) => conditionOf(condition, input, tries.consenting)),
     ...(facts === undefined ? {} : { wouldAllowIf: facts }),
   };
 }
 
-function conditionOf(condition: Condition, input: unknown): FailedCondition {
-  const missing = holds(condition, input) ? [] : lacksOf(condition, input).flatMap((lack) => factsOf(lack, input));
+function conditionOf(condition: Condition, input: unknown, consenting: Consenting): FailedCondition {
+  const lacks = holds(condition, input) ? [] : lacksOf(condition, input);
+  const missing = lacks.flatMap((lack) => factsOf(lack, input, consenting));
   return {
     ...{
       text: textOf(condition),
@@ -106,11 +109,9 @@ function lacksOf(condition: Condition, input: unknown): Lack[] {
     if (value !== undefined) needs.set(path, [value]);
   };
   if (condition.type === 'consent') {
-    // Whose consent is missing stands in missingConsents.
-    if (condition.whose === 'dataSubjects') return [];
     need('name', condition.name);
     need('sufficient', true);
-    return [{ of: 'consents', needs }];
+    return [{ of: condition.whose === 'dataSubjects' ? 'dataSubjects' : 'consents', needs }];
   }
   if (condition.type !== 'relationship') return [];
   const { relationshipType, target, targetType, targetId } = condition;
@@ -125,9 +126,9 @@ function lacksOf(condition: Condition, input: unknown): Lack[] {
 function whatAllows(graph: PolicyGraph, input: unknown, lacks: readonly Lack[], tries: Tries) {
   let tried = [...lacks];
   for (let round = 0; round < ROUNDS_MAX && tried.length > 0 && tries.left-- > 0; round++) {
-    const given = inputWith(input, tried);
+    const given = inputWith(input, tried, tries.consenting);
     const { outcome, path } = interpretGraph(graph, given);
-    if (outcome === 'allow') return tried.flatMap((lack) => factsOf(lack, input));
+    if (outcome === 'allow') return tried.flatMap((lack) => possibleFactsOf(lack, input, tries.consenting));
     const last = path
       .map((id) => graph.nodes.find((one) => one.id === id))
       .findLast((one) => one?.type === 'condition');

@@ -1,5 +1,6 @@
 /** semver.*: Semantic Versioning 2.0.0, with a leading "v" allowed, as OPA allows it. */
-import { parse, type SemVer } from 'semver';
+import type { SemVer } from 'semver';
+import parse from 'semver/functions/parse.js';
 import type { Value } from '../value.ts';
 import { type BuiltinTable, refuse, stringOf } from './arguments.ts';
 

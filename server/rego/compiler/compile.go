@@ -79,6 +79,7 @@ func (a *attempt) compile(q *request) *response {
 	}
 	if q.Trace {
 		out.Outline = outline(a.module)
+		out.Outlines = outlines(modules)
 	}
 	out.Reads = inputReads(c, c.Modules[tenantFile])
 	for _, b := range c.Required.Builtins {

@@ -40,8 +40,10 @@ type response struct {
 	Source   string     `json:"source,omitempty"`
 	Plan     string     `json:"plan,omitempty"` // text of plan/encode.go; absent when it has what is never run in JavaScript
 	Outline  []outlined `json:"outline,omitempty"`
-	Known    []declared `json:"known,omitempty"`
-	Modules  []needed   `json:"modules,omitempty"`
+	// Of the modules of libraries, by file.
+	Outlines map[string][]outlined `json:"outlines,omitempty"`
+	Known    []declared            `json:"known,omitempty"`
+	Modules  []needed              `json:"modules,omitempty"`
 	wasm     []byte
 }
 

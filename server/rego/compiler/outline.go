@@ -1,4 +1,4 @@
-// Where the rules and conditions of the tenant's module stand, for explaining a decision and for the coverage of tests.
+// Where the rules and conditions of the modules stand, for explaining a decision and for the coverage of tests.
 package main
 
 import (
@@ -39,6 +39,17 @@ func outline(m *ast.Module) []outlined {
 			ast.WalkExprs(link.Head, add)
 			ast.WalkExprs(link.Body, add)
 			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// outlines are those of the modules of libraries, by the names of their files.
+func outlines(modules map[string]*ast.Module) map[string][]outlined {
+	out := map[string][]outlined{}
+	for name, m := range modules {
+		if name != tenantFile && name != entryFile {
+			out[name] = outline(m)
 		}
 	}
 	return out

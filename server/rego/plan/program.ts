@@ -47,13 +47,13 @@ export function unsupported(error: unknown): unknown {
 
 /** @param traced what is noted of its statements, and the functions that note it */
 export function programFor(plan: PlanSource, traced?: { notes: Notes; functions: object }): PlanProgram {
-  const { code, constants } = programOf(plan, traced?.notes);
+  const { code, constants } = generateProgram(plan, traced?.notes);
   const names = traced === undefined ? runtime : { ...runtime, ...traced.functions };
   return { run: compiled(code, constants, names), memo: plan.functions.map(() => UNKNOWN) };
 }
 
 /** The program's text, and what it names by number. */
-export function programOf(plan: PlanSource, notes?: Notes): { code: Code; constants: readonly unknown[] } {
+export function generateProgram(plan: PlanSource, notes?: Notes): { code: Code; constants: readonly unknown[] } {
   const callees = plan.functions.map(({ name, params }, index): [string, Callee] => [
     name,
     { index, params: params.length },

@@ -1,5 +1,6 @@
-/** Owns which rules and conditions of a source evaluations reached, as `opa test --coverage` counts them: a rule when it gave a value, a condition when it was tried. */
+/** Which rules and conditions of a source evaluations reached, as `opa test --coverage` counts them: a rule when it gave a value, a condition when it was tried. */
 import { type Static, Type } from 'typebox';
+import type { Statement } from '../plan/source.ts';
 import type { OutlinedRule, Span } from '../schema.ts';
 import type { IndexedPlan, StatementPlace } from './index-plan.ts';
 import type { Recorder } from './recorder.ts';
@@ -37,6 +38,47 @@ export function reachedSpans({ reached }: Recorder, spans: readonly (number | un
   return [...found];
 }
 
+/**
+ * Of a module of a library: what a policy can reach in it. `places` are the lines of its rules and conditions, of which a line may have
+ * several; `reached` the indices of those that an evaluation reached.
+ */
+export type ModuleReached = { readonly file: string; readonly places: readonly number[]; readonly reached: number[] };
+type ModulePlaces = { readonly file: string; readonly places: { row: number; by: number[] }[] };
+
+/** Not the module that puts the answer together. */
+const isOfLibrary = ({ own, file }: StatementPlace): boolean => !own && file.endsWith('.rego');
+
+/** By module of libraries, which statements tell that a place in it is reached. */
+export function modulePlaces(index: IndexedPlan, noted: (one: Statement) => boolean): ModulePlaces[] {
+  const modules = new Map<string, Map<string, { row: number; by: number[] }>>();
+  const add = ({ file, row, col }: StatementPlace, key: string, number: number): void => {
+    const places = modules.get(file) ?? new Map();
+    modules.set(file, places);
+    const place = places.get(`${key} ${row}:${col}`) ?? { row, by: [] };
+    places.set(`${key} ${row}:${col}`, place);
+    place.by.push(number);
+  };
+  for (const definition of index.definitions.flat()) {
+    const { head, gives, kind } = definition;
+    if (!isOfLibrary(head) || gives === undefined || kind === 'start' || kind === 'end') continue;
+    add(head, 'head', index.number(gives));
+  }
+  for (const { statement, place, definition, of } of index.numbered) {
+    const head = index.definitions[of]?.[definition]?.head;
+    if (!isOfLibrary(place) || head === undefined || !noted(statement)) continue;
+    if (place.row !== head.row || place.col !== head.col) add(place, 'condition', index.number(statement));
+  }
+  return [...modules].map(([file, places]) => ({ file, places: [...places.values()] }));
+}
+
+export function reachedIn({ reached }: Recorder, modules: readonly ModulePlaces[]): ModuleReached[] {
+  return modules.map(({ file, places }) => ({
+    file,
+    places: places.map(({ row }) => row),
+    reached: places.flatMap(({ by }, i) => (by.some((number) => reached[number] === 1) ? [i] : [])),
+  }));
+}
+
 const Range = Type.Object({
   start: Type.Object({ row: Type.Integer() }),
   end: Type.Object({ row: Type.Integer() }),
@@ -61,6 +103,23 @@ export function coverageOf(outline: readonly OutlinedRule[], reached: ReadonlySe
     // Of a condition on several lines the line where it begins; those inside it are their own.
     (reached.has(number) ? covered : others).add(span[0]);
   }
+  return counted(covered, others);
+}
+
+/** Of each module of libraries, what evaluations reached of what the policy can reach. */
+export function coverageOfModules(
+  evaluations: readonly (readonly ModuleReached[])[],
+): ({ module: string } & Coverage)[] {
+  const byFile = Map.groupBy(evaluations.flat(), ({ file }) => file);
+  return [...byFile].sort().map(([module, all]) => {
+    const reached = new Set(all.flatMap((one) => one.reached));
+    const [covered, others] = [new Set<number>(), new Set<number>()];
+    for (const [i, row] of (all[0]?.places ?? []).entries()) (reached.has(i) ? covered : others).add(row);
+    return { module, ...counted(covered, others) };
+  });
+}
+
+function counted(covered: Set<number>, others: ReadonlySet<number>): Coverage {
   // A line with a condition that was not reached is not covered, though its rule was.
   for (const line of others) covered.delete(line);
   const total = covered.size + others.size;

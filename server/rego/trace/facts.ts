@@ -4,13 +4,30 @@ import type { MissingEntity, MissingFact } from './schema.ts';
 
 type Json = Record<string, unknown>;
 
+/** `consentingType`: the type of the actors that have consents; absent: any may have. */
+export type Consenting = { readonly consentingType?: string };
+
 /** The relationship or the consents that are not there. A consent of several people is as many facts. */
-export function factsOf(lack: Lack, input: unknown): MissingFact[] {
-  if (lack.of === 'consents') return [consentOf(lack, entityAt(input, 'subject'), listAt(input, 'consents'))];
+export function factsOf(lack: Lack, input: unknown, consenting: Consenting = {}): MissingFact[] {
+  const consent = (of: unknown, who: MissingEntity) => consentOf(lack, who, listAt(of, 'consents'), consenting);
+  if (lack.of === 'consents') return [consent(input, entityAt(input, 'subject'))];
   if (lack.of !== 'dataSubjects') return [relationshipOf(lack, input)];
   return listAt(input, 'dataSubjects')
     .filter((one) => !hasItem(listAt(one, 'consents'), lack.needs))
-    .map((one) => consentOf(lack, entityAt(one, ''), listAt(one, 'consents')));
+    .map((one) => consent(one, entityAt(one, '')));
+}
+
+/** Those of them that can come to be there. */
+export function possibleFactsOf(lack: Lack, input: unknown, consenting: Consenting): MissingFact[] {
+  return factsOf(lack, input, consenting).filter(({ consent }) => consent?.status !== NOT_APPLICABLE);
+}
+
+const NOT_APPLICABLE = 'not_applicable';
+
+/** An actor that does not say its type has the one that has consents. */
+function mayConsent(who: unknown, { consentingType }: Consenting): boolean {
+  const type = at(who, 'type');
+  return consentingType === undefined || type === undefined || type === consentingType;
 }
 
 function relationshipOf({ of, needs }: Lack, input: unknown): MissingFact {
@@ -33,28 +50,41 @@ function relationshipOf({ of, needs }: Lack, input: unknown): MissingFact {
   return { relationship, text };
 }
 
-function consentOf({ needs }: Lack, subject: MissingEntity, list: readonly unknown[]): MissingFact {
+function consentOf(
+  { needs }: Lack,
+  subject: MissingEntity,
+  list: readonly unknown[],
+  consenting: Consenting,
+): MissingFact {
   const name = textOf(first(needs, 'name'));
+  if (!mayConsent(subject, consenting)) {
+    const consent = { ...(name === undefined ? {} : { name }), subject, status: NOT_APPLICABLE };
+    const only = `only actors of the type ${consenting.consentingType} have consents`;
+    return { consent, text: `${entityText(subject)} cannot agree to ${name ?? 'something'}: ${only}` };
+  }
   const now = list.find((one) => at(one, 'name') === name);
-  const status = textOf(at(now, 'status')) ?? 'none';
+  const status = textOf(at(now, 'status')) ?? 'required';
   const consent = { ...(name === undefined ? {} : { name }), subject, status };
   return { consent, text: `${entityText(subject)} agrees to ${name ?? 'something'} (status now: ${status})` };
 }
 
-/** The input as it would be with what is lacking. */
-export function inputWith(input: unknown, lacks: readonly Lack[]): unknown {
-  return lacks.reduce<unknown>((before, lack) => withOne(before, lack), input);
+/** The input as it would be with what is lacking, as far as it can be. */
+export function inputWith(input: unknown, lacks: readonly Lack[], consenting: Consenting = {}): unknown {
+  return lacks.reduce<unknown>((before, lack) => withOne(before, lack, consenting), input);
 }
 
-function withOne(input: unknown, { of, needs }: Lack): unknown {
+function withOne(input: unknown, { of, needs }: Lack, consenting: Consenting): unknown {
   const made: Json = {};
   for (const [path, [value]] of needs) put(made, path.split('.'), value);
   const all = input as Json;
+  if (of === 'consents' && !mayConsent(all.subject, consenting)) return input;
   if (of === 'consents') return { ...all, consents: withConsent(listAt(input, 'consents'), made) };
   if (of === 'dataSubjects') {
     const subjects = listAt(input, 'dataSubjects').map((one) => {
       const list = listAt(one, 'consents');
-      return hasItem(list, needs) ? one : { ...(one as Json), consents: withConsent(list, made) };
+      return hasItem(list, needs) || !mayConsent(one, consenting)
+        ? one
+        : { ...(one as Json), consents: withConsent(list, made) };
     });
     return { ...all, dataSubjects: subjects };
   }

@@ -1,7 +1,8 @@
 /**
- * Owns what is known of a plan's statements before it is run: their numbers, where they stand in the source, which
+ * What is known of a plan's statements before it is run: their numbers, where they stand in the source, which
  * definition of which rule each belongs to, and how far into that definition it is.
  */
+import { OUTCOME } from '../outcome.ts';
 import { partsOf } from '../plan/parts.ts';
 import { type Block, OWN_FILE, type PlanSource, type Statement, UnsupportedPlan } from '../plan/source.ts';
 
@@ -14,7 +15,7 @@ export type StatementPlace = {
 };
 
 /** `end` passes the result of a definition on, `start` makes what definitions put their parts into. */
-export type DefinitionKind = 'rule' | 'else' | 'default' | 'start' | 'end';
+type DefinitionKind = 'rule' | 'else' | 'default' | 'start' | 'end';
 
 /** One of the blocks of a function: a definition of the rule, or what the planner put around those. */
 export type Definition = {
@@ -46,8 +47,10 @@ export class IndexedPlan {
   /** By function. */
   readonly definitions: readonly (readonly Definition[])[];
   readonly functions: ReadonlyMap<string, number>;
-  /** Where an item of an `every` leaves, because all holds for it. */
-  readonly satisfied: ReadonlySet<Statement>;
+  /** Where an item of an `every` leaves, because all holds for it; the number of that loop. */
+  readonly satisfied: ReadonlyMap<Statement, number>;
+  /** The first statement for each item of an `every`, with the number of that loop. */
+  readonly begins: ReadonlyMap<Statement, number>;
   readonly #numbers = new Map<Statement, number>();
 
   /** @throws UnsupportedPlan when the plan was compiled without places */
@@ -57,7 +60,7 @@ export class IndexedPlan {
     const { places } = plan;
     if (places === undefined) throw new UnsupportedPlan('the plan does not say where its statements stand');
     const numbered: Numbered[] = [];
-    const satisfied = new Set<Statement>();
+    const satisfied = new Map<Statement, number>();
     let rank = 0;
     const placeOf = (number: number): StatementPlace => {
       const [file = 0, row = 0, col = 0] = places.slice(3 * number, 3 * number + 3);
@@ -65,14 +68,16 @@ export class IndexedPlan {
       return row === 0 ? NOWHERE : { own: name === OWN_FILE, file: name, row, col };
     };
     const walk = (block: Block, of: number, definition: number, within: readonly number[]): void => {
-      for (const [i, statement] of block.entries()) {
-        if (isSatisfied(statement, block[i + 1])) satisfied.add(statement);
+      for (const statement of block) {
         const number = numbered.length;
         this.#numbers.set(statement, number);
         const before = ++rank;
         const one = { statement, rank: before, place: placeOf(number), of, definition, within };
         numbered.push(one);
         const inside = statement[0] === 'scan' ? [...within, number] : within;
+        if (statement[0] === 'scan')
+          for (const [i, inner] of statement[4].entries())
+            if (isSatisfied(inner, statement[4][i + 1])) satisfied.set(inner, number);
         for (const inner of partsOf(statement).blocks) walk(inner, of, definition, inside);
         if (statement[0] === 'not') numbered[number] = { ...one, rank: ++rank };
       }
@@ -94,6 +99,13 @@ export class IndexedPlan {
     for (const blocks of plan.plans) for (const block of blocks) walk(block, -1, -1, []);
     this.numbered = numbered;
     this.satisfied = satisfied;
+    const loops = new Set(satisfied.values());
+    this.begins = new Map(
+      numbered.flatMap(({ statement }, number) => {
+        const first = statement[0] === 'scan' && loops.has(number) ? statement[4][0] : undefined;
+        return first === undefined ? [] : [[first, number] as const];
+      }),
+    );
     this.definitions = plan.functions.map(({ blocks, return: result }) =>
       blocks.flatMap((block) => linksOf(block) ?? [block]).map((block) => this.#definition(block, result)),
     );
@@ -101,6 +113,14 @@ export class IndexedPlan {
 
   number(statement: Statement): number {
     return this.#numbers.get(statement) as number;
+  }
+
+  /** The locals that hold the items of the loops around a statement, outermost first. */
+  itemsAround(statement: Statement): number[] {
+    return this.of(statement).within.flatMap((number) => {
+      const one = this.numbered[number]?.statement;
+      return one?.[0] === 'scan' ? [one[3]] : [];
+    });
   }
 
   of(statement: Statement): Numbered {
@@ -151,4 +171,11 @@ function kindOf([first, second]: Block, result: number): DefinitionKind {
   if (first?.[0] === 'isUndefined') return first[1] === result ? 'default' : 'else';
   if (first?.[0] === 'isDefined' && second?.[0] === 'assignOnce' && second[2] === result) return 'end';
   return first?.[0] === 'reset' ? 'rule' : 'start';
+}
+
+/** The function of the policy's rule called outcome; undefined where it is made of parts. */
+export function outcomeRule({ plan, functions }: IndexedPlan): number | undefined {
+  const answer = plan.functions.find(({ path }) => path.join('/') === OUTCOME);
+  const called = answer?.blocks.flatMap((block) => block.flatMap((one) => (one[0] === 'call' ? [one[1]] : []))) ?? [];
+  return called.length === 1 ? functions.get(called[0] as string) : undefined;
 }

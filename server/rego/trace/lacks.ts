@@ -1,5 +1,5 @@
 /**
- * Owns which relationships and consents a definition looks for and the input does not have: its loops over them, and what
+ * Which relationships and consents a definition looks for and the input does not have: its loops over them, and what
  * their items are compared with. What it cannot see that a comparison asks for is left open, so a lack is a suggestion
  * until an evaluation with it has allowed.
  */
@@ -11,13 +11,15 @@ import { type Name, resolved } from './names.ts';
 import type { TracedProgram } from './program.ts';
 
 /** Where the list is that has no such item. */
-export type LackOf = 'subject' | 'resource' | 'consents' | 'dataSubjects';
+type LackOf = 'subject' | 'resource' | 'consents' | 'dataSubjects';
 /** By the names of an item's members joined by dots, what they must be: one of these. */
 export type Needs = ReadonlyMap<string, readonly unknown[]>;
 export type Lack = { readonly of: LackOf; readonly needs: Needs };
 
 const DEPTH_MAX = 4;
 
+/** `negated`: only what negations look for, and the functions that they ask, whatever those are given. */
+type Collecting = { rank: number; loops: Map<number, Loop>; depth: number; negated?: boolean };
 type Loop = { of: LackOf; needs: Map<string, readonly unknown[]> };
 /** A definition of a function, with what its arguments are; `wanted`: what is looked up in what it gives. */
 export type Place = { of: number; definition: number; given: readonly Name[]; wanted?: unknown };
@@ -49,11 +51,23 @@ export class Lacks {
   /** Those of a definition whose loops begin before or at a statement; functions that are given an item are part of the loop. */
   upTo(place: Place, rank: number): Lack[] {
     const loops = new Map<number, Loop>();
-    this.#collect(place, rank, loops, DEPTH_MAX);
+    this.#collect(place, { rank, loops, depth: DEPTH_MAX });
+    return this.#absent(loops);
+  }
+
+  /** With which a definition that holds would not: what its negations look for. */
+  against(place: Place): Lack[] {
+    const loops = new Map<number, Loop>();
+    this.#collect(place, { rank: Infinity, loops, depth: DEPTH_MAX, negated: true });
+    return this.#absent(loops);
+  }
+
+  #absent(loops: ReadonlyMap<number, Loop>): Lack[] {
     return [...loops.values()].filter((loop) => loop.needs.size > 0 && !this.#isThere(loop));
   }
 
-  #collect(place: Place, rank: number, loops: Map<number, Loop>, depth: number): void {
+  #collect(place: Place, how: Collecting): void {
+    const { rank, loops, depth, negated = false } = how;
     const { index, names: namesOf } = this.#traced;
     const definition = index.definitions[place.of]?.[place.definition];
     const names = namesOf(place.of, place.definition);
@@ -70,9 +84,10 @@ export class Lacks {
     const called = (one: Extract<Statement, ['call', ...unknown[]]>) => {
       const of = index.functions.get(one[1]);
       const given = one[2].slice(2).map((operand) => name(operand) ?? ({ is: 'made', items: undefined } as const));
-      if (of === undefined || !given.some((argument) => loops.has(itemOf(argument)?.scan ?? -1))) return;
+      if (of === undefined || !(negated || given.some((argument) => loops.has(itemOf(argument)?.scan ?? -1)))) return;
+      const inside = { rank: negated ? rank : -1, loops, depth: depth - 1 };
       for (const [number, { kind }] of (index.definitions[of] ?? []).entries())
-        if (kind === 'rule') this.#collect({ of, definition: number, given }, -1, loops, depth - 1);
+        if (kind === 'rule') this.#collect({ of, definition: number, given }, inside);
     };
     const look = (one: Statement): void => {
       switch (one[0]) {
@@ -103,13 +118,14 @@ export class Lacks {
       }
     };
     this.#wantedIn(definition.statements, name, wantedIn, names.writer);
-    const walk = (block: Block): void => {
+    const walk = (block: Block, looks: boolean): void => {
       for (const one of block) {
-        look(one);
-        if (one[0] !== 'not') for (const inner of partsOf(one).blocks) walk(inner);
+        if (looks) look(one);
+        if (one[0] !== 'not') for (const inner of partsOf(one).blocks) walk(inner, looks);
+        else if (!looks) walk(one[1], true);
       }
     };
-    walk(definition.statements);
+    walk(definition.statements, !negated);
   }
 
   /** What is looked up in which local: `x in {…}` and `{…}[x]`. */

@@ -1,4 +1,4 @@
-/** Owns what the locals of a definition stand for in the source's own words: paths of the input, arguments, calls, constants. */
+/** What the locals of a definition stand for in the source's own words: paths of the input, arguments, calls, constants. */
 import { partsOf } from '../plan/parts.ts';
 import type { Block, Operand, PlanFunction, Statement } from '../plan/source.ts';
 import type { IndexedPlan } from './index-plan.ts';

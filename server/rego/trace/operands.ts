@@ -1,4 +1,4 @@
-/** Owns which values and calls a statement's condition is about: what is shown when it does not hold. */
+/** Which values and calls a statement's condition is about: what is shown when it does not hold. */
 import { partsOf } from '../plan/parts.ts';
 import type { Statement } from '../plan/source.ts';
 import { type Names, nameText } from './names.ts';

@@ -1,4 +1,4 @@
-/** Owns programs that tell how their evaluation went: the same program as of an untraced plan, with notes between its statements. */
+/** Programs that tell how their evaluation went: the same program as of an untraced plan, with notes between its statements. */
 import { limits } from '../../core/limits.ts';
 import { type Code, joined, js } from '../plan/code.ts';
 import { runOn } from '../plan/evaluate.ts';
@@ -20,7 +20,7 @@ export type TracedProgram = {
   readonly names: (of: number, definition: number) => Names | undefined;
 };
 
-export type TracedEvaluation = { result: unknown; fuelUsed: number; recorder: Recorder };
+type TracedEvaluation = { result: unknown; fuelUsed: number; recorder: Recorder };
 
 /**
  * Makes the traced program of a plan that was compiled with places.
@@ -65,26 +65,36 @@ export function evaluateTraced(
 }
 
 /** What begins a definition and what passes results on are no conditions. */
+/** Whether it is noted that it is reached, where it stands somewhere. */
+export const isNoted = (one: Statement): boolean => !silent.has(one[0]);
+
 const silent = new Set<Statement[0]>(['reset', 'nop', 'isUndefined', 'isDefined', 'null', 'set', 'array', 'object']);
 
 function notesOf(index: IndexedPlan, operands: readonly (readonly number[])[]): Notes {
   const gives = new Set(index.definitions.flat().map(({ gives: one }) => one));
+  const reachedCode = (one: Statement, previous: Statement | undefined): Code => {
+    const { place } = index.of(one);
+    if (place.row === 0 || silent.has(one[0]) || gives.has(one)) return js``;
+    const known = previous && !silent.has(previous[0]) ? index.of(previous).place : undefined;
+    return known?.row === place.row && known.col === place.col ? js`` : js`reached(m,${index.number(one)});`;
+  };
   return {
     before: (one, previous) => {
-      const { place } = index.of(one);
-      if (place.row === 0 || silent.has(one[0]) || gives.has(one)) return js``;
-      const known = previous && !silent.has(previous[0]) ? index.of(previous).place : undefined;
-      return known?.row === place.row && known.col === place.col ? js`` : js`reached(m,${index.number(one)});`;
+      const loop = index.begins.get(one);
+      return js`${loop === undefined ? js`` : js`item(m,${loop});`}${reachedCode(one, previous)}`;
     },
-    failed: (one, scope) =>
-      (one[0] === 'break' && one[1] > 0) || index.satisfied.has(one)
-        ? undefined
-        : failedCode(index.number(one), operands, scope),
+    failed: (one, scope) => {
+      if (one[0] === 'break' && one[1] > 0) return undefined;
+      const loop = index.satisfied.get(one);
+      return loop === undefined ? failedCode(index.number(one), operands, scope) : js`satisfied(m,${loop});`;
+    },
     after: (one, scope) => {
       if (!gives.has(one)) return js``;
       const number = index.number(one);
       const value = one[0] === 'assignOnce' ? js`,${local(scope, one[2])}` : js``;
-      return js`reached(m,${number});held(m,${number}${value});`;
+      const items = index.itemsAround(one).map((item) => js`,${local(scope, item)}`);
+      const heldFor = items.length === 0 ? js`` : js`heldFor(m,${number}${joined(items)});`;
+      return js`reached(m,${number});held(m,${number}${value});${heldFor}`;
     },
     enter: (of) => js`const from=enter(m,${of});`,
     leave: (of) => js`leave(m,${of},from);`,

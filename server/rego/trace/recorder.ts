@@ -1,5 +1,5 @@
 /**
- * Owns what a traced evaluation remembers: of each call of a function and of each definition in it the furthest statement
+ * What a traced evaluation remembers: of each call of a function and of each definition in it the furthest statement
  * that did not hold, with the values that it looked at; which definitions held; and which statements were reached. Values
  * are remembered as they are, not copied. It takes no fuel: a traced evaluation ends as an untraced one does.
  */
@@ -26,6 +26,10 @@ export class Frame {
   /** By definition. */
   readonly failed: (Failure | undefined)[] = [];
   readonly held = new Map<number, Maybe>();
+  /** By definition, the items of the loops around what gives its value, of the first times that it held. */
+  readonly heldFor = new Map<number, (readonly Maybe[])[]>();
+  /** By the number of an `every`, what had failed before its item. */
+  readonly items = new Map<number, Failure | undefined>();
 
   constructor(of: number) {
     this.of = of;
@@ -73,7 +77,7 @@ export class TracingMachine extends Machine {
 }
 
 /** By the names that traced programs use. */
-export const tracing = { enter, leave, failed, held, reached };
+export const tracing = { enter, leave, failed, item, satisfied, held, heldFor, reached };
 
 /** Begins a call; returns the one that it comes from, for `leave`. */
 function enter({ recorder }: TracingMachine, of: number): Frame | undefined {
@@ -99,8 +103,27 @@ function failed({ recorder }: TracingMachine, number: number, ...values: Maybe[]
   };
 }
 
+/** An item of an `every` begins. */
+function item({ recorder: { frame, watched } }: TracingMachine, loop: number): void {
+  frame?.items.set(loop, frame.failed[(watched[loop] as Watched).definition]);
+}
+
+/** All holds for the item: what failed on the way tells nothing, and is about somebody for whom the `every` holds. */
+function satisfied({ recorder: { frame, watched } }: TracingMachine, loop: number): void {
+  const { definition } = watched[loop] as Watched;
+  if (frame !== undefined && definition >= 0) frame.failed[definition] = frame.items.get(loop);
+}
+
 function held({ recorder: { frame, watched } }: TracingMachine, number: number, value: Maybe): void {
   frame?.held.set((watched[number] as Watched).definition, value);
+}
+
+/** After `held`, inside of loops. */
+function heldFor({ recorder: { frame, watched } }: TracingMachine, number: number, ...items: Maybe[]): void {
+  const { definition } = watched[number] as Watched;
+  const known = frame?.heldFor.get(definition);
+  if (known === undefined) frame?.heldFor.set(definition, [items]);
+  else if (known.length < limits.whyNotItemsMax) known.push(items);
 }
 
 function reached({ recorder }: TracingMachine, number: number): void {

@@ -1,5 +1,6 @@
-/** Owns the shape of what explains a deny. */
+/** The shape of what explains a deny. */
 import { type Static, Type } from 'typebox';
+import { limits } from '../../core/limits.ts';
 
 const Entity = Type.Object({ type: Type.Optional(Type.String()), id: Type.Optional(Type.String()) });
 export type MissingEntity = Static<typeof Entity>;
@@ -20,7 +21,10 @@ export const MissingFact = Type.Object(
       Type.Object({
         name: Type.Optional(Type.String()),
         subject: Entity,
-        status: Type.String({ description: 'The status of the consent now; none where there is none.' }),
+        status: Type.String({
+          description:
+            'The status of the consent now; required where there is none; not_applicable where actors of the type have no consents.',
+        }),
       }),
     ),
     text: Type.String({ description: 'The same as a sentence.' }),
@@ -38,14 +42,17 @@ export type ShownValue = Static<typeof ShownValue>;
 
 const line = Type.Integer({ description: 'A line of the Rego that is evaluated, from 1.' });
 
+const file = Type.String({ description: 'The module of the library that the line is in; absent for the policy.' });
+
 const FailedCondition = Type.Object(
   {
     line: Type.Optional(line),
+    file: Type.Optional(file),
     text: Type.String({ description: 'The condition as the policy has it.' }),
     values: Type.Array(ShownValue),
     item: Type.Optional(
       Type.Object(
-        { line, text: Type.String(), values: Type.Array(ShownValue) },
+        { line: Type.Optional(line), file: Type.Optional(file), text: Type.String(), values: Type.Array(ShownValue) },
         { description: 'For every: the condition inside it that did not hold for an item.' },
       ),
     ),
@@ -61,6 +68,7 @@ export type FailedCondition = Omit<Static<typeof FailedCondition>, 'because'> & 
 
 const Rule = Type.Object({
   line: Type.Optional(line),
+  file: Type.Optional(file),
   node: Type.Optional(Type.String({ description: 'For a drawn policy: the id of the condition node.' })),
   text: Type.String({ description: 'The head of the rule as the policy has it.' }),
   condition: Type.Optional(FailedCondition),
@@ -80,6 +88,11 @@ const Rule = Type.Object({
     }),
   ),
   value: Type.Optional(Type.Unknown({ description: 'The value that the rule gave.' })),
+  heldFor: Type.Optional(
+    Type.Array(ShownValue, {
+      description: `Of a rule that must not hold: the items of lists for which it held, at most ${limits.whyNotItemsMax}.`,
+    }),
+  ),
   notReached: Type.Optional(
     Type.Object(
       { line: Type.Optional(line) },

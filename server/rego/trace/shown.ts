@@ -1,4 +1,4 @@
-/** Owns values as an explanation shows them: JSON, cut where it is long. */
+/** Values as an explanation shows them: JSON, cut where it is long. */
 import { limits } from '../../core/limits.ts';
 import { isObject, PlanObject, PlanSet, type PlanValue } from '../plan/values.ts';
 import type { ShownValue } from './schema.ts';

@@ -1,52 +1,66 @@
-/** Owns a policy's source as it is shown: the condition at a place, the head of a rule, cut where they are long. */
+/** The sources as they are shown: the condition at a place, the head of a rule, cut where they are long. */
 import { limits } from '../../core/limits.ts';
+import { OWN_FILE } from '../plan/source.ts';
 import type { OutlinedRule, Span } from '../schema.ts';
 import type { StatementPlace } from './index-plan.ts';
 
-export class SourceLines {
-  readonly #lines: readonly string[];
-  readonly #outline: readonly OutlinedRule[];
-  readonly #exprs: readonly Span[];
+/** A module of a library, and where its rules stand. */
+export type SourceText = {
+  readonly file: string;
+  readonly source: string;
+  readonly outline: readonly OutlinedRule[];
+};
 
-  constructor(source: string, outline: readonly OutlinedRule[]) {
-    this.#lines = source.split('\n');
-    this.#outline = outline;
-    this.#exprs = outline.flatMap(({ exprs }) => exprs);
+/** `file`: of a library; absent for the policy's own source. Without `line` it is nowhere. */
+type ShownLine = { line?: number; file?: string; text: string };
+
+type Module = { readonly lines: readonly string[]; readonly exprs: readonly Span[] };
+
+export class SourceLines {
+  readonly #modules: ReadonlyMap<string, Module>;
+
+  constructor(texts: readonly SourceText[]) {
+    this.#modules = new Map(
+      texts.map(({ file, source, outline }) => [
+        file,
+        { lines: source.split('\n'), exprs: outline.flatMap(({ exprs }) => exprs) },
+      ]),
+    );
   }
 
   /** The condition that a place is in: of several in each other the innermost. */
-  condition(place: StatementPlace): { line: number; text: string } {
-    if (!place.own) return { line: place.row, text: `a condition in line ${place.row} of ${place.file}` };
-    const span = this.span(place);
-    if (span === undefined) return { line: place.row, text: this.#text([place.row, place.col, place.row, Infinity]) };
-    return { line: span[0], text: this.#text(span) };
+  condition(place: StatementPlace): ShownLine {
+    const module = this.#modules.get(place.file);
+    if (module === undefined) return { text: `a condition in line ${place.row} of ${place.file}` };
+    const [row, ...rest] = this.span(place) ?? [place.row, place.col, place.row, Infinity];
+    return { line: row, ...fileOf(place), text: textOf(module, [row, ...rest] as Span) };
   }
 
   span(place: StatementPlace): Span | undefined {
-    if (!place.own) return undefined;
-    return innermost(this.#exprs, place);
+    return innermost(this.#modules.get(place.file)?.exprs ?? [], place);
   }
 
   /** The outermost condition around a place. */
   around(place: StatementPlace): Span | undefined {
-    return place.own ? this.#exprs.find((span) => isIn(span, place)) : undefined;
+    return this.#modules.get(place.file)?.exprs.find((span) => isIn(span, place));
   }
 
-  head(place: StatementPlace): { line: number; text: string } {
-    return { line: place.row, text: shortened((this.#lines[place.row - 1] ?? '').trim()) };
+  /** @param name of the rule, where its source is not there */
+  head(place: StatementPlace, name: string): ShownLine {
+    const module = this.#modules.get(place.file);
+    if (module === undefined) return { text: `${name} in line ${place.row} of ${place.file}` };
+    return { line: place.row, ...fileOf(place), text: shortened((module.lines[place.row - 1] ?? '').trim()) };
   }
+}
 
-  isDefault(place: StatementPlace): boolean {
-    return this.#outline.some(({ head, default: is }) => is && head[0] === place.row && head[1] === place.col);
-  }
+const fileOf = ({ file }: StatementPlace) => (file === OWN_FILE ? {} : { file });
 
-  #text([row, col, endRow, endCol]: Span): string {
-    const lines = this.#lines.slice(row - 1, endRow).map((line) => [...line]);
-    const last = lines.length - 1;
-    // Columns count characters.
-    const cut = lines.map((line, i) => line.slice(i === 0 ? col - 1 : 0, i === last ? endCol - 1 : undefined).join(''));
-    return shortened(cut.map((line) => line.trim()).join(' '));
-  }
+function textOf({ lines: all }: Module, [row, col, endRow, endCol]: Span): string {
+  const lines = all.slice(row - 1, endRow).map((line) => [...line]);
+  const last = lines.length - 1;
+  // Columns count characters.
+  const cut = lines.map((line, i) => line.slice(i === 0 ? col - 1 : 0, i === last ? endCol - 1 : undefined).join(''));
+  return shortened(cut.map((line) => line.trim()).join(' '));
 }
 
 function shortened(text: string): string {

@@ -1,33 +1,32 @@
 /**
- * Owns why a policy did not allow: for each rule that could have, the first condition that did not hold, what it looked at,
+ * Why a policy did not allow: for each rule that could have, the first condition that did not hold, what it looked at,
  * and what would have made the policy allow, which is only said after an evaluation with it has allowed.
  */
 
 import { isDeepStrictEqual } from 'node:util';
 import { limits } from '../../core/limits.ts';
 import { PolicyError } from '../budget.ts';
-import { OUTCOME } from '../outcome.ts';
 import { PlanBailout } from '../plan/machine.ts';
 import { partsOf } from '../plan/parts.ts';
 import type { Block, Statement } from '../plan/source.ts';
 import type { JsonObject, PlanValue } from '../plan/values.ts';
-import type { OutlinedRule } from '../schema.ts';
-import { factsOf, inputWith } from './facts.ts';
-import type { Definition, IndexedPlan, Numbered } from './index-plan.ts';
+import { type Consenting, factsOf, inputWith, possibleFactsOf } from './facts.ts';
+import { type Definition, type Numbered, outcomeRule } from './index-plan.ts';
 import { type Lack, Lacks, type Place } from './lacks.ts';
 import { type Name, nameText, resolved } from './names.ts';
 import { evaluateTraced, type TracedProgram } from './program.ts';
 import type { Failure, Frame, Recorder } from './recorder.ts';
 import type { FailedCondition, ShownValue, WhyNot, WhyNotRule } from './schema.ts';
 import { shownValue } from './shown.ts';
-import { isIn, SourceLines } from './source-lines.ts';
+import { isIn, SourceLines, type SourceText } from './source-lines.ts';
 
 /** Rules behind rules. */
 const DEPTH_MAX = 4;
 /** Facts that are tried together for one rule. */
 const ROUNDS_MAX = 4;
 
-type Asked = { source: string; outline: readonly OutlinedRule[]; input: unknown; now: bigint; data?: JsonObject };
+/** `sources`: the policy's own, and those of its libraries. */
+type Asked = { sources: readonly SourceText[]; input: unknown; now: bigint; data?: JsonObject } & Consenting;
 
 export function whyNot(traced: TracedProgram, recorder: Recorder, asked: Asked): WhyNot {
   return new Telling(traced, recorder, asked).tell();
@@ -68,7 +67,7 @@ class Telling {
     this.#asked = asked;
     this.#recorder = recorder;
     this.#truncated = recorder.truncated;
-    this.#lines = new SourceLines(asked.source, asked.outline);
+    this.#lines = new SourceLines(asked.sources);
   }
 
   tell(): WhyNot {
@@ -106,7 +105,7 @@ class Telling {
     }
     const { of } = frame;
     const called = this.#traced.index.plan.functions[of]?.path.slice(1).join('.') ?? '';
-    const own = head.own ? this.#lines.head(head) : { text: `${called} in line ${head.row} of ${head.file}` };
+    const own = this.#lines.head(head, called);
     const { given, wanted } = how;
     const place: Place = { of, definition: number, given, ...(wanted === undefined ? {} : { wanted }) };
     if (frame.held.has(number) && !isOpen(how, gives)) {
@@ -117,14 +116,15 @@ class Telling {
           ? []
           : this.#behind(place, gives, this.#lastCalls(gives), how);
       const condition = because.length === 0 ? {} : { condition: { ...own, values: [], because } };
-      return { ...own, held: true, ...shown, ...condition };
+      const items = how.expected === 'holds not' ? this.#heldFor(place, frame, gives) : [];
+      return { ...own, held: true, ...shown, ...(items.length === 0 ? {} : { heldFor: items }), ...condition };
     }
     const failure = frame.failed[number];
     if (failure === undefined && frame.held.has(number)) return own;
     if (failure === undefined || this.#isFirst(place, failure)) {
       const held = [...frame.held.keys()].filter((other) => other < number).at(-1);
       const before = held === undefined ? undefined : this.#traced.index.definitions[of]?.[held]?.head;
-      return { ...own, notReached: before?.own ? { line: before.row } : {} };
+      return { ...own, notReached: before && head.row > 0 ? { line: before.row } : {} };
     }
     const [condition, lacks] = this.#condition(place, failure, how);
     const rule = { ...own, condition };
@@ -145,25 +145,44 @@ class Telling {
 
   #condition(place: Place, failure: Failure, { given, expected, depth }: How): [FailedCondition, Lack[]] {
     const one = this.#traced.index.numbered[failure.number] as Numbered;
-    const { line, text } = this.#lines.condition(one.place);
     const inner = this.#inner(one, failure);
     const calls = [...failure.calls, ...(inner?.calls ?? [])];
     const isNegated = one.statement[0] === 'not';
     const because = this.#behind(place, one.statement, calls, {
-      // Of what stands in another module one level is told.
-      ...{ given, depth: one.place.own ? depth : 0 },
+      ...{ given, depth },
       expected: isNegated ? 'holds not' : 'holds',
     });
-    const lacks =
-      isNegated || expected === 'holds not' ? [] : new Lacks(this.#traced, this.#asked.input).upTo(place, one.rank);
+    const lacks = expected === 'holds not' ? [] : this.#lacks(place, one, calls);
     const condition: FailedCondition = {
-      ...(one.place.own ? { line } : {}),
-      ...{ text, values: this.#values(place, failure) },
+      ...{ ...this.#lines.condition(one.place), values: this.#values(place, failure) },
       ...(inner === undefined ? {} : { item: this.#item(place, inner) }),
-      ...(lacks.length === 0 ? {} : { missing: lacks.flatMap((lack) => factsOf(lack, this.#asked.input)) }),
+      ...(lacks.length === 0
+        ? {}
+        : { missing: lacks.flatMap((lack) => factsOf(lack, this.#asked.input, this.#asked)) }),
       ...(because.length === 0 ? {} : { because }),
     };
     return [condition, lacks];
+  }
+
+  /** What a condition lacks; a negation, what the rules that it asks look for in negations of their own. */
+  #lacks(place: Place, one: Numbered, calls: readonly Frame[], input = this.#asked.input): Lack[] {
+    const lacks = new Lacks(this.#traced, input);
+    if (one.statement[0] !== 'not') return lacks.upTo(place, one.rank);
+    return calls.flatMap((frame) => {
+      const given = this.#argumentsOf(place, one.statement, frame.of, place.given);
+      return [...frame.held.keys()].flatMap((definition) => lacks.against({ of: frame.of, definition, given }));
+    });
+  }
+
+  /** The items of lists for which a rule held. */
+  #heldFor({ of, definition, given }: Place, frame: Frame, gives: Statement | undefined): ShownValue[] {
+    const names = this.#traced.names(of, definition);
+    const locals = gives === undefined ? [] : this.#traced.index.itemsAround(gives);
+    const items = (frame.heldFor.get(definition) ?? []).flatMap((values) =>
+      locals.map((local, i) => shownValue(nameText(resolved(names?.of(local), given)), values[i])),
+    );
+    const unique = new Map(items.map((item) => [JSON.stringify(item), item]));
+    return [...unique.values()].slice(0, limits.whyNotItemsMax);
   }
 
   /** The condition inside of an `every` that did not hold for an item. */
@@ -171,7 +190,7 @@ class Telling {
     if (before === undefined || (statement[0] !== 'isUndefined' && statement[0] !== 'isDefined')) return undefined;
     const span = this.#lines.span(place);
     const at = this.#traced.index.numbered[before.number]?.place;
-    return span && at?.own && isIn(span, at) ? before : undefined;
+    return span && at?.file === place.file && isIn(span, at) ? before : undefined;
   }
 
   #item(place: Place, failure: Failure): NonNullable<FailedCondition['item']> {
@@ -186,7 +205,7 @@ class Telling {
     );
   }
 
-  /** The rules that a condition asks, as they went in those calls. */
+  /** Why the rules that a statement calls did not give what was expected, one entry for each that was evaluated in these calls. */
   #behind(place: Place, one: Statement, calls: readonly Frame[], { given, expected, depth }: How): WhyNotRule[] {
     if (depth === 0) return [];
     return calls.flatMap((frame) => {
@@ -224,11 +243,11 @@ class Telling {
   #try({ rule, lacks }: Told, root: Place): void {
     let tried = [...lacks];
     for (let round = 0; round < ROUNDS_MAX && this.#tries-- > 0 && this.#fuel > 0; round++) {
-      const input = inputWith(this.#asked.input, tried);
+      const input = inputWith(this.#asked.input, tried, this.#asked);
       const recorder = this.#evaluated(input);
       if (recorder === undefined) return;
       if (recorder === 'allow') {
-        rule.wouldAllowIf = tried.flatMap((lack) => factsOf(lack, this.#asked.input));
+        rule.wouldAllowIf = tried.flatMap((lack) => possibleFactsOf(lack, this.#asked.input, this.#asked));
         return;
       }
       const more = this.#nextLacks(recorder, root, input, DEPTH_MAX).filter((lack) => !has(tried, lack));
@@ -259,9 +278,9 @@ class Telling {
   #nextLacks(recorder: Recorder, place: Place, input: unknown, depth: number): Lack[] {
     const failure = recorder.last[place.of]?.failed[place.definition];
     const one = failure && this.#traced.index.numbered[failure.number];
-    if (one === undefined || failure === undefined || one.statement[0] === 'not' || depth === 0) return [];
-    const own = new Lacks(this.#traced, input).upTo(place, one.rank);
-    if (own.length > 0) return own;
+    if (one === undefined || failure === undefined || depth === 0) return [];
+    const own = this.#lacks(place, one, failure.calls, input);
+    if (own.length > 0 || one.statement[0] === 'not') return own;
     for (const frame of failure.calls) {
       const given = this.#argumentsOf(place, one.statement, frame.of, place.given);
       const wanted = new Lacks(this.#traced, input).wantedOf(frame.of, place);
@@ -276,10 +295,3 @@ class Telling {
 }
 
 const has = (lacks: readonly Lack[], lack: Lack) => lacks.some((one) => isDeepStrictEqual(one, lack));
-
-/** The function of the policy's rule called outcome; undefined where it is made of parts. */
-function outcomeRule({ plan, functions }: IndexedPlan): number | undefined {
-  const answer = plan.functions.find(({ path }) => path.join('/') === OUTCOME);
-  const called = answer?.blocks.flatMap((block) => block.flatMap((one) => (one[0] === 'call' ? [one[1]] : []))) ?? [];
-  return called.length === 1 ? functions.get(called[0] as string) : undefined;
-}

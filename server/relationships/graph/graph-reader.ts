@@ -8,7 +8,7 @@ import type { Database } from '../../core/db/database.ts';
 import type { FairScheduler } from '../../core/fair-scheduler.ts';
 import { limits } from '../../core/limits.ts';
 import { RowsCost } from '../../core/rows-cost.ts';
-import { type Denial, type Facts, type InheritedPath, noFacts, type RecordsQuestion } from '../../facts/index.ts';
+import { type Denial, type Facts, type InheritedPath, noFacts, type RecordsQuery } from '../../facts/index.ts';
 import type { Types } from '../../types/index.ts';
 import { type Found, readGraph } from '../graph-store.ts';
 import { pathPatternOf } from './path-pattern.ts';
@@ -19,7 +19,7 @@ import { nodeKey, resolve } from './resolve.ts';
 import type { Edge, GraphRow, Named } from './schema.ts';
 
 type Row = Static<typeof GraphRow>;
-type Asked = { question: RecordsQuestion; parts: Parts };
+type Asked = { recordsQuery: RecordsQuery; parts: Parts };
 type Part = 'from' | 'to' | 'subject' | 'resource';
 /** Whose part a row is, by its number in the query; and which relationship it is, where it was asked for by its key. */
 type Place = { n: number; part: Part; asked?: Pointed };
@@ -39,19 +39,19 @@ export class GraphReader {
     this.#questions = new BatchLoader({
       read: (tenant, asked) => this.#readTogether(tenant, asked),
       // A new snapshot's may differ.
-      alike: (first, other) => first.question.types === other.question.types,
+      alike: (first, other) => first.recordsQuery.types === other.recordsQuery.types,
       mostOf: (tenant) => this.#cost.questionsMost(tenant),
     });
   }
 
   /** Without a promise where there is nothing to read. */
-  read(question: RecordsQuestion): Facts | Promise<Facts> {
-    const { types } = question;
+  read(recordsQuery: RecordsQuery): Facts | Promise<Facts> {
+    const { types } = recordsQuery;
     // The usual case where nothing is shared: most decisions pass here.
     if (types.relationships.size === 0 && !types.anyAttributes) return noFacts;
-    const parts = partsOf(question);
+    const parts = partsOf(recordsQuery);
     if (!readsAnything(parts)) return noFacts;
-    return this.#questions.ask(question.tenant, { question, parts });
+    return this.#questions.ask(recordsQuery.tenant, { recordsQuery, parts });
   }
 
   async #readTogether(tenant: string, asked: readonly Asked[]): Promise<Facts[]> {
@@ -67,7 +67,7 @@ export class GraphReader {
       else read[part].push(edgeOf(row, pointed));
     }
     for (const { queryId, part } of unfinished) (found[(places[queryId] as Place).n] as Read).tooMany.push(part);
-    return asked.map(({ question, parts }, n) => factsOf(question, parts, found[n] as Read));
+    return asked.map(({ recordsQuery, parts }, n) => factsOf(recordsQuery, parts, found[n] as Read));
   }
 
   /**
@@ -121,11 +121,11 @@ type SideAsked = 'all' | readonly Pointer[] | undefined;
 type Parts = { from: SideAsked; to: SideAsked; subject: boolean; resource: boolean };
 
 /** What of a question is read: nothing about entities that have no name, and no attributes where a type has none. */
-function partsOf(question: RecordsQuestion): Parts {
-  const { types, subject, resource, needed } = question;
+function partsOf(recordsQuery: RecordsQuery): Parts {
+  const { types, subject, resource, needed } = recordsQuery;
   const side = (which: 'from' | 'to', root: Partial<Named>, isNeeded: boolean): SideAsked => {
     if (types.relationships.size === 0 || !isNeeded || !isNamed(root)) return undefined;
-    const pointers = pointersOf(question, which, root) ?? 'all';
+    const pointers = pointersOf(recordsQuery, which, root) ?? 'all';
     return pointers.length === 0 ? undefined : pointers;
   };
   const declared = ({ type }: Partial<Named>) => ((type && types.attributes.get(type)?.size) || 0) > 0;
@@ -154,7 +154,7 @@ function endsOf(types: Types) {
 }
 
 function queryOf(tenant: string, asked: readonly Asked[]): { query: GraphQuery; places: Place[] } {
-  const { types } = (asked[0] as Asked).question;
+  const { types } = (asked[0] as Asked).recordsQuery;
   const query = emptyQuery({ tenant, follows: types.follows, attributes: types.anyAttributes });
   const places: Place[] = [];
   const { leaving, arriving } = endsOf(types);
@@ -168,9 +168,9 @@ function queryOf(tenant: string, asked: readonly Asked[]): { query: GraphQuery; 
     else (far.id === undefined ? query.ranges[part] : query.exact).push(one);
   };
   let [nowMs, now] = [Number.NaN, ''];
-  for (const [n, { question, parts }] of asked.entries()) {
+  for (const [n, { recordsQuery, parts }] of asked.entries()) {
     // Most that are asked together are of one millisecond.
-    if (question.now !== nowMs) [nowMs, now] = [question.now, new Date(question.now).toISOString()];
+    if (recordsQuery.now !== nowMs) [nowMs, now] = [recordsQuery.now, new Date(recordsQuery.now).toISOString()];
     const ask = (part: Part, { type, id }: Partial<Named>, walk: boolean) => {
       const asked = parts[part];
       if (!asked) return;
@@ -182,16 +182,16 @@ function queryOf(tenant: string, asked: readonly Asked[]): { query: GraphQuery; 
       query[part].push({ queryId: places.length, ...root, now, walk });
       places.push({ n, part });
     };
-    ask('from', question.subject, leaving.has(question.subject.type));
-    ask('to', question.resource, arriving.has(question.resource.type));
-    ask('subject', question.subject, false);
-    ask('resource', question.resource, false);
+    ask('from', recordsQuery.subject, leaving.has(recordsQuery.subject.type));
+    ask('to', recordsQuery.resource, arriving.has(recordsQuery.resource.type));
+    ask('subject', recordsQuery.subject, false);
+    ask('resource', recordsQuery.resource, false);
   }
   return { query, places };
 }
 
-function factsOf(question: RecordsQuestion, asked: Parts, read: Read): Facts {
-  const { types, subject, resource, explain } = question;
+function factsOf(recordsQuery: RecordsQuery, asked: Parts, read: Read): Facts {
+  const { types, subject, resource, explain } = recordsQuery;
   const side = (which: 'from' | 'to', root: Partial<Named>) =>
     read.tooMany.includes(which) ? undefined : sideOf(which, root, read[which], types, asked[which]);
   const from = side('from', subject);

@@ -3,7 +3,7 @@
  * resource of one question. Nothing else is fetched then, so that a subject with very many relationships costs a look-up.
  */
 import { limits } from '../../core/limits.ts';
-import type { RecordsQuestion } from '../../facts/index.ts';
+import type { RecordsQuery } from '../../facts/index.ts';
 import type { GraphTerm, GraphUse } from '../../rego/schema.ts';
 import type { Types } from '../../types/index.ts';
 import { pathPatternOf } from './path-pattern.ts';
@@ -16,8 +16,8 @@ export type Pointer = { readonly name: string; readonly type: string; readonly i
  * What is asked of a side (`from`: relationships of the subject, `to`: those to the resource); undefined: all of it.
  * @param root the subject, or the resource
  */
-export function pointersOf(question: RecordsQuestion, side: 'from' | 'to', root: Named): Pointer[] | undefined {
-  const { needed, compared, types } = question;
+export function pointersOf(recordsQuery: RecordsQuery, side: 'from' | 'to', root: Named): Pointer[] | undefined {
+  const { needed, compared, types } = recordsQuery;
   const uses = needed.uses?.[side === 'from' ? 'subject' : 'resource'];
   if (uses === undefined || compared === undefined) return undefined;
   const found: Pointer[] = [];
@@ -49,7 +49,7 @@ export function keyOf(side: 'from' | 'to', root: string, { name, type }: Pointer
 type Wanted = { name: string | undefined; type: string | undefined; id: string | undefined };
 
 /** Undefined: what the use compares with is not there, so no entry equals it. */
-function resolved(use: GraphUse, compared: NonNullable<RecordsQuestion['compared']>): Wanted | undefined {
+function resolved(use: GraphUse, compared: NonNullable<RecordsQuery['compared']>): Wanted | undefined {
   const said = (term: GraphTerm) => ('literal' in term ? term.literal : compared[term.of][term.member]);
   const type = use.type && said(use.type);
   const id = use.id && said(use.id);

@@ -210,7 +210,7 @@ describe('a bad token is refused', () => {
   });
 
   test("in the name of the tenant's own issuer, signed by another", async () => {
-    expect(await refusal(await idp.sign(claims({ iss: 'https://accord.example/demo/oidc' })))).toBe(
+    expect(await refusal(await idp.sign(claims({ iss: 'https://accord.example/demo/oidc' }), { typ: 'at+jwt' }))).toBe(
       'no key of the issuer verifies the signature',
     );
   });
@@ -238,9 +238,12 @@ describe('a bad token is refused', () => {
     expect(await refusal(`${header}.${payload}.${signature}`)).toBe('no key of the issuer verifies the signature');
   });
 
-  test('bound to a key whose proof did not come', async () => {
-    expect(await refusal(await idp.sign(claims({ cnf: { jkt: 'abc' } })))).toContain('proof');
-  });
+  test.each([{}, { 'x5t#S256': 'abc' }, { jkt: 1 }, { jkt: 'abc', 'x5t#S256': 'abc' }, 'abc', null])(
+    'bound to a key other than by DPoP: %j',
+    async (cnf) => {
+      expect(await refusal(await idp.sign(claims({ cnf })))).toContain('bound to a key');
+    },
+  );
 
   test.each(['accord-portal+jwt', 'accord-invitation+jwt', 'logout+jwt', 'dpop+jwt', 'secevent+jwt', ''])(
     'of type %j',
@@ -347,13 +350,21 @@ describe("a key of the tenant's own issuer", () => {
     const own = { tenant: 'demo', jwk: key.jwk, ...(retiresAtMs === undefined ? {} : { retiresAtMs }) };
     return authOf({ tenant: 'demo', spec: tenantSpec() }, [], [own], 'https://accord.example');
   };
-  const ownToken = (header = {}) => idp.sign(claims({ iss: 'https://accord.example/demo/oidc' }), header);
+  const ownToken = (header = {}) =>
+    idp.sign(claims({ iss: 'https://accord.example/demo/oidc' }), { typ: 'at+jwt', ...header });
 
   test('verifies until the instant at which it retires', async () => {
     expect((await verifyAccessToken(services, await ownToken(), ownAuth())).caller.kind).toBe('user');
     expect((await verifyAccessToken(services, await ownToken(), ownAuth(clock.now() + 1))).caller.kind).toBe('user');
     expect(await refusal(await ownToken(), ownAuth(clock.now()))).toBe('no key of the issuer verifies the signature');
     expect(idp.requests).toEqual([]);
+  });
+
+  test('vouches for access tokens only: an ID token has no type, or JWT', async () => {
+    for (const typ of [undefined, 'JWT', 'jwt', 'application/jwt', 'logout+jwt'])
+      expect(await refusal(await ownToken({ typ }), ownAuth())).toBe('not an access token');
+    for (const typ of ['AT+JWT', 'application/at+jwt'])
+      expect((await verifyAccessToken(services, await ownToken({ typ }), ownAuth())).caller.kind).toBe('user');
   });
 
   test('is named by its kid', async () => {

@@ -55,7 +55,7 @@ describe('a kubeconfig', () => {
     const odd = await edited((config) => {
       config.clusters[0].cluster.server = 'nowhere';
     });
-    await expect(load(odd)).rejects.toThrow(/the server of cluster .* is no URL/);
+    await expect(load(odd)).rejects.toThrow(/the server of cluster .* is not a URL/);
   });
 
   test('says in which namespace we are', async () => {

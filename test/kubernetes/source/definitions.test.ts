@@ -28,10 +28,10 @@ test.skipIf(!started)(
     const key = `Policy/${namespace}/p`;
     await until(() => source.get(key));
     // It may be said that its objects go, but not that they were never there.
-    await source.hold(source.get(key)!);
+    await source.addFinalizer(source.get(key)!);
     await cluster.call('DELETE', definition);
     await until(() => source.get(key)?.deleting);
-    await source.release(targetOf(source.get(key)!));
+    await source.removeFinalizer(targetOf(source.get(key)!));
     await until(() => !source.complete('Policy'));
     expect(source.problems().map(({ place }) => place)).toEqual(['policies.accord.dev']);
     await cluster.installDefinitions();
@@ -76,7 +76,7 @@ test.skipIf(!started)(
         ok: false,
         message: expect.stringMatching(/^The object does not match the schema of its kind:\n\/spec/),
       });
-      await source.hold(object);
+      await source.addFinalizer(object);
       await source.writeStatus(targetOf(object), ready('Not valid.'));
       const { metadata, status } = await cluster.call('GET', policyPath(namespace, object.name));
       // The API server takes no change of an object in which a type is wrong.
@@ -91,7 +91,7 @@ test.skipIf(!started)(
     for (const object of objects) {
       await cluster.call('DELETE', policyPath(namespace, object.name));
       await until(() => source.get(object.key)?.deleting !== false);
-      await source.release(targetOf(object));
+      await source.removeFinalizer(targetOf(object));
       await until(() => !source.get(object.key));
     }
   },

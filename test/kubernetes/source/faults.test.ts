@@ -237,9 +237,9 @@ test('makes at most two connections a kind and four more, however much it asks (
   await Promise.all(
     keys.map(async (key) => {
       const object = one.source.get(key)!;
-      await one.source.hold(object);
+      await one.source.addFinalizer(object);
       await one.source.writeStatus(targetOf(object), ready('a'));
-      await one.source.release(targetOf(object));
+      await one.source.removeFinalizer(targetOf(object));
     }),
   );
   expect(one.proxy.asked.length - asked).toBe(180);
@@ -272,8 +272,8 @@ describe('random faults', () => {
         else await cluster.request('PATCH', path, { spec }, merge);
         // As the operator does, whatever becomes of it.
         const object = one.source.get(`Policy/${namespace}/${name}`);
-        if (object?.deleting) writing.push(one.source.release(targetOf(object)).catch(() => {}));
-        else if (object && random() < 0.5) writing.push(one.source.hold(object).catch(() => {}));
+        if (object?.deleting) writing.push(one.source.removeFinalizer(targetOf(object)).catch(() => {}));
+        else if (object && random() < 0.5) writing.push(one.source.addFinalizer(object).catch(() => {}));
         else if (object) writing.push(one.source.writeStatus(targetOf(object), ready(`${step}`)).catch(() => {}));
         if (step % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
       }

@@ -1,4 +1,5 @@
 /** The operator on a cluster: rows and status say what the resources say, also when the way to the API server is bad. */
+import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { KubernetesSource, type KubernetesSourceOptions } from '../../../operator/kubernetes/source.ts';
 import type { Source } from '../../../operator/source.ts';
@@ -109,6 +110,66 @@ describe('the operator on a cluster', () => {
     await cluster.call('DELETE', `${path}/news`);
     await until(async () => (await cluster.request('GET', `${path}/news`)).status === 404);
     await until(async () => snapshots.get(owner)?.definitions.size === 0);
+  });
+
+  test('tells by a condition and an event that no test covers the allow of a policy, and again when one does', async () => {
+    await world.serve();
+    const owner = await cluster.namespace();
+    await operate(cluster.kubeconfig);
+    const rego = 'package p\n\ndefault outcome := "deny"\noutcome := "allow" if input.x == 1\n';
+    const denies = { name: 'denies', input: { x: 2 }, expect: { outcome: 'deny' } };
+    const allows = { name: 'allows', input: { x: 1 }, expect: { outcome: 'allow' } };
+    const policy = policyOf(owner, 'read', rego);
+    const path = policyPath(owner, 'read');
+    const tested = async () => {
+      const { conditions = [] } = (await cluster.call('GET', path)).status ?? {};
+      const found = conditions.find(({ type }: { type: string }) => type === 'AllowTested');
+      return found && `${found.status} ${found.reason}`;
+    };
+    const events = async () => {
+      const { items } = await cluster.call('GET', `/api/v1/namespaces/${owner}/events`);
+      type Event = {
+        type: string;
+        reason: string;
+        involvedObject: { kind: string; name: string };
+        lastTimestamp: string;
+      };
+      return (items as Event[])
+        .filter(({ reason }) => reason.startsWith('Allow'))
+        .sort((a, b) => (a.lastTimestamp < b.lastTimestamp ? -1 : 1))
+        .map(({ type, reason, involvedObject: { kind, name } }) => `${type} ${reason} ${kind}/${name}`);
+    };
+    await cluster.call('POST', tenants, tenant(owner));
+    await cluster.call('POST', policyPath(owner), { ...policy, spec: { ...policy.spec, tests: [denies] } });
+    await until(async () => (await tested()) === 'False AllowNotTested');
+    expect(await readyOf(path)).toMatch(/^True/);
+    await until(async () => (await events()).length === 1);
+    // Events have whole seconds.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await cluster.call('PATCH', path, { spec: { tests: [denies, allows] } }, merge);
+    await until(async () => (await tested()) === 'True AllowTested');
+    await until(async () => (await events()).length === 2);
+    expect(await events()).toEqual(['Warning AllowNotTested Policy/read', 'Normal AllowTested Policy/read']);
+  });
+
+  test('says in the status of a consent definition what was removed of a text', async () => {
+    await world.serve();
+    const owner = await cluster.namespace();
+    await operate(cluster.kubeconfig);
+    const path = `/apis/accord.dev/v1alpha1/namespaces/${owner}/consentdefinitions`;
+    const content = { title: 'News', mediaType: 'text/html', body: '<p onclick="a()">x</p>' };
+    const versions = [
+      { version: '1', optInConfig: { type: 'direct' }, documents: [{ version: 'a', language: 'en', content }] },
+    ];
+    await cluster.call('POST', tenants, tenant(owner));
+    await cluster.call('POST', path, {
+      ...{ apiVersion: 'accord.dev/v1alpha1', kind: 'ConsentDefinition', metadata: { name: 'news' } },
+      spec: { tenantRef: { name: owner }, name: 'news', versions },
+    });
+    await until(async () => (await readyOf(`${path}/news`)) === 'True Programmed now');
+    const { status } = await cluster.call('GET', `${path}/news`);
+    const digest = `sha256:${hash('sha256', '<p>x</p>')}`;
+    expect(status.sanitized).toEqual([{ version: '1', document: 'a', language: 'en', digest, removed: ['onclick'] }]);
   });
 
   test('writes nothing to the API server when everything is looked at again, nor when it starts again', async () => {

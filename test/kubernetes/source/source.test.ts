@@ -68,7 +68,7 @@ describe('the source of a cluster', () => {
     const key = `Policy/${namespace}/p`;
     const one = await follow(cluster.kubeconfig);
     const before = one.source.get(key)!;
-    await one.source.hold(before);
+    await one.source.addFinalizer(before);
     await one.source.writeStatus(targetOf(before), ready('a'));
     await settled(cluster, one, namespace);
     const stored = await cluster.call('GET', policyPath(namespace, 'p'));
@@ -88,10 +88,10 @@ describe('the source of a cluster', () => {
     await until(() => one.tellings(key) === 3);
     await cluster.call('DELETE', policyPath(namespace, 'p'));
     await until(() => one.source.get(key)?.deleting);
-    await one.source.hold(one.source.get(key)!);
-    await one.source.release(targetOf(before));
+    await one.source.addFinalizer(one.source.get(key)!);
+    await one.source.removeFinalizer(targetOf(before));
     await until(() => !one.source.get(key));
-    await one.source.release(targetOf(before));
+    await one.source.removeFinalizer(targetOf(before));
     expect(one.tellings(key)).toBe(5);
   });
 
@@ -101,14 +101,14 @@ describe('the source of a cluster', () => {
     const one = await follow(cluster.kubeconfig);
     const object = one.source.get(`Policy/${namespace}/p`)!;
     const version = async () => (await cluster.call('GET', policyPath(namespace, 'p'))).metadata.resourceVersion;
-    await one.source.hold(object);
+    await one.source.addFinalizer(object);
     await one.source.writeStatus(targetOf(object), ready('a'));
     const first = await version();
-    await one.source.hold(object);
+    await one.source.addFinalizer(object);
     await one.source.writeStatus(targetOf(object), ready('a'));
     expect(await version()).toBe(first);
     const again = await follow(cluster.kubeconfig);
-    await again.source.hold(object);
+    await again.source.addFinalizer(object);
     await again.source.writeStatus(targetOf(object), ready('a'));
     expect(await version()).toBe(first);
     await again.source.writeStatus(targetOf(object), ready('b'));
@@ -120,7 +120,7 @@ describe('the source of a cluster', () => {
     const stored = await cluster.call('GET', policyPath(namespace, 'p'));
     expect(stored.status).toEqual(less);
     expect(stored.metadata.finalizers).toEqual(['example.com/theirs', 'accord.dev/finalizer']);
-    await one.source.release(targetOf(object));
+    await one.source.removeFinalizer(targetOf(object));
     expect((await cluster.call('GET', policyPath(namespace, 'p'))).metadata.finalizers).toEqual(['example.com/theirs']);
     await cluster.call('PATCH', policyPath(namespace, 'p'), { metadata: { finalizers: null } }, merge);
   });
@@ -139,7 +139,7 @@ describe('the source of a cluster', () => {
     );
     expect(cut.source.complete('Policy')).toBe(false);
     await cut.source.writeStatus(stale, ready('wrong'));
-    await cut.source.release(stale);
+    await cut.source.removeFinalizer(stale);
     await cut.source.writeStatus({ ...stale, name: 'nothing' }, ready('wrong'));
     const stored = await cluster.call('GET', policyPath(namespace, 'p'));
     expect(stored.status).toBeUndefined();
@@ -154,10 +154,10 @@ describe('the source of a cluster', () => {
     const object = one.source.get(`Policy/${namespace}/p`)!;
     await one.source.close();
     await cluster.call('PATCH', policyPath(namespace, 'p'), { metadata: { finalizers: ['example.com/late'] } }, merge);
-    await one.source.hold(object);
+    await one.source.addFinalizer(object);
     const stored = await cluster.call('GET', policyPath(namespace, 'p'));
     expect(stored.metadata.finalizers).toEqual(['example.com/late', 'accord.dev/finalizer']);
-    await one.source.release(targetOf(object));
+    await one.source.removeFinalizer(targetOf(object));
     await cluster.call('PATCH', policyPath(namespace, 'p'), { metadata: { finalizers: null } }, merge);
   });
 
@@ -187,12 +187,12 @@ describe('the source of a cluster', () => {
     const one = await follow(kubeconfig);
     expect(one.source.problems()).toEqual([]);
     const object = one.source.get(`Policy/${namespace}/p`)!;
-    await one.source.hold(object);
+    await one.source.addFinalizer(object);
     await one.source.writeStatus(targetOf(object), ready('a'));
     one.source.event(targetOf(object), 'Normal', 'Programmed', 'm');
     const events = async () => (await cluster.call('GET', `/api/v1/namespaces/${namespace}/events`)).items;
     await until(async () => (await events()).length === 1);
-    await one.source.release(targetOf(object));
+    await one.source.removeFinalizer(targetOf(object));
     const { metadata, status } = await cluster.call('GET', policyPath(namespace, 'p'));
     expect([metadata.finalizers, status]).toEqual([undefined, ready('a')]);
   });

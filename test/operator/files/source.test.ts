@@ -245,7 +245,7 @@ describe('the source of files', () => {
     await save(one.path('b.yaml'), tenantYaml('bb'));
     await until(() => one.source.get('Tenant//bb'));
     expect(one.problems()).toEqual([]);
-    await one.source.release(target);
+    await one.source.removeFinalizer(target);
     await expect(stat(path)).rejects.toThrow('ENOENT');
   });
 });

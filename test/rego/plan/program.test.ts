@@ -4,7 +4,7 @@ import { twentyRules } from '../../../bench/policies.ts';
 import { limits } from '../../../server/core/limits.ts';
 import { Evaluator } from '../../../server/rego/evaluator.ts';
 import { js } from '../../../server/rego/plan/code.ts';
-import { loadPlan, programOf } from '../../../server/rego/plan/program.ts';
+import { generateProgram, loadPlan } from '../../../server/rego/plan/program.ts';
 import { runtime } from '../../../server/rego/plan/runtime.ts';
 import { type PlanSource, readPlan, UnsupportedPlan } from '../../../server/rego/plan/source.ts';
 import { closeCompiler, compileCode, NOW } from '../policies.ts';
@@ -70,7 +70,7 @@ describe('no text of a policy gets into its program', () => {
     const code = await compileCode(hostile(text));
     const plan = readPlan(code.plan as string);
     expect(JSON.stringify(plan)).toContain('123456789');
-    const { code: program, constants } = programOf(plan);
+    const { code: program, constants } = generateProgram(plan);
     checkText(program.text);
     expect(constants).toContain(text);
     expect(program.text).not.toContain('process');
@@ -83,7 +83,7 @@ describe('no text of a policy gets into its program', () => {
 
 test('a policy of twenty rules has a program of known words and signs', async () => {
   const code = await compileCode(twentyRules.replace(/^package .*$/m, ''));
-  checkText(programOf(readPlan(code.plan as string)).code.text);
+  checkText(generateProgram(readPlan(code.plan as string)).code.text);
   expect(() => checkText('l1=process;')).toThrow('process');
   expect(() => checkText('l1=`k1`;')).toThrow('signs');
 });

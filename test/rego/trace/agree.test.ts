@@ -47,7 +47,8 @@ test('random policies and inputs', { timeout: 600_000 }, async () => {
       });
       const told = given(() => {
         const evaluation = evaluateTraced(program, input, { now: NOW });
-        whyNot(program, evaluation.recorder, { source, outline: traced.outline ?? [], input, now: NOW });
+        const sources = [{ file: 'policy.rego', source, outline: traced.outline ?? [] }];
+        whyNot(program, evaluation.recorder, { sources, input, now: NOW });
         const reached = reachedSpans(evaluation.recorder, numbers);
         expect(Math.max(...reached)).toBeLessThan(spansOf(traced.outline ?? []).length);
         return evaluation;

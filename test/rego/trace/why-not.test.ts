@@ -17,9 +17,11 @@ async function traced(...lines: string[]) {
   return new TracedPolicy({ plan: made.plan as string, source, outline: made.outline ?? [] });
 }
 
+const whyNotOf = (policy: TracedPolicy, input: object, consenting = {}): WhyNot =>
+  (policy.evaluate(input, NOW, 'whyNot', consenting).told as Extract<Told, { whyNot: WhyNot }>).whyNot;
+
 async function told(input: object, ...lines: string[]): Promise<WhyNot> {
-  const { told } = (await traced(...lines)).evaluate(input, NOW, 'whyNot');
-  return (told as Extract<Told, { whyNot: WhyNot }>).whyNot;
+  return whyNotOf(await traced(...lines), input);
 }
 
 const subject = { type: 'user', id: 'alice' };
@@ -282,6 +284,208 @@ test('consents of the persons whom the data is about: of those who have not agre
   expect(rules[0]?.wouldAllowIf).toEqual([
     { consent: { name: 'r', subject: { type: 'user', id: 'kim' }, status: 'x' }, text },
   ]);
+});
+
+describe('persons', () => {
+  const bob = { type: 'user', id: 'bob', consents: [] };
+  const eve = { type: 'user', id: 'eve', consents: [{ name: 'x', status: 'given', sufficient: true }] };
+  const org = { type: 'org', id: 'acme', consents: [] };
+  const ofBob = { consent: { name: 'x', subject: { type: 'user', id: 'bob' }, status: 'required' } };
+  const agreed = 'agreed(p) if {\n\tsome c in p.consents\n\tc.name == "x"\n\tc.sufficient\n}';
+
+  test.each([
+    ['a rule without arguments', 'not lacking', 'lacking if {\n\tsome p in input.dataSubjects\n\tnot agreed(p)\n}'],
+    [
+      'a function of all of them',
+      'not lacking(input.dataSubjects)',
+      'lacking(all) if {\n\tsome p in all\n\tnot agreed(p)\n}',
+    ],
+  ])(
+    'for whom a rule holds that must not, by %s, are named with the consent that they lack',
+    async (_, condition, rule) => {
+      const { rules } = await told({ dataSubjects: [bob, eve] }, `outcome := "allow" if ${condition}`, rule, agreed);
+      expect(rules[0]).toMatchObject({
+        wouldAllowIf: [ofBob],
+        condition: {
+          ...{ text: condition, missing: [ofBob] },
+          because: [{ line: 3, held: true, heldFor: [{ value: bob }] }],
+        },
+      });
+    },
+  );
+
+  test('past whyNotItemsMax for whom a rule holds are not shown', async () => {
+    const dataSubjects = Array.from({ length: limits.whyNotItemsMax + 1 }, (_, i) => ({ type: 'user', id: `u${i}` }));
+    const { rules } = await told(
+      { dataSubjects },
+      'outcome := "allow" if not lacking',
+      'lacking if {\n\tsome p in input.dataSubjects\n\tnot p.consents\n}',
+    );
+    expect(rules[0]?.condition?.because?.[0]?.heldFor).toHaveLength(limits.whyNotItemsMax);
+  });
+
+  test('of a type that has no consents are not advised to agree', async () => {
+    const all = await traced('outcome := "allow" if every p in input.dataSubjects { agreed(p) }', agreed);
+    const users = await traced(
+      'outcome := "allow" if every p in input.dataSubjects { ok(p) }',
+      'ok(p) if p.type == "org"',
+      'ok(p) if agreed(p)',
+      agreed,
+    );
+    const input = { dataSubjects: [bob, org] };
+    const [rule] = whyNotOf(all, input, { consentingType: 'user' }).rules;
+    expect(JSON.stringify(rule)).not.toContain('wouldAllowIf');
+    expect(rule?.condition?.because?.[0]?.condition?.missing).toMatchObject([
+      ofBob,
+      {
+        consent: { name: 'x', subject: { type: 'org', id: 'acme' }, status: 'not_applicable' },
+        text: 'org:acme cannot agree to x: only actors of the type user have consents',
+      },
+    ]);
+    expect(whyNotOf(all, input).rules[0]?.condition?.because?.[0]?.wouldAllowIf).toHaveLength(2);
+    const some = whyNotOf(users, input, { consentingType: 'user' });
+    expect(JSON.stringify(some.rules)).toContain(
+      '"wouldAllowIf":[{"consent":{"name":"x","subject":{"type":"user","id":"bob"}',
+    );
+    const subjectOf = await traced('outcome := "allow" if {\n\tsome c in input.consents\n\tc.name == "x"\n}');
+    const subject = { subject: { type: 'org', id: 'acme' }, consents: [] };
+    expect(whyNotOf(subjectOf, subject, { consentingType: 'user' }).rules[0]).not.toHaveProperty('wouldAllowIf');
+    expect(whyNotOf(subjectOf, subject, { consentingType: 'org' }).rules[0]).toHaveProperty('wouldAllowIf');
+  });
+});
+
+describe('a library', () => {
+  const file = 'company.roles/main.rego';
+  const library = {
+    ...{ name: file, package: 'company.roles' },
+    source: [
+      'package company.roles',
+      'both(r) if {',
+      '\tagreed("a")',
+      '\tagreed("b")',
+      '\towner(r)',
+      '}',
+      'agreed(name) if {',
+      '\tsome c in input.consents',
+      '\tc.name == name',
+      '}',
+      'owner(r) if {',
+      '\tsome g in input.graph.subject',
+      '\tg.relationshipType == "is_owner_of"; g.to.id == r.id',
+      '}',
+      'all_ok if every p in input.dataSubjects {',
+      '\tp.type == "user"',
+      '}',
+      'first := "a" if input.x == 1',
+      'else := "b" if input.x == 2',
+    ].join('\n'),
+  };
+
+  async function ofLibrary(input: object, condition: string): Promise<WhyNot> {
+    const source = `package p\nimport data.company.roles\noutcome := "allow" if ${condition}\n`;
+    const made = await compiler.compile('t', source, {
+      ...{ builtins: hostBuiltinNames, trace: true },
+      libraries: [library],
+    });
+    if (!made.ok) throw new Error(JSON.stringify(made.errors));
+    const libraries = [{ file, source: library.source, outline: made.outlines?.[file] ?? [] }];
+    return whyNotOf(
+      new TracedPolicy({ plan: made.plan as string, source, outline: made.outline ?? [], libraries }),
+      input,
+    );
+  }
+
+  test('tells its rules and conditions with file, line and text, as deep as those of the policy', async () => {
+    const input = { ...withGraph(), consents: [{ name: 'a', status: 'given', sufficient: true }] };
+    const { rules } = await ofLibrary(input, 'roles.both(input.resource)');
+    expect(rules[0]?.condition?.because).toMatchObject([
+      {
+        ...{ file, line: 2, text: 'both(r) if {' },
+        condition: {
+          ...{ file, line: 4, text: 'agreed("b")' },
+          because: [
+            {
+              ...{ file, line: 7, text: 'agreed(name) if {' },
+              condition: {
+                ...{ file, line: 9, text: 'c.name == name' },
+                missing: [{ consent: { name: 'b', subject, status: 'required' } }],
+              },
+              wouldAllowIf: [{ consent: { name: 'b' } }, { relationship: owner }],
+            },
+          ],
+        },
+      },
+    ]);
+  });
+
+  test('tells the item of an every, and what was not reached behind an else', async () => {
+    const { rules } = await ofLibrary({ dataSubjects: [{ type: 'org', id: 'acme' }] }, 'roles.all_ok');
+    expect(rules[0]?.condition?.because?.[0]?.condition?.item).toEqual({
+      ...{ file, line: 16, text: 'p.type == "user"' },
+      values: [{ of: expect.any(String), value: 'org' }],
+    });
+    const { rules: others } = await ofLibrary({ x: 3 }, 'roles.first == "a"');
+    expect(others[0]?.condition?.because).toMatchObject([
+      { file, line: 18, condition: { values: [{ of: 'input.x', value: 3 }] } },
+      { file, line: 19, condition: { values: [{ of: 'input.x', value: 3 }] } },
+    ]);
+  });
+});
+
+describe('of every', () => {
+  const person = (id: string, ...consents: object[]) => ({ type: 'user', id, consents });
+  const has = (name: string, sufficient: boolean) => ({ name, status: sufficient ? 'given' : 'expired', sufficient });
+  const pat = person('pat', has('other', false), has('r', true));
+  const all = [
+    'outcome := "allow" if {',
+    '\tevery s in input.dataSubjects {',
+    '\t\ts.id != ""',
+    '\t\tsome c in s.consents',
+    '\t\tc.name == "r"',
+    '\t\tc.sufficient',
+    '\t}',
+    '}',
+  ];
+
+  test.each([
+    ['behind', [pat, person('kim')]],
+    ['before', [person('kim'), pat]],
+  ])('an item %s one for which it holds is told, and no value of that one', async (_, dataSubjects) => {
+    const { rules } = await told({ subject, dataSubjects }, ...all);
+    expect(rules[0]?.condition).toMatchObject({
+      item: { line: 5, text: 'some c in s.consents', values: [{ of: 'input.dataSubjects[_].consents', value: [] }] },
+      missing: [{ text: 'user:kim agrees to r (status now: required)' }],
+    });
+    expect(JSON.stringify(rules)).not.toMatch(/pat|other/);
+  });
+
+  test('the item that came furthest of those that it does not hold for', async () => {
+    const dataSubjects = [person('kim'), person('joe', has('r', false)), pat, person('lea')];
+    const { rules } = await told({ subject, dataSubjects }, ...all);
+    expect(rules[0]?.condition?.item).toMatchObject({
+      ...{ line: 7, values: [{ of: 'input.dataSubjects[_].consents[_].sufficient', value: false }] },
+    });
+    expect(rules[0]?.condition?.missing?.map(({ consent }) => [consent?.subject.id, consent?.status])).toEqual([
+      ['kim', 'required'],
+      ['joe', 'expired'],
+      ['lea', 'required'],
+    ]);
+  });
+
+  test('in each other: the inner one, and nothing of items for which it holds', async () => {
+    const { rules } = await told(
+      { x: [[1], [4], [9]] },
+      'outcome := "allow" if {',
+      '\tevery xs in input.x {',
+      '\t\tevery x in xs {',
+      '\t\t\tx != 4',
+      '\t\t}',
+      '\t}',
+      '}',
+    );
+    expect(rules[0]?.condition?.item).toEqual({ line: 4, text: 'every x in xs { x != 4 }', values: [] });
+    expect(JSON.stringify(rules)).not.toMatch(/1\]|9/);
+  });
 });
 
 describe('bounds', () => {

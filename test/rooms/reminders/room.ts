@@ -14,6 +14,12 @@ import { readEntityType } from '../../../server/types/index.ts';
 import { type ConfigWriteServices, transferRow, write, writesRoom } from '../../../server/writes/index.ts';
 import { type ReminderManifest, reminder } from './crd.ts';
 
+declare module '../../../server/core/audit-kinds.ts' {
+  interface RoomAuditKinds {
+    reminder: true;
+  }
+}
+
 /** Stands for server/migrations/NNNNNN_reminders.sql. */
 export const migration = [
   `create table accord.reminder (tenant text references accord.tenant on delete cascade, name text, audience text not null,
@@ -76,7 +82,7 @@ const reminderKind: ResourceKind<ConfigWriteServices, ReminderManifest> = {
     }),
   transfer: (services, writer, { tenant, name }, to) => {
     const row = {
-      ...{ kind: 'reminder', name },
+      ...{ kind: 'reminder' as const, name },
       ownerOf: async (tx: Transaction) => (await readReminder(tx, tenant, name))?.owner,
       async setOwner(tx: Transaction, owner: Owner) {
         await tx.run(sql`update accord.reminder set owner = ${JSON.stringify(owner)}

@@ -1,0 +1,132 @@
+/** What `accord start` runs when its Postgres is up: the services, the server and the operator, until it is stopped. */
+import { resolve } from 'node:path';
+import { createOperatorMetrics, type OperatorMetrics, type Source, type Summary } from '../operator/index.ts';
+import type { Config } from '../server/core/config.ts';
+import type { Observation } from '../server/core/observe.ts';
+import { counted } from '../server/core/text.ts';
+import { mintClientToken } from '../server/keys/index.ts';
+import { type RunningServer, startServer } from '../server/main.ts';
+import { baseUrlOf, createServices, type Services } from '../server/services.ts';
+import type { Choice } from './choice.ts';
+import { type FirstRequest, findFirstRequest } from './first-request.ts';
+import { firstToken } from './first-token.ts';
+import { tellInvitations } from './invitations.ts';
+import { onLoopback } from './listeners.ts';
+import { writeBaseUrl } from './local.ts';
+import { type Operation, startOperation } from './operation.ts';
+import { openOutbox } from './outbox.ts';
+import { type createProgress, curl, table } from './output.ts';
+import { describeProblem, reportChanges, reportProblems, rowOf } from './report.ts';
+import { seed } from './seed.ts';
+
+const FIRST_TOKEN_TTL_MS = 60 * 60 * 1000;
+
+type ProgramOptions = {
+  choice: Choice;
+  config: Config;
+  /** The data directory as it was given, for people. */
+  directory: string;
+  /** The data directory. */
+  local: string;
+  progress: ReturnType<typeof createProgress>;
+  stopped: Promise<unknown>;
+  /** Gets what is to be undone at the end, in reverse order. */
+  undo: (() => Promise<unknown>)[];
+};
+
+/** @returns the exit code */
+export async function runProgram(options: ProgramOptions): Promise<number> {
+  const { choice, config, directory, local, progress, stopped, undo } = options;
+  await writeBaseUrl(local, baseUrlOf(config));
+  progress.step('Starting the server');
+  let metrics: OperatorMetrics | undefined;
+  const observe = (observation: Observation) => metrics?.record(observation);
+  const services = await createServices(config, { applicationName: 'start', observe });
+  undo.push(() => services.close());
+  undo.push(openOutbox(services, local));
+  services.rego.compiler.prepare();
+  let settled = false;
+  const reconciling = ['The manifests that were found at the start are not reconciled yet.'];
+  let running: Operation | undefined;
+  const server = await startServer(config, services, {
+    obstacles: async () => (settled ? [] : reconciling),
+    waiting: () => running?.operator.waiting() ?? [],
+  });
+  undo.push(() => server.close());
+  metrics = createOperatorMetrics(services.metrics.registry);
+  // The term is over and nothing more is written; the rest of this process may stop in order.
+  const ended = Promise.withResolvers<string>();
+  const invitations = tellInvitations(() => settled);
+  const operation = await startOperation(choice, {
+    onInvitation: invitations.written,
+    ...{ services, metrics, exit: ended.resolve, onStatus: reportChanges(() => settled) },
+    onProblems: reportProblems(() => settled),
+    onWaiting: (message) => console.log(message),
+  });
+  running = operation;
+  undo.push(() => operation.close());
+  progress.step(`Reconciling ${operation.place}`);
+  const ending = Promise.race([ended.promise, stopped.then(() => undefined)]);
+  const summary = await Promise.race([operation.operator.settled(), ending.then(() => undefined)]);
+  const refused = summary !== undefined && choice.kind === 'files' ? await seed(services, choice.manifests) : [];
+  settled = summary !== undefined;
+  progress.done();
+  if (summary !== undefined) {
+    const { source, place } = operation;
+    console.log(await describe({ config, services, server, summary, source, place, directory }));
+    for (const line of [...refused, ...invitations.lines()]) console.log(line);
+  }
+  const why = await ending;
+  if (why !== undefined)
+    console.error(`accord: the operator is no longer the leader; server and operator stop: ${why}`);
+  if (process.stdout.isTTY) console.log('Stopping…');
+  return why === undefined ? 0 : 1;
+}
+
+type Started = {
+  config: Config;
+  services: Services;
+  server: RunningServer;
+  summary: Summary;
+  source: Source;
+  place: string;
+  directory: string;
+};
+
+async function describe(started: Started): Promise<string> {
+  const { services, server, summary, source, place, directory } = started;
+  const sorted = summary.resources.map(rowOf).sort();
+  const lines = [
+    `Reconciled ${counted(sorted.length, 'manifest')} of ${place}:`,
+    table(sorted),
+    ...summary.problems.map((problem) => `  ${describeProblem(problem)}`),
+    '',
+    table([
+      ['APIs', services.baseUrl],
+      ['portal', `${services.baseUrl}/portal`],
+      ['reference', `${services.baseUrl}/docs`],
+      ['admin', `${server.adminUrl}/metrics`],
+      ['data', resolve(directory)],
+    ]),
+  ];
+  const first = findFirstRequest(source);
+  if (first) lines.push('', 'A first request:', '', await firstRequest(started, first), '');
+  lines.push('', ...firstToken(services, directory));
+  lines.push('When you change a manifest, decisions follow. Ctrl-C stops everything.');
+  return lines.join('\n');
+}
+
+/** With a token only where a person sees it and nobody else can use it: on a terminal, and on loopback. */
+async function firstRequest({ config, services, directory }: Started, first: FirstRequest): Promise<string> {
+  const url = `${services.baseUrl}/authz/${first.tenant}`;
+  const client = { clientId: 'first-request', scopes: ['authz:evaluate' as const], ttlMs: FIRST_TOKEN_TTL_MS };
+  if (process.stdout.isTTY && onLoopback(config)) {
+    return curl(url, (await mintClientToken(services.keys, first.tenant, client)).token, first.body);
+  }
+  const data = directory === '.accord' ? '' : ` --data ${directory}`;
+  return curl(
+    url,
+    `$(npx accord token --tenant ${first.tenant} --client first-request --scope authz:evaluate${data})`,
+    first.body,
+  );
+}

@@ -1,0 +1,42 @@
+/** The SQL of attempts: failures in a row, by a keyed digest of an address or network. */
+import type { Transaction } from '../core/db/database.ts';
+import { sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
+import { type AttemptKind, AttemptRow } from './schema.ts';
+
+type Key = { kind: AttemptKind; digest: string };
+
+/** The count, locked; one that begins is zero. */
+export function lockAttempt(tx: Transaction, tenant: string, { kind, digest }: Key, now: string): Promise<AttemptRow> {
+  return tx.one(
+    AttemptRow,
+    sql`insert into accord.login_attempt as a (tenant, kind, key_digest, failures, last_at, blocked_until)
+      values (${tenant}, ${kind}, ${digest}, 0, ${now}, ${now})
+      on conflict (tenant, kind, key_digest) do update set failures = a.failures
+      returning failures, last_at, blocked_until`,
+  );
+}
+
+export async function updateAttempt(
+  tx: Transaction,
+  tenant: string,
+  { kind, digest }: Key,
+  { failures, now, blockedUntil }: { failures: number; now: string; blockedUntil: string },
+): Promise<void> {
+  await tx.run(sql`update accord.login_attempt
+    set failures = ${failures}, last_at = ${now}, blocked_until = ${blockedUntil}
+    where tenant = ${tenant} and kind = ${kind} and key_digest = ${digest}`);
+}
+
+export async function deleteAttempt(tx: Transaction, tenant: string, { kind, digest }: Key): Promise<void> {
+  await tx.run(sql`delete from accord.login_attempt
+    where tenant = ${tenant} and kind = ${kind} and key_digest = ${digest}`);
+}
+
+/** Removes some that are forgotten, of all tenants; in a system transaction. @returns how many */
+export function removeForgotten(tx: Transaction, before: string): Promise<number> {
+  return tx.run(sql`delete from accord.login_attempt a using (
+      select tenant, kind, key_digest from accord.login_attempt where last_at <= ${before}
+      limit ${limits.erasePageItemsMax} for update skip locked) as gone
+    where a.tenant = gone.tenant and a.kind = gone.kind and a.key_digest = gone.key_digest`);
+}

@@ -1,0 +1,80 @@
+/** Logging in by password. Every place that asks for a password asks here: none is without the growing delay. */
+import { write } from '../writes/index.ts';
+import { type Attempt, beginAttempt, endAttempt, type Trying } from './lockout.ts';
+import { accountOf, attemptKeyOf } from './rules.ts';
+import type { Account, AccountRow } from './schema.ts';
+import { type AccountServices, storedPassword } from './services.ts';
+import { readAccountRow, readByEmail } from './store.ts';
+
+export type LoggingIn = Trying & { password: string };
+
+/** How somebody proved to be whose account it is (RFC 8176): one factor each. */
+export type ProofOf = readonly ['pwd'] | readonly ['pop', 'user'] | readonly ['fed'];
+
+export type LoggedIn = { account: Account; amr: ProofOf };
+/**
+ * The address is unknown, the password is wrong, the account is disabled or has none, or there were too many attempts: which, is
+ * told to nobody. `retryAfterSeconds` follows from the attempts alone.
+ */
+export type Refused = { refused: 'credentials'; retryAfterSeconds?: number };
+
+/**
+ * Logs somebody in.
+ * @throws Problem passwords_busy
+ */
+export async function logIn(services: AccountServices, tenant: string, given: LoggingIn): Promise<LoggedIn | Refused> {
+  const row = await provePassword(services, tenant, given, (tx) => readByEmail(tx, tenant, attemptKeyOf(given.email)));
+  return 'refused' in row ? row : { account: accountOf(row), amr: ['pwd'] };
+}
+
+type Reading = (tx: Parameters<typeof readByEmail>[0]) => Promise<AccountRow | undefined>;
+
+/**
+ * The account, when the password is its own now and it is enabled.
+ * @param find the account that it is to be
+ */
+export async function provePassword(
+  services: AccountServices,
+  tenant: string,
+  { password, ...trying }: LoggingIn,
+  find: Reading,
+): Promise<AccountRow | Refused> {
+  const { attempt, row } = await begin(services, tenant, trying, find);
+  const stored = attempt.blocked ? undefined : storedPassword(services, tenant, row);
+  let isRight: boolean;
+  try {
+    isRight = await services.passwords.verify(tenant, password, stored);
+  } catch (error) {
+    if (!attempt.blocked) await end(services, tenant, trying); // nobody looked at the password
+    throw error;
+  }
+  const proved = isRight && row?.enabled ? await conclude(services, tenant, trying, row) : undefined;
+  if (proved !== undefined) return proved;
+  const { retryAfterSeconds } = attempt;
+  return { refused: 'credentials', ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+}
+
+async function begin(services: AccountServices, tenant: string, trying: Trying, find: Reading) {
+  const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const attempt: Attempt = await beginAttempt(services.encrypter, unit, 'login', trying);
+    return { attempt, row: await find(unit.tx) };
+  });
+  return result;
+}
+
+async function end(services: AccountServices, tenant: string, trying: Trying): Promise<void> {
+  await write(services, { tenant }, { locks: 'records' }, (unit) =>
+    endAttempt(services.encrypter, unit, 'login', trying),
+  );
+}
+
+/** The password was right; it counts only while it is still the account's, because hashing takes its time. */
+async function conclude(services: AccountServices, tenant: string, trying: Trying, { id, epoch }: AccountRow) {
+  const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const now = await readAccountRow(unit.tx, tenant, id, true);
+    if (!now?.enabled || now.epoch !== epoch) return undefined;
+    await endAttempt(services.encrypter, unit, 'login', trying);
+    return now;
+  });
+  return result;
+}

@@ -1,0 +1,153 @@
+/**
+ * Passwords: argon2id in one worker thread, a short queue for each tenant, tenants in turn. The asynchronous form of node:crypto
+ * would take libuv's four threads, for which names are resolved and files are read too.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
+import { FairQueue } from '../core/fair-queue.ts';
+import { limits } from '../core/limits.ts';
+import { accountProblem } from './problems.ts';
+import { passwordBytes } from './rules.ts';
+
+export type ArgonJob = {
+  id: number;
+  message: Uint8Array;
+  nonce: Uint8Array;
+  memory: number;
+  passes: number;
+  parallelism: number;
+  tagLength: number;
+};
+type Parameters = Omit<ArgonJob, 'id' | 'message'>;
+type Waiting = { job: ArgonJob; resolve: (tag: Uint8Array) => void; reject: (error: Error) => void };
+
+const WORKER = new URL('./password-worker.ts', import.meta.url);
+const SALT_BYTES = 16;
+const TAG_BYTES = 32;
+/** Of the PHC string format: version 1.3 of argon2. */
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
+
+const current = (nonce: Uint8Array): Parameters => ({
+  ...{ nonce, memory: limits.argonMemoryKibMin, passes: limits.argonPassesMax, parallelism: 1, tagLength: TAG_BYTES },
+});
+
+export class Passwords {
+  readonly #file: URL;
+  readonly #hashMsMax: number;
+  readonly #queue = new FairQueue<string, Waiting>();
+  /** What is hashed for those who have no password, so that they take as long. */
+  readonly #nobody = current(randomBytes(SALT_BYTES));
+  #worker: Worker | undefined;
+  #running: (Waiting & { timer: NodeJS.Timeout }) | undefined;
+  #nextId = 1;
+  #closed = false;
+
+  /** @param file the worker's module @param hashMsMax for which one hash is waited for */
+  constructor(file: URL = WORKER, hashMsMax: number = limits.passwordHashMsMax) {
+    this.#file = file;
+    this.#hashMsMax = hashMsMax;
+  }
+
+  /** How many hashes of a tenant wait. */
+  waiting(tenant: string): number {
+    return this.#queue.length(tenant);
+  }
+
+  /**
+   * The password as it is stored, a PHC string.
+   * @param password a checked one (checkPassword)
+   * @throws Problem passwords_busy
+   */
+  async hash(tenant: string, password: string): Promise<string> {
+    const parameters = current(randomBytes(SALT_BYTES));
+    const tag = await this.#derive(tenant, passwordBytes(password) ?? new Uint8Array(), parameters);
+    const { memory, passes, parallelism, nonce } = parameters;
+    return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`;
+  }
+
+  /**
+   * Whether it is the password that was stored. It takes the same time when none was.
+   * @throws Problem passwords_busy
+   */
+  async verify(tenant: string, password: string, stored: string | undefined): Promise<boolean> {
+    const [, memory, passes, parallelism, salt, tag] = (stored === undefined ? null : PHC.exec(stored)) ?? [];
+    const given = passwordBytes(password);
+    if (salt === undefined || tag === undefined || given === undefined) {
+      await this.#derive(tenant, given ?? new Uint8Array(), this.#nobody);
+      return false;
+    }
+    const expected = Buffer.from(tag, 'base64');
+    const derived = await this.#derive(tenant, given, {
+      ...{ nonce: Buffer.from(salt, 'base64'), tagLength: expected.length },
+      ...{ memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    });
+    return timingSafeEqual(derived, expected);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const worker = this.#worker;
+    this.#fail(new Error('shutting down'));
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) next.item.reject(new Error('shutting down'));
+    await worker?.terminate();
+  }
+
+  #derive(tenant: string, message: Uint8Array, parameters: Parameters): Promise<Uint8Array> {
+    if (this.#closed) return Promise.reject(new Error('shutting down'));
+    if (this.#queue.length(tenant) >= limits.passwordQueuePerTenantMax) {
+      return Promise.reject(accountProblem('passwords_busy'));
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.push(tenant, { job: { id: this.#nextId++, message, ...parameters }, resolve, reject });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#running !== undefined || this.#closed) return;
+    const waiting = this.#queue.shift()?.item;
+    if (waiting === undefined) return;
+    const timer = setTimeout(() => this.#fail(new Error('the hash took too long')), this.#hashMsMax);
+    this.#running = { ...waiting, timer };
+    this.#start().postMessage(waiting.job);
+  }
+
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const worker = new Worker(this.#file, { resourceLimits: { maxOldGenerationSizeMb: 32 } });
+    worker.unref();
+    // Messages of a replaced worker are ignored.
+    const ended = (reason: string) => {
+      if (this.#worker === worker) this.#fail(new Error(reason));
+    };
+    worker.on('message', ({ id, tag }: { id: number; tag: Uint8Array }) => this.#receive(id, tag));
+    worker.on('error', (error) => ended(error.message));
+    worker.on('exit', (code) => ended(`the thread of passwords ended: exit ${code}`));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #receive(id: number, tag: Uint8Array): void {
+    const running = this.#running;
+    if (running?.job.id !== id) return;
+    clearTimeout(running.timer);
+    this.#running = undefined;
+    running.resolve(tag);
+    this.#next();
+  }
+
+  /** Ends the one that is under way; the next one has another thread. */
+  #fail(error: Error): void {
+    const [worker, running] = [this.#worker, this.#running];
+    this.#worker = undefined;
+    this.#running = undefined;
+    void worker?.terminate();
+    if (running !== undefined) {
+      clearTimeout(running.timer);
+      running.reject(error);
+    }
+    this.#next();
+  }
+}

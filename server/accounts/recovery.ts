@@ -1,0 +1,214 @@
+/** Links of mails: confirming an address, and choosing a new password. Each works once, and only for the step that it was made for. */
+import { limits } from '../core/limits.ts';
+import { sendMail } from '../mail/index.ts';
+import { type RecordUnit, write } from '../writes/index.ts';
+import { accountAuthor, actorTypeOf, createAccount, nameOf, type PendingSignUp, requireTenant } from './actions.ts';
+import { deleteAttempt } from './attempt-store.ts';
+import { attemptDigest, beginAttempt, endAttempt } from './lockout.ts';
+import { provePassword, type Refused } from './logging-in.ts';
+import { accountProblem } from './problems.ts';
+import { accountOf, attemptKeyOf, checkPassword, linkTo, wordsAround } from './rules.ts';
+import type { Account, AccountRow } from './schema.ts';
+import { type AccountChange, type AccountServices, encryptPassword, tellListeners } from './services.ts';
+import { deleteTokensOf, readAccountRow, readByEmail, updatePassword, updateVerified } from './store.ts';
+import { findToken, makeToken } from './tokens.ts';
+
+type Asked = { network?: string | undefined; requestId?: string | undefined };
+
+/** Mails a link that confirms the account's address; does nothing when it is confirmed, or mails were asked for too often. */
+export async function requestEmailVerification(
+  services: AccountServices,
+  tenant: string,
+  { account, network }: { account: string } & Asked,
+): Promise<void> {
+  await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const { spec } = await requireTenant(unit.tx, tenant);
+    const row = await readAccountRow(unit.tx, tenant, account);
+    if (!row?.enabled || row.email_verified) return;
+    const { id, epoch, email, language } = row;
+    if ((await beginAttempt(services.encrypter, unit, 'mail', { email, network })).blocked) return;
+    const made = await makeToken(services.encrypter, unit, 'verify_email', { account: { id, epoch }, email });
+    const url = linkTo(services.baseUrl, tenant, 'verify', made.token);
+    const variables = { tenantName: spec.displayName, url, validHours: limits.verificationTtlMs / 3_600_000 };
+    const mail = { to: email, language, expiresAt: made.expiresAt };
+    await sendMail(services, unit, { ...mail, template: 'email-verification', variables });
+  });
+}
+
+export type Verifying = { token: string; password?: string | undefined } & Asked;
+/** `needs_password`: of an open sign-up, the one that was chosen then. `email`: the address that the link was mailed to. */
+export type Verified =
+  | { status: 'verified'; account: Account }
+  | { status: 'needs_password'; email: string }
+  | (Refused & { email: string });
+
+/**
+ * Confirms an address by the link that was mailed to it, and makes the account of an open sign-up.
+ * @throws Problem account_link_gone, passwords_busy
+ */
+export async function verifyEmail(services: AccountServices, tenant: string, given: Verifying): Promise<Verified> {
+  const { token, password, ...asked } = given;
+  const { result: found } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const row = await requireTenant(unit.tx, tenant);
+    const link = await findToken<PendingSignUp>(services.encrypter, unit, token, 'sign_up', 'verify_email');
+    if (link.purpose === 'sign_up') {
+      const trying = { email: link.email, network: asked.network };
+      const attempt =
+        password === undefined ? undefined : await beginAttempt(services.encrypter, unit, 'login', trying);
+      return { pending: link.content, trying, attempt };
+    }
+    const account = await readAccountRow(unit.tx, tenant, link.account as string, true);
+    if (!account?.enabled || account.email !== link.email) throw accountProblem('account_link_gone');
+    await link.use();
+    const changed = (await updateVerified(unit.tx, tenant, account.id, unit.nowText)) as AccountRow;
+    const author = accountAuthor(tenant, actorTypeOf(row), changed.id, asked.requestId);
+    unit
+      .as(author.by)
+      .audit({ action: 'put', kind: 'account', name: nameOf(row, changed.id), detail: { emailVerified: true } });
+    return { account: accountOf(changed) };
+  });
+  if ('account' in found) return { status: 'verified', account: found.account };
+  const { pending, trying, attempt } = found;
+  if (password === undefined || attempt === undefined) return { status: 'needs_password', email: trying.email };
+  const stored = attempt.blocked ? undefined : pending.password;
+  if (await services.passwords.verify(tenant, password, stored)) {
+    return { status: 'verified', account: await completeSignUp(services, tenant, { token, trying, ...asked }) };
+  }
+  const { email } = trying;
+  const { retryAfterSeconds } = attempt;
+  return { refused: 'credentials', email, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+}
+
+type Completing = { token: string; trying: { email: string; network?: string | undefined } } & Asked;
+
+async function completeSignUp(services: AccountServices, tenant: string, { token, trying, requestId }: Completing) {
+  const { encrypter } = services;
+  const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const row = await requireTenant(unit.tx, tenant);
+    const link = await findToken<PendingSignUp>(encrypter, unit, token, 'sign_up');
+    await link.use();
+    const account = await createAccount(services, unit, row, { ...link.content, email: link.email, requestId });
+    if (account === undefined) throw accountProblem('account_link_gone'); // another link of the address was faster
+    await endAttempt(encrypter, unit, 'login', trying);
+    return account;
+  });
+  return accountOf(result);
+}
+
+/** Mails a link to choose a new password, where the address has an account. Nobody is told whether it has. */
+export async function requestPasswordReset(
+  services: AccountServices,
+  tenant: string,
+  { email, network, language }: { email: string; language?: string | undefined } & Asked,
+): Promise<void> {
+  await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    if ((await beginAttempt(services.encrypter, unit, 'mail', { email, network })).blocked) return;
+    const row = await readByEmail(unit.tx, tenant, attemptKeyOf(email));
+    await mailReset(services, unit, row?.enabled ? row : { email: '', language: language ?? null });
+  });
+}
+
+type Recipient = Pick<AccountRow, 'email' | 'language'> & Partial<Pick<AccountRow, 'id' | 'epoch'>>;
+
+/** @param to without an id: the work is done, and nothing is mailed, so that it takes as long */
+export async function mailReset(
+  services: AccountServices,
+  unit: Pick<RecordUnit, 'tx' | 'tenant' | 'now' | 'nowText'>,
+  { id, epoch, email, language }: Recipient,
+): Promise<void> {
+  const { encrypter, baseUrl } = services;
+  const { spec } = await requireTenant(unit.tx, unit.tenant);
+  const account = id === undefined || epoch === undefined ? undefined : { id, epoch };
+  const made = await makeToken(encrypter, unit, 'reset_password', { email, ...(account ? { account } : {}) });
+  if (account === undefined) return;
+  const url = linkTo(baseUrl, unit.tenant, 'reset', made.token);
+  const variables = { tenantName: spec.displayName, url, validMinutes: limits.passwordResetTtlMs / 60_000 };
+  const mail = { to: email, language, expiresAt: made.expiresAt };
+  await sendMail(services, unit, { ...mail, template: 'password-reset', variables });
+}
+
+/**
+ * Chooses a new password by a mailed link. All sessions end, and log-ins under way; the address is confirmed.
+ * @returns `revision`: access tokens of the account are refused by every server that serves it
+ * @throws Problem account_link_gone, password_too_short and the like (the link stays), passwords_busy
+ */
+export async function resetPassword(
+  services: AccountServices,
+  tenant: string,
+  { token, password, requestId }: { token: string; password: string } & Asked,
+): Promise<{ account: Account; revision: number }> {
+  const { encrypter } = services;
+  const { result: known } = await write(services, { tenant }, { locks: 'records' }, async (unit) => ({
+    row: await requireTenant(unit.tx, tenant),
+    link: await findToken(encrypter, unit, token, 'reset_password'),
+  }));
+  const { row, link } = known;
+  if (link.account === null) throw accountProblem('account_link_gone');
+  checkPassword(password, wordsAround(link.email, tenant, row.spec.displayName), services.weak);
+  const stored = await services.passwords.hash(tenant, password);
+  const author = accountAuthor(tenant, actorTypeOf(row), link.account, requestId);
+  const { result, revision } = await write(services, author, { locks: 'configuration' }, async (unit) => {
+    const again = await findToken(encrypter, unit, token, 'reset_password');
+    const account = await readAccountRow(unit.tx, tenant, again.account as string, true);
+    if (!account?.enabled || account.epoch !== again.epoch) throw accountProblem('account_link_gone');
+    await again.use();
+    const kind = 'account' as const;
+    const digest = attemptDigest(encrypter, tenant, kind, attemptKeyOf(account.email));
+    await deleteAttempt(unit.tx, tenant, { kind, digest }); // whoever tried passwords tried another one
+    return setPassword(services, unit, account, { stored, because: 'password_reset' });
+  });
+  return { account: accountOf(result), revision };
+}
+
+type Setting = { stored: string; because: Extract<AccountChange['because'], 'password_reset' | 'password_changed'> };
+
+async function setPassword(
+  services: AccountServices,
+  unit: Parameters<typeof tellListeners>[1],
+  { id }: AccountRow,
+  { stored, because }: Setting,
+): Promise<AccountRow> {
+  const { tx, tenant } = unit;
+  const encrypted = encryptPassword(services, tenant, id, stored);
+  const verified = because === 'password_reset';
+  const row = (await updatePassword(tx, tenant, id, { encrypted, verified, now: unit.nowText })) as AccountRow;
+  await deleteTokensOf(tx, tenant, id, ['reset_password', 'link_identity']);
+  await tellListeners(services, unit, { account: id, because });
+  unit.changed('account', nameOf(unit.tenantRow, id), 'put', { because });
+  return row;
+}
+
+/**
+ * Changes the password of somebody who is logged in. Sessions end; the caller goes on with the epoch that is returned.
+ * @param given `current` is left out only where the account has no password
+ * @throws Problem account_not_found, password_too_short and the like, passwords_busy
+ */
+export async function changePassword(
+  services: AccountServices,
+  tenant: string,
+  given: { account: string; current?: string | undefined; password: string } & Asked,
+): Promise<{ account: Account } | Refused> {
+  const { account: id, network, requestId } = given;
+  const { row, before } = await services.database.tenantSnapshot(tenant, async (tx) => ({
+    row: await requireTenant(tx, tenant),
+    before: await readAccountRow(tx, tenant, id),
+  }));
+  if (!before?.enabled) throw accountProblem('account_not_found');
+  const { email } = before;
+  checkPassword(given.password, wordsAround(email, tenant, row.spec.displayName), services.weak);
+  let proved = before;
+  if (before.password_encrypted !== null) {
+    const trying = { email, network, password: given.current ?? '' };
+    const answer = await provePassword(services, tenant, trying, (tx) => readAccountRow(tx, tenant, id));
+    if ('refused' in answer) return answer;
+    proved = answer;
+  }
+  const stored = await services.passwords.hash(tenant, given.password);
+  const author = accountAuthor(tenant, actorTypeOf(row), id, requestId);
+  const { result } = await write(services, author, { locks: 'configuration' }, async (unit) => {
+    const now = await readAccountRow(unit.tx, tenant, id, true);
+    if (!now?.enabled || now.epoch !== proved.epoch) return undefined;
+    return setPassword(services, unit, now, { stored, because: 'password_changed' });
+  });
+  return result === undefined ? { refused: 'credentials' } : { account: accountOf(result) };
+}

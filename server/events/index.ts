@@ -1,0 +1,10 @@
+/**
+ * The events room: what happened, in a log of each tenant without gaps, for those who ask or are told. Writes record events
+ * in their own transactions (insertEvents); they are numbered behind that.
+ */
+export { cloudEvent, typesNamed } from './envelope.ts';
+export { type Asked, followEvents, lastEvent } from './reading.ts';
+export { eventsRoom } from './room.ts';
+export type { CloudEvent, EventRow } from './schema.ts';
+export { signedHeaders } from './signature.ts';
+export { insertEvents, insertSelectedEvents } from './store.ts';

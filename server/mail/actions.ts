@@ -1,0 +1,69 @@
+/** Sending a mail: a row in the caller's transaction, so that there is one exactly when what it tells of has happened. */
+import { randomUUID } from 'node:crypto';
+import type { Encrypter } from '../core/encrypter.ts';
+import { utc } from '../core/instants.ts';
+import { limits } from '../core/limits.ts';
+import { comparableAddress } from '../core/mail-address.ts';
+import type { Observe } from '../core/observe.ts';
+import type { RecordUnit } from '../writes/index.ts';
+import { mailLanguageOf } from './rules.ts';
+import { insertMessage } from './store.ts';
+import { type MailTemplate, type MailVariables, render } from './templates.ts';
+
+export type MailServices = { encrypter: Encrypter; observe: Observe };
+
+export type MailMessage<Template extends MailTemplate = MailTemplate> = {
+  template: Template;
+  /** An address, as it was written or as addresses are compared. */
+  to: string;
+  /** BCP 47; another language than those of the templates falls back to English. */
+  language?: string | null | undefined;
+  variables: MailVariables[Template];
+  /** RFC 3339: when its link expires. @default in mailTtlMs */
+  expiresAt?: string;
+};
+
+declare module '../core/observe.ts' {
+  interface RoomObservations {
+    /** A message waits for a transport. Nothing of it or of its recipient is told. */
+    mail_kept: { tenant: string; template: string };
+  }
+}
+
+export const placeOfMail = (tenant: string, id: string) => ['mail_message', tenant, id];
+
+/** By which the messages to an address are found. @param address as addresses are compared */
+export function mailRecipientDigest(encrypter: Pick<Encrypter, 'digest'>, tenant: string, address: string): string {
+  return encrypter.digest(Buffer.from(address), ['mail_message', tenant, 'recipient']);
+}
+
+/**
+ * Sends a mail when the caller's transaction is committed.
+ * @returns the id of the message
+ * @throws Error when the address or the variables are not what the caller has to have checked
+ */
+export async function sendMail<Template extends MailTemplate>(
+  { encrypter, observe }: MailServices,
+  unit: Pick<RecordUnit, 'tx' | 'tenant' | 'now' | 'nowText'>,
+  message: MailMessage<Template>,
+): Promise<string> {
+  const { tx, tenant } = unit;
+  const { template, variables } = message;
+  const to = comparableAddress(message.to);
+  if (!to.ok) throw new Error(`a mail has no address: ${to.detail}`);
+  const language = mailLanguageOf(message.language);
+  render(template, language, variables); // what it lacks is found where it is sent, and not where it is delivered
+  const content = Buffer.from(JSON.stringify({ to: message.to, variables }));
+  if (content.length > limits.mailVariablesBytesMax) {
+    throw new Error(`the variables of a mail have more than ${limits.mailVariablesBytesMax} bytes`);
+  }
+  const id = randomUUID();
+  await insertMessage(tx, tenant, {
+    ...{ id, template, language, created_at: unit.nowText },
+    recipient_digest: mailRecipientDigest(encrypter, tenant, to.address),
+    content_encrypted: encrypter.encrypt(content, placeOfMail(tenant, id)),
+    expires_at: message.expiresAt ?? utc(unit.now + limits.mailTtlMs),
+  });
+  observe({ kind: 'mail_kept', tenant, template });
+  return id;
+}

@@ -1,0 +1,155 @@
+/** Other ways to log in than by password, and what leads to one: passkeys, signing up, a forgotten password. */
+import {
+  type Account,
+  logInWithPasskey,
+  passkeyLogInOptions,
+  requestPasswordReset,
+  signUp as signUpAccount,
+} from '../accounts/index.ts';
+import { limits } from '../core/limits.ts';
+import { Problem } from '../core/problems.ts';
+import type { App } from '../http/fastify.ts';
+import {
+  checkMailPage,
+  type FieldError,
+  keepCookie,
+  PageError,
+  passkeyPage,
+  resetRequestPage,
+  sendPage,
+  signUpPage,
+} from '../pages/index.ts';
+import { passkeyAcr } from './configuration.ts';
+import { finishLogIn, posted, type UnderWay, underWay } from './forms.ts';
+import { type InteractionServices, type PageHandler, page } from './interactions.ts';
+import { ownPagesCookie } from './own-pages.ts';
+import { linkPending } from './upstream-steps.ts';
+
+export function registerSteps(app: App, services: InteractionServices): void {
+  page(app, services, 'GET', '/passkey', showPasskey);
+  page(app, services, 'POST', '/passkey', passkey);
+  page(app, services, 'GET', '/sign-up', async (all, request, reply) => {
+    const one = await openForSignUp(all, request, reply);
+    return sendPage(reply, signUpOf(one, {}));
+  });
+  page(app, services, 'POST', '/sign-up', signUp);
+  page(app, services, 'GET', '/reset', async (all, request, reply) => {
+    const one = await underWay(all, request, reply);
+    return sendPage(reply, resetRequestPage(one.context, { ...one.form('reset'), logInUrl: one.address }));
+  });
+  page(app, services, 'POST', '/reset', reset);
+}
+
+const showPasskey: PageHandler = async (services, request, reply) => {
+  const one = await underWay(services, request, reply);
+  return sendPage(reply, await passkeyOf(services, one, false));
+};
+
+async function passkeyOf({ accounts }: InteractionServices, one: UnderWay, failed: boolean) {
+  const options = await passkeyLogInOptions(accounts, one.tenant.tenant);
+  return passkeyPage(one.context, {
+    ...one.form('passkey'),
+    mode: 'log-in',
+    options,
+    failed,
+    otherWayUrl: one.address,
+  });
+}
+
+const passkey: PageHandler = async (services, request, reply) => {
+  const { one, fields } = await posted(services, request, reply, 'passkey');
+  const proved = await prove(services, one.tenant.tenant, fields.credential);
+  if (proved === undefined) return sendPage(reply, await passkeyOf(services, one, true), 401);
+  await linkPending(services, one, proved, request);
+  return finishLogIn(services, one, request, reply, { account: proved, amr: ['pop', 'user'], acr: passkeyAcr });
+};
+
+/** @returns the account; undefined when what the browser posted proves nothing */
+async function prove({ accounts }: InteractionServices, tenant: string, credential = ''): Promise<Account | undefined> {
+  try {
+    const result = await logInWithPasskey(accounts, tenant, JSON.parse(credential));
+    return 'account' in result ? result.account : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || (error instanceof Problem && error.status < 500)) return undefined;
+    throw error;
+  }
+}
+
+const openForSignUp: (...all: Parameters<PageHandler>) => Promise<UnderWay> = async (services, request, reply) => {
+  const one = await underWay(services, request, reply);
+  requireOpen(one);
+  return one;
+};
+
+function requireOpen({ tenant }: UnderWay): void {
+  if (tenant.spec.login?.selfRegistration !== 'open')
+    throw new PageError(403, { kind: 'access_denied', code: 'sign_up_closed' });
+}
+
+type SignUpShown = Partial<Pick<Parameters<typeof signUpPage>[1], 'email' | 'displayName' | 'errors'>>;
+
+function signUpOf({ context, form, address }: UnderWay, shown: SignUpShown) {
+  return signUpPage(context, {
+    ...form('sign-up'),
+    passwordCharsMin: limits.passwordCharsMin,
+    logInUrl: address,
+    ...shown,
+  });
+}
+
+const signUp: PageHandler = async (services, request, reply) => {
+  const { one, fields } = await posted(services, request, reply, 'sign-up');
+  requireOpen(one);
+  const { email = '', password = '', displayName = '' } = fields;
+  const { context, address } = one;
+  try {
+    await signUpAccount(services.accounts, one.tenant.tenant, {
+      ...{ email, password, network: request.ip, requestId: request.id, language: context.language },
+      ...(displayName === '' ? {} : { displayName }),
+    });
+  } catch (error) {
+    const errors = fieldErrorsOf(error);
+    if (errors === undefined) throw error;
+    return sendPage(reply, signUpOf(one, { email, displayName, errors }), 400);
+  }
+  // The page of the mailed link leads back to the log-in under way, in the browser that began it.
+  const cookie = {
+    ...{ name: ownPagesCookie(services.baseUrl, 'sign_up'), path: `${context.basePath}/${one.tenant.tenant}` },
+    ...{ maxAgeMs: limits.interactionTtlMs, secure: services.baseUrl.startsWith('https:') },
+  };
+  keepCookie(reply, cookie, one.interaction.uid);
+  // Whether the address has an account or not.
+  return sendPage(reply, checkMailPage(context, { purpose: 'verify', email, logInUrl: address }));
+};
+
+const passwordErrors = new Set<string>([
+  'password_too_short',
+  'password_too_long',
+  'password_too_common',
+  'password_like_account',
+]);
+
+/** What is wrong with which field of a form; undefined for what is wrong with none. */
+export function fieldErrorsOf(error: unknown): { email?: FieldError; password?: FieldError } | undefined {
+  if (!(error instanceof Problem)) return undefined;
+  if (passwordErrors.has(error.code)) return { password: error.code as FieldError };
+  if (error.code === 'invalid_request' && error.errors?.some(({ pointer }) => pointer === '/email'))
+    return { email: 'email_invalid' };
+  return undefined;
+}
+
+const reset: PageHandler = async (services, request, reply) => {
+  const { one, fields } = await posted(services, request, reply, 'reset');
+  const { email = '' } = fields;
+  const { context, address, tenant } = one;
+  try {
+    const asked = { email, network: request.ip, language: context.language };
+    await requestPasswordReset(services.accounts, tenant.tenant, asked);
+  } catch (error) {
+    const errors = fieldErrorsOf(error);
+    if (errors === undefined) throw error;
+    const form = { ...one.form('reset'), logInUrl: address, email, errors: { email: errors.email ?? 'email_invalid' } };
+    return sendPage(reply, resetRequestPage(context, form), 400);
+  }
+  return sendPage(reply, checkMailPage(context, { purpose: 'reset', email, logInUrl: address }));
+};

@@ -1,0 +1,298 @@
+/**
+ * oidc-provider's storage (its "adapter") on Postgres. It guarantees what the library leaves to its storage: what is used
+ * once is used by one of several at once, and tabs of a browser that write the same session at once lose nothing of it.
+ */
+import { hash as oneShot } from 'node:crypto';
+import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
+import type { Clock } from '../core/clock.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
+import type { Encrypter } from '../core/encrypter.ts';
+import { limits } from '../core/limits.ts';
+import type { Device } from '../http/device.ts';
+import { RequestNotes, type Source } from './request-notes.ts';
+import type { Payload, RecordKey, RecordRow, SessionRow, StoredRecord } from './schema.ts';
+import {
+  consumeRecord,
+  endSessions,
+  insertRecord,
+  lockSessions,
+  putRecord,
+  readByUserCode,
+  readRecord,
+  readSessions,
+  readSessionsByUid,
+  readWithGrant,
+  removeFamily,
+  removeOfAccount,
+  removeOfGrant,
+  removeRecord,
+  replaceRecord,
+  supersedeSession,
+  withoutWaiting,
+} from './store.ts';
+
+export type RecordServices = { database: Database; encrypter: Encrypter; clock: Clock };
+
+type Options = {
+  tenant: string;
+  errors: typeof errors;
+  /** The metadata of a client that is enabled. */
+  client: (id: string) => object | undefined;
+  /** What is the same object throughout a request; undefined outside of one. */
+  request: () => object | undefined;
+  /** Of the request under way. */
+  device?: () => Device;
+  /** A code or a token that is used once was used again: whoever has the tokens that came of it may be a thief. */
+  reused?: (source: Source) => Promise<void>;
+};
+
+/** Under which an id is stored. */
+export const hash = (text: string): Buffer => oneShot('sha256', text, 'buffer');
+const hashOf = (text: unknown): Buffer | null => (typeof text === 'string' ? hash(text) : null);
+
+/** Losing one of these in a crash costs a person a new beginning, and nobody else anything. */
+const LIGHT = new Set(['Interaction', 'Session']);
+/** Found by other names than their ids, which are therefore in the payload. */
+const NAMED_OTHERWISE = new Set(['DeviceCode', 'Session']);
+/** Whoever finds one of these asks for its grant next. */
+const WITH_GRANT = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken']);
+
+/** Which account a record belongs to, as a digest that only a server can make. */
+export function accountDigest(encrypter: Encrypter, tenant: string, account: string): string {
+  return encrypter.digest(Buffer.from(account), ['oidc_record', tenant, 'account']);
+}
+
+/** The same of a client. */
+export function clientDigest(encrypter: Encrypter, tenant: string, clientId: string): string {
+  return encrypter.digest(Buffer.from(clientId), ['oidc_record', tenant, 'client']);
+}
+
+/** What a record holds. */
+export function openRecord(encrypter: Encrypter, key: RecordKey, payload: Buffer): Payload {
+  return JSON.parse(encrypter.decrypt(payload, place(key)).toString()) as Payload;
+}
+
+/** Ends what an account has here, in the transaction of what happened to it: sessions, log-ins under way, grants and tokens. */
+export async function forgetAccount(
+  encrypter: Encrypter,
+  { tx, tenant }: { tx: Transaction; tenant: string },
+  account: string,
+): Promise<void> {
+  const digest = accountDigest(encrypter, tenant, account);
+  while ((await removeOfAccount(tx, tenant, digest, limits.oidcSweepItemsMax)) === limits.oidcSweepItemsMax);
+}
+
+export class Records {
+  readonly #services: RecordServices;
+  readonly #options: Options;
+  readonly #underWay: RequestNotes;
+
+  constructor(services: RecordServices, options: Options) {
+    this.#services = services;
+    this.#options = options;
+    this.#underWay = new RequestNotes(options.request);
+  }
+
+  /** What oidc-provider calls for one of its models. */
+  adapter(model: string): Adapter {
+    const { tenant, client } = this.#options;
+    const key = (id: string): RecordKey => ({ tenant, model, id: hash(id) });
+    const none = async () => {};
+    const isSession = model === 'Session';
+    return {
+      upsert: (id, payload, expiresIn) =>
+        isSession
+          ? this.#putSession(id, payload as Payload, expiresIn ?? 0)
+          : this.#put(key(id), payload as Payload, expiresIn ?? 0),
+      find: async (id) => {
+        if (model === 'Client') return client(id) as AdapterPayload | undefined;
+        return (isSession ? this.#findSession(id) : this.#find(key(id), id)) as Promise<AdapterPayload | undefined>;
+      },
+      findByUid: (uid) => this.#findSessionByUid(uid) as Promise<AdapterPayload | undefined>,
+      findByUserCode: (code) => this.#findByUserCode(code) as Promise<AdapterPayload | undefined>,
+      consume: (id) => this.#consume(key(id)),
+      destroy: (id) => this.#destroy(key(id)),
+      revokeByGrantId: model === 'Client' ? none : (grantId) => this.#revoke(model, grantId),
+    };
+  }
+
+  /** A session has ended, with all its siblings. */
+  async endSession(uid: string): Promise<void> {
+    const { now, nowMs } = this.#now();
+    const expiresAt = new Date(nowMs + limits.interactionTtlMs).toISOString();
+    await this.#write((tx) => endSessions(tx, this.#options.tenant, hash(uid), now, expiresAt));
+  }
+
+  #now(): { nowMs: number; now: string } {
+    const nowMs = this.#services.clock.now();
+    return { nowMs, now: new Date(nowMs).toISOString() };
+  }
+
+  #write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#services.database.write(this.#options.tenant, work);
+  }
+
+  #read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#services.database.read(this.#options.tenant, work);
+  }
+
+  async #put(key: RecordKey, payload: Payload, expiresIn: number): Promise<void> {
+    const one = this.#stored(key, payload, expiresIn);
+    if (key.model === 'ReplayDetection') {
+      const { errors } = this.#options;
+      if (!(await this.#write((tx) => insertRecord(tx, key, one))))
+        throw new errors.InvalidGrant('it was used already');
+      return;
+    }
+    const rotated = key.model === 'RefreshToken' ? this.#underWay.take('rotated') : undefined;
+    if (rotated !== undefined) {
+      const { now } = this.#now();
+      if (!(await this.#write((tx) => replaceRecord(tx, rotated, { key, one }, now)))) await this.#replayed(rotated);
+      return;
+    }
+    await this.#write(async (tx) => {
+      await Promise.all([...(LIGHT.has(key.model) ? [withoutWaiting(tx)] : []), putRecord(tx, key, one)]);
+    });
+  }
+
+  /** Two tabs write one session: what each client was given in it survives while it is the same log-in. */
+  async #putSession(id: string, payload: Payload, expiresIn: number): Promise<void> {
+    const { tenant, errors } = this.#options;
+    const key = { tenant, model: 'Session', id: hash(id) };
+    const uid = hash(payload.uid as string);
+    await this.#services.database.tenant(tenant, async (tx) => {
+      const [, rows] = await Promise.all([withoutWaiting(tx), lockSessions(tx, tenant, uid, this.#now().now)]);
+      if (rows.some(({ ended }) => ended)) throw new errors.SessionNotFound('the session has ended');
+      // For the person, who sees where it is logged in.
+      const usedAt = Math.floor(this.#now().nowMs / 1000);
+      const merged = { ...this.#merged(rows, payload), usedAt, device: this.#options.device?.() ?? {} };
+      await putRecord(tx, key, this.#stored(key, merged, expiresIn));
+    });
+  }
+
+  #merged(rows: readonly SessionRow[], payload: Payload): Payload {
+    const same = rows
+      .filter(({ live }) => live)
+      .map((row) => this.#opened('Session', row))
+      .filter(({ accountId, loginTs }) => accountId === payload.accountId && loginTs === payload.loginTs);
+    const authorizations = Object.assign(
+      {},
+      ...same.map((one) => one.authorizations),
+      payload.authorizations,
+    ) as object;
+    return Object.keys(authorizations).length === 0 ? payload : { ...payload, authorizations };
+  }
+
+  async #findSession(id: string): Promise<Payload | undefined> {
+    const { tenant } = this.#options;
+    const key = hash(id);
+    const rows = await this.#read((tx) => readSessions(tx, { tenant, id: key }, this.#now().now));
+    const own = rows.find((row) => row.live && row.id.equals(key));
+    if (own === undefined) return undefined;
+    return this.#merged(
+      rows.filter((row) => row !== own),
+      this.#opened('Session', own),
+    );
+  }
+
+  async #findSessionByUid(uid: string): Promise<Payload | undefined> {
+    const rows = await this.#read((tx) => readSessionsByUid(tx, this.#options.tenant, hash(uid), this.#now().now));
+    const [first, ...others] = rows.filter(({ live }) => live);
+    return first && this.#merged(others, this.#opened('Session', first));
+  }
+
+  async #find(key: RecordKey, id: string): Promise<Payload | undefined> {
+    const row = await this.#row(key);
+    if (row === undefined) return undefined;
+    const payload = this.#payload(key.model, row);
+    const { grantId, clientId, accountId: account, consumed } = payload;
+    if (grantId !== undefined && clientId !== undefined)
+      this.#underWay.put('source', { grantId, clientId, account, isConsumed: consumed !== undefined });
+    return { ...payload, jti: id };
+  }
+
+  async #row(key: RecordKey): Promise<RecordRow | undefined> {
+    const { now } = this.#now();
+    if (WITH_GRANT.has(key.model)) {
+      const rows = await this.#read((tx) => readWithGrant(tx, key, now));
+      const grant = rows.find(({ model }) => model === 'Grant');
+      if (grant !== undefined) this.#underWay.put('grant', grant);
+      return rows.find(({ model }) => model === key.model);
+    }
+    const grant = key.model === 'Grant' ? this.#underWay.take('grant') : undefined;
+    if (grant?.id.equals(key.id)) return grant;
+    return this.#read((tx) => readRecord(tx, key, now));
+  }
+
+  async #findByUserCode(code: string): Promise<Payload | undefined> {
+    const row = await this.#read((tx) => readByUserCode(tx, this.#options.tenant, hash(code), this.#now().now));
+    return row && this.#payload('DeviceCode', row);
+  }
+
+  async #consume(key: RecordKey): Promise<void> {
+    if (key.model === 'RefreshToken' && this.#underWay.put('rotated', key)) return;
+    if (!(await this.#write((tx) => consumeRecord(tx, key, this.#now().now)))) await this.#replayed(key);
+  }
+
+  /** Whoever loses a race is a replay: the whole family goes, also what the winner is about to save. */
+  async #replayed(key: RecordKey): Promise<never> {
+    const { errors } = this.#options;
+    const source = this.#underWay.take('source');
+    await this.#write((tx) => removeFamily(tx, key));
+    if (source !== undefined) await this.#options.reused?.(source);
+    if (key.model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('request_uri was used already');
+    throw new errors.InvalidGrant('it was used already');
+  }
+
+  async #destroy(key: RecordKey): Promise<void> {
+    await this.#write((tx) =>
+      key.model === 'Session' ? supersedeSession(tx, key, this.#now().now) : removeRecord(tx, key),
+    );
+  }
+
+  async #revoke(model: string, grantId: string): Promise<void> {
+    // The library asks for each of its models at once, here for the one that is among them always.
+    const source = model === 'AccessToken' ? this.#underWay.take('source') : undefined;
+    const isReused = source?.isConsumed === true && source.grantId === grantId;
+    await Promise.all([
+      this.#write((tx) => removeOfGrant(tx, this.#options.tenant, model, hash(grantId))),
+      isReused ? this.#options.reused?.(source) : undefined,
+    ]);
+  }
+
+  #stored(key: RecordKey, payload: Payload, expiresIn: number): StoredRecord {
+    const { encrypter } = this.#services;
+    const { tenant } = this.#options;
+    const { jti, ...rest } = payload;
+    const kept = NAMED_OTHERWISE.has(key.model) ? { ...rest, jti } : rest;
+    const account = accountOf(payload);
+    const client = payload.clientId ?? (payload.params as { client_id?: string } | undefined)?.client_id;
+    return {
+      payload: encrypter.encrypt(Buffer.from(JSON.stringify(kept)), place(key)),
+      grantId: hashOf(payload.grantId),
+      uid: key.model === 'Session' ? hashOf(payload.uid) : null,
+      userCode: hashOf(payload.userCode),
+      account: account === undefined ? null : accountDigest(encrypter, tenant, account),
+      client: client === undefined ? null : clientDigest(encrypter, tenant, client),
+      expiresAt: new Date(this.#now().nowMs + expiresIn * 1000).toISOString(),
+    };
+  }
+
+  #payload(model: string, row: RecordRow): Payload {
+    return { ...this.#opened(model, row), ...(row.consumed === null ? {} : { consumed: row.consumed }) };
+  }
+
+  #opened(model: string, { id, payload }: { id: Buffer; payload: Buffer }): Payload {
+    return openRecord(this.#services.encrypter, { tenant: this.#options.tenant, model, id }, payload);
+  }
+}
+
+/** Of a log-in under way it is the one that has logged in, or will have. */
+function accountOf({ accountId, session, result }: Payload): string | undefined {
+  const { login } = (result ?? {}) as { login?: { accountId?: string } };
+  return accountId ?? login?.accountId ?? (session as Payload | undefined)?.accountId;
+}
+
+function place({ tenant, model, id }: RecordKey): string[] {
+  return ['oidc_record', tenant, model, id.toString('base64url')];
+}

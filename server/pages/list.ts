@@ -1,0 +1,47 @@
+/** Panels with lists of things that can be ended, each by a form of its own. */
+import { button } from './form.ts';
+import { type Html, html } from './html.ts';
+
+export type Item = Readonly<{
+  /** Posted as `id`. */
+  id: string;
+  title: string;
+  badge?: string;
+  lines?: readonly (Html | string)[];
+  /** Absent: it cannot be ended here. */
+  canEnd?: boolean;
+  /** What ending it is called, where that is not what the list says. */
+  end?: string;
+}>;
+
+type Panel = Readonly<{
+  id: string;
+  title: string;
+  text?: string;
+  /** It is all that the page has, so that its title is the page's. */
+  isPage?: boolean;
+  none: string;
+  items: readonly Item[];
+  end: string;
+  /** Where `id` and `csrf` are posted to. */
+  action: string;
+  csrf: string;
+  foot?: Html | false;
+}>;
+
+export function panel({ id, title, text, isPage, none, items, end, action, csrf, foot = false }: Panel): Html {
+  return html`<section class="panel" aria-labelledby="${id}">${isPage ? html`<h1 id="${id}">${title}</h1>` : html`<h2 id="${id}">${title}</h2>`}
+${text !== undefined && html`<p class="soft">${text}</p>`}
+${items.length === 0 ? html`<p class="none">${none}</p>` : html`<ul class="items">${items.map((one) => item(one, { end, action, csrf }))}</ul>`}
+${foot}</section>`;
+}
+
+function item(
+  { id, title, badge, lines = [], canEnd = true, end: own }: Item,
+  { end: common, action, csrf }: Pick<Panel, 'end' | 'action' | 'csrf'>,
+): Html {
+  const end = own ?? common;
+  return html`<li><div><p class="what">${title}${badge !== undefined && html` <span class="badge">${badge}</span>`}</p>
+${lines.length > 0 && html`<p class="soft">${lines.map((line, i) => html`${i > 0 && html`<span aria-hidden="true"> · </span>`}${line}`)}</p>`}</div>
+${canEnd && html`<form method="post" action="${action}"><input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="id" value="${id}">${button(end, { kind: 'second', label: `${end}: ${title}` })}</form>`}</li>`;
+}

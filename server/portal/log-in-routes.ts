@@ -1,0 +1,90 @@
+/** Logging in at the portal and out again. */
+
+import type { AccountServices } from '../accounts/index.ts';
+import { portalTenant } from '../core/portal-tenant.ts';
+import { problem } from '../core/problems.ts';
+import type { App } from '../http/fastify.ts';
+import { ownIssuer } from '../keys/index.ts';
+import { endIssuerSessions, issuerSessionOfCode, type OfAccountServices } from '../oidc/index.ts';
+import { PageError } from '../pages/index.ts';
+import type { Snapshots, TenantSnapshot } from '../snapshot/index.ts';
+import { beginLogIn, completeLogIn, type LogInServices } from './log-in.ts';
+import { goTo, ownFields, portalPage, readCookie, sessionOf, setCookie } from './requests.ts';
+import { beginSession, endSession, type Session } from './sessions.ts';
+import { callbackPath, portalClient, portalParty } from './tenant.ts';
+
+export type LogInRouteServices = LogInServices & {
+  accounts: AccountServices;
+  oidc: OfAccountServices;
+  snapshots: Pick<Snapshots, 'get'>;
+};
+
+const PORTAL_PATH =
+  /^\/portal(\/tenants\/[a-z][a-z0-9-]{1,39}(\/(members|invitations|tokens))?|\/invitations\/accept)?$/;
+
+/** Where to go after the log-in: a page of the portal, and never elsewhere. */
+const portalPathOf = (asked: unknown): string =>
+  typeof asked === 'string' && PORTAL_PATH.test(asked) ? asked : '/portal';
+
+export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: LogInRouteServices): void {
+  portalPage(app, services, ['GET', '/portal/log-in'], async (request, reply) => {
+    const { to, again } = request.query as { to?: string; again?: string };
+    const { url, kept } = beginLogIn(services, portalParty, portalPathOf(to), { again: again === '1' });
+    setCookie(services, reply, 'log_in', kept);
+    return reply.redirect(url, 303);
+  });
+  portalPage(app, services, ['GET', callbackPath], async (request, reply) => {
+    const answer = request.query as Record<string, string | undefined>;
+    // Which log-in at the issuer it is, the code says until it is exchanged.
+    const issuerSession = await issuerSessionOfCode(services.oidc, snapshotOf(services), answer.code ?? '');
+    const done = await completeLogIn(services, portalParty, root, readCookie(services, request, 'log_in'), answer);
+    setCookie(services, reply, 'log_in', undefined);
+    if (done === undefined) {
+      const back = { url: `${services.baseUrl}/portal/log-in` };
+      throw new PageError(400, { kind: answer.error === 'access_denied' ? 'access_denied' : 'expired', back });
+    }
+    // The session of before, and what was planted, is not the one that goes on.
+    const { account, authenticatedAt } = done;
+    const value = await beginSession(services.accounts, portalTenant, account, authenticatedAt, { issuerSession });
+    setCookie(services, reply, 'session', value);
+    return goTo(services, request, reply, done.to);
+  });
+  portalPage(app, services, ['POST', '/portal/log-out'], async (request, reply) => {
+    const value = readCookie(services, request, 'session');
+    ownFields(services, request, value);
+    const session = await sessionOf(services, request);
+    if (value !== undefined) await endSession(services.accounts, portalTenant, value);
+    setCookie(services, reply, 'session', undefined);
+    if (session?.issuerSession !== undefined) {
+      await endLogIn(services, session, session.issuerSession, request.id);
+      return goTo(services, request, reply, '/portal');
+    }
+    // Which log-in it came from is not known: the issuer asks.
+    const query = new URLSearchParams({
+      client_id: portalClient,
+      post_logout_redirect_uri: `${services.baseUrl}/portal`,
+    });
+    const issuer = ownIssuer('', portalTenant);
+    return goTo(services, request, reply, `${issuer}/end-session?${query}`);
+  });
+}
+
+/** @throws Problem not_ready before this server serves the portal's tenant */
+function snapshotOf({ snapshots }: LogInRouteServices): TenantSnapshot {
+  const snapshot = snapshots.get(portalTenant);
+  if (snapshot === undefined) throw problem('not_ready');
+  return snapshot;
+}
+
+/** Ends the log-in at the issuer, so that nobody is asked twice. */
+async function endLogIn(
+  services: LogInRouteServices,
+  { account: { id, email } }: Session,
+  issuerSession: Buffer,
+  requestId: string,
+): Promise<void> {
+  const tenant = snapshotOf(services);
+  const author = { tenant: portalTenant, by: { actor: `member:${email}`, requestId } };
+  const name = `${tenant.spec.tokenMapping.defaultActorType}/${id}`;
+  await endIssuerSessions(services.oidc, { tenant, author, account: id, name }, [issuerSession.toString('base64url')]);
+}

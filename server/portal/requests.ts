@@ -1,0 +1,143 @@
+/** What the portal's pages share: cookies, forms, the session behind a request, and errors as pages. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AccountServices } from '../accounts/index.ts';
+import type { Encrypter } from '../core/encrypter.ts';
+import { limits } from '../core/limits.ts';
+import { portalTenant } from '../core/portal-tenant.ts';
+import { problem } from '../core/problems.ts';
+import type { App } from '../http/fastify.ts';
+import type { MemberRow } from '../members/index.ts';
+import { readMemberOfPerson } from '../members/index.ts';
+import {
+  chooseLanguage,
+  cookieOf,
+  csrfToken,
+  isOwnForm,
+  keepCookie,
+  leaveFor,
+  type PageContext,
+  PageError,
+  type Posted,
+  sendErrorPage,
+} from '../pages/index.ts';
+import { findSession, type Session } from './sessions.ts';
+
+export type PortalPageServices = { accounts: AccountServices; encrypter: Encrypter; baseUrl: string };
+
+const basePathOf = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/$/, '');
+
+export function contextOf({ baseUrl }: PortalPageServices, request: FastifyRequest): PageContext {
+  const language = chooseLanguage({ acceptLanguage: request.headers['accept-language'] });
+  return { brand: { name: 'Accord' }, language, basePath: basePathOf(baseUrl) };
+}
+
+type CookieName = 'session' | 'log_in' | 'invitation';
+const lifetimes: Record<CookieName, number> = {
+  session: limits.pageSessionTtlMs,
+  log_in: limits.portalLogInMs,
+  invitation: limits.portalLogInMs,
+};
+
+const cookieName = (baseUrl: string, name: CookieName) =>
+  `${baseUrl.startsWith('https:') ? '__Secure-' : ''}accord_portal_${name}`;
+
+/** @returns undefined also when there are several, of which one may be planted */
+export function readCookie(
+  { baseUrl }: PortalPageServices,
+  request: FastifyRequest,
+  name: CookieName,
+): string | undefined {
+  return cookieOf(request.headers.cookie, cookieName(baseUrl, name));
+}
+
+/** @param value undefined: the cookie goes */
+export function setCookie(
+  { baseUrl }: PortalPageServices,
+  reply: FastifyReply,
+  name: CookieName,
+  value: string | undefined,
+): void {
+  const secure = baseUrl.startsWith('https:');
+  const path = `${basePathOf(baseUrl)}/portal`;
+  keepCookie(reply, { name: cookieName(baseUrl, name), path, maxAgeMs: lifetimes[name], secure }, value);
+}
+
+function csrfKey({ encrypter }: PortalPageServices): Buffer {
+  return Buffer.from(encrypter.digest(Buffer.from('portal'), ['portal', 'forms']));
+}
+
+/** @param uid what only this browser has: the value of one of its cookies */
+export function csrfOf(services: PortalPageServices, uid: string): string {
+  return csrfToken(csrfKey(services), uid, 'portal');
+}
+
+/** The fields of a form that we showed to this browser. @throws PageError */
+export function ownFields(services: PortalPageServices, request: FastifyRequest, uid: string | undefined): Posted {
+  const fields = (request.body ?? {}) as Posted;
+  const { baseUrl } = services;
+  const isOwn = isOwnForm({
+    ...{ key: csrfKey(services), uid, place: 'portal', presented: fields.csrf },
+    ...{ headers: request.headers, baseUrl },
+  });
+  if (!isOwn) throw new PageError(403, { kind: 'forged' });
+  return fields;
+}
+
+/** The browser goes on to a path of the portal. */
+export function goTo(services: PortalPageServices, request: FastifyRequest, reply: FastifyReply, path: string) {
+  return leaveFor(`${services.baseUrl}${path}`, request, reply, () => contextOf(services, request));
+}
+
+/** Who is logged in; undefined: nobody. */
+export function sessionOf(services: PortalPageServices, request: FastifyRequest): Promise<Session | undefined> {
+  return findSession(services.accounts, portalTenant, readCookie(services, request, 'session'));
+}
+
+/** Thrown where somebody must log in first. */
+class LogInNeeded extends Error {}
+
+export async function requireSession(services: PortalPageServices, request: FastifyRequest): Promise<Session> {
+  const session = await sessionOf(services, request);
+  if (session === undefined) throw new LogInNeeded();
+  return session;
+}
+
+/** The member that the person is in a tenant now. @throws Problem tenant_not_found: whether there is one is told to members only */
+export async function requireMember(
+  services: PortalPageServices,
+  tenant: string,
+  { account }: Session,
+): Promise<MemberRow> {
+  const { database } = services.accounts;
+  const member = await database.read(tenant, (tx) => readMemberOfPerson(tx, tenant, account.id));
+  if (member === undefined) throw problem('tenant_not_found');
+  return member;
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** A page of the portal. */
+export function portalPage(
+  app: App,
+  services: PortalPageServices,
+  [method, url]: readonly ['GET' | 'POST', string],
+  handler: Handler,
+): void {
+  app.route({
+    method,
+    url,
+    exposeHeadRoute: false,
+    ...(method === 'POST' ? { bodyLimit: limits.portalFormBytesMax } : {}),
+    config: { access: method === 'POST' ? { api: 'public', scarce: true } : { api: 'public' } },
+    schema: { hide: true },
+    handler: (request, reply) => handler(request, reply).catch((error) => answerError(services, error, request, reply)),
+  });
+}
+
+function answerError(services: PortalPageServices, error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  if (error instanceof LogInNeeded) {
+    const to = request.method === 'GET' ? request.url.split('?')[0] : '/portal';
+    return goTo(services, request, reply, `/portal/log-in?to=${encodeURIComponent(to ?? '/portal')}`);
+  }
+  return sendErrorPage(error, request, reply, () => contextOf(services, request));
+}

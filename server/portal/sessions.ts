@@ -1,0 +1,102 @@
+/** Sessions of the portal, and of the pages of a tenant's persons: a random value in a cookie, of which the database has the SHA-256. */
+import { createHash, randomBytes } from 'node:crypto';
+import { type Account, type AccountServices, readAccount } from '../accounts/index.ts';
+import { utc } from '../core/instants.ts';
+import { limits } from '../core/limits.ts';
+import type { Device } from '../http/device.ts';
+import { write } from '../writes/index.ts';
+import { deleteOwnSessions, deleteSession, insertSession, readOwnSessions, readSession } from './store.ts';
+
+export type Session = {
+  /** What the cookie holds. */
+  value: string;
+  account: Account;
+  /** ms */
+  authenticatedAt: number;
+  /** The log-in at the issuer that it came from, as the issuer stores it. */
+  issuerSession?: Buffer;
+};
+
+/** What is known of a session when it begins. */
+export type Origin = { issuerSession?: Buffer | undefined; device?: Device };
+
+const VALUE = /^[\w-]{43}$/;
+const hashOf = (value: string) => createHash('sha256').update(value).digest();
+
+/** Begins a session. @param authenticatedAt ms, when the person proved who it is */
+export async function beginSession(
+  services: AccountServices,
+  tenant: string,
+  account: Pick<Account, 'id' | 'epoch'>,
+  authenticatedAt: number,
+  { issuerSession, device = {} }: Origin = {},
+): Promise<string> {
+  const value = randomBytes(32).toString('base64url');
+  await write(services, { tenant }, { locks: 'records' }, ({ tx, now, nowText }) =>
+    insertSession(tx, tenant, {
+      ...{ id: hashOf(value), account: account.id, epoch: account.epoch, now: nowText },
+      ...{ authenticatedAt: utc(authenticatedAt), expiresAt: utc(now + limits.pageSessionTtlMs) },
+      ...{ issuerSession: issuerSession ?? null, device },
+    }),
+  );
+  return value;
+}
+
+/** Undefined when it is over: also when the account was disabled, or another password chosen. */
+export async function findSession(
+  services: AccountServices,
+  tenant: string,
+  value: string | undefined,
+): Promise<Session | undefined> {
+  if (value === undefined || !VALUE.test(value)) return undefined;
+  const now = utc(services.clock.now());
+  const row = await services.database.read(tenant, (tx) => readSession(tx, tenant, hashOf(value), now));
+  if (row === undefined) return undefined;
+  const account = await readAccount(services, tenant, row.account);
+  if (account?.epoch !== row.epoch) return undefined;
+  const { authenticated_at: at, issuer_session: issuerSession } = row;
+  return { value, account, authenticatedAt: Date.parse(at), ...(issuerSession === null ? {} : { issuerSession }) };
+}
+
+export async function endSession(services: AccountServices, tenant: string, value: string): Promise<void> {
+  await write(services, { tenant }, { locks: 'records' }, ({ tx }) => deleteSession(tx, tenant, hashOf(value)));
+}
+
+/** A session of an account that came from no log-in at the issuer. `id`: base64url, of its hash. */
+export type OwnSession = { id: string; since: string; device: Device };
+
+export async function listOwnSessions(
+  { database, clock }: Pick<AccountServices, 'database' | 'clock'>,
+  tenant: string,
+  { id: account, epoch }: Pick<Account, 'id' | 'epoch'>,
+): Promise<OwnSession[]> {
+  const of = { account, epoch, now: utc(clock.now()), limit: limits.accountItemsMax };
+  const rows = await database.read(tenant, (tx) => readOwnSessions(tx, tenant, of));
+  return rows.map(({ id, created_at: since, device }) => ({ id: id.toString('base64url'), since, device }));
+}
+
+/** As listOwnSessions names it. */
+export const ownSessionId = (value: string): string => hashOf(value).toString('base64url');
+
+/**
+ * Ends sessions of an account that came from no log-in at the issuer.
+ * @param which `id` of one, or the value of the one that stays
+ * @returns how many
+ */
+export async function endOwnSessions(
+  services: AccountServices,
+  tenant: string,
+  account: string,
+  which: { id: string } | { except: string },
+): Promise<number> {
+  const those = 'id' in which ? { id: Buffer.from(which.id, 'base64url') } : { except: hashOf(which.except) };
+  const { result } = await write(services, { tenant }, { locks: 'records' }, ({ tx }) =>
+    deleteOwnSessions(tx, tenant, account, those),
+  );
+  return result;
+}
+
+/** Whether the person proved lately enough who it is for what harms if somebody else does it. */
+export function isRecent({ authenticatedAt }: Pick<Session, 'authenticatedAt'>, now: number): boolean {
+  return now - authenticatedAt < limits.portalRecentLogInMs;
+}

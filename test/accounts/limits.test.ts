@@ -1,0 +1,203 @@
+/** The bounds of accounts: each at the limit and one past it. */
+import { describe, expect, test } from 'vitest';
+import { logIn, requestPasswordReset, signUp, verifyEmail } from '../../server/accounts/index.ts';
+import { Passwords } from '../../server/accounts/passwords.ts';
+import { networkOf, passwordBytes } from '../../server/accounts/rules.ts';
+import { limits } from '../../server/core/limits.ts';
+import { createAccountsServer, password, tokenOf } from './accounts.ts';
+
+const server = await createAccountsServer();
+const { accounts } = server.services;
+const { clock } = server;
+
+describe('a password', () => {
+  const chosen = async (given: string, email = 'erika@example.org') => {
+    const tenant = await server.open();
+    return signUp(accounts, tenant, { email, password: given });
+  };
+  const refused = (code: string) => ({ code, status: 400, errors: [{ pointer: '/password' }] });
+
+  test('has at least passwordCharsMin characters', async () => {
+    expect(limits.passwordCharsMin).toBe(8);
+    await expect(chosen('vq7%kzm')).rejects.toMatchObject(refused('password_too_short'));
+    await expect(chosen('💜💛💚💙')).rejects.toMatchObject(refused('password_too_short'));
+    expect(await chosen('vq7%kzmw')).toEqual({ status: 'check_mail' });
+  });
+
+  test('has at most passwordBytesMax bytes of its normalized form, and is never cut', async () => {
+    const most = `x1y2${'é'.repeat((limits.passwordBytesMax - 4) / 2)}`;
+    expect(passwordBytes(most)).toHaveLength(limits.passwordBytesMax);
+    await expect(chosen(`${most}x`)).rejects.toMatchObject(refused('password_too_long'));
+    expect(passwordBytes('\ufdfa'.repeat(20))).toBeUndefined(); // 18 characters each, in NFKC
+    const tenant = await server.tenant();
+    const { email } = await server.account(tenant, 'alice@example.org', most);
+    expect(await logIn(accounts, tenant, { email, password: most })).toHaveProperty('account');
+    expect(await logIn(accounts, tenant, { email, password: `${most}x` })).toEqual({ refused: 'credentials' });
+    expect(await logIn(accounts, tenant, { email, password: 'half \ud800 of it' })).toEqual({ refused: 'credentials' });
+  });
+
+  test.each(['password', 'PASSWORD1', 'iloveyou!', 'qwertyuiop', '1234567890', 'aaaaaaaaaa', '!!dragon123'])(
+    'that attackers try first is refused: %s',
+    async (given) => {
+      await expect(chosen(given)).rejects.toMatchObject(refused('password_too_common'));
+    },
+  );
+
+  test.each(['carshare1234567', 'erikaexample', 'erika@example.org', 'Carshare-Erika-!'])(
+    'of the name of the tenant and parts of the address is refused: %s',
+    async (given) => {
+      await expect(chosen(given)).rejects.toMatchObject(refused('password_like_account'));
+    },
+  );
+
+  test('is no worse for a word of the address beside enough else', async () => {
+    expect(await chosen('erika sings in the bath')).toEqual({ status: 'check_mail' });
+  });
+});
+
+describe('the thread of passwords', () => {
+  test('takes passwordQueuePerTenantMax of a tenant, and those of others meanwhile', async () => {
+    const passwords = new Passwords();
+    const order: string[] = [];
+    const hash = (tenant: string) => passwords.verify(tenant, password, undefined).then(() => order.push(tenant));
+    // One is under way, and the others wait.
+    const storm = Array.from({ length: limits.passwordQueuePerTenantMax + 1 }, () => hash('busy'));
+    await expect(hash('busy')).rejects.toMatchObject({ code: 'passwords_busy', status: 503 });
+    const quiet = hash('quiet');
+    await quiet;
+    expect(order.filter((tenant) => tenant === 'busy').length).toBeLessThanOrEqual(2);
+    await Promise.all(storm);
+    await passwords.close();
+  });
+
+  test('is replaced when it ends or does not answer within passwordHashMsMax', async () => {
+    const ending = new Passwords(new URL(`data:text/javascript,setTimeout(() => process.exit(3), 50)`));
+    await expect(ending.hash('t', password)).rejects.toThrow('exit 3');
+    await ending.close();
+    const silent = new Passwords(new URL('data:text/javascript,setInterval(() => {}, 1000)'), 200);
+    await expect(silent.hash('t', password)).rejects.toThrow('took too long');
+    const waiting = expect(silent.hash('t', password)).rejects.toThrow('shutting down');
+    await silent.close();
+    await waiting;
+    expect(limits.passwordHashMsMax).toBeGreaterThan(1000);
+  });
+});
+
+describe('attempts', () => {
+  const wrong = (tenant: string, email: string, network?: string) =>
+    logIn(accounts, tenant, { email, password: 'wrong', network });
+
+  test('of an address wait after loginFailuresFreeMax: loginDelayMsMin, doubled up to loginDelayMsMax', async () => {
+    const tenant = await server.tenant();
+    const { email } = await server.account(tenant, 'alice@example.org');
+    for (let i = 1; i < limits.loginFailuresFreeMax; i++) {
+      expect(await wrong(tenant, email)).toEqual({ refused: 'credentials' });
+    }
+    for (let ms = limits.loginDelayMsMin; ms < 2 * limits.loginDelayMsMax; ms *= 2) {
+      const waitMs = Math.min(ms, limits.loginDelayMsMax);
+      expect(await wrong(tenant, email)).toEqual({ refused: 'credentials', retryAfterSeconds: waitMs / 1000 });
+      clock.advance(waitMs - 1);
+      // Also with the right password; and it is not counted.
+      expect(await logIn(accounts, tenant, { email, password })).toEqual({
+        refused: 'credentials',
+        retryAfterSeconds: 1,
+      });
+      clock.advance(1);
+    }
+    expect(await logIn(accounts, tenant, { email, password })).toHaveProperty('account');
+    expect(await wrong(tenant, email)).toEqual({ refused: 'credentials' });
+  });
+
+  test('are forgotten loginForgetMs after the last one', async () => {
+    const tenant = await server.tenant();
+    const fail = () => wrong(tenant, 'nobody@example.org');
+    for (let i = 0; i < limits.loginFailuresFreeMax; i++) await fail();
+    clock.advance(limits.loginForgetMs - 1);
+    expect(await fail()).toHaveProperty('retryAfterSeconds');
+    clock.advance(limits.loginForgetMs);
+    expect(await fail()).toEqual({ refused: 'credentials' });
+  });
+
+  test('of a network wait after loginNetworkFailuresFreeMax, whatever the addresses, and other networks do not', async () => {
+    const tenant = await server.tenant();
+    const { email } = await server.account(tenant, 'alice@example.org');
+    for (let i = 1; i < limits.loginNetworkFailuresFreeMax; i++) {
+      expect(await wrong(tenant, `x${i}@example.org`, '2001:db8:1:2::1')).toEqual({ refused: 'credentials' });
+      // Who has an account there takes back only what was its own.
+      if (i === 5) await logIn(accounts, tenant, { email, password, network: '2001:db8:1:2::9' });
+    }
+    expect(await wrong(tenant, 'y@example.org', '2001:db8:1:2:ffff::2')).toHaveProperty('retryAfterSeconds', 1);
+    expect(await logIn(accounts, tenant, { email, password, network: '2001:db8:1:2::3' })).toHaveProperty('refused');
+    expect(await logIn(accounts, tenant, { email, password, network: '2001:db8:1:3::1' })).toHaveProperty('account');
+  });
+
+  test('of another server whose clock is behind are not too many for that', async () => {
+    const tenant = await server.tenant();
+    const { email } = await server.account(tenant, 'alice@example.org');
+    const network = '2001:db8:5:6::1';
+    clock.advance(2000);
+    expect(await logIn(accounts, tenant, { email, password, network })).toHaveProperty('account');
+    clock.advance(-2000);
+    expect(await logIn(accounts, tenant, { email, password, network })).toHaveProperty('account');
+    expect(await wrong(tenant, email, network)).toEqual({ refused: 'credentials' });
+  });
+
+  test('are counted by an IPv4 address, or by 64 bits of an IPv6 one', () => {
+    expect(['192.0.2.1', '::ffff:192.0.2.1', '2001:db8:1:2:3::4', '::1', 'unix', undefined].map(networkOf)).toEqual([
+      ...['192.0.2.1', '192.0.2.1', '2001:db8:1:2::/64', '0:0:0:0::/64', undefined, undefined],
+    ]);
+  });
+});
+
+describe('mails', () => {
+  const ask = async (tenant: string, email: string, network?: string) => {
+    await requestPasswordReset(accounts, tenant, { email, network });
+    return (await server.mails()).length;
+  };
+
+  test('to an address wait after accountMailsFreeMax: accountMailDelayMsMin, doubled up to accountMailDelayMsMax', async () => {
+    const tenant = await server.tenant();
+    const { email } = await server.account(tenant, 'alice@example.org');
+    await server.mails();
+    for (let i = 1; i < limits.accountMailsFreeMax; i++) expect(await ask(tenant, email)).toBe(1);
+    for (let ms = limits.accountMailDelayMsMin; ms < 2 * limits.accountMailDelayMsMax; ms *= 2) {
+      expect(await ask(tenant, email)).toBe(1);
+      clock.advance(Math.min(ms, limits.accountMailDelayMsMax) - 1);
+      expect(await ask(tenant, email)).toBe(0);
+      clock.advance(1);
+    }
+  });
+
+  test('that a network asks for wait after accountMailsNetworkFreeMax', async () => {
+    const tenant = await server.tenant();
+    const { email } = await server.account(tenant, 'alice@example.org');
+    await server.mails();
+    for (let i = 0; i < limits.accountMailsNetworkFreeMax; i++) await ask(tenant, `${i}@example.org`, '192.0.2.1');
+    expect(await ask(tenant, email, '192.0.2.1')).toBe(0);
+    expect(await ask(tenant, email, '192.0.2.2')).toBe(1);
+  });
+
+  test('of a sign-up have links that expire at verificationTtlMs', async () => {
+    const tenant = await server.open();
+    const links = [];
+    for (const email of ['a@example.org', 'b@example.org']) {
+      await signUp(accounts, tenant, { email, password });
+      links.push(tokenOf((await server.mails())[0]!.link));
+    }
+    clock.advance(limits.verificationTtlMs - 1);
+    expect(await verifyEmail(accounts, tenant, { token: links[0]!, password })).toHaveProperty('status', 'verified');
+    clock.advance(1);
+    const late = verifyEmail(accounts, tenant, { token: links[1]!, password });
+    await expect(late).rejects.toMatchObject({ code: 'account_link_gone' });
+  });
+});
+
+test('a name has at most accountNameCharsMax characters', async () => {
+  const tenant = await server.tenant();
+  const given = (displayName: string, email: string) =>
+    signUp(accounts, tenant, { email, password, displayName, invitedEmail: email });
+  const most = 'é'.repeat(limits.accountNameCharsMax);
+  expect(await given(most, 'a@example.org')).toMatchObject({ account: { displayName: most } });
+  await expect(given(`${most}é`, 'b@example.org')).rejects.toMatchObject({ errors: [{ pointer: '/displayName' }] });
+  await expect(given('two\nlines', 'b@example.org')).rejects.toMatchObject({ errors: [{ pointer: '/displayName' }] });
+});

@@ -1,0 +1,61 @@
+/** Signing up by an invitation and logging in by password. */
+import { describe, expect, test } from 'vitest';
+import { logIn, readAccount, signUp } from '../../server/accounts/index.ts';
+import { limits } from '../../server/core/limits.ts';
+import { createAccountsServer, password } from './accounts.ts';
+
+const server = await createAccountsServer();
+const { services, clock } = server;
+const { accounts } = services;
+
+describe('an account', () => {
+  test('of an invited address is verified, and logs in with its password', async () => {
+    const tenant = await server.tenant();
+    const account = await server.account(tenant, 'Alice@Example.org');
+    expect(account).toMatchObject({ email: 'alice@example.org', emailVerified: true, enabled: true, epoch: 1 });
+    expect(await readAccount(accounts, tenant, account.id)).toEqual(account);
+    expect(await logIn(accounts, tenant, { email: 'ALICE@example.org', password })).toEqual({ account, amr: ['pwd'] });
+    expect(await logIn(accounts, tenant, { email: 'alice@example.org', password: `${password}!` })).toEqual({
+      refused: 'credentials',
+    });
+  });
+
+  test('is the account of its tenant alone', async () => {
+    const [one, two] = [await server.tenant(), await server.tenant()];
+    const account = await server.account(one, 'alice@example.org');
+    expect(await readAccount(accounts, two, account.id)).toBeUndefined();
+    expect(await logIn(accounts, two, { email: account.email, password })).toEqual({ refused: 'credentials' });
+  });
+
+  test('is not made for another address than the invited one, nor openly unless the tenant wants it', async () => {
+    const tenant = await server.tenant();
+    const given = { email: 'bob@example.org', password };
+    await expect(signUp(accounts, tenant, given)).rejects.toMatchObject({ code: 'sign_up_closed' });
+    await expect(signUp(accounts, tenant, { ...given, invitedEmail: 'eve@example.org' })).rejects.toMatchObject({
+      code: 'sign_up_closed',
+    });
+  });
+
+  test('is made for nobody where the tenant says so', async () => {
+    const tenant = await server.tenant({ login: { selfRegistration: 'none' } });
+    const given = { email: 'bob@example.org', password, invitedEmail: 'bob@example.org' };
+    await expect(signUp(accounts, tenant, given)).rejects.toMatchObject({ code: 'sign_up_closed' });
+  });
+
+  test('has one password in every Unicode form (NFKC)', async () => {
+    const tenant = await server.tenant();
+    await server.account(tenant, 'zoe@example.org', 'Zo\u00eb drinkt \ufb01jne thee');
+    const again = await logIn(accounts, tenant, { email: 'zoe@example.org', password: 'Zoe\u0308 drinkt fijne thee' });
+    expect(again).toHaveProperty('account');
+  });
+});
+
+test('passwords are in the database only as argon2id under the master key', async () => {
+  const tenant = await server.tenant();
+  const stored = await accounts.passwords.hash(tenant, password);
+  expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+  expect([limits.argonMemoryKibMin, limits.argonPassesMax]).toEqual([19_456, 2]);
+  expect(await accounts.passwords.verify(tenant, password, stored)).toBe(true);
+  expect(await accounts.passwords.verify(tenant, `${password} `, stored)).toBe(false);
+  expect(clock.now()).toBeGreaterThan(0);
+});

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { hasScope, subjectFor } from '../../../server/core/auth/authorize-caller.ts';
+import type { Caller } from '../../../server/core/auth/schema.ts';
+
+const backend = (...scopes: string[]): Caller => ({
+  kind: 'backend',
+  tenant: 'demo',
+  clientId: 'app',
+  scopes: new Set(scopes),
+  issuer: 'x',
+});
+const user: Caller = { kind: 'user', tenant: 'demo', actor: { type: 'user', id: 'alice' }, issuer: 'x', claims: {} };
+const member: Caller = {
+  kind: 'member',
+  tenant: 'demo',
+  id: 'm',
+  email: 'm@demo.example',
+  role: 'security-admin',
+  jti: 'j',
+};
+
+test('a back end asks about anybody, with any attributes', () => {
+  const subject = { id: 'bob', type: 'user', department: 'x' };
+  expect(subjectFor(backend(), subject)).toBe(subject);
+  expect(subjectFor(backend(), undefined)).toBeUndefined();
+});
+
+test('a user is its own subject', () => {
+  for (const subject of [undefined, {}, { id: 'alice' }, { type: 'user' }, { id: 'alice', type: 'user' }]) {
+    expect(subjectFor(user, subject)).toEqual({ id: 'alice', type: 'user' });
+  }
+});
+
+test.each([
+  [{ id: 'bob' }, '/subject/id'],
+  [{ id: 'alice', type: 'admin' }, '/subject/type'],
+  [{ id: ['alice'] }, '/subject/id'],
+  [{ id: 'alice', role: 'admin' }, '/subject/role'],
+  [{ 'a/b': 1 }, '/subject/a~1b'],
+])('a user cannot ask as %j', (subject, pointer) => {
+  expect(() => subjectFor(user, subject)).toThrow(
+    expect.objectContaining({ status: 403, errors: [expect.objectContaining({ pointer })] }),
+  );
+});
+
+test('a member asks through the Config API, not here', () => {
+  expect(() => subjectFor(member, undefined)).toThrow(expect.objectContaining({ status: 403 }));
+});
+
+test('pg:tenant:admin holds every scope, and only back ends hold any', () => {
+  expect(hasScope(backend('pg:tenant:admin'), 'events:read')).toBe(true);
+  expect(hasScope(backend('authz:evaluate'), 'authz:evaluate')).toBe(true);
+  expect(hasScope(backend('authz:evaluate'), 'pg:tenant:admin')).toBe(false);
+  expect(hasScope(user, 'authz:evaluate')).toBe(false);
+  expect(hasScope(member, 'authz:evaluate')).toBe(false);
+});

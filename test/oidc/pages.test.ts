@@ -1,0 +1,154 @@
+/** What people do besides logging in by password: signing up, forgotten passwords, passkeys; and the pages that mails lead to. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as oc from 'openid-client';
+import { afterAll, expect, test } from 'vitest';
+import { startOutbox } from '../../server/mail/index.ts';
+import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
+import { audience, Browser, createOidcServer } from './relying-party.ts';
+
+const server = await createOidcServer();
+const { register, discover } = server;
+const tenant = await server.tenant({ login: { selfRegistration: 'open', languages: ['nl', 'en'] } });
+const closed = await server.tenant();
+const open = async (at: string) =>
+  discover(at, 'web', oc.ClientSecretBasic((await register(at, 'web', webSpec)) as string));
+const config = await open(tenant);
+
+const directory = await mkdtemp(join(tmpdir(), 'accord-outbox-'));
+afterAll(() => rm(directory, { recursive: true }));
+/** The link of the mail that was sent last. */
+async function mailedLink(): Promise<string> {
+  const paths: string[] = [];
+  await startOutbox(server.services, directory, ({ path }) => paths.push(path))();
+  return /^http\S+$/m.exec(await readFile(paths.at(-1) as string, 'utf8'))?.[0] ?? '';
+}
+
+const buttonOf = (text: string) => /<a class="button" href="([^"]*)"/.exec(text)?.[1] ?? '';
+
+test('somebody signs up by the mailed link and the password, and logs in; later it chooses another password', async () => {
+  const email = 'walker@example.org';
+  const begun = await begin(server, config, { audience });
+  const form = await begun.browser.open(`${begun.page.url}/sign-up`);
+  await begun.browser.submit(form, '/sign-up', { email, password });
+  const link = await mailedLink();
+  const stranger = new Browser(server);
+  const asked = await stranger.submit(await stranger.open(link), '/account/verify');
+  expect(asked.text).toContain('Log in once');
+  expect(asked.text).toMatch(new RegExp(`<input[^>]*value="${email}"`));
+  const action = `verify?token=${new URL(link).searchParams.get('token')}`;
+  const wrong = await stranger.submit(asked, action, { password: 'not the password' });
+  expect([wrong.status, wrong.text]).toEqual([401, expect.stringContaining(`value="${email}"`)]);
+  const { browser } = begun;
+  const again = await browser.submit(await browser.open(link), '/account/verify');
+  const done = await browser.submit(again, action, { password });
+  expect(done.status).toBe(200);
+  const onward = await browser.open(buttonOf(done.text));
+  expect(onward.url.href).toBe(begun.page.url.href);
+  const first = await browser.submit(onward, '/log-in', { email, password });
+  expect(first.left?.searchParams.get('code')).toBeTruthy();
+  const forgot = await begin(server, config);
+  await forgot.browser.submit(await forgot.browser.open(`${forgot.page.url}/reset`), '/reset', { email });
+  const reset = await mailedLink();
+  const page = await stranger.open(reset);
+  const { access_token: token } = await begun.grant(first.left);
+  const decide = () =>
+    fetch(`${server.origin}/authz/${tenant}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"subject":{"type":"user","id":"a"},"action":"x","resource":{"type":"car","id":"1"}}',
+    });
+  expect((await decide()).status).toBe(403);
+  expect((await stranger.submit(page, '/account/reset', { password: 'short' })).text).toContain('id="password-error"');
+  const changed = await stranger.submit(page, '/account/reset', { password: 'another good password' });
+  expect(changed.status).toBe(200);
+  expect((await decide()).status).toBe(401);
+  expect((await stranger.submit(page, '/account/reset', { password: 'another good password' })).status).toBe(410);
+  const old = await begin(server, config, {}, { jar: begun.browser.jar });
+  expect(old.page.text).toContain('name="password"'); // its session ended
+  expect((await old.browser.submit(old.page, '/log-in', { email, password })).status).toBe(401);
+});
+
+test('somebody who opens the mailed link in another browser goes on at its account', async () => {
+  const email = 'elsewhere@example.org';
+  const { browser, page } = await begin(server, config);
+  await browser.submit(await browser.open(`${page.url}/sign-up`), '/sign-up', { email, password });
+  const link = await mailedLink();
+  const other = new Browser(server);
+  const asked = await other.submit(await other.open(link), '/account/verify');
+  const action = `verify?token=${new URL(link).searchParams.get('token')}`;
+  expect(buttonOf((await other.submit(asked, action, { password })).text)).toBe(`${server.baseUrl}/${tenant}/account`);
+});
+
+test('somebody signs up, and is told the same whether the address has an account', async () => {
+  const taken = 'taken@example.org';
+  await createAccount(server, tenant, taken);
+  const texts: string[] = [];
+  for (const email of ['new@example.org', taken]) {
+    const { browser, page } = await begin(server, config);
+    const form = await browser.open(`${page.url}/sign-up`);
+    const sent = await browser.submit(form, '/sign-up', { email, password, displayName: 'N' });
+    expect(sent.status).toBe(200);
+    texts.push(sent.text.replaceAll(email, 'ADDRESS').replace(/interaction\/[\w-]+/g, 'interaction/UID'));
+  }
+  expect(texts[0]).toBe(texts[1]);
+});
+
+test('an unsuitable password is said at its field', async () => {
+  const { browser, page } = await begin(server, config);
+  const form = await browser.open(`${page.url}/sign-up`);
+  const short = await browser.submit(form, '/sign-up', { email: 'a@example.org', password: 'short' });
+  expect(short.status).toBe(400);
+  expect(short.text).toContain('id="password-error"');
+});
+
+test('a tenant without open sign-up has no such page', async () => {
+  const { browser, page } = await begin(server, await open(closed));
+  expect(page.text).not.toContain('/sign-up');
+  expect((await browser.open(`${page.url}/sign-up`)).status).toBe(403);
+});
+
+test('Z GHSA-pvm5-9frx-264r: a forgotten password is answered the same for every address', async () => {
+  const texts: string[] = [];
+  for (const email of ['taken@example.org', 'nobody@example.org']) {
+    const { browser, page } = await begin(server, config);
+    const form = await browser.open(`${page.url}/reset`);
+    const sent = await browser.submit(form, '/reset', { email });
+    texts.push(sent.text.replaceAll(email, 'ADDRESS').replace(/interaction\/[\w-]+/g, 'interaction/UID'));
+  }
+  expect(texts[0]).toBe(texts[1]);
+});
+
+test('the passkey page has a script of its own and no other; what proves nothing is refused', async () => {
+  const { browser, page } = await begin(server, config);
+  const form = await browser.open(`${page.url}/passkey`);
+  expect(page.text).not.toContain('/passkey'); // not where the host is an IP address
+  expect(form.headers.get('content-security-policy')).toContain("script-src 'self'");
+  expect(form.text).toContain('data-options=');
+  for (const credential of ['', '{', '{"id":"x"}'])
+    expect((await browser.submit(form, '/passkey', { credential })).status).toBe(401);
+});
+
+test('opening a mailed link changes nothing; a wrong one leads to a page', async () => {
+  const browser = new Browser(server);
+  const at = `${server.origin}/${tenant}/account`;
+  const page = await browser.open(`${at}/verify?token=${'a'.repeat(43)}`);
+  expect(page.status).toBe(200);
+  const posted = await browser.submit(page, '/account/verify');
+  expect(posted.status).toBe(410);
+  expect((await browser.open(`${at}/reset?token=${'a'.repeat(43)}`)).text).toContain('name="password"');
+  expect((await browser.open(at)).text).toContain('name="email"');
+});
+
+test('pages speak the language that is asked for, of those that the tenant has', async () => {
+  const { page } = await begin(server, config, { ui_locales: 'nl' });
+  expect(page.text).toContain('lang="nl"');
+  const french = await begin(server, config, { ui_locales: 'fr' });
+  expect(french.page.text).not.toContain('<html lang="fr"');
+});
+
+test('a person logs in with an address in another case', async () => {
+  const { done } = await logIn(server, config, { email: 'TAKEN@example.org' });
+  expect(done.left?.searchParams.get('code')).toBeTruthy();
+});

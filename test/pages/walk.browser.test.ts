@@ -1,0 +1,248 @@
+/** Every page in Chromium: wide and narrow, light and dark, by keyboard, and without JavaScript. test/run.ts says when it is skipped. */
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromiumPath, howToGetChromium, skipsBrowser } from './chromium.ts';
+import { samples } from './samples.ts';
+import { servePages } from './site.ts';
+
+const inspect = readFileSync(new URL('inspect.js', import.meta.url), 'utf8');
+const names = Object.keys(samples);
+
+describe.skipIf(skipsBrowser())('in a browser', () => {
+  let browser: Browser;
+  let site: Awaited<ReturnType<typeof servePages>>;
+  beforeAll(async () => {
+    const executablePath = chromiumPath();
+    if (executablePath === undefined) throw new Error(`there is no Chromium: ${howToGetChromium}`);
+    site = await servePages();
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+  });
+
+  /** A page, and what the browser complained of: errors of scripts, violations of the policy, answers of 400 and more. */
+  async function open(options: BrowserContextOptions) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on(
+      'response',
+      (response) => response.status() >= 400 && complaints.push(`${response.status()} ${response.url()}`),
+    );
+    return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+  }
+  const go = (page: Page, name: string, language = 'en') => page.goto(`${site.base}/${language}/${name}`);
+  const focused = (page: Page) =>
+    page.evaluate('document.activeElement.name || document.activeElement.className || document.activeElement.tagName');
+  async function tabs(page: Page, count: number) {
+    const seen: unknown[] = [];
+    for (let i = 0; i < count; i++) {
+      await page.keyboard.press('Tab');
+      seen.push(await page.evaluate('document.activeElement.name || document.activeElement.textContent.trim()'));
+    }
+    return seen;
+  }
+
+  test.each([
+    { width: 320, colorScheme: 'light', language: 'fr' },
+    { width: 320, colorScheme: 'dark', language: 'nl' },
+    { width: 1280, colorScheme: 'light', language: 'nl' },
+    { width: 1280, colorScheme: 'dark', language: 'en' },
+  ] as const)(
+    'nothing is wrong with any page: $width pixels, $colorScheme, $language',
+    { timeout: 120_000 },
+    async (look) => {
+      await using opened = await open({ viewport: { width: look.width, height: 800 }, colorScheme: look.colorScheme });
+      const { page, complaints } = opened;
+      const found: Record<string, unknown> = {};
+      for (const name of names) {
+        await go(page, name, look.language);
+        const wrong = [...((await page.evaluate(inspect)) as string[]), ...complaints.splice(0)];
+        if (wrong.length > 0) found[name] = wrong;
+      }
+      expect(found).toEqual({});
+    },
+  );
+
+  test('the inspection finds what is wrong', async () => {
+    await using opened = await open({ viewport: { width: 320, height: 800 } });
+    await opened.page.setContent(
+      '<main><input name="a"><a href="#x">x</a><button style="height: 20px">b</button><p style="color: #999; width: 400px">grey</p></main>',
+    );
+    const wrong = (await opened.page.evaluate(inspect)) as string[];
+    for (const word of [
+      'sideways',
+      'sticks out',
+      'no label',
+      'no autocomplete',
+      'leads to nothing',
+      'too small',
+      'contrast',
+    ]) {
+      expect(wrong.join('\n')).toContain(word);
+    }
+  });
+
+  test('text can be twice as large at 640 pixels (WCAG 1.4.4)', { timeout: 60_000 }, async () => {
+    await using opened = await open({ viewport: { width: 640, height: 800 } });
+    const { page } = opened;
+    for (const name of names) {
+      await go(page, name);
+      await page
+        .addStyleTag({ content: 'html { font-size: 200% }' })
+        .catch(() => page.evaluate("document.documentElement.style.fontSize = '200%'"));
+      const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+      expect(wider, name).toBeLessThanOrEqual(0);
+    }
+  });
+
+  test('the keyboard goes through log-in from top to bottom, and is seen', async () => {
+    await using opened = await open({});
+    const { page } = opened;
+    await go(page, 'log-in');
+    expect(await focused(page)).toBe('email');
+    expect(await tabs(page, 7)).toEqual([
+      'password',
+      'Forgot your password?',
+      'Log in',
+      'Log in with a passkey',
+      'upstream',
+      'Create an account',
+      'cancel',
+    ]);
+    const outline = await page.evaluate('getComputedStyle(document.activeElement).outline');
+    expect(outline).toMatch(/solid 3px/);
+  });
+
+  test('errors have the focus first, and lead to their fields', async () => {
+    await using opened = await open({});
+    const { page } = opened;
+    await go(page, 'log-in-empty');
+    expect(await page.title()).toMatch(/^Error: Log in/);
+    expect(await focused(page)).toBe('notice bad');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await focused(page)).toBe('email');
+    const field = page.getByLabel('Email address');
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    expect(await field.getAttribute('aria-describedby')).toBe('email-error');
+  });
+
+  test('without JavaScript, Enter logs in and does nothing else', async () => {
+    await using opened = await open({ javaScriptEnabled: false });
+    const { page } = opened;
+    await go(page, 'log-in');
+    await page.getByLabel('Email address').fill('alice@example.com');
+    await page.getByLabel('Password').fill('correct horse');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/send');
+    expect(site.posted.splice(0)).toEqual([
+      { path: '/send', fields: { csrf: 'c2FtcGxl', email: 'alice@example.com', password: 'correct horse' } },
+    ]);
+  });
+
+  test.each([
+    ['consent', 'Do not allow', '/send', { decision: 'deny' }],
+    ['consent', 'Allow', '/send', { decision: 'allow' }],
+    ['log-out', 'Log out', '/end', { logout: 'yes' }],
+    ['log-out', 'Stay logged in', '/end', { logout: undefined }],
+    ['device-confirm', 'Connect', '/device', { abort: undefined, confirm: 'yes', user_code: 'WDJB-MJHT' }],
+    ['device-confirm', 'Do not connect', '/device', { abort: 'yes' }],
+    ['invitation', 'Decline', '/send', { decision: 'decline', requestToken: 'ey.token.x' }],
+    ['invitation-account', 'Accept', '/send', { decision: 'accept', requestToken: 'ey.token.x' }],
+    ['account', 'Stop sharing: Car 7 (Volvo, 12-AB-34) → Bob de Vries', '/shares', { id: '1' }],
+    ['account', 'Log out everywhere else', '/sessions/others', {}],
+    ['confirm', 'Stop sharing', '/send', { id: '1', confirmed: '1' }],
+    ['verify', 'Confirm address', '/send', { token: 't' }],
+    ['portal-members', 'Remove: desk@example.com', '/m/remove', { id: '3' }],
+    ['portal-tokens', 'Create a token', '/t', {}],
+  ])('without JavaScript, %s: %s', async (name, label, path, fields) => {
+    await using opened = await open({ javaScriptEnabled: false });
+    const { page } = opened;
+    await go(page, name);
+    await page.getByRole('button', { name: label, exact: true }).click();
+    await page.waitForURL(`**${path}`);
+    const [posted] = site.posted.splice(0);
+    expect(posted?.path).toBe(path);
+    for (const [field, value] of Object.entries(fields)) expect(posted?.fields[field], field).toBe(value);
+  });
+
+  test('a passkey is made and used; the script posts what the browser gives', async () => {
+    await using opened = await open({});
+    const { page, complaints } = opened;
+    const cdp = await page.context().newCDPSession(page);
+    await cdp.send('WebAuthn.enable');
+    const capable = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true };
+    const options = {
+      protocol: 'ctap2',
+      transport: 'internal',
+      automaticPresenceSimulation: true,
+      ...capable,
+    } as const;
+    await cdp.send('WebAuthn.addVirtualAuthenticator', { options });
+    for (const [name, button] of [
+      ['passkey-new', 'Create passkey'],
+      ['passkey', 'Use passkey'],
+    ] as const) {
+      await page.goto(`${site.named}/en/${name}`);
+      await page.getByRole('button', { name: button }).click();
+      await page.waitForURL('**/send');
+      const [posted] = site.posted.splice(0);
+      expect(posted?.fields.csrf).toBe('c2FtcGxl');
+      expect(JSON.parse(posted?.fields.credential ?? '')).toMatchObject({
+        type: 'public-key',
+        rawId: expect.any(String),
+      });
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  test('a passkey that is refused is told, and another way is there', async () => {
+    await using opened = await open({});
+    const { page } = opened;
+    await go(page, 'passkey'); // at an address, which can have no passkey
+    await page.getByRole('button', { name: 'Use passkey' }).click();
+    await page.getByRole('alert').filter({ hasText: 'That did not work' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Log in another way' }).isVisible()).toBe(true);
+  });
+
+  test('without JavaScript the passkey page says so', async () => {
+    await using opened = await open({ javaScriptEnabled: false });
+    await go(opened.page, 'passkey');
+    expect(await opened.page.getByText('Passkeys need JavaScript').isVisible()).toBe(true);
+    expect(await opened.page.getByRole('button').count()).toBe(0);
+  });
+
+  describe('a form that leads to an application', () => {
+    let application: Server;
+    const origin = (host: string) => `http://${host}:${(application.address() as AddressInfo).port}`;
+    beforeAll(async () => {
+      application = createServer((request, response) => {
+        // Its callback redirects on to a third origin, as many do.
+        if (request.url?.startsWith('/callback')) response.writeHead(303, { location: `${origin('localhost')}/home` });
+        response.end('<title>Home</title>');
+      });
+      await new Promise<void>((done) => application.listen(0, done));
+    });
+    afterAll(() => application?.close());
+
+    test.each([true, false])('arrives, also where that redirects on; JavaScript: %s', async (javaScriptEnabled) => {
+      const leading = await servePages(() => `${origin('127.0.0.1')}/callback?code=1&state=x`);
+      await using opened = await open({ javaScriptEnabled });
+      const { page, complaints } = opened;
+      await page.goto(`${leading.base}/en/consent`);
+      await page.getByRole('button', { name: 'Allow', exact: true }).click();
+      await page.waitForURL('**/home', { timeout: 10_000 });
+      expect(new URL(page.url()).origin).toBe(origin('localhost'));
+      expect(complaints).toEqual([]);
+      await leading.close();
+    });
+  });
+});

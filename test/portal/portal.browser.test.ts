@@ -1,0 +1,101 @@
+/**
+ * The portal in a real browser, wide and narrow: from an invitation's link to a token that the Config API takes. Skipped, with a word,
+ * where there is no Chromium.
+ */
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inviteMember } from '../../server/members/index.ts';
+import { ensurePortalTenant } from '../../server/portal/index.ts';
+import { createOidcServer } from '../oidc/relying-party.ts';
+import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
+
+const executablePath = chromiumPath();
+if (executablePath === undefined) {
+  // biome-ignore lint/suspicious/noConsole: what is not tested is said aloud
+  console.warn(`THE PORTAL IS NOT TESTED IN A BROWSER: there is no Chromium. To get it: ${howToGetChromium}`);
+}
+
+describe.skipIf(executablePath === undefined)('the portal', async () => {
+  const server = await createOidcServer();
+  const { services, baseUrl } = server;
+  await ensurePortalTenant(services);
+  await services.snapshots.refresh('portal');
+  const tenant = await server.tenant({ displayName: 'Cars of Ghent' });
+  const password = 'correct horse battery staple';
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: executablePath as string, args: ['--no-sandbox'] });
+  });
+  afterAll(() => browser?.close());
+
+  async function open(width: number) {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, locale: 'en-GB' });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    return { page, complaints, close: () => context.close() };
+  }
+  async function linkFor(email: string) {
+    const invited = { email, role: 'security-admin' } as const;
+    return (await inviteMember(services.members, tenant, invited, { actor: 'test' })).result.url;
+  }
+  async function look(page: Page, name: string) {
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    expect([name, await page.evaluate(overflow)]).toEqual([name, 0]);
+    const to = process.env.ACCORD_TEST_SHOTS;
+    if (to) await page.screenshot({ path: `${to}/${name}.png` });
+  }
+
+  test.each([1280, 320])('leads from a link to a token at %d pixels', { timeout: 60_000 }, async (width) => {
+    const { page, complaints, close } = await open(width);
+    const email = `ann-${width}@example.com`;
+    await page.goto(await linkFor(email));
+    expect(await page.locator('#tenant strong').textContent()).toBe(tenant);
+    await look(page, `portal-link-${width}`);
+    await page.getByRole('button', { name: 'See the invitation' }).click();
+    await page.getByText('Cars of Ghent').first().waitFor();
+    await look(page, `portal-invitation-${width}`);
+    await page.locator('a[href$="/portal/invitations/enrol"]').click();
+    await page.getByLabel('Your name').fill('Ann');
+    await page.getByLabel('Password').fill(password);
+    await look(page, `portal-enrol-${width}`);
+    await page.locator('main button').first().click();
+    await page.waitForURL(`**/portal/tenants/${tenant}/members`);
+    await look(page, `portal-members-${width}`);
+    await page.goto(`${baseUrl}/portal/tenants/${tenant}/tokens`);
+    await page.locator('form[action$="/tokens"] button').click();
+    const token = await page.locator('.secret').first().textContent();
+    await look(page, `portal-token-${width}`);
+    const headers = { authorization: `Bearer ${token?.trim()}` };
+    expect((await fetch(`${baseUrl}/tenants/${tenant}/members`, { headers })).status).toBe(200);
+    await page.locator('form[action$="/log-out"] button').click();
+    // Who chose a password here has no session at the issuer that would have to be ended, too.
+    await page.waitForURL('**/portal/oidc/interaction/**');
+    await look(page, `portal-log-in-${width}`);
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await page.locator('form[action$="/log-in"] button').first().click();
+    await page.waitForURL(`**/portal/tenants/${tenant}/members`);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test('says that a link was used, and that one is not complete', { timeout: 60_000 }, async () => {
+    const url = await linkFor('once@example.com');
+    const { page, close } = await open(400);
+    await page.goto(`${baseUrl}/portal/invitations#half`);
+    expect(await page.getByRole('alert').textContent()).toContain('not complete');
+    await page.goto(url);
+    await page.getByRole('button', { name: 'See the invitation' }).click();
+    await page.locator('a[href$="/portal/invitations/enrol"]').click();
+    await page.getByLabel('Password').fill(password);
+    await page.locator('main button').first().click();
+    await page.waitForURL(`**/portal/tenants/${tenant}/members`);
+    await page.goto(url);
+    await page.getByRole('button', { name: 'See the invitation' }).click();
+    await page.waitForLoadState();
+    expect(await page.locator('h1').textContent()).toMatch(/link/i);
+    await close();
+  });
+});
