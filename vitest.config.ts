@@ -10,6 +10,7 @@ const kubernetes = ['test/kubernetes/**/*.test.ts'];
 export default defineConfig({
   test: {
     globalSetup: ['test/helpers/postgres-global.ts'],
+    setupFiles: ['test/helpers/seed.ts'],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 60_000,

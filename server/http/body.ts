@@ -5,13 +5,14 @@
 
 import type { FastifyRequest } from 'fastify';
 import { pointerStep } from '../../crds/values.ts';
+import { isBounded } from '../core/bounded.ts';
 import { limits } from '../core/limits.ts';
-import { nestsWithin } from '../core/nesting.ts';
 import { problem } from '../core/problems.ts';
 import { isText } from '../core/text.ts';
 import type { App } from './fastify.ts';
 import { checkStructure, TOO_DEEP } from './structure.ts';
 
+const TOO_LARGE_NUMBER = 'The number is beyond the range of a double, ±1.8e308.';
 const NOT_TEXT = 'The text contains a NUL character or an unpaired surrogate.';
 
 /** Counts a body as so many more requests of its sender. */
@@ -71,7 +72,7 @@ function readJson(request: FastifyRequest, body: string, charge: Charge): unknow
   // Only a body with an escape can have a text that is none (it came as UTF-8), and few have the one forbidden name.
   const suspect = body.includes('\\u') || body.includes('__proto__');
   // The usual body: findUnusable costs ten times as much (V8 compiles its for-in over arrays again and again).
-  if (!suspect && (checked || nestsWithin(value, limits.inputDepthMax))) return value;
+  if (!suspect && isBounded(value, limits.inputDepthMax)) return value;
   const found = findUnusable(value, limits.inputDepthMax, suspect);
   if (found === undefined) return value;
   const place = { pointer: `/${found.path.reverse().map(pointerStep).join('/')}`, detail: found.detail };
@@ -81,11 +82,12 @@ function readJson(request: FastifyRequest, body: string, charge: Charge): unknow
 type Unusable = { detail: string; path: string[] };
 
 /**
- * The first place that nothing here can work with: nested too deeply, or a text that is none (RFC 7493 section 2.1 on
- * surrogates; Postgres holds no NUL).
+ * The first place that nothing here can work with: nested too deeply, a number that no double holds, or a text that is none
+ * (RFC 7493 sections 2.1 and 2.2; Postgres holds no NUL).
  */
 function findUnusable(value: unknown, levels: number, suspect: boolean): Unusable | undefined {
   if (typeof value === 'string') return suspect && !isText(value) ? { detail: NOT_TEXT, path: [] } : undefined;
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : { detail: TOO_LARGE_NUMBER, path: [] };
   if (typeof value !== 'object' || value === null) return undefined;
   if (levels === 0) return { detail: TOO_DEEP, path: [] };
   for (const name in value) {

@@ -1,6 +1,7 @@
 /** What an evaluation takes for an input: JSON within its bounds. */
+
+import { isBounded } from '../core/bounded.ts';
 import { limits } from '../core/limits.ts';
-import { nestsWithin } from '../core/nesting.ts';
 import { wellFormedJson } from '../core/text.ts';
 import { PolicyError } from './budget.ts';
 
@@ -8,7 +9,8 @@ import { PolicyError } from './budget.ts';
 export function encodeInput(input: unknown): string {
   let text: string | undefined;
   try {
-    if (!nestsWithin(input, limits.inputDepthMax)) throw new RangeError(`deeper than ${limits.inputDepthMax} levels`);
+    if (!isBounded(input, limits.inputDepthMax))
+      throw new RangeError(`it is deeper than ${limits.inputDepthMax} levels, or a number is beyond the doubles`);
     text = JSON.stringify(input);
     if (text === undefined) throw new TypeError(`a ${typeof input} is not JSON`);
   } catch (cause) {

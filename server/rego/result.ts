@@ -34,9 +34,17 @@ function parsed(text: string): Value {
   }
 }
 
+/** OPA computes with any exponent. JSON.stringify would make null of a number past the doubles. */
+function double(text: string): number {
+  const number = Number(text);
+  if (Number.isFinite(number)) return number;
+  throw new PolicyError('memory', 'a number of the result is beyond the doubles, ±1.8e308');
+}
+
 function toJson(meter: Meter, value: Value, levels: number): unknown {
-  if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? Number(value) : value;
-  if (value instanceof NumberText) return Number(value.text);
+  if (typeof value === 'bigint') return double(String(value));
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof NumberText) return double(value.text);
   if (levels === 0) throw tooDeep();
   const items = value instanceof RegoSet ? sortedValues(meter, value.items) : value;
   if (Array.isArray(items)) return items.map((item) => toJson(meter, item, levels - 1));

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useCluster } from '../helpers/cluster.ts';
 import { type FaultProxy, startFaultProxy } from '../helpers/fault-proxy.ts';
+import { seed } from '../helpers/seed.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { registered, written } from './ownership-kinds.ts';
 import {
@@ -231,7 +232,6 @@ test('an object of each kind goes from the API to a manifest, and with it', asyn
 
 /** As many as the normal suite has time for; ACCORD_LIVES has more. */
 const lives = Number(process.env.ACCORD_LIVES ?? 40);
-const seed = Number(process.env.ACCORD_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 test(
   `whoever writes, each object has the owner that the rule gives it (seed ${seed}, ACCORD_SEED)`,

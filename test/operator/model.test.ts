@@ -11,6 +11,7 @@ import { expect, test } from 'vitest';
 import { Json } from '../../server/core/db/rows.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import type { Owner } from '../../server/core/ownership.ts';
+import { seed } from '../helpers/seed.ts';
 import { createWorld, save } from './harness.ts';
 import { issuerYaml, policyYaml, rego, tenantYaml } from './manifests.ts';
 
@@ -200,7 +201,6 @@ async function live(
 }
 
 test('whatever happens to the files, the database says what they say', async () => {
-  const seed = Math.floor(Math.random() * 2 ** 31);
   // biome-ignore lint/suspicious/noConsole: a run that fails is begun again from its seed
   console.log(`model of the file source: seed ${seed}`);
   await fc.assert(

@@ -5,13 +5,13 @@
  */
 import { expect, test } from 'vitest';
 import { seeded } from '../helpers/fault-proxy.ts';
+import { seed } from '../helpers/seed.ts';
 import { createWorld } from './harness.ts';
 import { issuerYaml, policyYaml, tenantYaml } from './manifests.ts';
 import { UnreliableSource } from './unreliable-source.ts';
 
 const world = await createWorld();
-const given = process.env.ACCORD_SEED;
-const lives = Number(process.env.ACCORD_SOAK_LIVES ?? (given === undefined ? 25 : 1));
+const lives = Number(process.env.ACCORD_SOAK_LIVES ?? (process.env.ACCORD_SEED === undefined ? 25 : 1));
 
 type Pick = <T>(...of: readonly T[]) => T;
 
@@ -119,9 +119,8 @@ async function live(seed: number): Promise<void> {
   world.observations.length = 0;
 }
 
-const first = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 const timeout = 60_000 + lives * 2000;
-test(`no wake-up is lost in ${lives} lives (seed ${first}, ACCORD_SEED)`, { timeout }, async () => {
+test(`no wake-up is lost in ${lives} lives (seed ${seed}, ACCORD_SEED)`, { timeout }, async () => {
   await world.serve();
-  for (let life = 0; life < lives; life++) await live(first + life);
+  for (let life = 0; life < lives; life++) await live(seed + life);
 });

@@ -212,6 +212,12 @@ describe('bodies', () => {
     ['null', 'null', 'object'],
     ['__proto__', '{"__proto__": {"rego": "x"}}', '/__proto__'],
     ['too deep', `{"graph":${'['.repeat(70)}${']'.repeat(70)}}`, 'levels deep'],
+    ['a number of no double', '{"graph":{"nodes":[{"at":[0,-1e400]}]}}', '/graph/nodes/0/at/1: The number'],
+    [
+      'such a number, far on',
+      `{"rego":"${'x'.repeat(70_000)}","graph":{"at":${'9'.repeat(400)}}}`,
+      '/graph/at: The number',
+    ],
   ])('a malformed one (%s) is 400 and says why', async (_, text, why) => {
     const { status, body } = await call('PUT', at('car:json'), { raw: { type: 'application/json', text } });
     expect([status, body.code]).toEqual([400, 'invalid_request']);

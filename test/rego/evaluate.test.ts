@@ -100,6 +100,12 @@ describe('result', () => {
     expect(new Instance(program).evaluate({}, at).result).toEqual({});
   });
 
+  test('holds no number beyond the doubles, which JSON would write as null', async () => {
+    const program = await compileProgram('obligations := input.n * input.n');
+    expect(new Instance(program).evaluate({ n: 1e150 }, at).result).toEqual({ obligations: 1e300 });
+    expect(errorOf(() => new Instance(program).evaluate({ n: 1e155 }, at)).kind).toBe('memory');
+  });
+
   test('is bounded in bytes and depth', async () => {
     const program = await compileProgram('obligations := input.s\nreason := json.unmarshal(input.deep)');
     const room = limits.evaluateResultBytesMax - JSON.stringify([{ result: { obligations: '' } }]).length;

@@ -6,6 +6,7 @@ import { checkGraph, graphToRego, interpretGraph, type PolicyGraph } from '../..
 import type { Condition } from '../../../server/policies/graph/schema.ts';
 import { type Compiled, createCompiler, hostBuiltinNames, Instance, loadProgram } from '../../../server/rego/index.ts';
 import { oneTest } from '../../helpers/drawn.ts';
+import { seed } from '../../helpers/seed.ts';
 import { graphs, inputs } from './arbitraries.ts';
 import { conditionCases } from './condition-cases.ts';
 import { goldenGraphs, ladder } from './examples.ts';
@@ -73,7 +74,6 @@ test('the Rego is laid out as opa fmt would', async () => {
 });
 
 test('random graphs and inputs', { timeout: 120_000 }, async () => {
-  const seed = Math.trunc(Math.random() * 2 ** 31);
   process.stdout.write(`random graphs: seed ${seed}\n`);
   const samples = fc.array(inputs, { minLength: 60, maxLength: 60, size: 'max' });
   const property = fc.asyncProperty(graphs, samples, async (graph, list) => {

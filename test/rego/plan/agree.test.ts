@@ -1,6 +1,7 @@
 /** Random policies and inputs: plan and Wasm agree, to the order of items. */
 import { afterAll, expect, test } from 'vitest';
 import { createCompiler } from '../../../server/rego/compile.ts';
+import { seed } from '../../helpers/seed.ts';
 import { Pair } from './oracle.ts';
 import { samples } from './sample.ts';
 
@@ -10,7 +11,6 @@ afterAll(() => compiler.close());
 const POLICIES = 10;
 
 test('random policies and inputs', { timeout: 600_000 }, async () => {
-  const seed = Math.trunc(Math.random() * 2 ** 31);
   process.stdout.write(`random policies: seed ${seed}\n`);
   const counts = { same: 0, inexact: 0, rules: 0 };
   for await (const { compiled, cases } of samples(compiler, seed, POLICIES)) {

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCompiler } from '../../../server/rego/compile.ts';
+import { seed } from '../../helpers/seed.ts';
 import { hasGo, Opa, type OpaResult } from './opa.ts';
 import { type Given, Pair } from './oracle.ts';
 import { type Sample, samples } from './sample.ts';
@@ -20,7 +21,6 @@ describe.skipIf(!hasGo)("OPA's own evaluator", () => {
   });
 
   test('random policies and inputs', { timeout: 600_000 }, async () => {
-    const seed = Math.trunc(Math.random() * 2 ** 31);
     process.stdout.write(`random policies against OPA: seed ${seed}\n`);
     const counts = { same: 0, given_up: 0, other_first: 0 };
     for await (const sample of samples(compiler, seed, POLICIES)) await compareAll(sample, counts);
@@ -47,6 +47,7 @@ describe.skipIf(!hasGo)("OPA's own evaluator", () => {
  */
 function verdict(given: Given, wanted: OpaResult, what: string): 'same' | 'given_up' | 'other_first' {
   if ('inexact' in given || wanted.gaveUp) return 'given_up';
+  if ('error' in given && given.error === 'memory' && hasInfinity(wanted.value)) return 'given_up';
   const result = 'result' in given ? (given.result as { obligations?: unknown }).obligations : undefined;
   const isError = 'error' in given;
   if (isError === (wanted.error !== undefined) && isDeepStrictEqual(asJson(result), wanted.value)) return 'same';
@@ -57,4 +58,10 @@ function verdict(given: Given, wanted: OpaResult, what: string): 'same' | 'given
 
 function asJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+/** Whether there is a number beyond the doubles: JSON.parse made Infinity of it. */
+function hasInfinity(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(hasInfinity);
+  return value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
 }

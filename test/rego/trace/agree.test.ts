@@ -10,6 +10,7 @@ import { loadPlan } from '../../../server/rego/plan/program.ts';
 import { reachedSpans, spanNumbers, spansOf } from '../../../server/rego/trace/coverage.ts';
 import { evaluateTraced, loadTraced } from '../../../server/rego/trace/program.ts';
 import { whyNot } from '../../../server/rego/trace/why-not.ts';
+import { seed } from '../../helpers/seed.ts';
 import { samples } from '../plan/sample.ts';
 import { NOW } from '../policies.ts';
 
@@ -30,7 +31,6 @@ function given(evaluate: () => { result: unknown; fuelUsed: number }) {
 }
 
 test('random policies and inputs', { timeout: 600_000 }, async () => {
-  const seed = Math.trunc(Math.random() * 2 ** 31);
   process.stdout.write(`traced policies: seed ${seed}\n`);
   let compared = 0;
   for await (const { source, compiled, cases } of samples(compiler, seed, POLICIES)) {
