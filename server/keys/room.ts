@@ -3,6 +3,7 @@ import { snapshotRoom } from '../snapshot/index.ts';
 import { tenantsRoom } from '../tenants/index.ts';
 import { ensureKeys, forgetExpiredDenials, openInstallationKey, rotateOldKeys } from './actions.ts';
 import { erasingTokens } from './erasing.ts';
+import { signingKeyRotated } from './events.ts';
 import { keyProblem } from './problems.ts';
 import { PublishedKeys } from './published.ts';
 import { registerKeyRoutes } from './routes.ts';
@@ -31,6 +32,7 @@ export const keysRoom = defineRoom({
   routes: registerKeyRoutes,
   openapiTag: 'Authorization server',
   erasing: () => erasingTokens,
+  events: [signingKeyRotated],
   problems: keyProblem,
   tasks: (services) => [
     {
