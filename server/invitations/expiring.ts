@@ -1,22 +1,15 @@
 /** Tells of invitations that have expired. */
-import { type Static, Type } from 'typebox';
-import type { Transaction } from '../core/db/database.ts';
-import { takeTurn, tenantsWith } from '../core/db/due.ts';
-import { Instant } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { takeTurn } from '../core/db/due.ts';
 import { limits } from '../core/limits.ts';
 import { byTime, type Timed } from '../room/timed.ts';
 import { type WriteServices, write } from '../writes/index.ts';
 import { invitationExpired } from './events.ts';
+import { takeExpired, tenantsWithExpired } from './expiring-store.ts';
 
 export function expiringInvitations(services: WriteServices): Timed {
   return {
     name: 'expired invitations',
-    tenantsDue: (tx, now) =>
-      tenantsWith(
-        tx,
-        sql`select from accord.invitation i where i.tenant = t.tenant and status = 'pending' and not told_expired and expires_at <= ${now}`,
-      ),
+    tenantsDue: tenantsWithExpired,
     async tellSome(tenant) {
       const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
         if (!(await takeTurn(unit.tx, tenant, 'invitations.expired'))) return 0;
@@ -32,24 +25,4 @@ export function expiringInvitations(services: WriteServices): Timed {
       return result === limits.timedEventsMax;
     },
   };
-}
-
-const ExpiredRow = Type.Object({
-  id: Type.String(),
-  target_type: Type.String(),
-  target_id: Type.String(),
-  expires_at: Instant,
-});
-
-/** Marks some as told, the first to expire first. One that is being written is left for the next time: nobody waits for it. */
-async function takeExpired(tx: Transaction, tenant: string, now: string): Promise<Static<typeof ExpiredRow>[]> {
-  const rows = await tx.many(
-    ExpiredRow,
-    sql`with due as materialized (
-        select id from accord.invitation where tenant = ${tenant} and status = 'pending' and not told_expired and expires_at <= ${now}
-        order by expires_at limit ${limits.timedEventsMax} for update skip locked)
-      update accord.invitation i set told_expired = true from due where i.tenant = ${tenant} and i.id = due.id
-      returning i.id, target_type, target_id, expires_at`,
-  );
-  return rows.sort((a, b) => (a.expires_at < b.expires_at ? -1 : 1));
 }

@@ -2,6 +2,7 @@ import { defineRoom } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { tenantsRoom } from '../tenants/index.ts';
 import { ensureKeys, forgetExpiredDenials, openInstallationKey, rotateOldKeys } from './actions.ts';
+import { signingKeysCheck } from './doctor.ts';
 import { erasingTokens } from './erasing.ts';
 import { signingKeyRotated } from './events.ts';
 import { keyProblem } from './problems.ts';
@@ -34,6 +35,7 @@ export const keysRoom = defineRoom({
   erasing: () => erasingTokens,
   events: [signingKeyRotated],
   problems: keyProblem,
+  doctor: (services) => [signingKeysCheck(services)],
   tasks: (services) => [
     {
       name: 'rotating signing keys',
