@@ -47,11 +47,11 @@ export async function readMemberships(url: string): Promise<{ app: boolean; syst
 
 const TABLES = `
   select c.relname as name, c.relrowsecurity and c.relforcerowsecurity
-    and exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'of_tenant') as confined
+    and exists (select from pg_policy p where p.polrelid = c.oid and p.polname in ('of_tenant', 'system_only')) as confined
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant' and not a.attisdropped
   where c.relnamespace = 'accord'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`;
 
-/** Tables with tenants' rows. `confined`: row-level security is on, for the owner too, and shows the rows of a tenant only. */
+/** Tables with tenants' rows. `confined`: row-level security is on, for the owner too, and shows the rows of a tenant, or only to accord_system. */
 export function readTenantTables(url: string): Promise<{ name: string; confined: boolean }[]> {
   return ask(url, TABLES);
 }
