@@ -7,6 +7,7 @@ import type { DoctorFinding } from '../../server/room/doctor.ts';
 import { accord, freePort } from '../e2e/accord.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { numbered } from '../helpers/emitted.ts';
 import { createTestServer, manifestWriter, masterKey } from '../helpers/server.ts';
 
 const server = await createTestServer();
@@ -189,6 +190,7 @@ test('an issuer whose keys cannot be read, and events that nobody numbers', asyn
     tokenMapping,
   };
   await putIssuer(server.services.issuers, manifestWriter, tenant, 'away', spec as never);
+  await numbered(server);
   await server.services.events.mover.close();
   await admin(
     `insert into accord.event_inbox (tenant, id, time, type, key, body) values ($1, uuidv7(interval '-1 hour'), now(), 'NOTE', 'note/1', '{}')`,
