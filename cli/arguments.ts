@@ -138,6 +138,17 @@ export const commands = {
     },
     positionals: false,
   },
+  doctor: {
+    summary: 'look at an installation and say what is wrong with it and what to do',
+    usage: 'accord doctor [--json] [--data DIR]',
+    options: { json: { type: 'boolean' }, ...data },
+    positionals: false,
+    notes: [
+      'It looks at the database of ACCORD_DATABASE_URL, or at that of a running accord start, and changes nothing.',
+      '--json  print an object: ok, and findings, each with check, status (ok, warning, error), found, remedy and tenant',
+      'Exit status: 0 without errors, 1 with errors, 2 when the command line is wrong.',
+    ],
+  },
 } as const satisfies Record<string, Command>;
 type CommandName = keyof typeof commands;
 

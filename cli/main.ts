@@ -21,6 +21,7 @@ const commands: Record<Parsed['command'], () => Promise<{ run: Run }>> = {
   erase: () => import('./erase.ts'),
   events: () => import('./events.ts'),
   export: () => import('./export.ts'),
+  doctor: () => import('./doctor.ts'),
 };
 
 async function main(): Promise<number> {

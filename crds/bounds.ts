@@ -63,6 +63,7 @@ export const bounds = {
   tenantRelationshipsMax: 1_000_000_000,
   tenantRequestsPerSecondMax: 1_000_000,
   eventRetentionDaysMax: 90,
+  graceEndingDaysMax: 365,
   policyNameCharsMax: 253,
   regoSourceBytesMax: 64 * 1024,
   policyPartNameCharsMax: 253, // a package, a path

@@ -148,6 +148,11 @@ const Events = strictObject(
       ...{ default: 14, minimum: 1, maximum: bounds.eventRetentionDaysMax },
       description: 'How many days an event is kept after it was numbered.',
     }),
+    graceEndingDays: Type.Integer({
+      ...{ default: 7, minimum: 0, maximum: bounds.graceEndingDaysMax },
+      description:
+        'How many days before the end of a grace period of a consent CONSENT_GRACE_ENDING is emitted. 0: not before its end, and then not at all.',
+    }),
   },
   { description: 'Event streaming.' },
 );

@@ -133,6 +133,8 @@ describe('homes', () => {
         'server/events/retention.ts',
         'server/idempotency/actions.ts',
         'server/keys/actions.ts',
+        'server/room/timed.ts',
+        /^server\/\w+\/doctor\.ts$/,
         'server/oidc/sweeping.ts',
         'server/policies/resource-kind.ts', // for the operator: whose conditions others changed
         'server/policies/room.ts',

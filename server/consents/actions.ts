@@ -11,7 +11,7 @@ import {
 } from '../definitions/index.ts';
 import { eraseIn } from '../ledger/index.ts';
 import { type RecordUnit, type RecordWritten, write } from '../writes/index.ts';
-import { consentInvited, consentRefused, consentRevoked } from './events.ts';
+import { consentInvited, consentRefused, consentRevoked, gracePeriodEnds } from './events.ts';
 import { consentProblem } from './problems.ts';
 import {
   authorOf,
@@ -75,12 +75,13 @@ export function inviteUser(
     const { version } = old;
     const outcome = before === undefined ? 'invited' : 'already_invited';
     unit.appendToLedger([entryOf(context, { userId, name, version, type: 'invited', time: now, outcome })]);
+    const graceEnds = graceEnd(old.endOfLife, at);
+    const ends = gracePeriodEnds(graceEnds);
     if (before === undefined) {
-      await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
-      unit.emit(consentInvited, { requestor: callerName(context.caller), userId, name, version });
+      await insertInvitation(tx, tenant, { userId, name, version }, { at: invitedAt, graceEnds });
+      unit.emit(consentInvited, { requestor: callerName(context.caller), userId, name, version, ...ends });
     }
-    const gracePeriodEnds = new Date(graceEnd(old.endOfLife, at)).toISOString();
-    return { created: before === undefined, invited: { userId, name, version, invitedAt, gracePeriodEnds } };
+    return { created: before === undefined, invited: { userId, name, version, invitedAt, ...ends } };
   });
 }
 

@@ -9,7 +9,8 @@ const version = {
   version: Type.String({ description: 'Version of the consent definition.' }),
 };
 const consent = eventData({ ...version, document });
-const invitation = eventData(version);
+const instant = Type.String({ format: 'date-time' });
+const invitation = eventData({ ...version, gracePeriodEnds: Type.Optional(instant) });
 const requestor = 'user:user:alice';
 const about = { requestor, userId: 'alice', name: 'terms', version: '1' };
 const example = { ...about, document: { version: '1.0', language: 'en' } };
@@ -39,6 +40,42 @@ export const consentInvited = eventType('CONSENT_INVITED', {
     'GET /{tenant}/consents/active',
     'GET /{tenant}/consents/outstanding',
   ],
-  ...{ data: invitation, example: about, keyOf },
+  ...{ data: invitation, example: { ...about, gracePeriodEnds: '2026-12-23T09:30:00.000Z' }, keyOf },
 });
-export const consentEvents = [consentRegistered, consentRevoked, consentRefused, consentInvited];
+/** The member of the events and answers that tell of a grace. @param ms its last instant */
+export const gracePeriodEnds = (ms: number) => ({ gracePeriodEnds: new Date(ms).toISOString() });
+
+const byTime = { ...about, requestor: 'accord' };
+export const endOfLifeStarted = eventType('CONSENT_END_OF_LIFE_STARTED', {
+  when: 'A version of a consent definition began to end: the startDate of its end of life came, and its users are invited to a newer one.',
+  operations: [],
+  data: eventData({
+    name: version.name,
+    version: Type.String({ description: 'The version that ends.' }),
+    startDate: instant,
+    endDate: instant,
+    gracePeriod: Type.String({ description: 'An ISO 8601 duration, from the first invitation of each user.' }),
+  }),
+  example: {
+    ...{ requestor: 'accord', name: 'terms', version: '1', startDate: '2026-11-23T09:30:00.000Z' },
+    ...{ endDate: '2027-02-23T09:30:00.000Z', gracePeriod: 'P30D' },
+  },
+  keyOf: ({ name }) => `consent_definition/${name}`,
+});
+export const graceEnding = eventType('CONSENT_GRACE_ENDING', {
+  when: 'The grace period of a user ends soon, events.graceEndingDays of the Tenant before, or as soon as it began where it is shorter; the user has consented to no newer version.',
+  operations: [],
+  data: eventData({ ...version, gracePeriodEnds: instant }),
+  ...{ example: { ...byTime, gracePeriodEnds: '2026-11-30T09:30:00.000Z' }, keyOf },
+});
+export const consentExpired = eventType('CONSENT_EXPIRED', {
+  when: 'The consent of a user does not suffice any more: its grace period ended, or its version did.',
+  operations: [],
+  data: eventData({ ...version, expiredAt: Type.String({ format: 'date-time', description: 'Its last instant.' }) }),
+  ...{ example: { ...byTime, expiredAt: '2026-11-23T09:30:00.000Z' }, keyOf },
+});
+
+export const consentEvents = [
+  ...[consentRegistered, consentRevoked, consentRefused, consentInvited],
+  ...[endOfLifeStarted, graceEnding, consentExpired],
+];

@@ -13,7 +13,7 @@ import {
   notActiveIn,
 } from '../definitions/index.ts';
 import { write } from '../writes/index.ts';
-import { consentInvited } from './events.ts';
+import { consentInvited, gracePeriodEnds } from './events.ts';
 import { consentProblem } from './problems.ts';
 import {
   type ConsentServices,
@@ -23,7 +23,7 @@ import {
   type RequestContext,
   userOf,
 } from './request-context.ts';
-import { evaluationView, isOutstanding, listedView, pastOf } from './rules.ts';
+import { evaluationView, graceOf, isOutstanding, listedView, pastOf } from './rules.ts';
 import type { ConsentRow, EvaluationView, GivenRow, ListedConsent, OutstandingView } from './schema.ts';
 import { type ConsentFilter, insertInvitation, listConsents, lockUsers, readConsentHistory } from './store.ts';
 
@@ -184,8 +184,10 @@ async function invite(
       let found = evaluateConsent(definition, language, past, now);
       if (found?.invites !== undefined) {
         const version = found.invites;
-        await insertInvitation(tx, tenant, { userId, name, version }, unit.nowText);
-        unit.emit(consentInvited, { requestor: callerName(context.caller), userId, name, version });
+        const graceEnds = graceOf(definition, version, { invitedAt: now, now });
+        await insertInvitation(tx, tenant, { userId, name, version }, { at: unit.nowText, graceEnds });
+        const requestor = callerName(context.caller);
+        unit.emit(consentInvited, { requestor, userId, name, version, ...(graceEnds && gracePeriodEnds(graceEnds)) });
         const invitations = new Map([...past.invitations, [version, now]]);
         found = evaluateConsent(definition, language, { ...past, invitations }, now);
         const outcome = found?.status ?? '';

@@ -1,5 +1,6 @@
 import { ledgerRoom } from '../ledger/index.ts';
 import { defineRoom } from '../room/room.ts';
+import { timedTask } from '../room/timed.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { ConsentBatchWriter } from './batch-writer.ts';
@@ -11,20 +12,21 @@ import { HolderReader } from './holders.ts';
 import { consentProblem } from './problems.ts';
 import { registerConsentRoutes } from './routes.ts';
 import { removeRestOfTenant, removeSomeOfTenant } from './tenant-store.ts';
+import { endingConsents } from './timed.ts';
 
 type ReadFacts = [about: Parameters<typeof readConsentFacts>[1], now: number];
 
 export const consentsRoom = defineRoom({
   name: 'consents',
   tables: ['user_consent', 'consent_invitation'],
-  create({ database, encrypter, baseUrl, scheduler }, use) {
+  create({ database, encrypter, baseUrl, scheduler, observe }, use) {
     const writing = use(writesRoom);
     const { snapshotOf } = use(snapshotRoom);
     const { ledger, deniedRequests } = use(ledgerRoom);
     const history = new ConsentHistory(database);
     const holders = new HolderReader(database, scheduler);
     return {
-      ...{ ...writing, encrypter, baseUrl, snapshotOf, ledger, history, deniedRequests },
+      ...{ ...writing, encrypter, observe, baseUrl, snapshotOf, ledger, history, deniedRequests },
       batchWriter: new ConsentBatchWriter({ ...writing, snapshotOf }),
       readHolders: (...asked: Parameters<HolderReader['read']>) => holders.read(...asked),
       readFacts: (...[about, now]: ReadFacts) => readConsentFacts(history, about, now),
@@ -34,6 +36,7 @@ export const consentsRoom = defineRoom({
   openapiTag: 'Consents',
   tenantRows: { removeSome: removeSomeOfTenant, removeRest: removeRestOfTenant },
   erasing: () => erasingConsents,
+  tasks: (services) => endingConsents(services).map((one) => timedTask(services, one)),
   events: consentEvents,
   problems: consentProblem,
 });

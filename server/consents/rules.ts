@@ -8,6 +8,7 @@ import {
   documentUrl,
   evaluateActive,
   evaluateConsent,
+  graceEnd,
   hasEnded,
   isOlder,
   newestGiven,
@@ -31,6 +32,36 @@ export function pastOf(rows: readonly GivenRow[]): UserPast {
 export function lastGiven(rows: readonly GivenRow[]): GivenRow | undefined {
   const isLater = (a: GivenRow, b: GivenRow) => a.given_at > b.given_at || (a.given_at === b.given_at && a.id > b.id);
   return rows.reduce<GivenRow | undefined>((last, row) => (last && isLater(last, row) ? last : row), undefined);
+}
+
+/** The last instant of the grace of a user who is invited away from a version; undefined where that does not end yet. */
+export function graceOf(
+  definition: Definition | undefined,
+  version: string,
+  { invitedAt, now }: { invitedAt: number; now: number },
+): number | undefined {
+  const endOfLife = definition?.versions.find((one) => one.version === version)?.endOfLife;
+  // Before its startDate it may change.
+  return endOfLife === undefined || now < endOfLife.startDate ? undefined : graceEnd(endOfLife, invitedAt);
+}
+
+/**
+ * What has become of a consent to a version: its grace runs, it has expired, or something else counts for the user, such as a
+ * newer version or no consent at all.
+ */
+export function endingOf(
+  definition: Definition | undefined,
+  version: string,
+  given: readonly GivenRow[],
+  now: number,
+): 'grace' | 'expired' | undefined {
+  const language = lastGiven(given)?.language;
+  if (definition === undefined || language === undefined) return undefined;
+  const past = pastOf(given);
+  if (newestGiven(definition, language, past.consents, now)?.version !== version) return undefined;
+  // Where nothing is active any more, nothing suffices.
+  const status = evaluateConsent(definition, language, past, now)?.status ?? 'expired';
+  return status === 'grace' || status === 'expired' ? status : undefined;
 }
 
 type Named = Pick<ConsentItem, 'name' | 'version' | 'document'>;

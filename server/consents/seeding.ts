@@ -7,7 +7,7 @@ import { Problem, problem } from '../core/problems.ts';
 import { createValueCheck } from '../http/validation.ts';
 import { type WriteServices, write } from '../writes/index.ts';
 import type { ConsentServices } from './request-context.ts';
-import { documentOf } from './rules.ts';
+import { documentOf, graceOf } from './rules.ts';
 import { SeedLine } from './schema.ts';
 import { insertConsents, insertInvitation, isUntouched, lockUsers } from './store.ts';
 
@@ -58,7 +58,9 @@ export async function seedConsents(
     }));
     await insertConsents(tx, tenant, rows);
     for (const { userId, name, version, invitedAt } of seeds) {
-      if (invitedAt !== undefined) await insertInvitation(tx, tenant, { userId, name, version }, invitedAt);
+      if (invitedAt === undefined) continue;
+      const graceEnds = graceOf(definitions.get(name), version, { invitedAt: Date.parse(invitedAt), now });
+      await insertInvitation(tx, tenant, { userId, name, version }, { at: invitedAt, graceEnds });
     }
     const actor = { type: 'cli', id: 'seed' };
     const outcome = { type: 'registered', time: now, actor, outcome: 'imported', requestId: 'seed' } as const;

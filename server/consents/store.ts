@@ -149,16 +149,17 @@ export async function removeConsents(tx: Transaction, tenant: string, ids: reado
   await tx.run(sql`delete from accord.user_consent where tenant = ${tenant} and id = any(${ids}::uuid[])`);
 }
 
-/** Writes when the user was first invited away from a version, unless that is written. */
+/** Writes when the user was first invited away from a version, unless that is written. @param graceEnds absent: not known yet */
 export async function insertInvitation(
   tx: Transaction,
   tenant: string,
   { userId, name, version }: { userId: string; name: string; version: string },
-  at: string,
+  { at, graceEnds }: { at: string; graceEnds: number | undefined },
 ): Promise<boolean> {
+  const ends = graceEnds === undefined ? null : new Date(graceEnds).toISOString();
   const added = await tx.run(sql`
-    insert into accord.consent_invitation (tenant, user_id, definition, version, invited_at)
-    values (${tenant}, ${userId}, ${name}, ${version}, ${at}) on conflict do nothing`);
+    insert into accord.consent_invitation (tenant, user_id, definition, version, invited_at, grace_ends)
+    values (${tenant}, ${userId}, ${name}, ${version}, ${at}, ${ends}) on conflict do nothing`);
   return added > 0;
 }
 

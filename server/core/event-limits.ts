@@ -12,5 +12,6 @@ export const eventLimits = {
   eventWaitMsMax: 30_000,
   eventStreamMsMax: 60_000, // then a client connects again, with its token
   eventReadersMax: 20, // of a tenant, waiting or streaming, on a server
+  timedEventsMax: 200, // what time brings: emitted for one tenant in one transaction
   importEventItemsMax: 100, // relationships in one event
 } as const;

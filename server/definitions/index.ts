@@ -27,3 +27,12 @@ export { definitionsRoom } from './room.ts';
 export { definitionsOf } from './rules.ts';
 export type { Definition, Definitions } from './schema.ts';
 export { loadDefinitions } from './store.ts';
+export {
+  type EndingVersion,
+  lockStarted,
+  markEnded,
+  markStarted,
+  nextEnded,
+  tenantsWithEnds,
+  tenantsWithStarts,
+} from './timed-store.ts';

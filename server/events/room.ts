@@ -1,5 +1,6 @@
 import { allEventTypes } from '../room/catalogue.ts';
 import { defineRoom } from '../room/room.ts';
+import { eventsCheck } from './doctor.ts';
 import { erasingEvents } from './erasing.ts';
 import { EventMover } from './mover.ts';
 import { eventProblem } from './problems.ts';
@@ -36,6 +37,7 @@ export const eventsRoom = defineRoom({
     },
     retention(services),
   ],
+  doctor: (services) => [eventsCheck(services)],
   problems: eventProblem,
   async close({ mover, readers }) {
     await Promise.all([mover.close(), readers.close()]);

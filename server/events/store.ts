@@ -50,6 +50,19 @@ export function moveEvents(tx: Transaction, from: number) {
   );
 }
 
+const Waiting = Type.Object({ seconds: Type.Integer() });
+
+/** For how long the first event has been waiting for its number, by the database's clock; 0: none is. In a system transaction. */
+export async function readWaitingSeconds(tx: Transaction): Promise<number> {
+  // Of the id, which the database makes: `time` is a server's.
+  const { seconds } = await tx.one(
+    Waiting,
+    sql`select coalesce(extract(epoch from now() - uuid_extract_timestamp(
+      (select id from accord.event_inbox order by n limit 1)))::int, 0) as seconds`,
+  );
+  return seconds;
+}
+
 /** The channel on which servers tell each other of new events. */
 export const CHANNEL = 'accord_events';
 

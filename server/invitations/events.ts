@@ -46,10 +46,18 @@ export const invitationRevoked = eventType('INVITATION_REVOKED', {
   ],
   ...{ data: eventData(invitation), example, keyOf },
 });
+export const invitationExpired = eventType('INVITATION_EXPIRED', {
+  when: 'An invitation expired: its expiresAt came before it was accepted as often as it may be, declined or revoked.',
+  operations: [],
+  data: eventData({ ...invitation, expiresAt: Type.String({ format: 'date-time' }) }),
+  example: { ...example, requestor: 'accord', expiresAt: '2026-11-23T09:30:00.000Z' },
+  keyOf,
+});
 export const invitationEvents = [
   invitationCreated,
   invitationResent,
   invitationAccepted,
   invitationDeclined,
   invitationRevoked,
+  invitationExpired,
 ];

@@ -1,10 +1,12 @@
 import { accessChecker, accessGuard, authzRoom } from '../authz/index.ts';
 import { relationshipsRoom } from '../relationships/index.ts';
 import { defineRoom } from '../room/room.ts';
+import { timedTask } from '../room/timed.ts';
 import { writesRoom } from '../writes/index.ts';
 import { endInvitations } from './actions.ts';
 import { erasingInvitations } from './erasing.ts';
 import { invitationEvents } from './events.ts';
+import { expiringInvitations } from './expiring.ts';
 import { pendingInvitationOf } from './facts.ts';
 import { invitationProblem } from './problems.ts';
 import { type InvitationRouteServices, registerInvitationRoutes } from './routes.ts';
@@ -25,6 +27,7 @@ export const invitationsRoom = defineRoom({
   routes: registerInvitationRoutes,
   openapiTag: 'Invitations',
   erasing: ({ encrypter }) => erasingInvitations(encrypter),
+  tasks: (services) => [timedTask(services, expiringInvitations(services))],
   events: invitationEvents,
   problems: invitationProblem,
 });

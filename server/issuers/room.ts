@@ -7,6 +7,7 @@ import { defineRoom } from '../room/room.ts';
 import { byTenant, snapshotPart } from '../room/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
+import { trustedIssuersCheck } from './doctor.ts';
 import { KeyFindings } from './key-findings.ts';
 import { issuerProblem } from './problems.ts';
 import { resourceKinds } from './resource-kind.ts';
@@ -32,6 +33,7 @@ export const issuersRoom = defineRoom({
     });
     return {
       ...use(writesRoom),
+      ...{ outbound, observe },
       encrypter,
       baseUrl,
       waitForRevision,
@@ -65,6 +67,7 @@ export const issuersRoom = defineRoom({
   }),
   tenantRows: { countOfManifests: (tx, tenant) => countOfManifests(tx, tenant, 'trusted_issuer') },
   tasks: ({ findings }) => findings.tasks(),
+  doctor: (services) => [trustedIssuersCheck(services)],
   problems: issuerProblem,
   close: ({ findings }) => findings.close(),
 });

@@ -9,6 +9,7 @@ import { limits } from '../core/limits.ts';
 import { apiOwner, type Writer } from '../core/ownership.ts';
 import type { TenantSpec, WriteTenant } from '../tenants/index.ts';
 import { removeExpiredDenials } from './denied-store.ts';
+import { signingKeyRotated } from './events.ts';
 import { makeKeyPair, openJwk, openKey } from './key-pair.ts';
 import { signingAlgorithm, tokenKeysOf } from './rules.ts';
 import type { LastingPurpose, SigningKey, TokenKeys, TokenPurpose } from './schema.ts';
@@ -105,7 +106,10 @@ export async function rotateKeys(
         unit.changed('key', purpose, 'rotate');
       }
       const newest = isDue ? await readNewestKey(tx, tenant, purpose) : before;
-      if (newest !== undefined) rotated.push({ purpose, kid: newest.kid, activatesAt: newest.activates_at });
+      if (newest === undefined) continue;
+      const made = { purpose, kid: newest.kid, activatesAt: newest.activates_at };
+      if (isDue) unit.emit(signingKeyRotated, { requestor: writer.actor, ...made });
+      rotated.push(made);
     }
     return rotated;
   });

@@ -2,7 +2,9 @@ import { defineRoom } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { tenantsRoom } from '../tenants/index.ts';
 import { ensureKeys, forgetExpiredDenials, openInstallationKey, rotateOldKeys } from './actions.ts';
+import { signingKeysCheck } from './doctor.ts';
 import { erasingTokens } from './erasing.ts';
+import { signingKeyRotated } from './events.ts';
 import { keyProblem } from './problems.ts';
 import { PublishedKeys } from './published.ts';
 import { registerKeyRoutes } from './routes.ts';
@@ -31,7 +33,9 @@ export const keysRoom = defineRoom({
   routes: registerKeyRoutes,
   openapiTag: 'Authorization server',
   erasing: () => erasingTokens,
+  events: [signingKeyRotated],
   problems: keyProblem,
+  doctor: (services) => [signingKeysCheck(services)],
   tasks: (services) => [
     {
       name: 'rotating signing keys',

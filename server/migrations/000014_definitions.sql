@@ -24,12 +24,19 @@ create table accord.consent_version (
   start_date timestamptz(3),
   end_date timestamptz(3),
   grace_period text,
+  -- The start_date and the end_date that were told: another one is to be told. Whoever is told of the end one by one, up to ended_until
+  -- (an id of user_consent) was.
+  told_start timestamptz(3),
+  told_end timestamptz(3),
+  ended_until uuid,
   revision bigint not null,
   primary key (tenant, definition, version),
   foreign key (tenant, definition) references accord.consent_definition on delete cascade,
   check (start_date < end_date),
   check (num_nonnulls(start_date, end_date, grace_period) in (0, 3))
 );
+create index consent_version_to_start on accord.consent_version (tenant, start_date) where told_start is distinct from start_date;
+create index consent_version_to_end on accord.consent_version (tenant, end_date) where told_end is distinct from end_date;
 select accord.isolate('accord.consent_version');
 
 create table accord.consent_document (
@@ -44,6 +51,8 @@ create table accord.consent_document (
   -- rest in memory.
   content jsonb,
   body text,
+  -- The effective_date whose event was emitted: another one is to be told.
+  told_effective timestamptz(3),
   revision bigint not null,
   primary key (tenant, definition, version, language, document),
   check (body is null or content is not null),
@@ -51,4 +60,6 @@ create table accord.consent_document (
   -- Deferred: one write may exchange two dates.
   unique (tenant, definition, language, effective_date) deferrable initially deferred
 );
+create index consent_document_to_tell on accord.consent_document (tenant, effective_date)
+  where told_effective is distinct from effective_date;
 select accord.isolate('accord.consent_document');

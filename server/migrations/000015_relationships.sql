@@ -24,8 +24,11 @@ create table accord.relationship (
   -- It holds before this instant and not at it.
   expires_at timestamptz(3),
   created_at timestamptz not null default now(),
+  -- The expires_at whose event was emitted: another one is to be told again.
+  told_expiry timestamptz(3),
   primary key (tenant, from_type, from_id, name, to_type, to_id)
 );
+create index relationship_to_tell on accord.relationship (tenant, expires_at) where told_expiry is distinct from expires_at;
 create index relationship_to on accord.relationship (tenant, to_type, to_id, name, from_type, from_id);
 -- Whether a type is in use is read from one entry, the one that expires last; nulls never expire.
 create index relationship_of_type on accord.relationship (tenant, from_type, name, to_type, expires_at);

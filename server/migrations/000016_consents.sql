@@ -28,7 +28,15 @@ create table accord.consent_invitation (
   definition text collate "C" not null,
   version text collate "C" not null,
   invited_at timestamptz(3) not null,
+  -- The last instant of the grace, for those who tell of it; decisions compute it. Null: the end of life had not begun.
+  grace_ends timestamptz(3),
+  told_ending boolean not null default false,
+  told_expired boolean not null default false,
   primary key (tenant, user_id, definition, version)
 );
+create index consent_invitation_to_remind on accord.consent_invitation (tenant, grace_ends) where not told_ending;
+create index consent_invitation_to_tell on accord.consent_invitation (tenant, grace_ends) where not told_expired;
+create index consent_invitation_unplanned on accord.consent_invitation (tenant, definition, version) where grace_ends is null;
 select accord.isolate('accord.consent_invitation');
 revoke update on accord.consent_invitation from accord_app, accord_system;
+grant update (grace_ends, told_ending, told_expired) on accord.consent_invitation to accord_app;

@@ -35,6 +35,8 @@ create table accord.invitation (
   created_at timestamptz(3) not null,
   ended_at timestamptz(3),
   ended_by text,
+  -- Whether the event of its expiry was emitted.
+  told_expired boolean not null default false,
   primary key (tenant, id),
   check ((status = 'pending') = (ended_at is null)),
   check (status = 'pending' or contact_encrypted is null)
@@ -43,6 +45,7 @@ create index invitation_target on accord.invitation (tenant, target_type, target
 create index invitation_invitor on accord.invitation (tenant, invitor_type, invitor_id, id);
 create index invitation_contact on accord.invitation (tenant, contact_digest, id);
 create index invitation_to_wipe on accord.invitation (tenant, expires_at) where contact_encrypted is not null;
+create index invitation_to_tell on accord.invitation (tenant, expires_at) where status = 'pending' and not told_expired;
 select accord.isolate('accord.invitation');
 
 -- Who accepted: nobody uses an invitation twice, and asking again is answered as before.

@@ -20,6 +20,17 @@ export const relationshipCreated = eventType('RELATIONSHIP_CREATED', {
   keyOf: ({ to }) => keyOf(to),
 });
 
+export const relationshipExpired = eventType('RELATIONSHIP_EXPIRED', {
+  when: 'A relationship expired: its expiresAt came, and it does not hold any more.',
+  operations: [],
+  data: eventData({ ...relationship, expiresAt: Type.String({ format: 'date-time' }) }),
+  example: {
+    ...{ requestor: 'accord', from: alice, relationshipType: 'is_owner_of', to: car },
+    expiresAt: '2026-11-23T09:30:00.000Z',
+  },
+  keyOf: ({ to }) => keyOf(to),
+});
+
 const filterMember = (what: string) => Type.Optional(Type.String({ description: `${what} of those deleted.` }));
 
 /** All that matched the filter. */
@@ -82,4 +93,5 @@ export const relationshipEvents = [
   relationshipsImported,
   entityUpdated,
   entityDeleted,
+  relationshipExpired,
 ];

@@ -1,8 +1,10 @@
 import { defineRoom, lateBound } from '../room/room.ts';
+import { timedTask } from '../room/timed.ts';
 import { writesRoom } from '../writes/index.ts';
 import type { RelationshipRouteServices } from './authorization.ts';
 import { erasingRelationships } from './erasing.ts';
 import { relationshipEvents } from './events.ts';
+import { expiringRelationships } from './expiring.ts';
 import { GraphReader } from './graph/graph-reader.ts';
 import { relationshipProblem } from './problems.ts';
 import { registerRelationshipRoutes } from './routes.ts';
@@ -28,6 +30,7 @@ export const relationshipsRoom = defineRoom({
   openapiTag: 'Relationships',
   tenantRows: { removeSome: removeSomeOfTenant, removeRest: removeRestOfTenant },
   erasing: () => erasingRelationships,
+  tasks: (services) => [timedTask(services, expiringRelationships(services))],
   events: relationshipEvents,
   problems: relationshipProblem,
 });

@@ -31,7 +31,7 @@ export function eventData<Properties extends TProperties>(properties: Properties
   return Type.Object({
     requestor: Type.String({
       description:
-        'The caller that asked for it, as the audit names callers: client:ID, user:TYPE:ID, member:EMAIL, operator:NAME.',
+        'The caller that asked for it, as the audit names callers: client:ID, user:TYPE:ID, member:EMAIL, operator:NAME; accord: nobody did, its time came.',
     }),
     ...properties,
   });

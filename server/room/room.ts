@@ -13,6 +13,7 @@ import type { Observe } from '../core/observe.ts';
 import type { Outbound } from '../core/outbound/outbound.ts';
 import type { Problems } from '../core/problems.ts';
 import type { App, CountMore } from '../http/fastify.ts';
+import type { DoctorCheck } from './doctor.ts';
 import type { RoomErasing } from './erasing.ts';
 import type { EventHints, EventType } from './events.ts';
 import type { ResourceKind } from './resource-kind.ts';
@@ -71,6 +72,8 @@ export type Room<Name extends string = string, Services = unknown> = {
   erasing?(services: NoInfer<Services>): RoomErasing;
   /** What a server does again and again. */
   tasks?(services: NoInfer<Services>): readonly Task[];
+  /** What `accord doctor` looks at. */
+  doctor?(services: NoInfer<Services>): readonly DoctorCheck[];
   /** Creates its series and maps observations to them. */
   metrics?(services: NoInfer<Services>, meters: Meters): Recorders | undefined;
   /** What its actions emit. */

@@ -2,9 +2,11 @@
  * Shapes of a write of configuration. server/writes makes the unit; that room comes after this one and provides the
  * function to this room's own actions (see lateBound).
  */
+import type { Static, TObject } from 'typebox';
 import type { AuditKind } from '../core/audit-kinds.ts';
 import type { Transaction } from '../core/db/database.ts';
 import type { Writer } from '../core/ownership.ts';
+import type { EventType } from '../room/events.ts';
 import type { TenantRow } from './schema.ts';
 
 export type TenantUnit = {
@@ -17,6 +19,8 @@ export type TenantUnit = {
   readonly revision: number;
   /** States one change; without any, the write leaves no trace and makes no revision. @param actor if not the author's */
   changed(kind: AuditKind, name: string, action: string, detail?: unknown, actor?: string): void;
+  /** @param type one that the room of the action states */
+  emit<Data extends TObject>(type: EventType<Data>, data: NoInfer<Static<Data>>): void;
 };
 
 /** `revision` holds the result: the new one, or the current one when nothing changed. */

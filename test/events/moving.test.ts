@@ -187,7 +187,7 @@ test('eventReadersMax readers of a tenant wait at once, and one more is refused'
 
 test('retention removes what is older, eventsRemovedMax in one statement, says so first, and drops days that are empty', async () => {
   const { tenant, first } = await fresh();
-  const short = await server.tenant({ events: { retentionDays: 1 } });
+  const short = await server.tenant({ events: { retentionDays: 1, graceEndingDays: 7 } });
   const most = limits.eventsRemovedMax;
   await admin(
     `create table accord.event_2026_01_02 partition of accord.event for values from ('2026-01-02 00:00+00') to ('2026-01-03 00:00+00')`,

@@ -13,6 +13,7 @@ import {
   type TokenKeys,
 } from '../../server/keys/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
+import { EmittedEvents } from '../helpers/emitted.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
 
 class WallClock extends TestClock {
@@ -21,10 +22,12 @@ class WallClock extends TestClock {
 const clock = new WallClock();
 const {
   app,
+  db,
   services,
   tenant: createTenant,
 } = await createTestServer({ ACCORD_RATE_LIMIT: '100000' }, undefined, clock);
 const { keys } = services;
+const events = new EmittedEvents(db);
 const published = async (tenant: string, path = 'oidc/jwks') =>
   (await app.inject({ url: `/${tenant}/${path}` })).json().keys as { kid: string; alg: string; d?: string }[];
 const rotate = async (tenant: string) => {
@@ -95,7 +98,12 @@ test('keys are rotated by schedule when they are old enough, and not before', as
   clock.advance(1);
   await run();
   await run();
-  expect(kidsOf(await accessKeys(keys, tenant))).toHaveLength(2);
+  const both = kidsOf(await accessKeys(keys, tenant));
+  expect(both).toHaveLength(2);
+  const told = (await events.take()).filter((event) => event.tenant === tenant && event.type === 'SIGNING_KEY_ROTATED');
+  const activatesAt = new Date(clock.now() + limits.keyPublishedAheadMs).toISOString();
+  const kid = both.find((one) => one !== first);
+  expect(told.map(({ data }) => data)).toEqual([{ requestor: 'accord', purpose: 'access', kid, activatesAt }]);
 });
 
 test('an ID token, which the same issuer signs, is no access token', async () => {

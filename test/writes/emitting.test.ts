@@ -117,7 +117,8 @@ test('consents', async () => {
   await erika('GET', '/active?name=terms&language=en');
   await erika('GET', '/active?name=terms&language=en');
   const { document: _, ...invited } = about;
-  expect(await emitted()).toEqual([{ type: 'CONSENT_INVITED', ...invited }]);
+  const gracePeriodEnds = new Date(clock.now() + 10 * day).toISOString();
+  expect(await emitted()).toEqual([{ type: 'CONSENT_INVITED', ...invited, gracePeriodEnds }]);
   await admin('DELETE', `/${given.body.id}`);
   expect(await emitted()).toEqual([{ type: 'CONSENT_REVOKED', ...about, requestor }]);
 });

@@ -1,0 +1,111 @@
+/** The SQL of what time brings to definitions. Those that are archived are passed over: nothing of them is active. `now` is RFC 3339. */
+import { type Static, Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { tenantsWith } from '../core/db/due.ts';
+import { Instant, Nullable } from '../core/db/rows.ts';
+import { sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
+
+const isServed = sql`exists (select from accord.consent_definition c
+  where c.tenant = x.tenant and c.name = x.definition and not c.archived)`;
+const toTell = (now: string) => sql`effective_date <= ${now} and told_effective is distinct from effective_date`;
+const toStart = (now: string) => sql`start_date <= ${now} and told_start is distinct from start_date`;
+// A version holds up to its end_date, inclusively.
+const toEnd = (now: string) => sql`end_date < ${now} and told_end is distinct from end_date`;
+
+export function tenantsWithEffective(tx: Transaction, now: string): Promise<string[]> {
+  return tenantsWith(
+    tx,
+    sql`select from accord.consent_document x where x.tenant = t.tenant and ${toTell(now)} and ${isServed}`,
+  );
+}
+
+export function tenantsWithStarts(tx: Transaction, now: string): Promise<string[]> {
+  return tenantsWith(
+    tx,
+    sql`select from accord.consent_version x where x.tenant = t.tenant and ${toStart(now)} and ${isServed}`,
+  );
+}
+
+export function tenantsWithEnds(tx: Transaction, now: string): Promise<string[]> {
+  return tenantsWith(
+    tx,
+    sql`select from accord.consent_version x where x.tenant = t.tenant and ${toEnd(now)} and ${isServed}`,
+  );
+}
+
+const EffectiveRow = Type.Object({
+  definition: Type.String(),
+  version: Type.String(),
+  language: Type.String(),
+  document: Type.String(),
+  effective_date: Instant,
+});
+
+/** Marks some documents as told, the first to take effect first. One that is being written is left for the next time. */
+export async function takeEffective(
+  tx: Transaction,
+  tenant: string,
+  now: string,
+): Promise<Static<typeof EffectiveRow>[]> {
+  const rows = await tx.many(
+    EffectiveRow,
+    sql`with due as materialized (
+        select ctid from accord.consent_document x where tenant = ${tenant} and ${toTell(now)} and ${isServed}
+        order by effective_date limit ${limits.timedEventsMax} for update skip locked)
+      update accord.consent_document d set told_effective = effective_date from due where d.ctid = due.ctid
+      returning definition, version, language, document, effective_date`,
+  );
+  return rows.sort((a, b) => (a.effective_date < b.effective_date ? -1 : 1));
+}
+
+const EndingRow = Type.Object({
+  definition: Type.String(),
+  version: Type.String(),
+  start_date: Instant,
+  end_date: Instant,
+  grace_period: Type.String(),
+  ended_until: Nullable(Type.String()),
+});
+export type EndingVersion = Static<typeof EndingRow>;
+
+const columns = sql`definition, version, start_date, end_date, grace_period, ended_until`;
+
+/** A version whose end of life has started and is not told, locked: from its start on nobody changes it. */
+export function lockStarted(tx: Transaction, tenant: string, now: string): Promise<EndingVersion | undefined> {
+  return tx.maybe(
+    EndingRow,
+    sql`select ${columns} from accord.consent_version x where tenant = ${tenant} and ${toStart(now)} and ${isServed}
+      order by start_date limit 1 for update skip locked`,
+  );
+}
+
+export async function markStarted(
+  tx: Transaction,
+  tenant: string,
+  { definition, version }: EndingVersion,
+): Promise<void> {
+  await tx.run(sql`update accord.consent_version set told_start = start_date
+    where tenant = ${tenant} and definition = ${definition} and version = ${version}`);
+}
+
+/** A version that has ended and whose users are not all told. */
+export function nextEnded(tx: Transaction, tenant: string, now: string): Promise<EndingVersion | undefined> {
+  return tx.maybe(
+    EndingRow,
+    sql`select ${columns} from accord.consent_version x where tenant = ${tenant} and ${toEnd(now)} and ${isServed}
+      order by end_date limit 1`,
+  );
+}
+
+/** @param until the consent that was looked at last; undefined: all were */
+export async function markEnded(
+  tx: Transaction,
+  tenant: string,
+  { definition, version }: EndingVersion,
+  until: string | undefined,
+): Promise<void> {
+  const marked = until === undefined ? sql`told_end = end_date, ended_until = null` : sql`ended_until = ${until}::uuid`;
+  await tx.run(sql`update accord.consent_version set ${marked}
+    where tenant = ${tenant} and definition = ${definition} and version = ${version}`);
+}
