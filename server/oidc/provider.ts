@@ -66,7 +66,7 @@ export function createProvider(made: Made): Provider {
     ...{ tenant, errors, client: (id) => metadata(current(), id) },
     request: () => lib.Provider.ctx,
     device: () => deviceOf(lib.Provider.ctx?.get('user-agent')),
-    reused: ({ account, clientId }) => services.denyGrant(tenant, account, clientId),
+    familyEnded: ({ account, clientId }) => services.denyGrant(tenant, account, clientId),
   });
   const provider = new lib.Provider(ownIssuer(services.baseUrl, tenant), configurationOf(made, records));
   // What a proxy or a client says of host and scheme was replaced before it gets here (mount.ts).
