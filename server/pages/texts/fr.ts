@@ -127,6 +127,7 @@ export const fr: Texts = {
     address: 'Voir votre adresse postale',
     phone: 'Voir votre numéro de téléphone',
     offline_access: 'Garder cet accès en votre absence',
+    'urn:accord:act': 'Agir ici en votre nom : voir et modifier ce que vous partagez et ce à quoi vous consentez',
   },
   loggedOut: {
     title: 'Vous êtes déconnecté',

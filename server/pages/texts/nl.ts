@@ -124,6 +124,7 @@ export const nl: Texts = {
     address: 'Je postadres zien',
     phone: 'Je telefoonnummer zien',
     offline_access: 'Deze toegang houden terwijl je weg bent',
+    'urn:accord:act': 'Hier namens jou handelen: zien en wijzigen wat je deelt en waarmee je instemt',
   },
   loggedOut: {
     title: 'Je bent uitgelogd',
