@@ -12,7 +12,7 @@ import type { WriteServices } from '../writes/index.ts';
 import { registerAccountPages } from './account-pages.ts';
 import { actingScope } from './audience.ts';
 import { addClientConsent } from './client-consents.ts';
-import { passwordAcr } from './configuration.ts';
+import { passwordAcr, scopesOfClaims } from './configuration.ts';
 import { answerError, type FormServices, finish, finishLogIn, posted, type UnderWay, underWay } from './forms.ts';
 import { registerSteps } from './interaction-steps.ts';
 import type { UpstreamClient } from './upstream-client.ts';
@@ -171,13 +171,26 @@ function missingAt({ missingResourceScopes = {}, missingAudiences = [] }: Missin
 /** What is new; where the application wants the person to be asked in any case, all that it asks for. */
 function askedScopes({ interaction, tenant }: UnderWay): string[] {
   const details = interaction.prompt.details as Missing;
-  const missing = [...(details.missingOIDCScope ?? []), ...Object.values(missingAt(details)).flat()];
-  const { scope, client_id: clientId, resource } = interaction.params as Record<string, string | undefined>;
+  const { missingOIDCScope = [], missingOIDCClaims = [] } = details;
+  const missing = [
+    ...missingOIDCScope,
+    ...scopesOfClaims(missingOIDCClaims),
+    ...Object.values(missingAt(details)).flat(),
+  ];
+  const { scope, client_id: clientId, resource, claims } = interaction.params as Record<string, string | undefined>;
   if (!interaction.prompt.reasons.includes('consent_prompt')) return [...new Set(missing)];
   const client = tenant.clients.get(clientId ?? '');
   const asked = (scope ?? '').split(' ').filter((one) => client?.scopes?.includes(one));
   const acts = resource !== undefined && client?.firstParty !== true ? [actingScope] : [];
-  return [...new Set([...asked, ...missing, ...acts])];
+  return [...new Set([...asked, ...scopesOfClaims(claimsIn(claims)), ...missing, ...acts])];
+}
+
+/** The names in the parameter `claims`, which the library has checked. */
+function claimsIn(parameter: string | undefined): string[] {
+  const members = parameter === undefined ? {} : (JSON.parse(parameter) as Record<string, object | null>);
+  return Object.values(members)
+    .flatMap((one) => Object.keys(one ?? {}))
+    .filter((claim) => claim !== 'sub');
 }
 
 const consent: PageHandler = async (services, request, reply) => {

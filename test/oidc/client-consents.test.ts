@@ -108,6 +108,20 @@ test('a token for the APIs of the tenant, which acts for the person, is asked fo
   expect(granted?.scopes).toEqual(['openid', actingScope]);
 });
 
+test('claims are shown as the scopes that have them, on the page that asks and to the person later', async () => {
+  const { email, id } = await someone();
+  const sees = ['See your email address', 'See your name'];
+  const shown = (page: Visited) => sees.map((text) => page.text.includes(text));
+  const claims = JSON.stringify({ userinfo: { email: null, name: null, sub: null }, id_token: { email: null } });
+  const first = await start(email, config, { scope: 'openid', claims });
+  expect(shown(first.page)).toEqual([true, true]);
+  await allow(first);
+  const again = await start(email, config, { scope: 'openid', claims, prompt: 'consent' });
+  expect(shown(again.page)).toEqual([true, true]);
+  const [granted] = await listGrantedClients(services.oidc, tenant, id);
+  expect(granted?.scopes).toEqual(['openid', 'email', 'profile']);
+});
+
 test('claims that were not allowed are asked for', async () => {
   const { email } = await someone();
   await allow(await start(email, config, { scope: 'openid' }));
