@@ -165,6 +165,23 @@ describe('a token for the Config API', () => {
     expect(tokenOn(await browser.submit(back, '/tokens'))).not.toBe('');
   });
 
+  test('is not made of a log-in long ago that goes on silently in a new session', async () => {
+    const tenant = await server.tenant();
+    const { browser, email, home } = await enrolled(tenant);
+    await browser.submit(home, '/portal/log-out');
+    await logIn(browser, email);
+    const make = async () =>
+      tokenOn(await browser.submit(await browser.get(`/portal/tenants/${tenant}/tokens`), '/tokens'));
+    expect(await make()).not.toBe('');
+    const page = await browser.get(`/portal/tenants/${tenant}/tokens`);
+    clock.advance(limits.portalRecentLogInMs);
+    browser.replaceCookies(browser.cookies.filter(({ name }) => name !== 'accord_portal_session'));
+    const silent = await browser.get(`/portal/tenants/${tenant}/tokens`);
+    expect(silent.url).toBe(`/portal/tenants/${tenant}/tokens`);
+    const csrf = /name="csrf" value="([^"]*)"/.exec(silent.html)?.[1] ?? '';
+    expect(tokenOn(await browser.post(page.url, { csrf }))).toBe('');
+  });
+
   test('ends with the next request when its member is removed', async () => {
     const tenant = await server.tenant();
     const admin = await enrolled(tenant);
