@@ -97,7 +97,7 @@ export async function signUp(services: AccountServices, tenant: string, given: S
   const isInvited = given.invitedEmail !== undefined && checkAddress(given.invitedEmail) === email;
   if (!maySignUp(row.spec, isInvited || given.isInvited === true)) throw accountProblem('sign_up_closed');
   checkPassword(given.password, wordsAround(email, tenant, row.spec.displayName), services.weak);
-  const password = await services.passwords.hash(tenant, given.password);
+  const password = await services.passwords.hash({ tenant, network: given.network }, given.password);
   const pending = { password, ...(displayName ? { displayName } : {}), ...(language ? { language } : {}) };
   if (!isInvited) return requestSignUp(services, row, { ...pending, email, network: given.network });
   const { result } = await write(services, { tenant }, { locks: 'records' }, (unit) =>

@@ -19,6 +19,7 @@ type Digester = Pick<Encrypter, 'digest'>;
 /** In the order in which they are locked. */
 const kinds = { login: ['account', 'network'], mail: ['mail', 'mail_network'] } as const;
 type AttemptOf = keyof typeof kinds;
+type Key = { kind: AttemptKind; digest: string };
 
 /** @param value as attempts are counted by (attemptKeyOf, networkOf) */
 export function attemptDigest(digester: Digester, tenant: string, kind: AttemptKind, value: string): string {
@@ -28,7 +29,10 @@ export function attemptDigest(digester: Digester, tenant: string, kind: AttemptK
 function keysOf(digester: Digester, tenant: string, of: AttemptOf, { email, network }: Trying) {
   const [byAddress, byNetwork] = kinds[of];
   const place = networkOf(network);
-  const key = (kind: AttemptKind, value: string) => ({ kind, digest: attemptDigest(digester, tenant, kind, value) });
+  const key = (kind: AttemptKind, value: string): Key => ({
+    kind,
+    digest: attemptDigest(digester, tenant, kind, value),
+  });
   return {
     address: key(byAddress, attemptKeyOf(email)),
     ...(place === undefined ? {} : { network: key(byNetwork, place) }),
@@ -53,10 +57,19 @@ export async function beginAttempt(digester: Digester, unit: Unit, of: AttemptOf
 
 /** The attempt succeeded: the address begins anew; of the network only this one is taken back, because others try there too. */
 export async function endAttempt(digester: Digester, unit: Unit, of: AttemptOf, trying: Trying): Promise<void> {
-  const { tx, tenant, now, nowText } = unit;
-  const { address, network } = keysOf(digester, tenant, of, trying);
-  await deleteAttempt(tx, tenant, address);
-  if (network === undefined) return;
-  const { failures, blockedUntil } = uncountAttempt(network.kind, await lockAttempt(tx, tenant, network, nowText), now);
-  await updateAttempt(tx, tenant, network, { failures, now: nowText, blockedUntil: utc(blockedUntil) });
+  const { address, network } = keysOf(digester, unit.tenant, of, trying);
+  await deleteAttempt(unit.tx, unit.tenant, address);
+  if (network !== undefined) await takeBack(unit, network);
+}
+
+/** The attempt was none: it alone does not count. */
+export async function takeBackAttempt(digester: Digester, unit: Unit, of: AttemptOf, trying: Trying): Promise<void> {
+  const { address, network } = keysOf(digester, unit.tenant, of, trying);
+  await takeBack(unit, address);
+  if (network !== undefined) await takeBack(unit, network);
+}
+
+async function takeBack({ tx, tenant, now, nowText }: Unit, key: Key): Promise<void> {
+  const { failures, blockedUntil } = uncountAttempt(key.kind, await lockAttempt(tx, tenant, key, nowText), now);
+  await updateAttempt(tx, tenant, key, { failures, now: nowText, blockedUntil: utc(blockedUntil) });
 }

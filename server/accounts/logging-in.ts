@@ -1,6 +1,6 @@
 /** Logging in by password. Every place that asks for a password asks here: none is without the growing delay. */
 import { write } from '../writes/index.ts';
-import { type Attempt, beginAttempt, endAttempt, type Trying } from './lockout.ts';
+import { type Attempt, beginAttempt, endAttempt, type Trying, takeBackAttempt } from './lockout.ts';
 import { accountOf, attemptKeyOf } from './rules.ts';
 import type { Account, AccountRow } from './schema.ts';
 import { type AccountServices, storedPassword } from './services.ts';
@@ -40,14 +40,7 @@ export async function provePassword(
   find: Reading,
 ): Promise<AccountRow | Refused> {
   const { attempt, row } = await begin(services, tenant, trying, find);
-  const stored = attempt.blocked ? undefined : storedPassword(services, tenant, row);
-  let isRight: boolean;
-  try {
-    isRight = await services.passwords.verify(tenant, password, stored);
-  } catch (error) {
-    if (!attempt.blocked) await end(services, tenant, trying); // nobody looked at the password
-    throw error;
-  }
+  const isRight = !attempt.blocked && (await isIts(services, tenant, { password, ...trying }, row));
   const proved = isRight && row?.enabled ? await conclude(services, tenant, trying, row) : undefined;
   if (proved !== undefined) return proved;
   const { retryAfterSeconds } = attempt;
@@ -62,10 +55,23 @@ async function begin(services: AccountServices, tenant: string, trying: Trying, 
   return result;
 }
 
-async function end(services: AccountServices, tenant: string, trying: Trying): Promise<void> {
-  await write(services, { tenant }, { locks: 'records' }, (unit) =>
-    endAttempt(services.encrypter, unit, 'login', trying),
-  );
+/** An attempt that has to wait takes no hash: whether it has to follows from attempts alone, and nobody waits behind it. */
+async function isIts(
+  services: AccountServices,
+  tenant: string,
+  { password, ...trying }: LoggingIn,
+  row: AccountRow | undefined,
+): Promise<boolean> {
+  const stored = storedPassword(services, tenant, row);
+  try {
+    return await services.passwords.verify({ tenant, network: trying.network }, password, stored);
+  } catch (error) {
+    // Nobody looked at the password: this attempt does not count, and those before it do.
+    await write(services, { tenant }, { locks: 'records' }, (unit) =>
+      takeBackAttempt(services.encrypter, unit, 'login', trying),
+    );
+    throw error;
+  }
 }
 
 /** The password was right; it counts only while it is still the account's, because hashing takes its time. */

@@ -1,5 +1,6 @@
 /**
- * Passwords: argon2id in one worker thread, a short queue for each tenant, tenants in turn. The asynchronous form of node:crypto
+ * Passwords: argon2id in one worker thread, tenants in turn, and of a tenant the networks that ask in turn: who asks for many waits
+ * alone. The asynchronous form of node:crypto
  * would take libuv's four threads, for which names are resolved and files are read too.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
@@ -7,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
 import { accountProblem } from './problems.ts';
-import { passwordBytes } from './rules.ts';
+import { networkOf, passwordBytes } from './rules.ts';
 
 export type ArgonJob = {
   id: number;
@@ -18,6 +19,8 @@ export type ArgonJob = {
   parallelism: number;
   tagLength: number;
 };
+/** For whom something is hashed. `network`: the address that the request came from. */
+type Asker = { tenant: string; network?: string | undefined };
 type Parameters = Omit<ArgonJob, 'id' | 'message'>;
 type Waiting = { job: ArgonJob; resolve: (tag: Uint8Array) => void; reject: (error: Error) => void };
 
@@ -36,7 +39,9 @@ const current = (nonce: Uint8Array): Parameters => ({
 export class Passwords {
   readonly #file: URL;
   readonly #hashMsMax: number;
-  readonly #queue = new FairQueue<string, Waiting>();
+  /** One item for each that waits of a tenant, and which of these is next. */
+  readonly #turns = new FairQueue<string, undefined>();
+  readonly #byNetwork = new Map<string, FairQueue<string, Waiting>>();
   /** What is hashed for those who have no password, so that they take as long. */
   readonly #nobody = current(randomBytes(SALT_BYTES));
   #worker: Worker | undefined;
@@ -52,7 +57,7 @@ export class Passwords {
 
   /** How many hashes of a tenant wait. */
   waiting(tenant: string): number {
-    return this.#queue.length(tenant);
+    return this.#turns.length(tenant);
   }
 
   /**
@@ -60,9 +65,9 @@ export class Passwords {
    * @param password a checked one (checkPassword)
    * @throws Problem passwords_busy
    */
-  async hash(tenant: string, password: string): Promise<string> {
+  async hash(asker: Asker, password: string): Promise<string> {
     const parameters = current(randomBytes(SALT_BYTES));
-    const tag = await this.#derive(tenant, passwordBytes(password) ?? new Uint8Array(), parameters);
+    const tag = await this.#derive(asker, passwordBytes(password) ?? new Uint8Array(), parameters);
     const { memory, passes, parallelism, nonce } = parameters;
     return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`;
   }
@@ -71,15 +76,15 @@ export class Passwords {
    * Whether it is the password that was stored. It takes the same time when none was.
    * @throws Problem passwords_busy
    */
-  async verify(tenant: string, password: string, stored: string | undefined): Promise<boolean> {
+  async verify(asker: Asker, password: string, stored: string | undefined): Promise<boolean> {
     const [, memory, passes, parallelism, salt, tag] = (stored === undefined ? null : PHC.exec(stored)) ?? [];
     const given = passwordBytes(password);
     if (salt === undefined || tag === undefined || given === undefined) {
-      await this.#derive(tenant, given ?? new Uint8Array(), this.#nobody);
+      await this.#derive(asker, given ?? new Uint8Array(), this.#nobody);
       return false;
     }
     const expected = Buffer.from(tag, 'base64');
-    const derived = await this.#derive(tenant, given, {
+    const derived = await this.#derive(asker, given, {
       ...{ nonce: Buffer.from(salt, 'base64'), tagLength: expected.length },
       ...{ memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
     });
@@ -90,24 +95,36 @@ export class Passwords {
     this.#closed = true;
     const worker = this.#worker;
     this.#fail(new Error('shutting down'));
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) next.item.reject(new Error('shutting down'));
+    for (let next = this.#shift(); next; next = this.#shift()) next.reject(new Error('shutting down'));
     await worker?.terminate();
   }
 
-  #derive(tenant: string, message: Uint8Array, parameters: Parameters): Promise<Uint8Array> {
+  #derive({ tenant, network }: Asker, message: Uint8Array, parameters: Parameters): Promise<Uint8Array> {
     if (this.#closed) return Promise.reject(new Error('shutting down'));
-    if (this.#queue.length(tenant) >= limits.passwordQueuePerTenantMax) {
+    const waiting = this.#byNetwork.get(tenant) ?? new FairQueue<string, Waiting>();
+    const party = networkOf(network) ?? '';
+    if (waiting.count >= limits.passwordQueuePerTenantMax || waiting.length(party) >= limits.passwordQueuePerNetworkMax)
       return Promise.reject(accountProblem('passwords_busy'));
-    }
     return new Promise((resolve, reject) => {
-      this.#queue.push(tenant, { job: { id: this.#nextId++, message, ...parameters }, resolve, reject });
+      waiting.push(party, { job: { id: this.#nextId++, message, ...parameters }, resolve, reject });
+      this.#byNetwork.set(tenant, waiting);
+      this.#turns.push(tenant, undefined);
       this.#next();
     });
   }
 
+  #shift(): Waiting | undefined {
+    const tenant = this.#turns.shift()?.key;
+    if (tenant === undefined) return undefined;
+    const waiting = this.#byNetwork.get(tenant) as FairQueue<string, Waiting>;
+    const next = waiting.shift()?.item;
+    if (waiting.count === 0) this.#byNetwork.delete(tenant);
+    return next;
+  }
+
   #next(): void {
     if (this.#running !== undefined || this.#closed) return;
-    const waiting = this.#queue.shift()?.item;
+    const waiting = this.#shift();
     if (waiting === undefined) return;
     const timer = setTimeout(() => this.#fail(new Error('the hash took too long')), this.#hashMsMax);
     this.#running = { ...waiting, timer };

@@ -70,8 +70,8 @@ export async function verifyEmail(services: AccountServices, tenant: string, giv
   if ('account' in found) return { status: 'verified', account: found.account };
   const { pending, trying, attempt } = found;
   if (password === undefined || attempt === undefined) return { status: 'needs_password', email: trying.email };
-  const stored = attempt.blocked ? undefined : pending.password;
-  if (await services.passwords.verify(tenant, password, stored)) {
+  const asker = { tenant, network: asked.network };
+  if (!attempt.blocked && (await services.passwords.verify(asker, password, pending.password))) {
     return { status: 'verified', account: await completeSignUp(services, tenant, { token, trying, ...asked }) };
   }
   const { email } = trying;
@@ -135,7 +135,7 @@ export async function mailReset(
 export async function resetPassword(
   services: AccountServices,
   tenant: string,
-  { token, password, requestId }: { token: string; password: string } & Asked,
+  { token, password, network, requestId }: { token: string; password: string } & Asked,
 ): Promise<{ account: Account; revision: number }> {
   const { encrypter } = services;
   const { result: known } = await write(services, { tenant }, { locks: 'records' }, async (unit) => ({
@@ -145,7 +145,7 @@ export async function resetPassword(
   const { row, link } = known;
   if (link.account === null) throw accountProblem('account_link_gone');
   checkPassword(password, wordsAround(link.email, tenant, row.spec.displayName), services.weak);
-  const stored = await services.passwords.hash(tenant, password);
+  const stored = await services.passwords.hash({ tenant, network }, password);
   const author = accountAuthor(tenant, actorTypeOf(row), link.account, requestId);
   const { result, revision } = await write(services, author, { locks: 'configuration' }, async (unit) => {
     const again = await findToken(encrypter, unit, token, 'reset_password');
@@ -203,7 +203,7 @@ export async function changePassword(
     if ('refused' in answer) return answer;
     proved = answer;
   }
-  const stored = await services.passwords.hash(tenant, given.password);
+  const stored = await services.passwords.hash({ tenant, network }, given.password);
   const author = accountAuthor(tenant, actorTypeOf(row), id, requestId);
   const { result } = await write(services, author, { locks: 'configuration' }, async (unit) => {
     const now = await readAccountRow(unit.tx, tenant, id, true);

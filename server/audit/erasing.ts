@@ -1,11 +1,12 @@
 /** Erasing a person from the audit: entries stay, and a stand-in names whom they were about or who acted. */
+import { erasedName } from '../core/auth/claims.ts';
 import { type RoomErasing, scanning } from '../room/erasing.ts';
 import { withoutPerson } from './rules.ts';
 import { rewriteEntries, scanEntries } from './store.ts';
 
 export const erasingAudit: RoomErasing = {
   eraseSome: scanning(
-    (tx, { tenant, id }, after) => scanEntries(tx, tenant, { text: id, after }),
+    (tx, { tenant, id }, after) => scanEntries(tx, tenant, { text: id, hash: erasedName(id), after }),
     async (tx, person, rows) => {
       const changed = rows
         .filter((row) => row.named)

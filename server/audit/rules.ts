@@ -1,6 +1,8 @@
 /** Taking a person's id out of an audit entry, pure. Entries name actors and resources as `type/id`, callers as `user:type:id`. */
 
-type Person = { type: string; id: string; replacement: string };
+import { deniedNameWithout } from '../core/auth/denied-names.ts';
+
+type Person = { type: string; id: string; isUser: boolean; replacement: string };
 type Names = { actor: unknown; object_name: string; detail: unknown };
 
 /** The entry with the replacement of the person's id; the same object when it does not name the person. */
@@ -13,13 +15,13 @@ export function withoutPerson<T extends Names>(entry: T, person: Person): T {
 }
 
 /** `user/alice`, or a relationship: `user/alice is_owner_of car/1`. */
-function nameWithout(name: string, { type, id, replacement }: Person): string {
+function nameWithout(name: string, { type, id, isUser, replacement }: Person): string {
   const [named, instead] = [`${type}/${id}`, `${type}/${replacement}`];
   if (name === named) return instead;
   let other = name;
   if (other.startsWith(`${named} `)) other = instead + other.slice(named.length);
   if (other.endsWith(` ${named}`)) other = other.slice(0, -named.length) + instead;
-  return other;
+  return (isUser ? deniedNameWithout(other, id, replacement) : undefined) ?? other;
 }
 
 /** Members whose values are the service's own words, which an id may happen to be. */

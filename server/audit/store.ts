@@ -124,19 +124,21 @@ type ScannedRow = Static<typeof ScannedRow>;
 
 /**
  * Looks through some entries after a position, by time.
+ * @param hash of the text, which names hold too
  * @returns those whose texts hold the text, and the last one looked at, as the position that comes next
  */
 export function scanEntries(
   tx: Transaction,
   tenant: string,
-  { text, after }: { text: string; after: Place | undefined },
+  { text, hash, after }: { text: string; hash: string; after: Place | undefined },
 ): Promise<ScannedRow[]> {
   const quoted = JSON.stringify(text).slice(1, -1);
   const scan = portion({
     ...{ table: sql`accord.audit_entry`, columns: sql`actor, object_name, detail`, tenant, after },
     bytes: bytesAtMost(sql`detail`),
     naming: sql`lateral (select detail::text as detailed offset 0) as said,
-      lateral (select position(${text} in object_name) > 0 or position(${quoted} in actor::text) > 0
+      lateral (select position(${text} in object_name) > 0 or position(${hash} in object_name) > 0
+        or position(${quoted} in actor::text) > 0
         or coalesce(position(${quoted} in detailed) > 0, false) as named,
         coalesce(octet_length(detailed), 0) as named_bytes offset 0) as naming`,
   });

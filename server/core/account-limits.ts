@@ -3,7 +3,8 @@ export const accountLimits = {
   // Passwords (NIST SP 800-63B-4 section 3.1.1)
   passwordCharsMin: 8,
   passwordBytesMax: 256, // in UTF-8, of the normalized form
-  passwordQueuePerTenantMax: 64, // hashes of a tenant that wait for the thread; further ones are refused
+  passwordQueuePerTenantMax: 512, // hashes of a tenant that wait for the thread; further ones are refused
+  passwordQueuePerNetworkMax: 64, // of those, hashes that one network asked for
   passwordHashMsMax: 10_000, // by the clock: a thread that does not answer is replaced
   argonMemoryKibMin: 19_456, // OWASP's smallest memory with two passes
   argonPassesMax: 2,

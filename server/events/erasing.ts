@@ -1,4 +1,6 @@
 /** Erasing a person from the events: they stay, and a stand-in names whom they were about or who acted. */
+import { erasedName } from '../core/auth/claims.ts';
+import { deniedNameWithout } from '../core/auth/denied-names.ts';
 import { limits } from '../core/limits.ts';
 import { REPLACEMENT_PREFIX, type Replacement, replaceTexts } from '../pseudonyms/index.ts';
 import type { Erasing, RoomErasing } from '../room/erasing.ts';
@@ -9,7 +11,7 @@ export const erasingEvents: RoomErasing = {
   async eraseSome(tx, person, position) {
     const place: Place = position === undefined ? { table: 'inbox', after: 0 } : (JSON.parse(position) as Place);
     const { tenant, id, contacts } = person;
-    const texts = [id, ...contacts].map((text) => JSON.stringify(text).slice(1));
+    const texts = [...[id, ...contacts].map((text) => JSON.stringify(text).slice(1)), erasedName(id)];
     const rows = await scanEvents(tx, tenant, place, texts);
     const changed = rows.flatMap((row) => withoutPerson(row, person) ?? []);
     const events = changed.length === 0 ? 0 : await rewriteEvents(tx, tenant, place.table, changed);
@@ -43,15 +45,21 @@ export function withoutPerson({ n, key, body }: NamingRow, person: Erasing): Nam
     // Of a change of configuration: the account of a user, or what belongs to it.
     if (text === `${type}/${id}`) return `${type}/${replacement}`;
     // As above: the tokens of a user of the tenant's own issuer are refused.
-    if (text === `subject:${id}`) return `subject:${replacement}`;
+    const denied = isUser ? deniedNameWithout(text, id, replacement) : undefined;
+    if (denied !== undefined) return denied;
     return contacts.includes(text) || contacts.includes(text.toLowerCase()) ? REPLACEMENT_PREFIX : undefined;
   };
   const about = body.entity as { type?: unknown; id?: unknown } | undefined;
   const own = about?.type === type && about?.id === id && body.attributes !== undefined;
   const replaced = replaceTexts(own ? { ...body, attributes: {} } : body, replacementOf);
-  const keys = [`${type}/${id}`, ...(isUser ? [`consents/${id}`, `denied_token/subject:${id}`] : [])];
-  const [, kind] = /^([^/]+)\//.exec(key) ?? [];
-  const isKey = keys.includes(key) || key === `${kind}/${type}/${id}`;
-  if (replaced === body && !isKey) return undefined;
-  return { n, key: isKey ? key.slice(0, -id.length) + replacement : key, body: replaced };
+  const keyed = keyWithout(key, person);
+  return replaced === body && keyed === key ? undefined : { n, key: keyed, body: replaced };
+}
+
+function keyWithout(key: string, { id, type, isUser, replacement }: Erasing): string {
+  const [, kind = '', name = ''] = /^([^/]+)\/(.*)$/s.exec(key) ?? [];
+  const denied = isUser && kind === 'denied_token' ? deniedNameWithout(name, id, replacement) : undefined;
+  if (denied !== undefined) return `${kind}/${denied}`;
+  const keys = [`${type}/${id}`, `${kind}/${type}/${id}`, ...(isUser ? [`consents/${id}`] : [])];
+  return keys.includes(key) ? key.slice(0, -id.length) + replacement : key;
 }

@@ -144,7 +144,7 @@ const reset: Handler = async (services, request, reply) => {
       await requestPasswordReset(services.accounts, tenant, asked);
       return sendPage(reply, checkMailPage(context, { purpose: 'reset', email: email ?? '' }));
     }
-    const changed = { token, password, requestId: request.id };
+    const changed = { token, password, network: request.ip, requestId: request.id };
     const { revision } = await resetPassword(services.accounts, tenant, changed);
     await services.waitForRevision(tenant, revision);
   } catch (error) {

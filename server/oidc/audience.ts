@@ -8,6 +8,12 @@ import type { TenantSpec } from '../tenants/index.ts';
 
 const URN = 'urn:accord:aud:';
 
+/**
+ * What a person allows a client that is not the tenant's own, at an audience: a token for it acts for the person, whatever its scopes
+ * are. It is kept among the scopes of the audience, and is in no token.
+ */
+export const actingScope = 'urn:accord:act';
+
 /** The resource indicator of an audience. */
 export function resourceOf(audience: string): string {
   return URL.canParse(audience) && !audience.includes('#') ? audience : `${URN}${encodeURIComponent(audience)}`;

@@ -6,6 +6,7 @@ import type { Grant, KoaContextWithOIDC } from 'oidc-provider';
 import { accountAuthor } from '../accounts/index.ts';
 import { utc } from '../core/instants.ts';
 import { type WriteServices, write } from '../writes/index.ts';
+import { actingScope } from './audience.ts';
 import type { Granted } from './schema.ts';
 import { putClientConsent, readClientConsent } from './store.ts';
 
@@ -65,7 +66,9 @@ export function addAllowed(ctx: KoaContextWithOIDC, grant: Grant, allowed: Grant
   if (claims.length > 0) grant.addOIDCClaims(claims);
   for (const [resource, server] of Object.entries(ctx.oidc.resourceServers ?? {})) {
     const known = allowed.resources[resource] ?? [];
-    const granted = asked.filter((scope) => server.scopes.has(scope) && known.includes(scope));
+    const granted = [...asked.filter((scope) => server.scopes.has(scope)), actingScope].filter((scope) =>
+      known.includes(scope),
+    );
     if (granted.length > 0) grant.addResourceScope(resource, granted.join(' '));
   }
   return JSON.stringify([grant.openid, grant.resources]) !== before;

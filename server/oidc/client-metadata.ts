@@ -22,6 +22,8 @@ export function metadataOf(client: Client): AllClientMetadata {
     ...(tokenEndpointAuthMethod.startsWith('client_secret_') ? { client_secret: nobodys } : {}),
     ...(jwks === undefined ? {} : { jwks: jwks as NonNullable<AllClientMetadata['jwks']> }),
     ...(jwksUri === undefined ? {} : { jwks_uri: jwksUri }),
+    // Our own pages ask when the person proved who it is: a session that goes on silently is no proof of now.
+    ...(client.firstParty ? { require_auth_time: true } : {}),
     ...(client.dpopBoundAccessTokens ? { dpop_bound_access_tokens: true } : {}),
     ...(client.requirePushedAuthorizationRequests ? { require_pushed_authorization_requests: true } : {}),
     ...(backchannelLogoutUri === undefined

@@ -31,6 +31,19 @@ const clientAuthMethods: ClientAuthMethod[] = ['client_secret_basic', 'client_se
 
 const seconds = (ms: number): number => Math.max(1, Math.floor(ms / 1000));
 
+const claimsOfScopes: Record<string, string[]> = {
+  openid: ['sub'],
+  email: ['email', 'email_verified'],
+  profile: ['name', 'locale', 'updated_at'],
+  address: ['address'],
+  phone: ['phone_number', 'phone_number_verified'],
+};
+
+/** The scopes that have the claims: what these tell of a person is said in the same words. */
+export function scopesOfClaims(claims: readonly string[]): string[] {
+  return Object.keys(claimsOfScopes).filter((scope) => claimsOfScopes[scope]?.some((claim) => claims.includes(claim)));
+}
+
 /** What of a configuration is the same for all tenants. */
 export function common(): Configuration {
   return {
@@ -48,11 +61,7 @@ export function common(): Configuration {
       dPoPSigningAlgValues: ['ES256'],
     },
     claims: {
-      openid: ['sub'],
-      email: ['email', 'email_verified'],
-      profile: ['name', 'locale', 'updated_at'],
-      address: ['address'],
-      phone: ['phone_number', 'phone_number_verified'],
+      ...claimsOfScopes,
       acr: null,
       amr: null,
       auth_time: null,

@@ -98,14 +98,14 @@ type Proved = { account: Pick<Account, 'id' | 'epoch'>; amr: string[]; acr: stri
  * @throws PageError when that is worth nothing any more, because the account has changed since
  */
 export async function finishLogIn(
-  { accounts }: { accounts: Pick<AccountServices, 'database'> },
+  { accounts }: { accounts: Pick<AccountServices, 'database' | 'clock'> },
   one: UnderWay,
   request: FastifyRequest,
   reply: FastifyReply,
   { account, ...proof }: Proved,
 ): Promise<FastifyReply> {
   const { provider, context, interaction, tenant } = one;
-  const login = { accountId: account.id, ...proof };
+  const login = { accountId: account.id, ts: Math.floor(accounts.clock.now() / 1000), ...proof };
   const url = await provider.interactionResult(request.raw, reply.raw, { login });
   // A change before this is seen here; one after it ends the log-in under way itself (forgetAccount).
   const now = await readAccount(accounts, tenant.tenant, account.id);

@@ -10,8 +10,9 @@ import type { InvitationServices } from '../invitations/index.ts';
 import { acceptForms, consentPage, logInPage, PageError, sendPage } from '../pages/index.ts';
 import type { WriteServices } from '../writes/index.ts';
 import { registerAccountPages } from './account-pages.ts';
+import { actingScope } from './audience.ts';
 import { addClientConsent } from './client-consents.ts';
-import { passwordAcr } from './configuration.ts';
+import { passwordAcr, scopesOfClaims } from './configuration.ts';
 import { answerError, type FormServices, finish, finishLogIn, posted, type UnderWay, underWay } from './forms.ts';
 import { registerSteps } from './interaction-steps.ts';
 import type { UpstreamClient } from './upstream-client.ts';
@@ -157,17 +158,39 @@ type Missing = {
   missingOIDCScope?: string[];
   missingOIDCClaims?: string[];
   missingResourceScopes?: Record<string, string[]>;
+  missingAudiences?: string[];
 };
+
+/** What is asked for at audiences: their scopes, and to act for the person there. */
+function missingAt({ missingResourceScopes = {}, missingAudiences = [] }: Missing): Record<string, string[]> {
+  const resources = { ...missingResourceScopes };
+  for (const resource of missingAudiences) resources[resource] = [...(resources[resource] ?? []), actingScope];
+  return resources;
+}
 
 /** What is new; where the application wants the person to be asked in any case, all that it asks for. */
 function askedScopes({ interaction, tenant }: UnderWay): string[] {
-  const { missingOIDCScope = [], missingResourceScopes = {} } = interaction.prompt.details as Missing;
-  const missing = [...missingOIDCScope, ...Object.values(missingResourceScopes).flat()];
-  const { scope, client_id: clientId } = interaction.params as Record<string, string | undefined>;
+  const details = interaction.prompt.details as Missing;
+  const { missingOIDCScope = [], missingOIDCClaims = [] } = details;
+  const missing = [
+    ...missingOIDCScope,
+    ...scopesOfClaims(missingOIDCClaims),
+    ...Object.values(missingAt(details)).flat(),
+  ];
+  const { scope, client_id: clientId, resource, claims } = interaction.params as Record<string, string | undefined>;
   if (!interaction.prompt.reasons.includes('consent_prompt')) return [...new Set(missing)];
-  const known = tenant.clients.get(clientId ?? '')?.scopes ?? [];
-  const asked = (scope ?? '').split(' ').filter((one) => known.includes(one));
-  return [...new Set([...asked, ...missing])];
+  const client = tenant.clients.get(clientId ?? '');
+  const asked = (scope ?? '').split(' ').filter((one) => client?.scopes?.includes(one));
+  const acts = resource !== undefined && client?.firstParty !== true ? [actingScope] : [];
+  return [...new Set([...asked, ...scopesOfClaims(claimsIn(claims)), ...missing, ...acts])];
+}
+
+/** The names in the parameter `claims`, which the library has checked. */
+function claimsIn(parameter: string | undefined): string[] {
+  const members = parameter === undefined ? {} : (JSON.parse(parameter) as Record<string, object | null>);
+  return Object.values(members)
+    .flatMap((one) => Object.keys(one ?? {}))
+    .filter((claim) => claim !== 'sub');
 }
 
 const consent: PageHandler = async (services, request, reply) => {
@@ -175,22 +198,17 @@ const consent: PageHandler = async (services, request, reply) => {
   if (fields.decision !== 'allow') return refuse(one, request, reply, 'the user did not consent');
   const { provider, interaction } = one;
   const details = interaction.prompt.details as Missing;
-  const { missingOIDCScope, missingOIDCClaims, missingResourceScopes } = details;
+  const { missingOIDCScope: scopes = [], missingOIDCClaims: claims = [] } = details;
+  const resources = missingAt(details);
   const { accountId } = interaction.session ?? {};
   const clientId = String(interaction.params.client_id);
   const isFirstParty = one.tenant.clients.get(clientId)?.firstParty === true; // vouched for by the tenant
   const found = interaction.grantId === undefined ? undefined : await provider.Grant.find(interaction.grantId);
   const grant = found ?? new provider.Grant({ clientId, ...(accountId === undefined ? {} : { accountId }) });
-  if (missingOIDCScope) grant.addOIDCScope(missingOIDCScope.join(' '));
-  if (missingOIDCClaims) grant.addOIDCClaims(missingOIDCClaims);
-  for (const [resource, scopes] of Object.entries(missingResourceScopes ?? {}))
-    grant.addResourceScope(resource, scopes.join(' '));
+  if (scopes.length > 0) grant.addOIDCScope(scopes.join(' '));
+  if (claims.length > 0) grant.addOIDCClaims(claims);
+  for (const [resource, allowed] of Object.entries(resources)) grant.addResourceScope(resource, allowed.join(' '));
   const grantId = await grant.save();
-  const {
-    missingOIDCScope: scopes = [],
-    missingOIDCClaims: claims = [],
-    missingResourceScopes: resources = {},
-  } = details;
   if (!isFirstParty)
     await addClientConsent(
       services,

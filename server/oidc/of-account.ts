@@ -10,6 +10,7 @@ import type { Device } from '../http/device.ts';
 import { denyGrantTokens, denySubjectTokens } from '../keys/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { type ConfigWriteServices, write } from '../writes/index.ts';
+import { scopesOfClaims } from './configuration.ts';
 import type { Providers } from './providers.ts';
 import { accountDigest, clientDigest, hash, openRecord } from './records.ts';
 import type { Payload } from './schema.ts';
@@ -171,9 +172,9 @@ export async function listGrantedClients(
   account: string,
 ): Promise<GrantedClient[]> {
   const rows = await database.read(tenant, (tx) => listClientConsentRows(tx, tenant, account));
-  return rows.map(({ client_id: clientId, granted: { scopes, resources }, created_at: since }) => ({
+  return rows.map(({ client_id: clientId, granted: { scopes, claims, resources }, created_at: since }) => ({
     clientId,
-    scopes: [...new Set([...scopes, ...Object.values(resources).flat()])],
+    scopes: [...new Set([...scopes, ...scopesOfClaims(claims), ...Object.values(resources).flat()])],
     since,
   }));
 }

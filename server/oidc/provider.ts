@@ -18,6 +18,7 @@ import { type identityKeys, ownIssuer, refreshTokenTtlMs } from '../keys/index.t
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import type { WriteServices } from '../writes/index.ts';
 import type { AccountOf } from './accounts.ts';
+import { actingScope } from './audience.ts';
 import { findClientConsent } from './client-consents.ts';
 import { metadataOf } from './client-metadata.ts';
 import { common, lifetimes } from './configuration.ts';
@@ -66,7 +67,7 @@ export function createProvider(made: Made): Provider {
     ...{ tenant, errors, client: (id) => metadata(current(), id) },
     request: () => lib.Provider.ctx,
     device: () => deviceOf(lib.Provider.ctx?.get('user-agent')),
-    reused: ({ account, clientId }) => services.denyGrant(tenant, account, clientId),
+    familyEnded: ({ account, clientId }) => services.denyGrant(tenant, account, clientId),
   });
   const provider = new lib.Provider(ownIssuer(services.baseUrl, tenant), configurationOf(made, records));
   // What a proxy or a client says of host and scheme was replaced before it gets here (mount.ts).
@@ -137,7 +138,7 @@ function configurationOf({ services, current, keys, lib }: Made, records: Record
       }),
     extraTokenClaims: (ctx, token) => services.extraClaims(current(), token, ctx),
     interactions: {
-      policy: policyOf(lib),
+      policy: policyOf(lib, firstParty),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
     // RFC 7523bis: an assertion is for this issuer alone.
@@ -150,11 +151,24 @@ function configurationOf({ services, current, keys, lib }: Made, records: Record
   };
 }
 
-/** A session of an account that is gone asks who it is. */
-function policyOf({ interactionPolicy: { base, Check } }: Library) {
+/** A session of an account that is gone asks who it is. The person allows a client of others to act for it. */
+function policyOf({ interactionPolicy: { base, Check } }: Library, firstParty: (id: string | undefined) => boolean) {
   const policy = base();
   const gone = (ctx: KoaContextWithOIDC) => ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;
   policy.get('login')?.checks.add(new Check('account_gone', 'the account is gone', gone));
+  const unallowed = ({ oidc }: KoaContextWithOIDC) => {
+    if (firstParty(oidc.client?.clientId)) return [];
+    const isAllowed = (resource: string) => oidc.grant?.getResourceScope(resource).split(' ').includes(actingScope);
+    return Object.keys(oidc.resourceServers ?? {}).filter((resource) => !isAllowed(resource));
+  };
+  const acting = new Check(
+    'audience_missing',
+    'requested audiences not granted',
+    'consent_required',
+    (ctx) => unallowed(ctx).length > 0,
+    (ctx) => ({ missingAudiences: unallowed(ctx) }),
+  );
+  policy.get('consent')?.checks.add(acting);
   return policy;
 }
 

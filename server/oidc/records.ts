@@ -42,8 +42,8 @@ type Options = {
   request: () => object | undefined;
   /** Of the request under way. */
   device?: () => Device;
-  /** A code or a token that is used once was used again: whoever has the tokens that came of it may be a thief. */
-  reused?: (source: Source) => Promise<void>;
+  /** A family ends: its client revoked it, or what is used once was used again, so that a thief may have its tokens. */
+  familyEnded?: (source: Source) => Promise<void>;
 };
 
 /** Under which an id is stored. */
@@ -205,9 +205,8 @@ export class Records {
     const row = await this.#row(key);
     if (row === undefined) return undefined;
     const payload = this.#payload(key.model, row);
-    const { grantId, clientId, accountId: account, consumed } = payload;
-    if (grantId !== undefined && clientId !== undefined)
-      this.#underWay.put('source', { grantId, clientId, account, isConsumed: consumed !== undefined });
+    const { grantId, clientId, accountId: account } = payload;
+    if (grantId !== undefined && clientId !== undefined) this.#underWay.put('source', { grantId, clientId, account });
     return { ...payload, jti: id };
   }
 
@@ -239,7 +238,7 @@ export class Records {
     const { errors } = this.#options;
     const source = this.#underWay.take('source');
     await this.#write((tx) => removeFamily(tx, key));
-    if (source !== undefined) await this.#options.reused?.(source);
+    if (source !== undefined) await this.#options.familyEnded?.(source);
     if (key.model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('request_uri was used already');
     throw new errors.InvalidGrant('it was used already');
   }
@@ -253,10 +252,10 @@ export class Records {
   async #revoke(model: string, grantId: string): Promise<void> {
     // The library asks for each of its models at once, here for the one that is among them always.
     const source = model === 'AccessToken' ? this.#underWay.take('source') : undefined;
-    const isReused = source?.isConsumed === true && source.grantId === grantId;
     await Promise.all([
       this.#write((tx) => removeOfGrant(tx, this.#options.tenant, model, hash(grantId))),
-      isReused ? this.#options.reused?.(source) : undefined,
+      // What ends a session denies tokens itself: there nothing was found of this grant.
+      source?.grantId === grantId ? this.#options.familyEnded?.(source) : undefined,
     ]);
   }
 

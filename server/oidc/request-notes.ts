@@ -1,8 +1,8 @@
 /** What the storage notes in the middle of a request, for what the library asks of it next. */
 import type { RecordKey, RecordRow } from './schema.ts';
 
-/** What was found to issue tokens of. */
-export type Source = { grantId: string; clientId: string; account: string | undefined; isConsumed: boolean };
+/** What was found to issue tokens of, or to revoke. */
+export type Source = { grantId: string; clientId: string; account: string | undefined };
 
 type Notes = {
   /** Read together with the token of it. */

@@ -10,7 +10,6 @@ import { ownIssuer } from '../keys/index.ts';
 import {
   answerError,
   csrfKey,
-  isIssuerSessionLive,
   type OfAccountServices,
   ownPagesCallback,
   ownPagesClient,
@@ -86,11 +85,8 @@ export class Visit {
   }
 
   /** Who is logged in; undefined: nobody, also when the log-in at the issuer that the session came from has ended. */
-  async session(): Promise<Session | undefined> {
-    const { accounts, oidc } = this.#services;
-    const session = await findSession(accounts, this.code, this.readCookie('session'));
-    if (session?.issuerSession === undefined) return session;
-    return (await isIssuerSessionLive(oidc, this.code, session.issuerSession)) ? session : undefined;
+  session(): Promise<Session | undefined> {
+    return findSession(this.#services, this.code, this.readCookie('session'));
   }
 
   /** @param uid what only this browser has: the value of one of its cookies */

@@ -28,14 +28,16 @@ import {
   ownFields,
   portalPage,
   readCookie,
+  replaceSession,
   requireSession,
   sessionOf,
   setCookie,
 } from './requests.ts';
-import { beginSession, type Session } from './sessions.ts';
+import { beginSession, type Session, type SessionServices } from './sessions.ts';
 import { portalParty } from './tenant.ts';
 
-export type InvitationRouteServices = LogInServices & { members: WriteServices & { baseUrl: string } };
+export type InvitationRouteServices = LogInServices &
+  SessionServices & { members: WriteServices & { baseUrl: string } };
 
 const ACCEPT = '/portal/invitations/accept';
 
@@ -144,7 +146,7 @@ async function enrol(services: InvitationRouteServices, request: FastifyRequest,
   // The address has a log-in: it is asked for, and the link alone does not replace it.
   if (signedUp.status !== 'created') return goTo(services, request, reply, '/portal/invitations/log-in');
   const value = await beginSession(accounts, portalTenant, signedUp.account, accounts.clock.now());
-  setCookie(services, reply, 'session', value);
+  await replaceSession(services, request, reply, value);
   return accept(services, { request, reply }, token as string, signedUp.account.id);
 }
 

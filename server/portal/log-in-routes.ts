@@ -9,7 +9,7 @@ import { endIssuerSessions, issuerSessionOfCode, type OfAccountServices } from '
 import { PageError } from '../pages/index.ts';
 import type { Snapshots, TenantSnapshot } from '../snapshot/index.ts';
 import { beginLogIn, completeLogIn, type LogInServices } from './log-in.ts';
-import { goTo, ownFields, portalPage, readCookie, sessionOf, setCookie } from './requests.ts';
+import { goTo, ownFields, portalPage, readCookie, replaceSession, sessionOf, setCookie } from './requests.ts';
 import { beginSession, endSession, type Session } from './sessions.ts';
 import { callbackPath, portalClient, portalParty } from './tenant.ts';
 
@@ -43,10 +43,9 @@ export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: Log
       const back = { url: `${services.baseUrl}/portal/log-in` };
       throw new PageError(400, { kind: answer.error === 'access_denied' ? 'access_denied' : 'expired', back });
     }
-    // The session of before, and what was planted, is not the one that goes on.
     const { account, authenticatedAt } = done;
     const value = await beginSession(services.accounts, portalTenant, account, authenticatedAt, { issuerSession });
-    setCookie(services, reply, 'session', value);
+    await replaceSession(services, request, reply, value);
     return goTo(services, request, reply, done.to);
   });
   portalPage(app, services, ['POST', '/portal/log-out'], async (request, reply) => {

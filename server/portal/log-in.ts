@@ -116,13 +116,10 @@ async function verify({ keys, accounts, baseUrl }: LogInServices, party: Relying
   const { payload } = await jwtVerify(idToken, createLocalJWKSet(jwks as JSONWebKeySet), {
     ...{ issuer: ownIssuer(baseUrl, party.tenant), audience: party.clientId, algorithms: ['RS256'] },
     currentDate: new Date(accounts.clock.now()),
-    requiredClaims: ['sub', 'nonce', 'iat', 'exp'],
+    requiredClaims: ['sub', 'nonce', 'iat', 'exp', 'auth_time'],
   });
   if (payload.nonce !== nonce || payload.sub === undefined) {
     throw problem('internal_error', { cause: new Error('an ID token of the own issuer has another nonce') });
   }
-  return {
-    sub: payload.sub,
-    authTime: typeof payload.auth_time === 'number' ? payload.auth_time : Number(payload.iat),
-  };
+  return { sub: payload.sub, authTime: Number(payload.auth_time) };
 }

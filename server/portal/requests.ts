@@ -1,6 +1,5 @@
 /** What the portal's pages share: cookies, forms, the session behind a request, and errors as pages. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AccountServices } from '../accounts/index.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { portalTenant } from '../core/portal-tenant.ts';
@@ -20,9 +19,9 @@ import {
   type Posted,
   sendErrorPage,
 } from '../pages/index.ts';
-import { findSession, type Session } from './sessions.ts';
+import { endSession, findSession, type Session, type SessionServices } from './sessions.ts';
 
-export type PortalPageServices = { accounts: AccountServices; encrypter: Encrypter; baseUrl: string };
+export type PortalPageServices = SessionServices & { encrypter: Encrypter; baseUrl: string };
 
 const basePathOf = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/$/, '');
 
@@ -90,7 +89,19 @@ export function goTo(services: PortalPageServices, request: FastifyRequest, repl
 
 /** Who is logged in; undefined: nobody. */
 export function sessionOf(services: PortalPageServices, request: FastifyRequest): Promise<Session | undefined> {
-  return findSession(services.accounts, portalTenant, readCookie(services, request, 'session'));
+  return findSession(services, portalTenant, readCookie(services, request, 'session'));
+}
+
+/** Another session begins in the browser: that of before, and what was planted, is not the one that goes on. */
+export async function replaceSession(
+  services: PortalPageServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  value: string,
+): Promise<void> {
+  const before = readCookie(services, request, 'session');
+  if (before !== undefined) await endSession(services.accounts, portalTenant, before);
+  setCookie(services, reply, 'session', value);
 }
 
 /** Thrown where somebody must log in first. */

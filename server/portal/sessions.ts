@@ -4,6 +4,7 @@ import { type Account, type AccountServices, readAccount } from '../accounts/ind
 import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import type { Device } from '../http/device.ts';
+import { isIssuerSessionLive, type OfAccountServices } from '../oidc/index.ts';
 import { write } from '../writes/index.ts';
 import { deleteOwnSessions, deleteSession, insertSession, readOwnSessions, readSession } from './store.ts';
 
@@ -42,9 +43,15 @@ export async function beginSession(
   return value;
 }
 
-/** Undefined when it is over: also when the account was disabled, or another password chosen. */
+/** `oidc`: the issuer that log-ins are of. */
+export type SessionServices = { accounts: AccountServices; oidc: OfAccountServices };
+
+/**
+ * Undefined when it is over: also when the account was disabled, another password chosen, or the log-in at the issuer that it came
+ * from has ended.
+ */
 export async function findSession(
-  services: AccountServices,
+  { accounts: services, oidc }: SessionServices,
   tenant: string,
   value: string | undefined,
 ): Promise<Session | undefined> {
@@ -55,6 +62,10 @@ export async function findSession(
   const account = await readAccount(services, tenant, row.account);
   if (account?.epoch !== row.epoch) return undefined;
   const { authenticated_at: at, issuer_session: issuerSession } = row;
+  if (issuerSession !== null && !(await isIssuerSessionLive(oidc, tenant, issuerSession))) {
+    await endSession(services, tenant, value);
+    return undefined;
+  }
   return { value, account, authenticatedAt: Date.parse(at), ...(issuerSession === null ? {} : { issuerSession }) };
 }
 

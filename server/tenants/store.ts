@@ -113,6 +113,12 @@ export async function removeAccountChanges(tx: Transaction, tenant: string, name
   await tx.run(sql`delete from accord.config_change where tenant = ${tenant} and kind = 'account' and name = ${name}`);
 }
 
+/** @param hash of the subject (erasedName) */
+export async function renameDenials(tx: Transaction, tenant: string, hash: string, replacement: string): Promise<void> {
+  await tx.run(sql`update accord.config_change set name = replace(name, ${hash}, ${replacement})
+    where tenant = ${tenant} and kind = 'denied_token' and strpos(name, ${`:${hash}`}) > 0`);
+}
+
 const Change = Type.Object({ kind: Type.String(), name: Type.String() });
 
 /** What changed after a revision, each object once. */

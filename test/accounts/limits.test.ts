@@ -56,27 +56,59 @@ describe('a password', () => {
 });
 
 describe('the thread of passwords', () => {
-  test('takes passwordQueuePerTenantMax of a tenant, and those of others meanwhile', async () => {
+  const busy = { code: 'passwords_busy', status: 503 };
+
+  test('takes passwordQueuePerNetworkMax of a network, and those of other networks and tenants meanwhile', async () => {
     const passwords = new Passwords();
     const order: string[] = [];
-    const hash = (tenant: string) => passwords.verify(tenant, password, undefined).then(() => order.push(tenant));
+    const hash = (tenant: string, network = '192.0.2.1') =>
+      passwords.verify({ tenant, network }, password, undefined).then(() => order.push(`${tenant} ${network}`));
     // One is under way, and the others wait.
-    const storm = Array.from({ length: limits.passwordQueuePerTenantMax + 1 }, () => hash('busy'));
-    await expect(hash('busy')).rejects.toMatchObject({ code: 'passwords_busy', status: 503 });
-    const quiet = hash('quiet');
-    await quiet;
-    expect(order.filter((tenant) => tenant === 'busy').length).toBeLessThanOrEqual(2);
+    const storm = Array.from({ length: limits.passwordQueuePerNetworkMax + 1 }, () => hash('busy'));
+    await expect(hash('busy')).rejects.toMatchObject(busy);
+    await Promise.all([hash('busy', '2001:db8::1'), hash('quiet')]);
+    expect(order.filter((one) => one === 'busy 192.0.2.1').length).toBeLessThanOrEqual(3);
     await Promise.all(storm);
     await passwords.close();
   });
 
+  test('takes passwordQueuePerTenantMax of a tenant', async () => {
+    const passwords = new Passwords();
+    const hash = (at: number, tenant = 'busy') =>
+      passwords.verify({ tenant, network: `192.0.2.${at % 200}` }, password, undefined);
+    const storm = Array.from({ length: limits.passwordQueuePerTenantMax + 1 }, (_, at) => hash(at));
+    const ended = Promise.allSettled(storm);
+    await expect(hash(0)).rejects.toMatchObject(busy);
+    await hash(0, 'quiet');
+    await passwords.close();
+    expect((await ended).filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(3);
+  });
+
+  test('an attempt that found it busy does not count, and those before it do', async () => {
+    const tenant = await server.tenant();
+    const { email } = await server.account(tenant, 'busy@example.org');
+    const network = '192.0.2.7';
+    const guess = (from = '192.0.2.8') => logIn(accounts, tenant, { email, password: 'wrong', network: from });
+    for (let i = 1; i < limits.loginFailuresFreeMax; i++) expect(await guess()).toEqual({ refused: 'credentials' });
+    const flood = Array.from({ length: limits.passwordQueuePerNetworkMax + 20 }, () =>
+      accounts.passwords.verify({ tenant, network }, 'x', undefined).catch(() => {}),
+    );
+    await expect(guess(network)).rejects.toMatchObject(busy);
+    await Promise.all(flood);
+    expect(await guess()).toEqual({ refused: 'credentials', retryAfterSeconds: 1 });
+    expect(await logIn(accounts, tenant, { email, password })).toEqual({
+      refused: 'credentials',
+      retryAfterSeconds: 1,
+    });
+  });
+
   test('is replaced when it ends or does not answer within passwordHashMsMax', async () => {
     const ending = new Passwords(new URL(`data:text/javascript,setTimeout(() => process.exit(3), 50)`));
-    await expect(ending.hash('t', password)).rejects.toThrow('exit 3');
+    await expect(ending.hash({ tenant: 't' }, password)).rejects.toThrow('exit 3');
     await ending.close();
     const silent = new Passwords(new URL('data:text/javascript,setInterval(() => {}, 1000)'), 200);
-    await expect(silent.hash('t', password)).rejects.toThrow('took too long');
-    const waiting = expect(silent.hash('t', password)).rejects.toThrow('shutting down');
+    await expect(silent.hash({ tenant: 't' }, password)).rejects.toThrow('took too long');
+    const waiting = expect(silent.hash({ tenant: 't' }, password)).rejects.toThrow('shutting down');
     await silent.close();
     await waiting;
     expect(limits.passwordHashMsMax).toBeGreaterThan(1000);

@@ -52,10 +52,10 @@ describe('an account', () => {
 
 test('passwords are in the database only as argon2id under the master key', async () => {
   const tenant = await server.tenant();
-  const stored = await accounts.passwords.hash(tenant, password);
+  const stored = await accounts.passwords.hash({ tenant }, password);
   expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   expect([limits.argonMemoryKibMin, limits.argonPassesMax]).toEqual([19_456, 2]);
-  expect(await accounts.passwords.verify(tenant, password, stored)).toBe(true);
-  expect(await accounts.passwords.verify(tenant, `${password} `, stored)).toBe(false);
+  expect(await accounts.passwords.verify({ tenant }, password, stored)).toBe(true);
+  expect(await accounts.passwords.verify({ tenant }, `${password} `, stored)).toBe(false);
   expect(clock.now()).toBeGreaterThan(0);
 });

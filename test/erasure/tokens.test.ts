@@ -1,9 +1,11 @@
 /** What an erased person could still do: its tokens, sessions and grants are worth nothing, and nothing of its account is left. */
+import { createHash } from 'node:crypto';
 import * as oc from 'openid-client';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { identityProof, linkIdentity, requestPasswordReset, setAccountEnabled } from '../../server/accounts/index.ts';
 import { sql } from '../../server/core/db/sql.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { begin, createAccount, logIn, webSpec } from '../oidc/logging-in.ts';
 import { audience, createOidcServer } from '../oidc/relying-party.ts';
 import { search } from './living.ts';
@@ -99,4 +101,35 @@ test('a log-out and a disabling before the erasure leave no id', async () => {
   expect(await search(db.adminUrl, [id])).not.toEqual([]);
   await erase(id);
   expect(await search(db.adminUrl, [id])).toEqual([]);
+});
+
+test('names of refused tokens in audit and events have no digest that can be made of the id', async () => {
+  const id = await createAccount(server, tenant, 'digested@example.org');
+  await services.oidc.denySubject(tenant, id);
+  await services.oidc.denyGrant(tenant, id, 'web');
+  const digest = createHash('sha256').update(id).digest('base64url');
+  const tablesWith = async () =>
+    (await search(db.adminUrl, [digest])).map((found) => found.replace(/(_\d+)*:.*/s, '')).sort();
+  expect(await tablesWith()).toEqual([
+    'audit_entry',
+    'audit_entry',
+    'config_change',
+    'config_change',
+    'event',
+    'event',
+  ]);
+  await erase(id);
+  // Until the last token has expired, which this refuses.
+  expect(await tablesWith()).toEqual(['denied_token']);
+  const names = await asAdmin<{ name: string }>(
+    db.adminUrl,
+    `select object_name as name from accord.audit_entry where tenant = '${tenant}' and object_name ~ 'erased:.*'
+      and object_kind = 'denied_token' order by at desc limit 3`,
+  );
+  const [, replacement] = /^erased:(.*)$/.exec(names[0]?.name ?? '') ?? [];
+  expect(names.map(({ name }) => name)).toEqual([
+    `erased:${replacement}`,
+    `grant:${replacement} web`,
+    `subject:${replacement}`,
+  ]);
 });

@@ -1,5 +1,6 @@
 /** Erasing a person from the events: what is replaced, and portions of at most so many rows. */
 import { expect, test } from 'vitest';
+import { erasedName } from '../../server/core/auth/claims.ts';
 import { limits } from '../../server/core/limits.ts';
 import { erasingEvents, withoutPerson } from '../../server/events/erasing.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -26,6 +27,19 @@ test('ids, callers, keys and addresses are replaced; attributes of the person go
       invitee: { contact: { type: 'email', value: 'erased:' } },
     },
   );
+});
+
+test('the names of refused tokens have no digest of the id any more', () => {
+  const hash = erasedName('alice');
+  for (const [before, after] of [
+    [`subject:${hash}`, 'subject:erased:x'],
+    [`grant:${hash} web`, 'grant:erased:x web'],
+  ] as const) {
+    const expected = { n: 1, key: `denied_token/${after}`, body: { kind: 'denied_token', name: after } };
+    expect(erased(`denied_token/${before}`, { kind: 'denied_token', name: before })).toEqual(expected);
+  }
+  const other = `subject:${erasedName('bob')}`;
+  expect(erased(`denied_token/${other}`, { name: other })).toBeUndefined();
 });
 
 test('what names somebody else stays as it is', () => {

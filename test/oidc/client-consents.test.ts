@@ -1,8 +1,10 @@
 /** What a person allowed an application of others lasts, and covers what was allowed and nothing else. */
+import { decodeJwt } from 'jose';
 import * as oc from 'openid-client';
 import { expect, test } from 'vitest';
 import { deleteClient } from '../../server/clients/index.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
+import { actingScope } from '../../server/oidc/audience.ts';
 import { listGrantedClients, revokeClient } from '../../server/oidc/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
@@ -81,6 +83,43 @@ test('scopes of an audience are kept apart from those of the user', async () => 
   await allow(await start(email, config, parameters));
   expect((await start(email, config, parameters)).page.left).toBeDefined();
   expect(asks((await start(email, config, { ...parameters, resource: second })).page)).toBe(true);
+});
+
+test('a token for the APIs of the tenant, which acts for the person, is asked for, and shown', async () => {
+  const { email, id } = await someone();
+  const acts = 'Act for you';
+  const plain = await start(email);
+  expect([asks(plain.page), plain.page.text.includes(acts)]).toEqual([true, false]);
+  await allow(plain);
+  const more = await start(email, config, { audience });
+  expect([asks(more.page), more.page.text.includes(acts)]).toEqual([true, true]);
+  expect(more.page.text).not.toContain('Know who you are');
+  const quiet = await begin(server, config, { audience, prompt: 'none' }, { jar: plain.browser.jar });
+  expect(quiet.page.left?.searchParams.get('error')).toBe('consent_required');
+  const { access_token: token } = await more.grant((await allow(more)).left as URL);
+  expect(decodeJwt(token)).toMatchObject({ aud: audience, sub: id });
+  expect(decodeJwt(token).scope ?? '').toBe('');
+  const again = await start(email, config, { audience });
+  expect((await again.grant(again.page.left as URL)).access_token).toContain('.');
+  expect(asks((await start(email, config, { audience: second })).page)).toBe(true);
+  const whole = await start(email, config, { audience, prompt: 'consent' });
+  expect([asks(whole.page), whole.page.text.includes(acts)]).toEqual([true, true]);
+  const [granted] = await listGrantedClients(services.oidc, tenant, id);
+  expect(granted?.scopes).toEqual(['openid', actingScope]);
+});
+
+test('claims are shown as the scopes that have them, on the page that asks and to the person later', async () => {
+  const { email, id } = await someone();
+  const sees = ['See your email address', 'See your name'];
+  const shown = (page: Visited) => sees.map((text) => page.text.includes(text));
+  const claims = JSON.stringify({ userinfo: { email: null, name: null, sub: null }, id_token: { email: null } });
+  const first = await start(email, config, { scope: 'openid', claims });
+  expect(shown(first.page)).toEqual([true, true]);
+  await allow(first);
+  const again = await start(email, config, { scope: 'openid', claims, prompt: 'consent' });
+  expect(shown(again.page)).toEqual([true, true]);
+  const [granted] = await listGrantedClients(services.oidc, tenant, id);
+  expect(granted?.scopes).toEqual(['openid', 'email', 'profile']);
 });
 
 test('claims that were not allowed are asked for', async () => {

@@ -141,6 +141,24 @@ describe('introspection and revocation', () => {
     expect(await outcome(oc.refreshTokenGrant(config, token))).toBe('invalid_grant');
   });
 
+  test('of a refresh token: the access tokens of its client and person are refused too (RFC 7009 section 2.1)', async () => {
+    const other = (await register(tenant, 'revoking', webSpec)) as string;
+    const as = await discover(tenant, 'revoking', oc.ClientSecretBasic(other));
+    const first = await tokensOf({ audience }, as);
+    const second = await oc.refreshTokenGrant(as, first.refresh_token as string);
+    const elsewhere = await tokensOf({ audience });
+    const family = [first.access_token, second.access_token];
+    for (const one of family) expect((await decide(one)).status).not.toBe(401);
+    expect((await revoke(second.refresh_token as string)).status).toBe(200); // by another client
+    for (const one of family) expect((await decide(one)).status).not.toBe(401);
+    expect((await revoke(second.refresh_token as string, basic('revoking', other))).status).toBe(200);
+    for (const one of family) {
+      expect((await decide(one)).status).toBe(401);
+      expect(await introspect(one)).toEqual({ active: false });
+    }
+    expect((await decide(elsewhere.access_token)).status).not.toBe(401);
+  });
+
   test('Z CVE-2026-27840: an opaque token that was cut short is none', async () => {
     const { access_token: token } = await tokensOf();
     expect(token).not.toContain('.');

@@ -165,6 +165,23 @@ describe('a token for the Config API', () => {
     expect(tokenOn(await browser.submit(back, '/tokens'))).not.toBe('');
   });
 
+  test('is not made of a log-in long ago that goes on silently in a new session', async () => {
+    const tenant = await server.tenant();
+    const { browser, email, home } = await enrolled(tenant);
+    await browser.submit(home, '/portal/log-out');
+    await logIn(browser, email);
+    const make = async () =>
+      tokenOn(await browser.submit(await browser.get(`/portal/tenants/${tenant}/tokens`), '/tokens'));
+    expect(await make()).not.toBe('');
+    const page = await browser.get(`/portal/tenants/${tenant}/tokens`);
+    clock.advance(limits.portalRecentLogInMs);
+    browser.replaceCookies(browser.cookies.filter(({ name }) => name !== 'accord_portal_session'));
+    const silent = await browser.get(`/portal/tenants/${tenant}/tokens`);
+    expect(silent.url).toBe(`/portal/tenants/${tenant}/tokens`);
+    const csrf = /name="csrf" value="([^"]*)"/.exec(silent.html)?.[1] ?? '';
+    expect(tokenOn(await browser.post(page.url, { csrf }))).toBe('');
+  });
+
   test('ends with the next request when its member is removed', async () => {
     const tenant = await server.tenant();
     const admin = await enrolled(tenant);
@@ -247,6 +264,47 @@ describe('members at the portal', () => {
     expect((await browser.submit(back, '/portal/log-out')).url).toContain('/portal/oidc/interaction/');
     browser.replaceCookies(after);
     expect((await browser.get('/portal')).url).toContain('/portal/oidc/interaction/');
+  });
+
+  test('who log out at the issuer are out, and get no token', async () => {
+    const tenant = await server.tenant();
+    const { browser, email, home } = await enrolled(tenant);
+    await browser.submit(home, '/portal/log-out');
+    const back = await logIn(browser, email);
+    expect(back.url).toBe(`/portal/tenants/${tenant}/members`);
+    const page = await browser.get(`/portal/tenants/${tenant}/tokens`);
+    const before = browser.cookies;
+    await browser.submit(await browser.get('/portal/oidc/end-session'), '/confirm', { logout: 'yes' });
+    browser.replaceCookies(before);
+    const made = await browser.submit(page, '/tokens');
+    expect([made.url.includes('/portal/oidc/interaction/'), tokenOn(made)]).toEqual([true, '']);
+    expect((await browser.get('/portal')).url).toContain('/portal/oidc/interaction/');
+    const left = await asAdmin(
+      server.db.adminUrl,
+      `select s.id from accord.page_session s join accord.account a on a.tenant = s.tenant and a.id = s.account where a.email = $1`,
+      [email],
+    );
+    expect(left).toEqual([]);
+  });
+
+  test('who log in again, or enrol, end the session of before', async () => {
+    const tenant = await server.tenant();
+    const { browser, email, home } = await enrolled(tenant);
+    const enrolling = browser.cookies;
+    await logIn(browser, email, password, '/portal/log-in?again=1');
+    const first = browser.cookies;
+    await logIn(browser, email, password, '/portal/log-in?again=1');
+    await browser.submit(home, '/portal/log-out');
+    const other = await enrolled(tenant);
+    const kept = other.browser.cookies;
+    const { token } = await invited(await server.tenant(), 'support');
+    await other.browser.post('/portal/invitations/open', { token });
+    await other.browser.submit(await other.browser.get('/portal/invitations/enrol'), '/enrol', { password });
+    for (const cookies of [enrolling, first, kept]) {
+      const thief = new Browser(server);
+      thief.replaceCookies(cookies.filter(({ name }) => name === 'accord_portal_session'));
+      expect((await thief.get('/portal')).url).toContain('/portal/oidc/interaction/');
+    }
   });
 
   test('whose account is disabled are out at once', async () => {

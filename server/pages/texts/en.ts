@@ -122,6 +122,9 @@ export const en = {
     address: 'See your postal address',
     phone: 'See your phone number',
     offline_access: 'Keep this access while you are away',
+    relationships: 'See your relationships: what you have, use or share',
+    consents: 'See what you consented to',
+    'urn:accord:act': 'Act for you here: see and change what you share, and what you consent to',
   },
   loggedOut: {
     title: 'You are logged out',

@@ -127,6 +127,9 @@ export const fr: Texts = {
     address: 'Voir votre adresse postale',
     phone: 'Voir votre numéro de téléphone',
     offline_access: 'Garder cet accès en votre absence',
+    relationships: 'Voir vos relations : ce que vous avez, utilisez ou partagez',
+    consents: 'Voir ce à quoi vous avez consenti',
+    'urn:accord:act': 'Agir ici en votre nom : voir et modifier ce que vous partagez et ce à quoi vous consentez',
   },
   loggedOut: {
     title: 'Vous êtes déconnecté',

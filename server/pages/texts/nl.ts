@@ -124,6 +124,9 @@ export const nl: Texts = {
     address: 'Je postadres zien',
     phone: 'Je telefoonnummer zien',
     offline_access: 'Deze toegang houden terwijl je weg bent',
+    relationships: 'Je relaties zien: wat je hebt, gebruikt of deelt',
+    consents: 'Zien waarmee je hebt ingestemd',
+    'urn:accord:act': 'Hier namens jou handelen: zien en wijzigen wat je deelt en waarmee je instemt',
   },
   loggedOut: {
     title: 'Je bent uitgelogd',
