@@ -68,11 +68,16 @@ function createEngine(part: Part): Liquid {
 /** liquidjs counts characters and elements, roughly. */
 const MEMORY_LIMIT = 1_000_000;
 
-/** @throws TemplateError */
-export function renderLiquid(part: Part, source: string, variables: Readonly<Record<string, unknown>>): string {
+/** @param isLenient a variable that is missing is empty @throws TemplateError */
+export function renderLiquid(
+  part: Part,
+  source: string,
+  variables: Readonly<Record<string, unknown>>,
+  { isLenient = false } = {},
+): string {
   return guarded(() => {
     const made = engine(part);
-    const text = made.renderSync(made.parse(source), variables) as string;
+    const text = made.renderSync(made.parse(source), variables, { strictVariables: !isLenient }) as string;
     if (Buffer.byteLength(text) > limits.mailRenderBytesMax)
       throw new TemplateError(`what it renders has more than ${limits.mailRenderBytesMax} bytes`);
     return text;

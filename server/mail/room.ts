@@ -7,6 +7,7 @@ import { erasingMail } from './erasing.ts';
 import { mailEvents } from './events.ts';
 import { sweepMail } from './outbox.ts';
 import { mailProblem } from './problems.ts';
+import { registerMailRoutes } from './routes.ts';
 import { MailSender } from './sender.ts';
 import { MailTransport } from './transport.ts';
 
@@ -23,6 +24,8 @@ export const mailRoom = defineRoom({
     const sender = new MailSender({ ...base, server, writes, transport });
     return { ...base, sender, waitForRevision: use(snapshotRoom).waitForRevision };
   },
+  routes: registerMailRoutes,
+  openapiTag: 'Mail',
   erasing: ({ encrypter }) => erasingMail(encrypter),
   tasks: ({ database, clock, sender }) => [
     {

@@ -9,6 +9,7 @@ type Texts = { [Template in MailTemplate]: (variables: ShownVariables<Template>)
   /** Who invites, where the tenant has stored no name. */
   somebody: string;
   unsubscribe: string;
+  unsubscribed: string;
 };
 
 const en: Texts = {
@@ -69,6 +70,7 @@ const en: Texts = {
   }),
   somebody: 'Somebody',
   unsubscribe: 'Unsubscribe from messages like this one',
+  unsubscribed: 'You will get no more messages like that one.',
   foot: (application) => `This message was sent for ${application}. Nobody reads answers to it.`,
 };
 
@@ -134,6 +136,7 @@ const nl: Texts = {
   }),
   somebody: 'Iemand',
   unsubscribe: 'Afmelden voor dit soort berichten',
+  unsubscribed: 'Je krijgt dit soort berichten niet meer.',
   foot: (application) => `Dit bericht is verzonden voor ${application}. Antwoorden worden niet gelezen.`,
 };
 
@@ -201,6 +204,7 @@ const fr: Texts = {
   }),
   somebody: "Quelqu'un",
   unsubscribe: 'Ne plus recevoir ce type de message',
+  unsubscribed: 'Vous ne recevrez plus ce type de message.',
   foot: (application) => `Ce message a été envoyé pour ${application}. Personne ne lit les réponses.`,
 };
 
