@@ -38,7 +38,7 @@ import { isBuiltIn } from './variables.ts';
 
 declare module '../core/observe.ts' {
   interface RoomObservations {
-    /** An attempt has ended. `outcome`: sent, postponed, or why it failed. */
+    /** An attempt has failed. `outcome`: postponed, or why for good. */
     mail_attempted: { tenant: string; template: string; outcome: string };
   }
 }
@@ -84,9 +84,10 @@ export class MailSender {
    */
   async run(): Promise<boolean> {
     if (this.#isPaused) return false;
+    const wasBusy = this.#underWay.size > 0;
     const limit = limits.mailsSendingMax - this.#underWay.size;
     const begun = limit > 0 ? await this.#claim(limit) : 0;
-    if (begun > 0 || this.#underWay.size === 0) return begun > 0;
+    if (begun > 0 || this.#underWay.size === 0) return begun > 0 || wasBusy;
     await Promise.race([...this.#underWay, sleep(ROOM_MS)]);
     await sleep(GATHER_MS);
     return true;
@@ -205,7 +206,7 @@ export class MailSender {
         at: unit.nowText,
       });
     });
-    observe({ kind: 'mail_attempted', tenant, template, outcome });
+    if (outcome !== 'sent') observe({ kind: 'mail_attempted', tenant, template, outcome });
   }
 
   /** Ends some messages that could not be sent in time. @returns whether there may be more */

@@ -1,9 +1,10 @@
 /** Sending by a real SMTP server: what it gets, what becomes of refusals, who owns a message, and whose turn it is. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { utc } from '../../server/core/instants.ts';
 import { limits } from '../../server/core/limits.ts';
 import { type MailMessage, sendMail } from '../../server/mail/index.ts';
 import { claimDue, readMessage } from '../../server/mail/store.ts';
+import { MailTransport } from '../../server/mail/transport.ts';
 import { write } from '../../server/writes/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
 import { EmittedEvents } from '../helpers/emitted.ts';
@@ -227,4 +228,24 @@ describe("a tenant's own mail server", () => {
     }
     expect(plain.received).toEqual([]);
   }, 60_000);
+});
+
+test('connections to mailTransportsMax mail servers are kept open; those to the one that was idle longest are closed', async () => {
+  const own = await createSmtpServer();
+  const transport = new MailTransport({ ACCORD_OUTBOUND_ALLOW: '', ACCORD_CA_BUNDLE: caFile }, 'https://accord.test');
+  const mail = { id: 'x', from: { name: '', address: 'a@x.example' }, to: 'b@x.example', subject: 's', text: 't' };
+  const open = () => own.server.connections.size;
+  for (let i = 0; i <= limits.mailTransportsMax; i++) {
+    const to = {
+      host: 'localhost',
+      port: own.port,
+      isImplicitTls: false,
+      isTenants: false,
+      auth: { user: `u${i}`, pass: 'p' },
+    };
+    expect(await transport.send(to, mail)).toMatchObject({ ok: true });
+  }
+  await vi.waitFor(() => expect(open()).toBe(limits.mailTransportsMax));
+  transport.close();
+  await vi.waitFor(() => expect(open()).toBe(0));
 });

@@ -51,7 +51,7 @@ export async function createSmtpServer(options: SMTPServerOptions = {}) {
   });
   const close = () => new Promise<void>((done) => server.close(done));
   afterAll(close);
-  return { port, received, state };
+  return { port, received, state, server };
 }
 
 /** Takes connections, and says nothing. */
