@@ -14,7 +14,7 @@ import { tellInvitations } from './invitations.ts';
 import { onLoopback } from './listeners.ts';
 import { writeBaseUrl } from './local.ts';
 import { type Operation, startOperation } from './operation.ts';
-import { openOutbox } from './outbox.ts';
+import { openOutbox, outboxOf } from './outbox.ts';
 import { type createProgress, curl, table } from './output.ts';
 import { describeProblem, reportChanges, reportProblems, rowOf } from './report.ts';
 import { seed } from './seed.ts';
@@ -51,6 +51,7 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
   const server = await startServer(config, services, {
     obstacles: async () => (settled ? [] : reconciling),
     waiting: () => running?.operator.waiting() ?? [],
+    outbox: outboxOf(local),
   });
   undo.push(() => server.close());
   metrics = createOperatorMetrics(services.metrics.registry);
@@ -106,6 +107,7 @@ async function describe(started: Started): Promise<string> {
       ['portal', `${services.baseUrl}/portal`],
       ['reference', `${services.baseUrl}/docs`],
       ['admin', `${server.adminUrl}/metrics`],
+      ['mail', `${server.adminUrl}/dev/mail`],
       ['data', resolve(directory)],
     ]),
   ];

@@ -12,7 +12,7 @@ export {
   languageFallbackWords,
 } from './consent-definition.ts';
 export { applyDefaults } from './defaults.ts';
-export { apiVersion, group, type Kind, noMailYet, version } from './kind.ts';
+export { apiVersion, group, type Kind, version } from './kind.ts';
 export {
   type ActorTypeManifest,
   type ConsentDefinitionManifest,

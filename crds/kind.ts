@@ -10,8 +10,6 @@ export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
 export const category = 'accord';
 
-export const noMailYet = 'no mail is sent yet';
-
 interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'date';

@@ -1,4 +1,4 @@
-/** Tenant: a customer of the installation. notes.ts says what of it has no effect yet. */
+/** Tenant: a customer of the installation. */
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
 import {
@@ -11,7 +11,7 @@ import {
   text,
   tokenMappingFields,
 } from './fields.ts';
-import { column, columns, type Kind, noMailYet, Status } from './kind.ts';
+import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { Login, Tokens } from './tenant-login.ts';
 import { reserved, tenantRules } from './tenant-rules.ts';
@@ -104,7 +104,12 @@ const Mail = strictObject(
     smtp: strictObject(
       {
         host: text(patterns.host, bounds.hostCharsMax, 'Host name or IPv4 address of the mail server.'),
-        port: Type.Integer({ minimum: 1, maximum: 65_535, default: 587, description: 'Port of the mail server.' }),
+        port: Type.Integer({
+          minimum: 1,
+          maximum: 65_535,
+          default: 587,
+          description: 'Port of the mail server. 465: TLS from the start; another: STARTTLS, which is required.',
+        }),
         secretRef: Type.Optional(
           strictObject(
             {
@@ -121,7 +126,7 @@ const Mail = strictObject(
       { description: 'The mail server.' },
     ),
   },
-  { description: "How the tenant's mail is sent. It has no effect yet: no mail is sent." },
+  { description: "How the tenant's mail is sent. If absent, by the mail server of the installation, if it has one." },
 );
 
 const DecisionLog = strictObject(
@@ -285,7 +290,6 @@ export const tenant = {
     own: [column('Display Name', '.spec.displayName', 'Display name of the tenant.')],
   }),
   rules: tenantRules,
-  notes: ({ mail }: TenantSpec) => (mail ? [`spec.mail has no effect: ${noMailYet}.`] : []),
   // A Tenant names its administrators, and whose claims are believed.
   editorRole: 'tenant-editor',
   listKeys: [{ at: '/spec/consentAttributes', fields: ['object', 'name'] }],

@@ -8,6 +8,7 @@ import { isIP } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { limits } from './core/limits.ts';
 import type { Metrics } from './core/metrics.ts';
+import { registerDevMail } from './dev-mail.ts';
 import { boundConnections, connectionOptions, endConnectionsOnClose } from './http/connections.ts';
 import { repeatedHeader } from './http/fastify.ts';
 import type { AnySnapshotPart, SnapshotFields, TenantSnapshot } from './room/tenant-snapshot.ts';
@@ -24,6 +25,8 @@ type AdminOptions = {
   isLive?: () => boolean;
   /** What keeps it from being ready, in sentences; asked at each probe. Told to this machine only. */
   obstacles?: () => Promise<readonly string[]>;
+  /** The directory of the local outbox; absent: there is none. */
+  outbox?: string;
   /** Where it listens, as configured. */
   host: string;
 };
@@ -52,15 +55,16 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
     reply.type(options.metrics.registry.contentType);
     return options.metrics.registry.metrics();
   });
-  const { snapshots, waiting } = options;
+  const { snapshots, waiting, outbox } = options;
+  const guard = (request: FastifyRequest, reply: FastifyReply) => {
+    if (!isLocal(request)) return refuse(reply, 'only allowed from this machine');
+    return isOurName(request, options.host) ? undefined : refuse(reply, UNKNOWN_NAME);
+  };
   const local = (path: string, answer: () => object) =>
-    app.get(path, async (request, reply) => {
-      if (!isLocal(request)) return refuse(reply, 'only allowed from this machine');
-      if (!isOurName(request, options.host)) return refuse(reply, UNKNOWN_NAME);
-      return answer();
-    });
+    app.get(path, async (request, reply) => guard(request, reply) ?? answer());
   if (snapshots !== undefined)
     local('/snapshot', () => ({ tenants: snapshots.all().map((one) => view(one, snapshots.parts)) }));
+  if (outbox !== undefined) registerDevMail(app, outbox, guard);
   if (waiting !== undefined) local('/waiting', () => ({ waiting: waiting() }));
   return app;
 }

@@ -17,6 +17,8 @@ type ServerOptions = {
   obstacles?: () => Promise<readonly string[]>;
   /** What the operator in this process waits for. */
   waiting?: () => readonly object[];
+  /** The directory of the local outbox, which the admin port then shows. */
+  outbox?: string;
 } & Pick<AppOptions, 'eventLoopDelayMsMax'>;
 export type RunningServer = { url: string; adminUrl: string; close(): Promise<void> };
 

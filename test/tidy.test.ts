@@ -142,6 +142,7 @@ describe('homes', () => {
         'server/issuers/key-condition.ts',
         'server/tenants/actions.ts',
         'server/mail/outbox.ts',
+        'server/mail/sender.ts',
         'server/accounts/sweep.ts',
         'operator/',
         'cli/operation.ts',

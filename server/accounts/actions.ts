@@ -149,15 +149,15 @@ async function requestSignUp(
     const { token, expiresAt } = await makeToken(encrypter, unit, 'sign_up', { email, content: pending });
     const language = existing?.language ?? pending.language;
     const mail = { to: email, language, expiresAt };
-    const tenantName = spec.displayName;
+    const application = spec.displayName;
     if (existing !== undefined) {
       // Its token is never mailed.
-      const variables = { tenantName, url: linkTo(baseUrl, tenant, 'logIn') };
+      const variables = { application, actionUrl: linkTo(baseUrl, tenant, 'logIn') };
       await sendMail(services, unit, { ...mail, template: 'account-exists', variables });
       return;
     }
     const validHours = limits.verificationTtlMs / 3_600_000;
-    const variables = { tenantName, validHours, url: linkTo(baseUrl, tenant, 'verify', token) };
+    const variables = { application, validHours, actionUrl: linkTo(baseUrl, tenant, 'verify', token) };
     await sendMail(services, unit, { ...mail, template: 'email-verification', variables });
   });
   return { status: 'check_mail' };

@@ -29,7 +29,11 @@ export async function requestEmailVerification(
     if ((await beginAttempt(services.encrypter, unit, 'mail', { email, network })).blocked) return;
     const made = await makeToken(services.encrypter, unit, 'verify_email', { account: { id, epoch }, email });
     const url = linkTo(services.baseUrl, tenant, 'verify', made.token);
-    const variables = { tenantName: spec.displayName, url, validHours: limits.verificationTtlMs / 3_600_000 };
+    const variables = {
+      application: spec.displayName,
+      actionUrl: url,
+      validHours: limits.verificationTtlMs / 3_600_000,
+    };
     const mail = { to: email, language, expiresAt: made.expiresAt };
     await sendMail(services, unit, { ...mail, template: 'email-verification', variables });
   });
@@ -122,7 +126,7 @@ export async function mailReset(
   const made = await makeToken(encrypter, unit, 'reset_password', { email, ...(account ? { account } : {}) });
   if (account === undefined) return;
   const url = linkTo(baseUrl, unit.tenant, 'reset', made.token);
-  const variables = { tenantName: spec.displayName, url, validMinutes: limits.passwordResetTtlMs / 60_000 };
+  const variables = { application: spec.displayName, actionUrl: url, validMinutes: limits.passwordResetTtlMs / 60_000 };
   const mail = { to: email, language, expiresAt: made.expiresAt };
   await sendMail(services, unit, { ...mail, template: 'password-reset', variables });
 }

@@ -32,9 +32,4 @@ export const accountLimits = {
   accountItemsMax: 100, // that the account page reads of each: log-ins, grants, relationships, consents
   accountNameCharsMax: 128,
   accountPrefixCharsMax: 254, // of an address that is searched for
-
-  // Mail
-  mailTtlMs: 604_800_000, // for which a message is kept, unless its link expires before
-  mailVariablesBytesMax: 8 * 1024,
-  outboxMessagesMax: 50, // written to the local outbox at once
 } as const;

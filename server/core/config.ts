@@ -4,6 +4,7 @@
  */
 import { type Static, type TProperties, Type } from 'typebox';
 import { Check } from 'typebox/value';
+import { bounds, patterns } from '../../crds/index.ts';
 import { parseCidrs } from './outbound/addresses.ts';
 
 export const ConfigSchema = Type.Object({
@@ -103,6 +104,21 @@ export const ConfigSchema = Type.Object({
     description:
       'Destinations that are reached without ACCORD_HTTPS_PROXY: names with their subdomains, addresses, CIDR ranges, separated by commas; * means all.',
   }),
+  ACCORD_SMTP_URL: Type.Optional(
+    Type.String({
+      pattern: '^smtps?://([^:/?#@]+(:[^/?#@]*)?@)?(\\[[0-9a-fA-F:]+\\]|[^:/?#@\\[\\]]+)(:\\d{1,5})?/?$',
+      description:
+        'The mail server of tenants that have none of their own: smtp://USER:PASSWORD@HOST:587 (STARTTLS, required) or smtps:// (TLS from the start, port 465). User and password are URL-encoded. If it is not set, their mail is kept until it expires.',
+    }),
+  ),
+  ACCORD_MAIL_FROM: Type.Optional(
+    Type.String({
+      pattern: patterns.mailFrom.source,
+      maxLength: bounds.mailFromCharsMax,
+      description:
+        'Sender of what ACCORD_SMTP_URL sends: an e-mail address, or NAME <ADDRESS>. Tenants may choose the name, and not the address. Required by ACCORD_SMTP_URL.',
+    }),
+  ),
   ACCORD_TRUST_PROXY: Type.String({
     default: '',
     maxLength: 1024,
@@ -173,6 +189,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   }
   const traces = tracesFault(environment);
   if (traces !== undefined) wrong.push(traces);
+  if (config.ACCORD_SMTP_URL !== undefined && config.ACCORD_MAIL_FROM === undefined)
+    wrong.push('ACCORD_MAIL_FROM: required by ACCORD_SMTP_URL');
   if (wrong.length > 0) throw new ConfigError(wrong.join('\n'));
   return Object.freeze(config) as Config;
 }

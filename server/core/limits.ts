@@ -4,6 +4,7 @@
  */
 import { accountLimits } from './account-limits.ts';
 import { eventLimits } from './event-limits.ts';
+import { mailLimits } from './mail-limits.ts';
 import { oidcLimits } from './oidc-limits.ts';
 import { operatorLimits } from './operator-limits.ts';
 import { partLimits } from './part-limits.ts';
@@ -264,6 +265,7 @@ export const limits = {
 
   ...accountLimits,
   ...eventLimits,
+  ...mailLimits,
   ...operatorLimits,
   ...oidcLimits,
 } as const;

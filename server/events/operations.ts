@@ -5,6 +5,7 @@
 const C = '/tenants/{tenant}';
 const members = 'members administer the tenant; the audit names what they and their tokens are';
 const reads = 'it changes nothing';
+const mails = 'MAIL_SENT or MAIL_FAILED tells later what became of the mail';
 
 export const silentOperations: Readonly<Record<string, string>> = {
   [`DELETE ${C}/members/{id}`]: members,
@@ -14,6 +15,10 @@ export const silentOperations: Readonly<Record<string, string>> = {
   [`POST ${C}/portal-tokens`]: members,
   [`DELETE ${C}/portal-tokens/{jti}`]: members,
   [`POST ${C}/accounts/{id}/reset`]: 'it sends a mail; the password changes when the user follows its link',
+  [`POST ${C}/mail/test`]: mails,
+  'POST /{tenant}/mail/messages': mails,
+  [`DELETE ${C}/mail/suppressions/{id}`]: 'it concerns mails to come; the audit names it',
+  [`POST ${C}/mail/templates/{name}/{language}/preview`]: reads,
   [`POST ${C}/policies/{policyName}/test`]: reads,
   [`POST ${C}/policies/{policyName}/replay`]: reads,
   [`POST ${C}/decisions/{id}/explain`]: reads,

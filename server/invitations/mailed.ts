@@ -68,7 +68,7 @@ export async function mailInvitation(
   const to = contactIn(encrypter, tenant, row);
   if (to === undefined) throw new Error(`the invitation ${row.id} has no address to be mailed to`);
   const url = `${baseUrl}${invitationPath(tenant)}#${requestToken}.${proofOf(encrypter, tenant, row)}`;
-  const tenantName = (await readTenant(tx, tenant))?.spec.displayName ?? tenant;
+  const application = (await readTenant(tx, tenant))?.spec.displayName ?? tenant;
   // It stands in the subject.
   const name = invitor
     ?.replaceAll(/[\s\p{C}]+/gu, ' ')
@@ -77,7 +77,7 @@ export async function mailInvitation(
   const expiresAt = row.expires_at;
   await sendMail(services, unit, {
     ...{ template: 'relationship-invitation', to, language: row.language, expiresAt },
-    variables: { tenantName, url, expiresAt, ...(name ? { invitor: name } : {}) },
+    variables: { application, actionUrl: url, expiresAt, ...(name ? { name } : {}) },
   });
 }
 

@@ -1,10 +1,10 @@
 /**
- * The mail room: messages that the service has to send, written in the transaction of what they tell of. Until there is a
- * transport, the local outbox of `accord start` takes them (outbox.ts); elsewhere they are kept until they expire.
+ * The mail room: messages that the service has to send, written in the transaction of what they tell of, and sent by SMTP; their
+ * templates, and addresses that get none. In `accord start` the local outbox takes them (outbox.ts).
  */
 export { type MailMessage, type MailServices, mailRecipientDigest, sendMail } from './actions.ts';
 export { removeMail } from './erasing.ts';
-export { type OutboxFile, startOutbox } from './outbox.ts';
+export { listOutbox, type OutboxFile, readOutboxFile, startOutbox } from './outbox.ts';
 export { mailRoom } from './room.ts';
-export { type MailLanguage, mailLanguageOf, mailLanguages } from './rules.ts';
-export type { MailTemplate } from './templates.ts';
+export { type MailLanguage, mailLanguageOf, mailLanguages, maskOf } from './rules.ts';
+export type { MailTemplate } from './variables.ts';

@@ -23,6 +23,34 @@ export function mimeOf({ id, at, to, tenant, subject, text, html }: Mail): strin
     .concat(`--${boundary}--\r\n`);
 }
 
+export type ReadMail = Omit<Mail, 'id'>;
+
+/** What mimeOf wrote, and nothing else. */
+export function readMime(mime: string): ReadMail {
+  const end = mime.indexOf('\r\n\r\n');
+  const head = mime.slice(0, end).replaceAll(/\r\n[ \t]+/g, ' ');
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(head)?.[1]?.trim() ?? '';
+  const boundary = /boundary="([^"]+)"/.exec(head)?.[1] ?? '';
+  const [, text = '', html = ''] = mime.slice(end).split(`--${boundary}`);
+  const content = (part: string) => part.slice(part.indexOf('\r\n\r\n') + 4).replace(/\r\n$/, '');
+  return {
+    ...{
+      at: new Date(field('Date')).toISOString(),
+      to: field('To'),
+      tenant: field('From').replace(/@accord\.invalid$/, ''),
+    },
+    ...{ subject: decodedWords(field('Subject')), text: content(text), html: content(html) },
+  };
+}
+
+/** What encodedWord wrote. */
+function decodedWords(value: string): string {
+  const isEncoded = /^=\?utf-8\?B\?/.test(value);
+  return isEncoded
+    ? value.replaceAll(/=\?utf-8\?B\?([^?]*)\?=\s?/g, (_all, word) => Buffer.from(word, 'base64').toString())
+    : value;
+}
+
 /** A header ends where its line ends: what a name or an address brings must not begin another one. */
 function oneLine(value: string): string {
   return value.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');

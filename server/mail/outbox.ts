@@ -2,27 +2,33 @@
  * The local outbox: what `accord start` does with mail, because a machine of one person has no mail server. Each message becomes a
  * file that only its owner reads: it holds links that log somebody in.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
-import type { Database } from '../core/db/database.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { runTasks } from '../room/tasks.ts';
-import { placeOfMail } from './actions.ts';
-import { mimeOf } from './mime.ts';
-import type { MailLanguage } from './rules.ts';
-import { lockWaiting, markHandedOver, removeExpired, type WaitingRow } from './store.ts';
-import { type MailTemplate, type MailVariables, render } from './templates.ts';
+import { type MailContent, placeOfMail } from './actions.ts';
+import { mimeOf, type ReadMail, readMime } from './mime.ts';
+import { chooseTemplate, writeMail } from './rendering.ts';
+import type { MailSender } from './sender.ts';
+import { lockWaiting, removeOld, settleWritten, type WaitingRow } from './store.ts';
 
 export type OutboxFile = { tenant: string; to: string; subject: string; path: string };
 
-type OutboxServices = { database: Database; encrypter: Encrypter; clock: Clock; observe: Observe };
+type OutboxServices = {
+  database: Database;
+  encrypter: Encrypter;
+  clock: Clock;
+  observe: Observe;
+  mail: { sender: Pick<MailSender, 'pause'> };
+};
 
 /**
- * Writes messages to files as they come.
+ * Writes messages to files as they come, in the place of sending them.
  * @param directory made when it is not there
  * @param written told of each file
  * @returns what ends it
@@ -32,6 +38,7 @@ export function startOutbox(
   directory: string,
   written: (file: OutboxFile) => void,
 ): () => Promise<void> {
+  services.mail.sender.pause();
   const run = async () => {
     const files = await writeWaiting(services, directory);
     files.forEach(written);
@@ -40,7 +47,7 @@ export function startOutbox(
   return runTasks([{ name: 'mail outbox', everyMs: 500, run }], services.observe);
 }
 
-/** A file is there before its message counts as handed over: one that is written twice has the same name. */
+/** A file is there before its message counts as sent: one that is written twice has the same name. */
 async function writeWaiting({ database, encrypter, clock }: OutboxServices, directory: string): Promise<OutboxFile[]> {
   return database.system(async (tx) => {
     const now = utc(clock.now());
@@ -48,26 +55,47 @@ async function writeWaiting({ database, encrypter, clock }: OutboxServices, dire
     if (rows.length === 0) return [];
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const files: OutboxFile[] = [];
-    for (const row of rows) files.push(await writeMessage(encrypter, directory, row));
-    await markHandedOver(tx, rows, now);
+    for (const row of rows) files.push(await writeMessage(tx, encrypter, directory, row));
+    await settleWritten(tx, rows, now);
     return files;
   });
 }
 
-async function writeMessage(encrypter: Encrypter, directory: string, row: WaitingRow): Promise<OutboxFile> {
-  const { tenant, id, created_at: at } = row;
-  const content = JSON.parse(encrypter.decrypt(row.content_encrypted, placeOfMail(tenant, id)).toString()) as {
-    to: string;
-    variables: MailVariables[MailTemplate];
-  };
-  const template = row.template as MailTemplate;
-  const mail = render(template, row.language as MailLanguage, content.variables);
+async function writeMessage(
+  tx: Transaction,
+  encrypter: Encrypter,
+  directory: string,
+  row: WaitingRow,
+): Promise<OutboxFile> {
+  const { tenant, id, template, created_at: at } = row;
+  const content = encrypter.decrypt(row.content_encrypted, placeOfMail(tenant, id)).toString();
+  const { to, variables } = JSON.parse(content) as MailContent;
+  const chosen = await chooseTemplate(tx, tenant, template, row.language);
+  if (chosen === undefined) throw new Error(`the tenant ${tenant} has no mail template ${template}`);
+  const { html = '', ...mail } = writeMail(template, chosen, variables);
   const path = join(directory, `${at.replaceAll(/[:.]/g, '-')}-${template}-${id}.eml`);
-  await writeFile(path, mimeOf({ id, at, to: content.to, tenant, ...mail }), { mode: 0o600 });
-  return { tenant, to: content.to, subject: mail.subject, path };
+  await writeFile(path, mimeOf({ id, at, to, tenant, ...mail, html }), { mode: 0o600 });
+  return { tenant, to, subject: mail.subject, path };
 }
 
-/** @returns how many expired messages were removed */
+const FILE = /^[0-9A-Za-z-]+\.eml$/;
+
+/** The files of an outbox, the newest first. */
+export async function listOutbox(directory: string, limit: number): Promise<(ReadMail & { file: string })[]> {
+  const files = (await readdir(directory).catch(() => [])).filter((file) => FILE.test(file));
+  const newest = files.sort().reverse().slice(0, limit);
+  const mails = await Promise.all(newest.map((file) => readOutboxFile(directory, file)));
+  return mails.flatMap((mail, i) => (mail === undefined ? [] : [{ ...mail, file: newest[i] as string }]));
+}
+
+/** Undefined: there is none of this name. */
+export async function readOutboxFile(directory: string, file: string): Promise<ReadMail | undefined> {
+  if (!FILE.test(file)) return undefined;
+  const text = await readFile(join(directory, file), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : readMime(text);
+}
+
+/** @returns how many old messages were removed */
 export function sweepMail(database: Database, now: string): Promise<number> {
-  return database.system((tx) => removeExpired(tx, now, limits.erasePageItemsMax));
+  return database.system((tx) => removeOld(tx, now, limits.erasePageItemsMax));
 }

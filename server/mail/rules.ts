@@ -1,8 +1,11 @@
-/** In which language a mail is written, pure. */
+/** In which language a mail is written, and how an address is shown; pure. */
+import { lookup } from 'bcp-47-match';
+import { limits } from '../core/limits.ts';
+
 export const mailLanguages = ['en', 'nl', 'fr'] as const;
 export type MailLanguage = (typeof mailLanguages)[number];
 
-/** The first of the wishes (BCP 47) that there are templates in, by its primary subtag. */
+/** The first of the wishes (BCP 47) that there are built-in texts in, by its primary subtag. */
 export function mailLanguageOf(...wishes: readonly (string | null | undefined)[]): MailLanguage {
   for (const wish of wishes) {
     const primary = wish?.toLowerCase().split('-', 1)[0];
@@ -10,4 +13,37 @@ export function mailLanguageOf(...wishes: readonly (string | null | undefined)[]
     if (found !== undefined) return found;
   }
   return 'en';
+}
+
+/**
+ * Which of a tenant's own templates of a name is sent: that of the language, of a less specific one (RFC 4647 section 3.4), or of
+ * the tenant's own language. Undefined: none of them.
+ */
+export function ownLanguage(
+  there: readonly string[],
+  wish: string | null | undefined,
+  tenants: string | undefined,
+): string | undefined {
+  // The library takes the first that is the tag or a beginning of it: the most specific must come first.
+  const tags = [...there].sort((a, b) => b.length - a.length);
+  for (const one of [wish, tenants]) {
+    const found = one ? lookup(tags, one) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** `a***@example.com`: enough for who knows the address. */
+export function maskOf(address: string): string {
+  const at = address.lastIndexOf('@');
+  return `${at > 1 ? String.fromCodePoint(address.codePointAt(0) as number) : ''}***${address.slice(at)}`;
+}
+
+/** What a mail server said, as it may be stored and shown: without addresses, on one line. */
+export function answerOf(text: string): string {
+  return text
+    .replaceAll(/[^\s<>@"'(),;:]+@[^\s<>@"'(),;]+/g, '***')
+    .replaceAll(/[\s\p{C}]+/gu, ' ')
+    .trim()
+    .slice(0, limits.mailAnswerCharsMax);
 }

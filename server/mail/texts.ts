@@ -1,77 +1,93 @@
 /** The words of the built-in mails. */
 import type { MailLanguage } from './rules.ts';
-import type { MailTemplate, MailVariables } from './templates.ts';
+import type { MailTemplate, ShownVariables } from './variables.ts';
 
 /** Paragraphs before and behind the link, whose words are `button`. */
 export type Body = { subject: string; before: readonly string[]; button: string; after: readonly string[] };
-type Texts = { [Template in MailTemplate]: (variables: MailVariables[Template]) => Body } & {
-  foot: (tenantName: string) => string;
+type Texts = { [Template in MailTemplate]: (variables: ShownVariables<Template>) => Body } & {
+  foot: (application: string) => string;
+  /** Who invites, where the tenant has stored no name. */
+  somebody: string;
+  unsubscribe: string;
+  unsubscribed: string;
 };
 
-/** The day and time of an instant, in words of the language and in UTC. */
-const when = (instant: string, language: MailLanguage) =>
-  new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(
-    Date.parse(instant),
-  );
-
 const en: Texts = {
-  'email-verification': ({ tenantName, validHours }) => ({
-    subject: `Confirm your e-mail address for ${tenantName}`,
+  'email-verification': ({ application, validHours }) => ({
+    subject: `Confirm your e-mail address for ${application}`,
     before: [`Open this link to confirm that this address is yours:`],
     button: 'Confirm the address',
     after: [
       `The link works once and expires in ${validHours} hours.`,
-      `If you did not give this address to ${tenantName}, do nothing: then nothing happens.`,
+      `If you did not give this address to ${application}, do nothing: then nothing happens.`,
     ],
   }),
-  'password-reset': ({ tenantName, validMinutes }) => ({
-    subject: `Choose a new password for ${tenantName}`,
-    before: [`Somebody asked to choose a new password for your account at ${tenantName}. Open this link to do so:`],
+  'password-reset': ({ application, validMinutes }) => ({
+    subject: `Choose a new password for ${application}`,
+    before: [`Somebody asked to choose a new password for your account at ${application}. Open this link to do so:`],
     button: 'Choose a new password',
     after: [
       `The link works once and expires in ${validMinutes} minutes. You are then logged out everywhere.`,
       'If it was not you, do nothing: your password stays as it is.',
     ],
   }),
-  'account-exists': ({ tenantName }) => ({
-    subject: `You already have an account at ${tenantName}`,
+  'account-exists': ({ application }) => ({
+    subject: `You already have an account at ${application}`,
     before: [
-      `Somebody wanted to sign up at ${tenantName} with this address, which has an account. Open this link to log in:`,
+      `Somebody wanted to sign up at ${application} with this address, which has an account. Open this link to log in:`,
     ],
     button: 'Log in',
     after: ['If you do not know your password, choose a new one there. If it was not you, do nothing.'],
   }),
-  'relationship-invitation': ({ tenantName, invitor, expiresAt }) => ({
-    subject: `${invitor ?? 'Somebody'} shares something with you at ${tenantName}`,
-    before: [
-      `${invitor ?? 'Somebody'} invites you at ${tenantName}. Open this link to see what is shared, and accept or decline it:`,
-    ],
+  'relationship-invitation': ({ application, name, expiresAt }) => ({
+    subject: `${name} shares something with you at ${application}`,
+    before: [`${name} invites you at ${application}. Open this link to see what is shared, and accept or decline it:`],
     button: 'See the invitation',
-    after: [`The invitation expires on ${when(expiresAt, 'en')} UTC.`],
+    after: [`The invitation expires on ${expiresAt}.`],
   }),
-  'portal-invitation': ({ tenantName, role, expiresAt }) => ({
-    subject: `You are invited to administer ${tenantName}`,
-    before: [`You are invited to ${tenantName} as ${role}. Open this link to become a member:`],
+  'portal-invitation': ({ application, role, expiresAt }) => ({
+    subject: `You are invited to administer ${application}`,
+    before: [`You are invited to ${application} as ${role}. Open this link to become a member:`],
     button: 'Become a member',
-    after: [`The link works once and expires on ${when(expiresAt, 'en')} UTC. Do not pass it on.`],
+    after: [`The link works once and expires on ${expiresAt}. Do not pass it on.`],
   }),
-  foot: (tenantName) => `This message was sent for ${tenantName}. Nobody reads answers to it.`,
+  'consent-renewal': ({ application, consent, endsAt }) => ({
+    subject: `Your consent at ${application} ends soon`,
+    before: [
+      `You gave ${application} your consent: ${consent}. It ends on ${endsAt}. Open this link to give it again, or to read what it is about:`,
+    ],
+    button: 'Read and decide',
+    after: ['If you do nothing, your consent ends.'],
+  }),
+  'consent-receipt': ({ application, consent, registeredAt }) => ({
+    subject: `Your consent at ${application}`,
+    before: [
+      `On ${registeredAt} you gave ${application} your consent: ${consent}. Keep this message: it is your receipt.`,
+      'Open this link to read it again, or to withdraw it:',
+    ],
+    button: 'See your consents',
+    after: ['If it was not you, open the link and withdraw the consent.'],
+  }),
+  somebody: 'Somebody',
+  unsubscribe: 'Unsubscribe from messages like this one',
+  unsubscribed: 'You will get no more messages like that one.',
+  foot: (application) => `This message was sent for ${application}. Nobody reads answers to it.`,
 };
 
 const nl: Texts = {
-  'email-verification': ({ tenantName, validHours }) => ({
-    subject: `Bevestig je e-mailadres voor ${tenantName}`,
+  'email-verification': ({ application, validHours }) => ({
+    subject: `Bevestig je e-mailadres voor ${application}`,
     before: ['Open deze link om te bevestigen dat dit adres van jou is:'],
     button: 'Adres bevestigen',
     after: [
       `De link werkt één keer en verloopt over ${validHours} uur.`,
-      `Heb je dit adres niet aan ${tenantName} gegeven? Doe dan niets: er gebeurt niets.`,
+      `Heb je dit adres niet aan ${application} gegeven? Doe dan niets: er gebeurt niets.`,
     ],
   }),
-  'password-reset': ({ tenantName, validMinutes }) => ({
-    subject: `Kies een nieuw wachtwoord voor ${tenantName}`,
+  'password-reset': ({ application, validMinutes }) => ({
+    subject: `Kies een nieuw wachtwoord voor ${application}`,
     before: [
-      `Iemand heeft een nieuw wachtwoord gevraagd voor je account bij ${tenantName}. Open deze link om er een te kiezen:`,
+      `Iemand heeft een nieuw wachtwoord gevraagd voor je account bij ${application}. Open deze link om er een te kiezen:`,
     ],
     button: 'Nieuw wachtwoord kiezen',
     after: [
@@ -79,45 +95,65 @@ const nl: Texts = {
       'Was jij dit niet? Doe dan niets: je wachtwoord blijft zoals het is.',
     ],
   }),
-  'account-exists': ({ tenantName }) => ({
-    subject: `Je hebt al een account bij ${tenantName}`,
+  'account-exists': ({ application }) => ({
+    subject: `Je hebt al een account bij ${application}`,
     before: [
-      `Iemand wilde zich bij ${tenantName} aanmelden met dit adres, dat al een account heeft. Open deze link om in te loggen:`,
+      `Iemand wilde zich bij ${application} aanmelden met dit adres, dat al een account heeft. Open deze link om in te loggen:`,
     ],
     button: 'Inloggen',
     after: ['Weet je je wachtwoord niet meer? Kies daar een nieuw. Was jij dit niet? Doe dan niets.'],
   }),
-  'relationship-invitation': ({ tenantName, invitor, expiresAt }) => ({
-    subject: `${invitor ?? 'Iemand'} deelt iets met je bij ${tenantName}`,
+  'relationship-invitation': ({ application, name, expiresAt }) => ({
+    subject: `${name} deelt iets met je bij ${application}`,
     before: [
-      `${invitor ?? 'Iemand'} nodigt je uit bij ${tenantName}. Open deze link om te zien wat er gedeeld wordt, en om het te aanvaarden of te weigeren:`,
+      `${name} nodigt je uit bij ${application}. Open deze link om te zien wat er gedeeld wordt, en om het te aanvaarden of te weigeren:`,
     ],
     button: 'Uitnodiging bekijken',
-    after: [`De uitnodiging verloopt op ${when(expiresAt, 'nl')} UTC.`],
+    after: [`De uitnodiging verloopt op ${expiresAt}.`],
   }),
-  'portal-invitation': ({ tenantName, role, expiresAt }) => ({
-    subject: `Je bent uitgenodigd om ${tenantName} te beheren`,
-    before: [`Je bent bij ${tenantName} uitgenodigd als ${role}. Open deze link om lid te worden:`],
+  'portal-invitation': ({ application, role, expiresAt }) => ({
+    subject: `Je bent uitgenodigd om ${application} te beheren`,
+    before: [`Je bent bij ${application} uitgenodigd als ${role}. Open deze link om lid te worden:`],
     button: 'Lid worden',
-    after: [`De link werkt één keer en verloopt op ${when(expiresAt, 'nl')} UTC. Geef hem niet door.`],
+    after: [`De link werkt één keer en verloopt op ${expiresAt}. Geef hem niet door.`],
   }),
-  foot: (tenantName) => `Dit bericht is verzonden voor ${tenantName}. Antwoorden worden niet gelezen.`,
+  'consent-renewal': ({ application, consent, endsAt }) => ({
+    subject: `Je toestemming bij ${application} loopt af`,
+    before: [
+      `Je gaf ${application} toestemming: ${consent}. Die eindigt op ${endsAt}. Open deze link om ze opnieuw te geven, of om te lezen waarover het gaat:`,
+    ],
+    button: 'Lezen en beslissen',
+    after: ['Doe je niets, dan eindigt je toestemming.'],
+  }),
+  'consent-receipt': ({ application, consent, registeredAt }) => ({
+    subject: `Je toestemming bij ${application}`,
+    before: [
+      `Op ${registeredAt} gaf je ${application} toestemming: ${consent}. Bewaar dit bericht: het is je bewijs.`,
+      'Open deze link om ze nog eens te lezen, of om ze in te trekken:',
+    ],
+    button: 'Toestemmingen bekijken',
+    after: ['Was jij dit niet? Open dan de link en trek de toestemming in.'],
+  }),
+  somebody: 'Iemand',
+  unsubscribe: 'Afmelden voor dit soort berichten',
+  unsubscribed: 'Je krijgt dit soort berichten niet meer.',
+  foot: (application) => `Dit bericht is verzonden voor ${application}. Antwoorden worden niet gelezen.`,
 };
 
 const fr: Texts = {
-  'email-verification': ({ tenantName, validHours }) => ({
-    subject: `Confirmez votre adresse e-mail pour ${tenantName}`,
+  'email-verification': ({ application, validHours }) => ({
+    subject: `Confirmez votre adresse e-mail pour ${application}`,
     before: ['Ouvrez ce lien pour confirmer que cette adresse est la vôtre :'],
     button: "Confirmer l'adresse",
     after: [
       `Le lien fonctionne une seule fois et expire dans ${validHours} heures.`,
-      `Si vous n'avez pas donné cette adresse à ${tenantName}, ne faites rien : rien ne se passera.`,
+      `Si vous n'avez pas donné cette adresse à ${application}, ne faites rien : rien ne se passera.`,
     ],
   }),
-  'password-reset': ({ tenantName, validMinutes }) => ({
-    subject: `Choisissez un nouveau mot de passe pour ${tenantName}`,
+  'password-reset': ({ application, validMinutes }) => ({
+    subject: `Choisissez un nouveau mot de passe pour ${application}`,
     before: [
-      `Quelqu'un a demandé un nouveau mot de passe pour votre compte chez ${tenantName}. Ouvrez ce lien pour le choisir :`,
+      `Quelqu'un a demandé un nouveau mot de passe pour votre compte chez ${application}. Ouvrez ce lien pour le choisir :`,
     ],
     button: 'Choisir un nouveau mot de passe',
     after: [
@@ -125,31 +161,51 @@ const fr: Texts = {
       "Si ce n'était pas vous, ne faites rien : votre mot de passe reste inchangé.",
     ],
   }),
-  'account-exists': ({ tenantName }) => ({
-    subject: `Vous avez déjà un compte chez ${tenantName}`,
+  'account-exists': ({ application }) => ({
+    subject: `Vous avez déjà un compte chez ${application}`,
     before: [
-      `Quelqu'un a voulu s'inscrire chez ${tenantName} avec cette adresse, qui a déjà un compte. Ouvrez ce lien pour vous connecter :`,
+      `Quelqu'un a voulu s'inscrire chez ${application} avec cette adresse, qui a déjà un compte. Ouvrez ce lien pour vous connecter :`,
     ],
     button: 'Se connecter',
     after: [
       "Si vous ne connaissez plus votre mot de passe, choisissez-en un nouveau à cette page. Si ce n'était pas vous, ne faites rien.",
     ],
   }),
-  'relationship-invitation': ({ tenantName, invitor, expiresAt }) => ({
-    subject: `${invitor ?? "Quelqu'un"} partage quelque chose avec vous chez ${tenantName}`,
+  'relationship-invitation': ({ application, name, expiresAt }) => ({
+    subject: `${name} partage quelque chose avec vous chez ${application}`,
     before: [
-      `${invitor ?? "Quelqu'un"} vous invite chez ${tenantName}. Ouvrez ce lien pour voir ce qui est partagé, et pour l'accepter ou le refuser :`,
+      `${name} vous invite chez ${application}. Ouvrez ce lien pour voir ce qui est partagé, et pour l'accepter ou le refuser :`,
     ],
     button: "Voir l'invitation",
-    after: [`L'invitation expire le ${when(expiresAt, 'fr')} UTC.`],
+    after: [`L'invitation expire le ${expiresAt}.`],
   }),
-  'portal-invitation': ({ tenantName, role, expiresAt }) => ({
-    subject: `Vous êtes invité à administrer ${tenantName}`,
-    before: [`Vous êtes invité chez ${tenantName} en tant que ${role}. Ouvrez ce lien pour devenir membre :`],
+  'portal-invitation': ({ application, role, expiresAt }) => ({
+    subject: `Vous êtes invité à administrer ${application}`,
+    before: [`Vous êtes invité chez ${application} en tant que ${role}. Ouvrez ce lien pour devenir membre :`],
     button: 'Devenir membre',
-    after: [`Le lien fonctionne une seule fois et expire le ${when(expiresAt, 'fr')} UTC. Ne le transmettez pas.`],
+    after: [`Le lien fonctionne une seule fois et expire le ${expiresAt}. Ne le transmettez pas.`],
   }),
-  foot: (tenantName) => `Ce message a été envoyé pour ${tenantName}. Personne ne lit les réponses.`,
+  'consent-renewal': ({ application, consent, endsAt }) => ({
+    subject: `Votre consentement chez ${application} prend bientôt fin`,
+    before: [
+      `Vous avez donné votre consentement à ${application} : ${consent}. Il prend fin le ${endsAt}. Ouvrez ce lien pour le donner à nouveau, ou pour lire de quoi il s'agit :`,
+    ],
+    button: 'Lire et décider',
+    after: ['Si vous ne faites rien, votre consentement prend fin.'],
+  }),
+  'consent-receipt': ({ application, consent, registeredAt }) => ({
+    subject: `Votre consentement chez ${application}`,
+    before: [
+      `Le ${registeredAt}, vous avez donné votre consentement à ${application} : ${consent}. Gardez ce message : il vous sert de preuve.`,
+      'Ouvrez ce lien pour le relire, ou pour le retirer :',
+    ],
+    button: 'Voir vos consentements',
+    after: ["Si ce n'était pas vous, ouvrez le lien et retirez le consentement."],
+  }),
+  somebody: "Quelqu'un",
+  unsubscribe: 'Ne plus recevoir ce type de message',
+  unsubscribed: 'Vous ne recevrez plus ce type de message.',
+  foot: (application) => `Ce message a été envoyé pour ${application}. Personne ne lit les réponses.`,
 };
 
 export const texts: Record<MailLanguage, Texts> = { en, nl, fr };

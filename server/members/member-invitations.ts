@@ -87,8 +87,8 @@ async function mailLink(
   { email: to, language }: Mailed,
 ): Promise<void> {
   const { tx, tenant } = unit;
-  const tenantName = (await readTenant(tx, tenant))?.spec.displayName ?? tenant;
-  const variables = { tenantName, url, role, expiresAt };
+  const application = (await readTenant(tx, tenant))?.spec.displayName ?? tenant;
+  const variables = { application, actionUrl: url, role, expiresAt };
   await sendMail(services, unit, { template: 'portal-invitation', to, language, expiresAt, variables });
 }
 

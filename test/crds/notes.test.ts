@@ -13,8 +13,6 @@ const type = (invitation?: object) =>
 
 test('what has no effect yet is said, one sentence for each, and nothing of what acts', () => {
   expect(tenant({})).toEqual([]);
-  const mail = { from: 'a@example.com', smtp: { host: 'mail.example.com' } };
-  expect(tenant({ mail })).toEqual(['spec.mail has no effect: no mail is sent yet.']);
   expect(tenant({ claims: { namespace: 'a.example', consents: true } })).toEqual([]);
   expect(type({ enabled: true })).toEqual([]);
   expect(type({ template: 'mine' })).toEqual([

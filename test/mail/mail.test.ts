@@ -13,9 +13,10 @@ import {
   sendMail,
   startOutbox,
 } from '../../server/mail/index.ts';
-import { mimeOf } from '../../server/mail/mime.ts';
+import { mimeOf, readMime } from '../../server/mail/mime.ts';
 import { sweepMail } from '../../server/mail/outbox.ts';
-import { type MailTemplate, type MailVariables, render } from '../../server/mail/templates.ts';
+import { render } from '../../server/mail/templates.ts';
+import type { MailTemplate, MailVariables } from '../../server/mail/variables.ts';
 import { write } from '../../server/writes/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -28,14 +29,16 @@ const directory = await mkdtemp(join(tmpdir(), 'accord-outbox-'));
 afterAll(() => rm(directory, { recursive: true }));
 const outbox = join(directory, 'outbox');
 
-const linked = { tenantName: 'Car & <Share>', url: 'https://accord.test/t/x?token=a&b=c' };
+const linked = { application: 'Car & <Share>', actionUrl: 'https://accord.test/t/x?token=a&b=c' };
 const expiresAt = '2026-02-01T12:00:00.000Z';
 const samples: MailVariables = {
   'email-verification': { ...linked, validHours: 24 },
   'password-reset': { ...linked, validMinutes: 30 },
   'account-exists': linked,
-  'relationship-invitation': { ...linked, invitor: 'Ann <script>', expiresAt },
+  'relationship-invitation': { ...linked, name: 'Ann <script>', expiresAt },
   'portal-invitation': { ...linked, role: 'config-editor', expiresAt },
+  'consent-renewal': { ...linked, consent: 'Newsletter <b>', endsAt: expiresAt },
+  'consent-receipt': { ...linked, consent: 'Newsletter <b>', registeredAt: expiresAt },
 };
 
 const send = (tenant: string, message: Partial<MailMessage<'account-exists'>> = {}) =>
@@ -52,7 +55,7 @@ describe.each(Object.keys(samples) as MailTemplate[])('%s', (template) => {
   test.each(mailLanguages)('in %s has the link in both parts, and escapes what it is given', (language) => {
     const { subject, text, html } = render(template, language, samples[template]);
     expect(subject).toContain('Car & <Share>');
-    expect(text).toContain(`\n${linked.url}\n`);
+    expect(text).toContain(`\n${linked.actionUrl}\n`);
     expect(html).toContain('href="https://accord.test/t/x?token=a&amp;b=c"');
     expect(html).toContain('Car &amp; &lt;Share&gt;');
     expect(html).not.toContain('<script>');
@@ -64,7 +67,9 @@ describe.each(Object.keys(samples) as MailTemplate[])('%s', (template) => {
   });
 
   test('is not sent without its link', () => {
-    expect(() => render(template, 'en', { ...samples[template], url: '' })).toThrow(`${template} has no url`);
+    expect(() => render(template, 'en', { ...samples[template], actionUrl: '' })).toThrow(
+      `${template}: /variables/actionUrl`,
+    );
   });
 });
 
@@ -86,6 +91,7 @@ test('a header ends where it should, whatever a name or an address brings', () =
   expect(head.split('\r\n').every((line) => line.length <= 78)).toBe(true);
   const words = [...head.matchAll(/=\?utf-8\?B\?([^?]+)\?=/g)].map(([, one]) => Buffer.from(one!, 'base64').toString());
   expect(words.join('')).toBe(`Ünïcode Bcc: eve ${'é'.repeat(60)}`);
+  expect(readMime(mime)).toMatchObject({ at: expiresAt, tenant: 't', text: 'x', html: 'y', subject: words.join('') });
 });
 
 describe('a message', () => {
@@ -113,11 +119,13 @@ describe('a message', () => {
 
   test('has at most mailVariablesBytesMax of variables, and one address', async () => {
     const tenant = await server.tenant();
-    const length = (url: string) =>
-      Buffer.byteLength(JSON.stringify({ to: 'Bob@example.org', variables: { ...linked, url } }));
+    const length = (actionUrl: string) =>
+      Buffer.byteLength(JSON.stringify({ to: 'Bob@example.org', variables: { ...linked, actionUrl } }));
     const most = `https://x/${'x'.repeat(limits.mailVariablesBytesMax - length('https://x/'))}`;
-    await send(tenant, { variables: { ...linked, url: most } });
-    await expect(send(tenant, { variables: { ...linked, url: `${most}x` } })).rejects.toThrow('more than 8192 bytes');
+    await send(tenant, { variables: { ...linked, actionUrl: most } });
+    await expect(send(tenant, { variables: { ...linked, actionUrl: `${most}x` } })).rejects.toThrow(
+      'more than 8192 bytes',
+    );
     for (const to of ['a@x.org, b@x.org', 'a@x.org\r\nBcc: b@x.org', '<a@x.org>']) {
       await expect(send(tenant, { to })).rejects.toThrow('a mail has no address');
     }

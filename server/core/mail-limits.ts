@@ -1,0 +1,26 @@
+/** The bounds of mail, as part of core/limits.ts. */
+export const mailLimits = {
+  mailTtlMs: 604_800_000, // for which a message is kept; it is sent until then, unless its link expires before
+  mailVariablesBytesMax: 8 * 1024,
+  outboxMessagesMax: 50, // written to the local outbox at once
+
+  // Sending
+  mailSendMsMax: 30_000, // of one attempt, from connecting to the server's last answer
+  mailRetryMsMin: 60_000, // after an attempt that failed for the moment; doubled with each further one
+  mailRetryMsMax: 14_400_000,
+  mailsSendingMax: 200, // at once on a server
+  mailsSendingPerTenantMax: 10, // of a tenant, taken at once; no more are taken while so many are being sent
+  mailTransportsMax: 50, // mail servers to which connections are kept open
+  mailAnswerCharsMax: 200, // of what a mail server said, as it is stored
+
+  // Templates
+  mailTemplatesMax: 500, // of a tenant, in all languages
+  mailSubjectCharsMax: 200, // of a template's subject
+  mailTemplateCharsMax: 50_000, // of one part of a template
+  mailRenderMsMax: 50,
+  mailRenderBytesMax: 64 * 1024, // of one rendered part
+  mailTemplateBodyBytesMax: 192 * 1024,
+  mailMessageBodyBytesMax: 16 * 1024,
+
+  mailReportBytesMax: 64 * 1024, // of a bounce's report
+} as const;

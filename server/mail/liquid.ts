@@ -1,0 +1,121 @@
+/**
+ * Templates of tenants, in Liquid: bounded in length, time and memory, without files and without what they are not given. The
+ * library is loaded with the first one: most servers have none.
+ */
+import { createRequire } from 'node:module';
+import type { Liquid, Template } from 'liquidjs';
+import { limits } from '../core/limits.ts';
+import type { ProblemPlace } from '../core/problems.ts';
+
+const load = createRequire(import.meta.url);
+
+/** Of HTML, or of text: values are escaped for it. */
+export type Part = 'html' | 'text';
+
+/** Why a template cannot be used. `line` and `column` begin with 1. */
+export class TemplateError extends Error {
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+  constructor(message: string, line?: number, column?: number) {
+    super(message);
+    this.line = line;
+    this.column = column;
+  }
+}
+
+const REFUSED_TAGS = ['include', 'render', 'layout', 'block', 'tablerow', 'increment', 'decrement'];
+
+const engines: Partial<Record<Part, Liquid>> = {};
+
+function engine(part: Part): Liquid {
+  engines[part] ??= createEngine(part);
+  return engines[part];
+}
+
+function createEngine(part: Part): Liquid {
+  const library = load('liquidjs') as typeof import('liquidjs');
+  const refuse = () => {
+    throw new Error('templates cannot read files');
+  };
+  const no = async () => false;
+  const made = new library.Liquid({
+    ...{ strictVariables: true, strictFilters: true, ownPropertyOnly: true, relativeReference: false, cache: false },
+    ...(part === 'html' ? { outputEscape: 'escape' as const } : {}),
+    ...{ parseLimit: limits.mailTemplateCharsMax, renderLimit: limits.mailRenderMsMax, memoryLimit: MEMORY_LIMIT },
+    fs: {
+      ...{ readFileSync: refuse, readFile: refuse, existsSync: () => false, exists: no, contains: no },
+      ...{ containsSync: () => false, resolve: (_root: string, file: string) => file },
+    },
+  });
+  for (const tag of REFUSED_TAGS) {
+    made.registerTag(tag, {
+      parse(token) {
+        throw new library.TokenizationError(`the tag ${tag} is not available`, token);
+      },
+      render: () => '',
+    });
+  }
+  // Each would take a value to the HTML as it stands.
+  made.registerFilter('raw', {
+    raw: false,
+    handler() {
+      throw new Error('the filter raw is not available');
+    },
+  });
+  return made;
+}
+
+/** liquidjs counts characters and elements, roughly. */
+const MEMORY_LIMIT = 1_000_000;
+
+/** @param isLenient a variable that is missing is empty @throws TemplateError */
+export function renderLiquid(
+  part: Part,
+  source: string,
+  variables: Readonly<Record<string, unknown>>,
+  { isLenient = false } = {},
+): string {
+  return guarded(() => {
+    const made = engine(part);
+    const text = made.renderSync(made.parse(source), variables, { strictVariables: !isLenient }) as string;
+    if (Buffer.byteLength(text) > limits.mailRenderBytesMax)
+      throw new TemplateError(`what it renders has more than ${limits.mailRenderBytesMax} bytes`);
+    return text;
+  });
+}
+
+type Root = { name: string; line: number; column: number };
+
+/** The variables that a template reads and does not set itself, each where it stands first. @throws TemplateError */
+export function variablesOf(part: Part, source: string): Root[] {
+  return guarded(() => {
+    const made = engine(part);
+    const templates: Template[] = made.parse(source);
+    const { globals } = made.analyzeSync(templates, { partials: false });
+    return Object.entries(globals).map(([name, uses]) => {
+      const { row = 1, col = 1 } = uses[0]?.location ?? {};
+      return { name, line: row, column: col };
+    });
+  });
+}
+
+/** Whatever the library throws is the template's fault: also a stack that is exhausted by what nests too deeply. */
+function guarded<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TemplateError) throw error;
+    if (error instanceof RangeError) throw new TemplateError('it nests too deeply');
+    const { message, token } = error as Error & { token?: { getPosition?(): number[] } };
+    const [line, column] = token?.getPosition?.() ?? [];
+    const first = (message.split('\n', 1)[0] as string).replace(/, line:\d+, col:\d+$/, '');
+    throw new TemplateError(first, line, column);
+  }
+}
+
+/** The place of a template's error, for a problem. */
+export function placeOf(pointer: string, { message, line, column }: TemplateError): ProblemPlace {
+  const at = line === undefined || column === undefined ? {} : { line, column };
+  const where = line === undefined ? '' : `Line ${line}, column ${column}: `;
+  return { pointer, detail: `${where}${message}`, ...at };
+}

@@ -1,0 +1,142 @@
+/** The verbs on tenants' mail templates and mail settings. */
+import { isDeepStrictEqual } from 'node:util';
+import { authorOf } from '../core/author.ts';
+import { limits } from '../core/limits.ts';
+import { checkDeletionOwnership, checkOwnership, type Writer } from '../core/ownership.ts';
+import { type ProblemPlace, problem } from '../core/problems.ts';
+import { checkIfMatch } from '../http/config-api.ts';
+import type { ConfigWritten } from '../tenants/index.ts';
+import { type ConfigWriteServices, write } from '../writes/index.ts';
+import { type Part, placeOf, renderLiquid, TemplateError, variablesOf } from './liquid.ts';
+import { mailProblem } from './problems.ts';
+import { mailLanguageOf } from './rules.ts';
+import {
+  countTemplates,
+  type MailSettings,
+  readSettings,
+  readTemplate,
+  removeTemplate,
+  type TemplateSpec,
+  upsertSettings,
+  upsertTemplate,
+} from './template-store.ts';
+import { texts } from './texts.ts';
+import { builtIn, isBuiltIn, sampleVariables, shownVariables } from './variables.ts';
+
+type Key = { name: string; language: string };
+type Options = { ifMatch?: string };
+
+const partsOf = ({ subject, html, text }: Partial<TemplateSpec>) =>
+  [
+    ['subject', 'text', subject],
+    ['html', 'html', html],
+    ['text', 'text', text],
+  ] as const;
+
+/** @throws Problem mail_template_invalid, naming each wrong place */
+export function checkTemplate({ name, language }: Key, spec: Partial<TemplateSpec>): void {
+  const places = partsOf(spec).flatMap(([field, part, source]) =>
+    source === undefined ? [] : wrongPlaces(`/${field}`, part, source, name, language),
+  );
+  if (spec.html === undefined && spec.text === undefined)
+    places.push({ pointer: '/text', detail: 'A template needs html or text.' });
+  const [first] = places;
+  if (first !== undefined)
+    throw mailProblem('mail_template_invalid', { detail: `${first.pointer}: ${first.detail}`, errors: places });
+}
+
+function wrongPlaces(pointer: string, part: Part, source: string, name: string, language: string): ProblemPlace[] {
+  try {
+    const roots = variablesOf(part, source);
+    if (!isBuiltIn(name)) {
+      // What values its variables will have is not known: it is tried without any.
+      renderLiquid(part, source, {}, { isLenient: true });
+      return [];
+    }
+    const there = Object.keys(builtIn[name].variables);
+    const unknown = roots.filter((root) => !there.includes(root.name));
+    if (unknown.length > 0) return unknown.map((root) => unknownVariable(pointer, root, there));
+    const words = mailLanguageOf(language);
+    const samples = sampleVariables(name, 'Example');
+    renderLiquid(part, source, shownVariables(name, words, samples, texts[words].somebody));
+    return [];
+  } catch (error) {
+    if (error instanceof TemplateError) return [placeOf(pointer, error)];
+    throw error;
+  }
+}
+
+function unknownVariable(
+  pointer: string,
+  { name, line, column }: { name: string; line: number; column: number },
+  there: readonly string[],
+): ProblemPlace {
+  const detail = `Line ${line}, column ${column}: the mail has no variable ${name}; it has ${there.join(', ')}.`;
+  return { pointer, detail, line, column };
+}
+
+/** @throws Problem mail_template_invalid, mail_templates_full, precondition_failed, those of ownership */
+export async function putTemplate(
+  services: ConfigWriteServices,
+  writer: Writer,
+  tenant: string,
+  { name, language, spec }: Key & { spec: TemplateSpec },
+  { ifMatch }: Options = {},
+): Promise<ConfigWritten<{ revision: number }>> {
+  checkTemplate({ name, language }, spec);
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const row = await readTemplate(unit.tx, tenant, { name, language });
+    const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
+    checkIfMatch(ifMatch, row?.revision);
+    if (row === undefined && (await countTemplates(unit.tx, tenant)) >= limits.mailTemplatesMax)
+      throw mailProblem('mail_templates_full');
+    if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
+      return { revision: row.revision };
+    await upsertTemplate(unit.tx, tenant, { name, language, spec, revision: unit.revision }, writer);
+    unit.changed('mail_template', `${name}/${language}`, ownership === 'adopted' ? 'adopt' : 'put');
+    return { revision: unit.revision };
+  });
+}
+
+/** Mails are written by the built-in template again, where there is one. @throws Problem mail_template_not_found, ownership */
+export async function deleteTemplate(
+  services: ConfigWriteServices,
+  writer: Writer,
+  tenant: string,
+  key: Key,
+  { ifMatch }: Options = {},
+): Promise<ConfigWritten<void>> {
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const row = await readTemplate(unit.tx, tenant, key);
+    if (row === undefined) {
+      if (writer.owner.source === 'api') throw mailProblem('mail_template_not_found');
+      return;
+    }
+    checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
+    checkIfMatch(ifMatch, row.revision);
+    await removeTemplate(unit.tx, tenant, key);
+    unit.changed('mail_template', `${key.name}/${key.language}`, 'delete');
+  });
+}
+
+/** @throws Problem mail_settings_in_manifest, config_authority, precondition_failed */
+export async function putSettings(
+  services: ConfigWriteServices,
+  writer: Writer,
+  tenant: string,
+  spec: MailSettings,
+  { ifMatch }: Options = {},
+): Promise<ConfigWritten<{ revision: number }>> {
+  if (/[\r\n]/.test(spec.from)) throw problem('invalid_request');
+  return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
+    const tenantSpec = unit.tenantRow.spec;
+    if (tenantSpec.mail !== undefined) throw mailProblem('mail_settings_in_manifest');
+    const row = await readSettings(unit.tx, tenant);
+    checkOwnership(row && writer.owner, writer, tenantSpec.configAuthority);
+    checkIfMatch(ifMatch, row?.revision);
+    if (row && isDeepStrictEqual(row.spec, spec)) return { revision: row.revision };
+    await upsertSettings(unit.tx, tenant, { spec, revision: unit.revision }, writer);
+    unit.changed('mail_settings', 'mail', 'put');
+    return { revision: unit.revision };
+  });
+}

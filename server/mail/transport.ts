@@ -1,0 +1,178 @@
+/**
+ * SMTP, by nodemailer: at most two connections to a mail server, always over TLS, each attempt bounded as a whole. The library is
+ * loaded with the first mail.
+ */
+
+import { type LookupAddress, lookup } from 'node:dns';
+import { readFile } from 'node:fs/promises';
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
+import { getCACertificates } from 'node:tls';
+import { LRUCache } from 'lru-cache';
+import type { SMTPPoolOptions, Transporter } from 'nodemailer';
+import type { Config } from '../core/config.ts';
+import { limits } from '../core/limits.ts';
+import { type Cidr, isAddressAllowed, parseCidrs } from '../core/outbound/addresses.ts';
+import { answerOf } from './rules.ts';
+import type { Address, SmtpServer } from './settings.ts';
+
+export type Mail = {
+  id: string;
+  from: Address;
+  replyTo?: string;
+  /** The address alone, checked (core/mail-address.ts). */
+  to: string;
+  subject: string;
+  text: string;
+  html?: string;
+  /** For one click; absent: it is transactional. */
+  unsubscribe?: string;
+};
+
+/** `soft`: it may go well later. `unknown`: the address is refused, and always will be. */
+export type SendResult =
+  | { ok: true; answer: string }
+  | { ok: false; kind: 'soft' | 'hard' | 'unknown'; answer: string };
+
+type Pool = { transporter: Transporter; sockets: Set<Socket> };
+
+export class MailTransport {
+  readonly #allow: readonly Cidr[];
+  readonly #hostOfIds: string;
+  readonly #caFile: string | undefined;
+  readonly #pools = new LRUCache<string, Promise<Pool>>({
+    max: limits.mailTransportsMax,
+    dispose: (pool) => void pool.then(end, () => {}),
+  });
+
+  constructor(config: Pick<Config, 'ACCORD_OUTBOUND_ALLOW' | 'ACCORD_CA_BUNDLE'>, baseUrl: string) {
+    this.#allow = parseCidrs(config.ACCORD_OUTBOUND_ALLOW);
+    this.#caFile = config.ACCORD_CA_BUNDLE;
+    this.#hostOfIds = new URL(baseUrl).hostname;
+  }
+
+  /**
+   * One attempt. It takes at most mailSendMsMax, and does not throw. The address is passed apart from the text of the headers:
+   * nothing in them can add a recipient.
+   */
+  async send(server: SmtpServer, mail: Mail): Promise<SendResult> {
+    const key = JSON.stringify(server);
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const pool = await this.#pool(key, server);
+      const late = new Promise<never>((_done, failed) => {
+        timer = setTimeout(() => {
+          // Its connections are ended: what we gave up is not to arrive later.
+          this.#pools.delete(key);
+          failed(new Error(`no complete answer within ${limits.mailSendMsMax} ms`));
+        }, limits.mailSendMsMax);
+      });
+      const sending = pool.transporter.sendMail(this.#message(mail));
+      sending.catch(() => {});
+      const { response } = (await Promise.race([sending, late])) as { response?: string };
+      return { ok: true, answer: answerOf(response ?? '') };
+    } catch (error) {
+      return failureOf(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #message({ id, from, replyTo, to, subject, text, html, unsubscribe }: Mail) {
+    const headers = {
+      'Auto-Submitted': 'auto-generated',
+      'X-Accord-Message': id,
+      ...(unsubscribe === undefined
+        ? {}
+        : { 'List-Unsubscribe': `<${unsubscribe}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
+    };
+    return {
+      ...{ from, to: { name: '', address: to }, subject, text, headers, messageId: `<${id}@${this.#hostOfIds}>` },
+      ...(html === undefined ? {} : { html }),
+      ...(replyTo === undefined ? {} : { replyTo: { name: '', address: replyTo } }),
+      envelope: { from: from.address, to: [to] },
+    };
+  }
+
+  #pool(key: string, server: SmtpServer): Promise<Pool> {
+    const there = this.#pools.get(key);
+    if (there !== undefined) return there;
+    const made = this.#open(server);
+    this.#pools.set(key, made);
+    return made;
+  }
+
+  async #open({ host, port, isImplicitTls, auth, isTenants }: SmtpServer): Promise<Pool> {
+    const { createTransport } = await import('nodemailer');
+    const ca =
+      this.#caFile === undefined ? {} : { ca: [...getCACertificates('default'), await readFile(this.#caFile, 'utf8')] };
+    const sockets = new Set<Socket>();
+    const options: SMTPPoolOptions & { pool: true } = {
+      ...{ pool: true, maxConnections: 2, maxMessages: 100, host, port, secure: isImplicitTls, requireTLS: true },
+      ...{ disableFileAccess: true, disableUrlAccess: true, name: this.#hostOfIds, ...(auth ? { auth } : {}) },
+      ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 },
+      tls: { ...ca, ...(isIP(host) === 0 ? { servername: host } : {}), minVersion: 'TLSv1.2' },
+      // A connection of our own: its address is judged, and it can be ended when an attempt takes too long.
+      getSocket: (_options: unknown, callback: (error: Error | null, found?: { connection: Socket }) => void) => {
+        const socket = connect({ host, port, ...(isTenants ? { lookup: judged(this.#allow) } : {}) });
+        sockets.add(socket);
+        socket.setTimeout(10_000, () => socket.destroy(new Error(`no connection to ${host}:${port} within 10 s`)));
+        socket.once('close', () => sockets.delete(socket));
+        const refused = isTenants && isIP(host) !== 0 && !isAddressAllowed(host, this.#allow);
+        if (refused) socket.destroy(notAllowed(host));
+        const failed = (error: Error) => callback(error);
+        socket.once('error', failed);
+        socket.once('connect', () => {
+          socket.off('error', failed);
+          socket.setTimeout(0);
+          socket.removeAllListeners('timeout');
+          callback(null, { connection: socket });
+        });
+      },
+    } as SMTPPoolOptions & { pool: true };
+    const transporter = createTransport(options) as unknown as Transporter;
+    // What fails is told to whoever sends; without a listener it would end the process.
+    transporter.on('error', () => {});
+    return { transporter, sockets };
+  }
+
+  close(): void {
+    this.#pools.clear();
+  }
+}
+
+function end({ transporter, sockets }: Pool): void {
+  transporter.close();
+  for (const socket of sockets) socket.destroy();
+}
+
+function notAllowed(address: string): Error {
+  return new Error(`the address ${address} is not public and ACCORD_OUTBOUND_ALLOW does not name it`);
+}
+
+/** Gives the connection only addresses that may be reached. */
+function judged(allow: readonly Cidr[]): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { all: true, order: 'verbatim' }, (error, found: LookupAddress[]) => {
+      if (error) return callback(error, []);
+      const allowed = found.filter(({ address }) => isAddressAllowed(address, allow));
+      const [first] = allowed;
+      if (first === undefined) callback(notAllowed(found[0]?.address ?? hostname), []);
+      else if (options.all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+type SmtpError = Error & { code?: string; command?: string; responseCode?: number; response?: string };
+
+/** What became of an attempt that failed: 5xx at RCPT and at DATA will not go well later, all else may. */
+function failureOf(error: unknown): Extract<SendResult, { ok: false }> {
+  const { command, responseCode, response, message } = error as SmtpError;
+  const answer = answerOf(response ?? message);
+  if (responseCode === undefined || responseCode < 500) return { ok: false, kind: 'soft', answer };
+  if (command === 'RCPT TO') {
+    // 5.7.x speaks of us or of our mail, and not of the mailbox (RFC 3463).
+    return { ok: false, kind: /^5\d\d[ -]5\.7\./.test(answer) ? 'hard' : 'unknown', answer };
+  }
+  return { ok: false, kind: command === 'DATA' ? 'hard' : 'soft', answer };
+}

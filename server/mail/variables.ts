@@ -1,0 +1,102 @@
+/** The built-in mails by name, and what each of them says: its variables. Pure. */
+import { instantMs } from '../core/instants.ts';
+import type { ProblemPlace } from '../core/problems.ts';
+import type { MailLanguage } from './rules.ts';
+
+/** What every mail says: whose it is, and the link that it is about. */
+type Linked = { application: string; actionUrl: string };
+
+export type MailVariables = {
+  'email-verification': Linked & { validHours: number };
+  'password-reset': Linked & { validMinutes: number };
+  /** Somebody wanted to sign up with an address that has an account. */
+  'account-exists': Linked;
+  /** `name`: of who invites. */
+  'relationship-invitation': Linked & { name?: string; expiresAt: string };
+  'portal-invitation': Linked & { role: string; expiresAt: string };
+  'consent-renewal': Linked & { consent: string; endsAt: string };
+  'consent-receipt': Linked & { consent: string; registeredAt: string };
+};
+export type MailTemplate = keyof MailVariables;
+
+/** The same as they stand in the text: all there, instants in words. */
+export type ShownVariables<Template extends MailTemplate> = { [Name in keyof MailVariables[Template]]-?: string };
+
+type Kind = 'text' | 'url' | 'number' | 'instant';
+type About = { variables: Readonly<Record<string, Kind>>; optional?: readonly string[]; notTransactional?: true };
+
+const linked = { application: 'text', actionUrl: 'url' } as const;
+
+export const builtIn: Readonly<Record<MailTemplate, About>> = {
+  'email-verification': { variables: { ...linked, validHours: 'number' } },
+  'password-reset': { variables: { ...linked, validMinutes: 'number' } },
+  'account-exists': { variables: linked },
+  'relationship-invitation': { variables: { ...linked, name: 'text', expiresAt: 'instant' }, optional: ['name'] },
+  'portal-invitation': { variables: { ...linked, role: 'text', expiresAt: 'instant' } },
+  'consent-renewal': { variables: { ...linked, consent: 'text', endsAt: 'instant' }, notTransactional: true },
+  'consent-receipt': { variables: { ...linked, consent: 'text', registeredAt: 'instant' } },
+};
+
+export function isBuiltIn(name: string): name is MailTemplate {
+  return Object.hasOwn(builtIn, name);
+}
+
+/** What is wrong with the variables of a built-in mail. */
+export function wrongVariables(template: MailTemplate, given: Readonly<Record<string, unknown>>): ProblemPlace[] {
+  const { variables, optional = [] } = builtIn[template];
+  const places: ProblemPlace[] = [];
+  for (const [name, kind] of Object.entries(variables)) {
+    const detail =
+      given[name] === undefined ? !optional.includes(name) && 'Is missing.' : wrongValue(kind, given[name]);
+    if (detail) places.push({ pointer: `/variables/${name}`, detail });
+  }
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(variables, name)) continue;
+    const detail = `The template ${template} has no such variable; it has ${Object.keys(variables).join(', ')}.`;
+    places.push({ pointer: `/variables/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail });
+  }
+  return places;
+}
+
+function wrongValue(kind: Kind, value: unknown): string | undefined {
+  if (kind === 'number') return Number.isFinite(value) ? undefined : 'Must be a number.';
+  if (typeof value !== 'string' || value === '') return 'Must be a text that is not empty.';
+  if (kind === 'instant') return instantMs(value) === undefined ? 'Must be an instant as RFC 3339 has it.' : undefined;
+  if (kind === 'url' && !['https:', 'http:'].includes(URL.parse(value)?.protocol ?? ''))
+    return 'Must be a URL with https or http.';
+  return undefined;
+}
+
+/** The variables as they stand in a text of the language. @throws Error naming one that is missing or wrong */
+export function shownVariables<Template extends MailTemplate>(
+  template: Template,
+  language: MailLanguage,
+  given: MailVariables[Template],
+  somebody: string,
+): ShownVariables<Template> {
+  const wrong = wrongVariables(template, given)[0];
+  if (wrong !== undefined) throw new Error(`the mail ${template}: ${wrong.pointer}: ${wrong.detail}`);
+  const values = given as Readonly<Record<string, unknown>>;
+  const shown = Object.entries(builtIn[template].variables).map(([name, kind]) => {
+    const value = values[name] ?? somebody;
+    return [name, kind === 'instant' ? when(value as string, language) : String(value)];
+  });
+  return Object.fromEntries(shown) as ShownVariables<Template>;
+}
+
+/** The day and time of an instant, in words of the language and in UTC. */
+function when(instant: string, language: MailLanguage): string {
+  const format = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+  return `${format.format(Date.parse(instant))} UTC`;
+}
+
+const sampleInstant = '2027-01-31T12:00:00.000Z';
+const samples: Readonly<Record<Kind, string | number>> = {
+  ...{ text: 'Example', url: 'https://app.example.com/example', number: 24, instant: sampleInstant },
+};
+
+/** Variables to try a template with. */
+export function sampleVariables<Template extends MailTemplate>(template: Template, application: string) {
+  const all = Object.entries(builtIn[template].variables).map(([name, kind]) => [name, samples[kind]]);
+  return { ...Object.fromEntries(all), application } as MailVariables[Template];
+}
