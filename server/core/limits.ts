@@ -4,6 +4,7 @@
  */
 import { accountLimits } from './account-limits.ts';
 import { eventLimits } from './event-limits.ts';
+import { laneLimits } from './lane-limits.ts';
 import { oidcLimits } from './oidc-limits.ts';
 import { operatorLimits } from './operator-limits.ts';
 import { partLimits } from './part-limits.ts';
@@ -264,6 +265,7 @@ export const limits = {
 
   ...accountLimits,
   ...eventLimits,
+  ...laneLimits,
   ...operatorLimits,
   ...oidcLimits,
 } as const;
