@@ -3,6 +3,7 @@
  * the limit and one past it (test/core/limits.test.ts lists them and says where).
  */
 import { accountLimits } from './account-limits.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 import { eventLimits } from './event-limits.ts';
 import { laneLimits } from './lane-limits.ts';
 import { oidcLimits } from './oidc-limits.ts';
@@ -266,6 +267,7 @@ export const limits = {
   ...accountLimits,
   ...eventLimits,
   ...laneLimits,
+  ...deliveryLimits,
   ...operatorLimits,
   ...oidcLimits,
 } as const;
