@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { type LaneTable, ofTenants } from '../core/db/lanes.ts';
 import { Instant, Nullable } from '../core/db/rows.ts';
-import { column, sql } from '../core/db/sql.ts';
+import { column, type Sql, sql } from '../core/db/sql.ts';
 import { storableJson } from '../core/text.ts';
 
 export const eventLanes: LaneTable = {
@@ -101,6 +101,8 @@ export async function touchLane(tx: Transaction, { tenant, id }: Lane): Promise<
 
 /** What a step of a lane changes. `done`: numbers that are no longer open; `open`: rows that are, new or not. */
 export type Step = {
+  /** That the step was made with. */
+  version: number;
   cursor: number;
   cursor_at: string | null;
   failing_since: string | null;
@@ -124,11 +126,16 @@ export async function recordStep(
   step: Step,
 ): Promise<number | undefined> {
   const { attempts, done, open } = step;
+  // Whoever changed the lane meanwhile has said how it is.
+  const unlessChanged = (before: Sql, after: Sql) =>
+    sql`case when version = ${step.version} then ${after} else ${before} end`;
   const row = await tx.maybe(
     Fenced,
     sql`with mine as (
-        update accord.event_lane set cursor = ${step.cursor}, cursor_at = ${step.cursor_at}, failing_since = ${step.failing_since},
-          failures = ${step.failures}, trips = ${step.trips}, blocked_until = ${step.blocked_until}
+        update accord.event_lane set cursor = ${step.cursor}, cursor_at = ${step.cursor_at},
+          failing_since = ${unlessChanged(sql`failing_since`, sql`${step.failing_since}::timestamptz`)},
+          failures = ${unlessChanged(sql`failures`, sql`${step.failures}::integer`)}, trips = ${unlessChanged(sql`trips`, sql`${step.trips}::integer`)},
+          blocked_until = ${unlessChanged(sql`blocked_until`, sql`${step.blocked_until}::timestamptz`)}
         where tenant = ${tenant} and subscription = ${id} and owner = ${me} returning version),
       tried as (
         insert into accord.delivery_attempt (tenant, subscription, sequence, number, ms, status, kind, error, answer)

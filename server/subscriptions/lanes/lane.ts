@@ -35,6 +35,8 @@ export class DeliveryLane {
   #opens: Open[] = [];
   /** When the cursor moved without being recorded, monotonic ms. */
   #movedAt: number | undefined;
+  /** A version that was seen when a step was recorded. */
+  #changedTo = 0;
 
   constructor(services: LaneServices, configured: Configured, lane: OwnedLane) {
     this.#services = services;
@@ -57,8 +59,8 @@ export class DeliveryLane {
 
   /** Sends until nothing is due. @returns ms until something is; undefined: when there are new events */
   async work(): Promise<number | undefined> {
-    await this.#load();
     while (!this.#lane.ending.aborted) {
+      await this.#load();
       if (this.active === undefined) return undefined;
       if (this.blockedMs > 0) return this.blockedMs;
       if ((await this.#again()) || (await this.#fresh())) continue;
@@ -77,7 +79,8 @@ export class DeliveryLane {
 
   /** Reads what it works by, unless that is the same as before. */
   async #load(): Promise<void> {
-    if (this.#loaded?.row.version === this.#lane.version) return;
+    const version = Math.max(this.#lane.version, this.#changedTo);
+    if (this.#loaded !== undefined && this.#loaded.row.version >= version) return;
     const { database } = this.#services;
     const { tenant, id } = this.#lane;
     const [row, settings, open] = await database.read(tenant, (tx) =>
@@ -92,9 +95,8 @@ export class DeliveryLane {
     // What retention removed meanwhile is found when it is due.
     this.#opens = open.map((one) => ({ ...one, key: this.#keyOf(settings, keyOf.get(one.sequence) ?? '') }));
     this.#movedAt = undefined;
-    // Its version may be newer than what the lane was told: then it is read once more.
     const endpoint = new Endpoint(this.#services, this.#configured, tenant, settings);
-    this.#loaded = { row: { ...row, version: this.#lane.version }, settings, endpoint };
+    this.#loaded = { row, settings, endpoint };
   }
 
   /** Where requests carry several events, all of them are in order. */
@@ -192,10 +194,19 @@ export class DeliveryLane {
     const health = healthAfter(row, attempts, this.#services.clock.now());
     const isRecovered = row.trips > 0 && health.trips === 0;
     const { cursor, cursor_at } = row;
-    const step = { ...health, cursor, cursor_at, ...settled, done: [...settled.done, ...gone], isRecovered };
+    const step = {
+      version: row.version,
+      ...health,
+      cursor,
+      cursor_at,
+      ...settled,
+      done: [...settled.done, ...gone],
+      isRecovered,
+    };
     const { server, database } = this.#services;
     const version = await database.write(tenant, (tx) => recordStep(tx, server, this.#lane, step));
     if (version === undefined) return this.#lane.lose();
+    this.#changedTo = version;
     const since = row.failing_since ?? undefined;
     this.#opens = settled.opens.filter(({ sequence }) => !gone.has(sequence));
     this.#movedAt = undefined;
