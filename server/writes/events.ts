@@ -12,8 +12,10 @@ export const configurationChanged = eventType('CONFIGURATION_CHANGED', {
       ...[`${method} ${C}/trusted-issuers/{name}`, `${method} ${C}/clients/{id}`],
       ...[`${method} ${C}/actor-types/{type}`, `${method} ${C}/resource-types/{type}`],
       ...[`${method} ${C}/relationship-types/{type}`, `${method} ${C}/policies/{policyName}`],
+      `${method} ${C}/event-stream/subscriptions/{id}`,
       ...[`${method} ${C}/policy-libraries/{package}`, `${method} ${C}/policy-data/{path}`],
     ]),
+    ...[`POST ${C}/event-stream/subscriptions`, `POST ${C}/event-stream/subscriptions/{id}/secret/rotate`],
     ...[`PUT ${C}/accounts/{id}`, `DELETE ${C}/accounts/{id}`],
     ...[`PUT ${C}/token-mapping`, `POST ${C}/clients/{id}/secrets`, `DELETE ${C}/clients/{id}/secrets/{secretId}`],
     ...['policies/{policyName}', 'policy-libraries/{package}', 'policy-data/{path}'].map(
