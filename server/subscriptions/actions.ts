@@ -9,6 +9,8 @@ import { checkIfMatch } from '../http/config-api.ts';
 import type { EventType } from '../room/events.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
+import { touchLane } from './lane-store.ts';
+import { removeLane, resetHealth, startLane } from './lanes/index.ts';
 import { subscriptionProblem } from './problems.ts';
 import { checkSubscription, keptAuthSecret, subscriptionSpecOf } from './rules.ts';
 import type { SubscriptionRow, SubscriptionSecrets, SubscriptionSpec } from './schema.ts';
@@ -90,6 +92,8 @@ async function put(services: SubscriptionServices, unit: ConfigUnit, writer: Wri
     isDeepStrictEqual(before?.secrets, secrets);
   if (isSame) return row.revision;
   await store(services, unit, writer, { id, spec, secrets });
+  if (row === undefined) await startLane(tx, tenant, id);
+  else await resetHealth(tx, tenant, id);
   unit.changed('event_subscription', id, ownership === 'adopted' ? 'adopt' : 'put', { endpoint: spec.endpoint });
   return unit.revision;
 }
@@ -149,6 +153,7 @@ export function rotateSecret(
     const signingSecret = generateSigningSecret();
     const signing = rotated(liveSecrets(before, unit.now), signingSecret, unit.now);
     await store(services, unit, writer, { id, spec: row.spec, secrets: { ...before, signing } });
+    await touchLane(unit.tx, { tenant, id });
     unit.changed('event_subscription', id, 'rotate_secret');
     const previousExpiresAt = signing[1]?.expiresAt;
     return { signingSecret, ...(previousExpiresAt === undefined ? {} : { previousExpiresAt }) };
@@ -174,6 +179,7 @@ export function deleteSubscription(
     }
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
+    await removeLane(unit.tx, tenant, id);
     await removeSubscription(unit.tx, tenant, id);
     unit.changed('event_subscription', id, 'delete', { endpoint: row.spec.endpoint });
   });

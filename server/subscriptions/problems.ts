@@ -6,6 +6,16 @@ export const subscriptionProblem = defineProblems({
     title: 'Subscription not found',
     when: 'The tenant has no event subscription with this id.',
   },
+  delivery_not_found: {
+    status: 404,
+    title: 'Delivery not found',
+    when: 'No event of this number was sent to the endpoint, or the event is no longer kept.',
+  },
+  replay_running: {
+    status: 409,
+    title: 'Replay under way',
+    when: 'Another replay of the subscription is under way.',
+  },
   subscription_quota_reached: {
     status: 409,
     title: 'Too many subscriptions',

@@ -11,6 +11,7 @@ import { replay } from './replay.ts';
 import type { Configured, DeliverySettings } from './settings.ts';
 
 export type { Configured, DeliverySettings } from './settings.ts';
+export { ONCE } from './step.ts';
 
 type DeliveryServices = LaneServices & {
   observe: Observe;

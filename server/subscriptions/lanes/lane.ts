@@ -24,7 +24,11 @@ export type LaneServices = EndpointServices & {
 /** A cursor that moved over events that were not to be sent is recorded after so long. */
 const CURSOR_MS = 1000;
 
-type Loaded = { row: LaneStateRow; settings: DeliverySettings; endpoint: Endpoint };
+/** What it works by is read anew after so long: a secret may have expired. */
+const RELOADED_MS = 600_000;
+
+/** `at`: monotonic ms. */
+type Loaded = { at: number; row: LaneStateRow; settings: DeliverySettings; endpoint: Endpoint };
 
 export class DeliveryLane {
   readonly #services: LaneServices;
@@ -80,7 +84,10 @@ export class DeliveryLane {
   /** Reads what it works by, unless that is the same as before. */
   async #load(): Promise<void> {
     const version = Math.max(this.#lane.version, this.#changedTo);
-    if (this.#loaded !== undefined && this.#loaded.row.version >= version) return;
+    if (this.#loaded !== undefined && this.#loaded.row.version >= version) {
+      // Secrets expire.
+      if (this.#services.clock.monotonic() < this.#loaded.at + RELOADED_MS) return;
+    }
     const { database } = this.#services;
     const { tenant, id } = this.#lane;
     const [row, settings, open] = await database.read(tenant, (tx) =>
@@ -96,7 +103,7 @@ export class DeliveryLane {
     this.#opens = open.map((one) => ({ ...one, key: this.#keyOf(settings, keyOf.get(one.sequence) ?? '') }));
     this.#movedAt = undefined;
     const endpoint = new Endpoint(this.#services, this.#configured, tenant, settings);
-    this.#loaded = { row, settings, endpoint };
+    this.#loaded = { row, settings, endpoint, at: this.#services.clock.monotonic() };
   }
 
   /** Where requests carry several events, all of them are in order. */
@@ -219,14 +226,14 @@ export class DeliveryLane {
 
   /** Events about the endpoint itself, and its end. */
   async #tell(attempts: readonly Attempt[], isRecovered: boolean, since: string | undefined): Promise<void> {
-    const { row } = this.#loaded as Loaded;
+    const { row, settings } = this.#loaded as Loaded;
     const { clock, database, server, eventHints } = this.#services;
     const { tenant, id } = this.#lane;
     const reason = disabledFor(row, attempts, clock.now());
     if (reason === undefined && !isRecovered) return;
     await database.tenant(tenant, async (tx) => {
       if (reason !== undefined && !(await disableLane(tx, server, this.#lane, reason))) return;
-      const about = { since: since ?? row.failing_since ?? undefined };
+      const about = { endpoint: settings.endpoint, since: since ?? row.failing_since ?? undefined };
       const { disabled, recovered } = this.#configured;
       await insertEvents(tx, [
         reason === undefined ? recovered(tenant, id, about) : disabled(tenant, id, { reason, ...about }),

@@ -34,6 +34,9 @@ export type DeliverySettings = {
   handshake?: boolean;
 };
 
+/** What an event about an endpoint tells. `since`: when it began to fail, RFC 3339. */
+type About = { endpoint: string; since: string | undefined };
+
 /** What the configuration gives to lanes. */
 export type Configured<Settings extends DeliverySettings = DeliverySettings> = {
   /** @returns undefined when there is no such subscription */
@@ -42,7 +45,6 @@ export type Configured<Settings extends DeliverySettings = DeliverySettings> = {
     settings: Settings,
     events: readonly EventRow[],
   ): { contentType: string; text: string; headers?: Readonly<Record<string, string>> };
-  /** `since`: when it began to fail, RFC 3339. */
-  disabled(tenant: string, subscription: string, about: { reason: string; since: string | undefined }): NewEvent;
-  recovered(tenant: string, subscription: string, about: { since: string | undefined }): NewEvent;
+  disabled(tenant: string, subscription: string, about: About & { reason: 'gone' | 'failing' }): NewEvent;
+  recovered(tenant: string, subscription: string, about: About): NewEvent;
 };
