@@ -102,6 +102,11 @@ export const EventSubscriptionSpec = strictObject(
       maximum: bounds.endpointRetriesMax,
       description: 'How often a request that fails is sent again: after 5 seconds at first, after 24 hours at last.',
     }),
+    handshake: Type.Boolean({
+      default: false,
+      description:
+        'Whether the endpoint is asked by OPTIONS before the first request whether it wants events, as CloudEvents says of webhooks. The rate that it allows is kept.',
+    }),
     auth: Type.Optional(Auth),
     paused: Type.Boolean({
       default: false,

@@ -16,6 +16,7 @@ import {
   rotateSecret,
   type SubscriptionServices,
 } from './actions.ts';
+import { type LaneStatus, laneStatus } from './lanes/index.ts';
 import { checkSubscriptionBody } from './rules.ts';
 import {
   NewSubscriptionView,
@@ -74,10 +75,13 @@ function registerReading(app: App, services: RouteServices): void {
     schema: { summary: 'Read an event subscription', params: Params, response: { 200: SubscriptionView } },
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
-      const row = await services.database.read(tenant, (tx) => requireSubscription(tx, tenant, id));
+      const [row, delivery] = await services.database.read(tenant, (tx) =>
+        Promise.all([requireSubscription(tx, tenant, id), laneStatus(tx, tenant, id)]),
+      );
       reply.header('etag', etagOf(row.revision));
       const stored = decryptSecrets(services.encrypter, row);
-      return view(row, liveSecrets(stored, services.clock.now()), memberOf(request).role);
+      const shown = view(row, liveSecrets(stored, services.clock.now()), memberOf(request).role);
+      return { ...shown, delivery: delivery as LaneStatus };
     },
   });
 }

@@ -80,6 +80,17 @@ export const SubscriptionView = Type.Object({
   signingSecrets: Type.Array(Type.Object({ createdAt: Type.String(), expiresAt: Type.Optional(Type.String()) }), {
     description: 'When the secrets that sign requests were made, the newest first.',
   }),
+  delivery: Type.Object({
+    state: Type.Union([Type.Literal('active'), Type.Literal('failing'), Type.Literal('disabled')], {
+      description: 'failing: the newest requests failed. disabled: nothing is sent until the subscription is changed.',
+    }),
+    waiting: Type.Integer({ description: 'Events that were not looked at or not delivered yet, of whatever type.' }),
+    cursor: Type.Integer({ description: 'Number of the newest event that was looked at.' }),
+    failingSince: Type.Optional(Type.String({ format: 'date-time' })),
+    blockedUntil: Type.Optional(Type.String({ format: 'date-time', description: 'Nothing is sent before.' })),
+    disabledAt: Type.Optional(Type.String({ format: 'date-time' })),
+    disabledReason: Type.Optional(Type.String({ description: 'gone: it answered 410. failing: for five days.' })),
+  }),
   revision: Type.Integer(),
   createdAt: Type.String(),
   updatedAt: Type.String(),
@@ -130,6 +141,8 @@ export type DeliverySettings = {
   batch: boolean;
   maxPerSecond: number;
   numberOfRetries: number;
+  /** The endpoint is asked before the first request. */
+  handshake: boolean;
   auth: EndpointAuth;
   /** The newest first. */
   signingSecrets: readonly string[];
