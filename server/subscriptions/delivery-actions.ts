@@ -49,7 +49,7 @@ export async function retryDelivery(
   services.hint(tenant);
 }
 
-export type ReplayAsked = {
+type ReplayAsked = {
   since?: string;
   until?: string;
   fromSequence?: number;

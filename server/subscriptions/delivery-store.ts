@@ -16,12 +16,12 @@ const AttemptView = Type.Object({
   error: Nullable(Type.String()),
   answer: Nullable(Type.String()),
 });
-export type AttemptView = Static<typeof AttemptView>;
+type AttemptView = Static<typeof AttemptView>;
 const WaitingRow = Type.Object({ sequence: Type.Integer(), attempts: Type.Integer(), next_at: Instant });
 export type WaitingRow = Static<typeof WaitingRow>;
 
 export type Found = { sequence: number; attempts: AttemptView[]; waiting: WaitingRow | undefined };
-export type DeliveryStatus = 'delivered' | 'failed' | 'waiting';
+type DeliveryStatus = 'delivered' | 'failed' | 'waiting';
 type Range = { before: number | undefined; from: number | undefined; until: number | undefined; limit: number };
 
 const succeeded = sql`status between 200 and 299`;

@@ -152,7 +152,7 @@ test('one delivery is retried, a range is replayed, an endpoint is tested; each 
     expect(JSON.parse(endpoint.received.at(-1)?.body ?? '{}')).toMatchObject({ type: 'TEST' });
     const audited = await asAdmin<{ action: string }>(
       server.db.adminUrl,
-      `select action from accord.audit_entry where tenant = $1 and kind = 'event_subscription' order by at`,
+      `select action from accord.audit_entry where tenant = $1 and object_kind = 'event_subscription' order by at`,
       [tenant],
     );
     expect(audited.map(({ action }) => action)).toEqual(['put', 'retry', 'replay', 'replay', 'test']);

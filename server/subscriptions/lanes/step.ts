@@ -43,7 +43,7 @@ export function healthAfter(before: Health, attempts: readonly Attempt[], now: n
   };
 }
 
-export type Settled = Pick<Step, 'attempts' | 'done' | 'open'> & { opens: Open[] };
+type Settled = Pick<Step, 'attempts' | 'done' | 'open'> & { opens: Open[] };
 
 /**
  * What results change of what is open.
