@@ -29,15 +29,16 @@ export async function deliverySettings(
 ): Promise<DeliverySettings | undefined> {
   const [row, tenantRow] = await Promise.all([readSubscription(tx, tenant, id), readTenant(tx, tenant)]);
   if (row === undefined || tenantRow === undefined) return undefined;
-  const { endpoint, eventTypes, filters, format, maxPerSecond, numberOfRetries, paused } = row.spec;
+  const { endpoint, eventTypes, filters, format, maxPerSecond, numberOfRetries, handshake, paused } = row.spec;
   const secrets = decryptSecrets(encrypter, row);
   const signingSecrets = liveSecrets(secrets, clock.now()).map(({ secret }) => secret);
   const auth = authOf(row.spec, secrets.auth);
   const types = typesOf(eventTypes, [...known.keys()]);
   return {
-    ...{ tenant, id, endpoint, types, format, maxPerSecond, numberOfRetries, signingSecrets },
+    ...{ tenant, id, endpoint, types, format, maxPerSecond, numberOfRetries, handshake, signingSecrets },
     enabled: !paused && auth !== undefined && signingSecrets.length > 0,
     matches: matcher(types, filters, tenantRow.spec.tokenMapping.defaultActorType),
+    legacyOf: ({ type, body }) => known.get(type)?.legacy?.(body as never) ?? body,
     batch: format === 'cloudevents-batch',
     auth: auth ?? { type: 'none' },
     revision: row.revision,

@@ -18,6 +18,8 @@ const bounds: Record<string, number> = {
   'POST /authz/{tenant}/batch': limits.batchBodyBytesMax,
   'POST /portal/invitations/redeem': limits.redeemBodyBytesMax,
   'POST /tenants/{tenant}/clients/{id}/secrets': limits.strayBodyBytesMax,
+  'POST /tenants/{tenant}/event-stream/subscriptions': configBodyBytesMax,
+  'POST /tenants/{tenant}/event-stream/subscriptions/{id}/secret/rotate': limits.strayBodyBytesMax,
   'POST /tenants/{tenant}/members/invitations': smallBodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/replay': bodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/test': bodyBytesMax,
@@ -44,6 +46,7 @@ const bounds: Record<string, number> = {
   'PUT /tenants/{tenant}/consent-definitions/{name}/versions/{version}/documents/{language}/{documentVersion}':
     bodyBytesMax,
   'PUT /tenants/{tenant}/consent-definitions/{name}/versions/{version}/end-of-life': smallBodyBytesMax,
+  'PUT /tenants/{tenant}/event-stream/subscriptions/{id}': configBodyBytesMax,
   'PUT /tenants/{tenant}/policies/{policyName}': bodyBytesMax,
   'PUT /tenants/{tenant}/policy-data/{path}': limits.policyDataBodyBytesMax,
   'PUT /tenants/{tenant}/policy-libraries/{package}': 2 * limits.libraryBytesMax,
