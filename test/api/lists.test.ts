@@ -46,11 +46,12 @@ async function fill(): Promise<void> {
     await set(`/policy-libraries/l${i}`, { modules: [{ name: 'm', rego: `package l${i}` }] });
     await set(`/policy-data/d${i}`, { value: {} });
     await set(`/clients/c${i}`, { grantTypes: ['client_credentials'] });
-    await set(`/event-stream/subscriptions/s${i}`, {
+    const body = {
       endpoint: 'https://hooks.example',
       eventTypes: ['DECISION'],
       enabled: false,
-    });
+    };
+    await manager('POST', '/event-stream/subscriptions', { body });
     await set('/policy-libraries/l1', { modules: [{ name: 'm', rego: `package l1\nx := ${i}` }] });
     await set('/policy-data/d1', { value: { i } });
     await set(`/trusted-issuers/i${i}`, { issuer: `https://i${i}.example`, sharesActors: true });

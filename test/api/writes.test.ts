@@ -228,13 +228,12 @@ test('each 201 has a Location, of this tenant', () => {
   expect(created.map(([route]) => route).sort()).toEqual([
     'POST /tenants/{tenant}/clients/{id}/secrets',
     'POST /tenants/{tenant}/event-stream/subscriptions',
-    'PUT /tenants/{tenant}/event-stream/subscriptions/{id}',
-    'POST /tenants/{tenant}/event-stream/subscriptions/{id}/secret/rotate',
     'POST /tenants/{tenant}/members/invitations',
     'POST /{tenant}/actors/{type}/{id}/relationships',
     'POST /{tenant}/consents',
     'POST /{tenant}/consents/invitations',
     'POST /{tenant}/consents/refusals',
+    'PUT /tenants/{tenant}/event-stream/subscriptions/{id}',
   ]);
   for (const [route, { headers }] of created)
     expect([route, headers.location]).toEqual([route, expect.stringMatching(new RegExp(`^(/tenants)?/${tenant}/`))]);
