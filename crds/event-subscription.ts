@@ -102,12 +102,12 @@ export const EventSubscriptionSpec = strictObject(
       maximum: bounds.endpointRetriesMax,
       description: 'How often a request that fails is sent again: after 5 seconds at first, after 24 hours at last.',
     }),
+    auth: Type.Optional(Auth),
     handshake: Type.Boolean({
       default: false,
       description:
-        'Whether the endpoint is asked by OPTIONS before the first request whether it wants events, as CloudEvents says of webhooks. The rate that it allows is kept.',
+        'Whether the endpoint is asked by OPTIONS before the first request whether it wants events from here (CloudEvents webhooks); the rate that it allows is obeyed.',
     }),
-    auth: Type.Optional(Auth),
     paused: Type.Boolean({
       default: false,
       description: 'Whether nothing is sent. Events that come meanwhile are sent when this is false again.',

@@ -28,20 +28,19 @@ export function matcher(
   const { actorTypes, resourceTypes } = filters ?? {};
   return ({ type, body }) =>
     (types === 'all' || types.has(type)) &&
-    (actorTypes === undefined || isAbout(body, type, ACTORS, 'fromType', actorTypes, userType)) &&
-    (resourceTypes === undefined || isAbout(body, type, RESOURCES, 'toType', resourceTypes, undefined));
+    (actorTypes === undefined || isAbout(body, ACTORS, 'fromType', actorTypes, userType)) &&
+    (resourceTypes === undefined || isAbout(body, RESOURCES, 'toType', resourceTypes, undefined));
 }
 
 function isAbout(
   data: Record<string, unknown>,
-  type: string,
   members: readonly string[],
   typeMember: 'fromType' | 'toType',
   wanted: readonly string[],
   userType: string | undefined,
 ): boolean {
-  if (type === 'RELATIONSHIPS_DELETED') {
-    // What is absent matches every value: relationships of the wanted types may be among those deleted.
+  if ('deleted' in data) {
+    // The members of the deletion: what is absent matches every value, so relationships of the wanted types may be among those deleted.
     return data[typeMember] === undefined || wanted.includes(data[typeMember] as string);
   }
   if (userType !== undefined && typeof data.userId === 'string' && wanted.includes(userType)) return true;

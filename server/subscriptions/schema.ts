@@ -137,12 +137,14 @@ export type DeliverySettings = {
   /** Whether an event has one of the types and passes the filters. */
   matches(event: Matched): boolean;
   format: EventSubscriptionSpec['format'];
+  /** The data of an event in the legacy form; as it is, of a type that has none. */
+  legacyOf(event: Matched): object;
   /** A request may hold several events. */
   batch: boolean;
   maxPerSecond: number;
-  numberOfRetries: number;
-  /** The endpoint is asked before the first request. */
+  /** The endpoint is asked by OPTIONS first. */
   handshake: boolean;
+  numberOfRetries: number;
   auth: EndpointAuth;
   /** The newest first. */
   signingSecrets: readonly string[];

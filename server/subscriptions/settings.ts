@@ -35,10 +35,10 @@ export async function deliverySettings(
   const auth = authOf(row.spec, secrets.auth);
   const types = typesOf(eventTypes, [...known.keys()]);
   return {
-    ...{ tenant, id, endpoint, types, format, maxPerSecond, numberOfRetries, signingSecrets },
+    ...{ tenant, id, endpoint, types, format, maxPerSecond, numberOfRetries, handshake, signingSecrets },
     enabled: !paused && auth !== undefined && signingSecrets.length > 0,
     matches: matcher(types, filters, tenantRow.spec.tokenMapping.defaultActorType),
-    handshake,
+    legacyOf: ({ type, body }) => known.get(type)?.legacy?.(body as never) ?? body,
     batch: format === 'cloudevents-batch',
     auth: auth ?? { type: 'none' },
     revision: row.revision,
