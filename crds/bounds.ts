@@ -64,6 +64,13 @@ export const bounds = {
   tenantRequestsPerSecondMax: 1_000_000,
   eventRetentionDaysMax: 90,
   graceEndingDaysMax: 365,
+  eventTypeCharsMax: 64, // of a type, or of its beginning and a *
+  eventTypesMax: 64, // that a subscription names
+  eventFilterTypesMax: 64,
+  endpointUserCharsMax: 256,
+  endpointScopeCharsMax: 1024,
+  endpointRequestsPerSecondMax: 10_000,
+  endpointRetriesMax: 9, // as many as the schedule has
   policyNameCharsMax: 253,
   regoSourceBytesMax: 64 * 1024,
   policyPartNameCharsMax: 253, // a package, a path

@@ -12,11 +12,13 @@ export {
   languageFallbackWords,
 } from './consent-definition.ts';
 export { applyDefaults } from './defaults.ts';
+export type { EventSubscriptionSpec } from './event-subscription.ts';
 export { apiVersion, group, type Kind, version } from './kind.ts';
 export {
   type ActorTypeManifest,
   type ConsentDefinitionManifest,
   definitionOf,
+  type EventSubscriptionManifest,
   type IssuerManifest,
   kinds,
   type Manifest,

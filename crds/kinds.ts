@@ -1,6 +1,7 @@
 /** The table of kinds and the types of their manifests. */
 import { type ActorTypeSpec, actorType } from './actor-type.ts';
 import { type ConsentDefinitionSpec, consentDefinition } from './consent-definition.ts';
+import { type EventSubscriptionSpec, eventSubscription } from './event-subscription.ts';
 import type { apiVersion, Kind } from './kind.ts';
 import { type OAuthClientSpec, oauthClient } from './oauth-client.ts';
 import { type PolicySpec, policy } from './policy.ts';
@@ -23,6 +24,7 @@ export const kinds = [
   policyData,
   policyLibrary,
   policy,
+  eventSubscription,
 ] as const satisfies readonly Kind[];
 
 /** ObjectMeta as far as it is read; the API server's own fields are accepted and kept. */
@@ -65,6 +67,9 @@ export type RelationshipTypeManifest = ManifestOf<'RelationshipType', Relationsh
 export type ConsentDefinitionManifest = ManifestOf<'ConsentDefinition', ConsentDefinitionSpec> & {
   metadata: { namespace: string };
 };
+export type EventSubscriptionManifest = ManifestOf<'EventSubscription', EventSubscriptionSpec> & {
+  metadata: { namespace: string };
+};
 export type Manifest =
   | TenantManifest
   | PolicyManifest
@@ -75,7 +80,8 @@ export type Manifest =
   | ActorTypeManifest
   | ResourceTypeManifest
   | RelationshipTypeManifest
-  | ConsentDefinitionManifest;
+  | ConsentDefinitionManifest
+  | EventSubscriptionManifest;
 
 type Kinds = (typeof kinds)[number];
 

@@ -88,6 +88,11 @@ export const patterns = {
     source: '^[^/?#\\\\\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}\\p{Zl}\\p{Zp}]+$',
     words: 'printable characters without / ? # and backslash',
   },
+  basicUser: { source: '^[!-9;-~]+$', words: 'visible ASCII characters without spaces and colons' },
+  eventType: {
+    source: '^(?:[A-Z][A-Z0-9_]*[*]?|[*])$',
+    words: 'a type of events, such as RELATIONSHIP_CREATED, or the beginning of types and a *',
+  },
   regoPackage: {
     source: '^[A-Za-z][A-Za-z0-9_]*(?:\\.[A-Za-z][A-Za-z0-9_]*)*$',
     words:
@@ -168,3 +173,6 @@ const base = `^(?:https://${authority(anyHost)}|http://${authority(loopback)})${
 
 /** https to any host, or http to a loopback host; no user information, no fragment. */
 export const urlPattern = { withQuery: `${base}${query}$`, withoutQuery: `${base}$` } as const;
+
+/** https or http to any host; no user information, no fragment. */
+export const endpointPattern = `^https?://${authority(anyHost)}${path}${query}$`;

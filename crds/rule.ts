@@ -2,7 +2,7 @@
  * One rule that a structural schema cannot say, in both languages side by side so that they cannot drift: the CEL
  * expression that the API server runs and the TypeScript that reads a manifest without one. `self` is the same value in both.
  */
-import { urlPattern } from './patterns.ts';
+import { endpointPattern, urlPattern } from './patterns.ts';
 
 export interface Rule {
   /** JSON Pointer in the manifest of the value that is `self`; `*` stands for every entry of a list. */
@@ -51,4 +51,11 @@ export function fetchableUrl(at: string, query: 'withQuery' | 'withoutQuery'): R
   const without = query === 'withQuery' ? 'a fragment' : 'a query or fragment';
   const message = `must be an https URL, or http to a loopback host, without user information or ${without}`;
   return rule<string>({ at, message, ...matching(urlPattern[query]) });
+}
+
+/** The string at `at` is a URL that events may be sent to; which addresses http may reach is decided by the server. */
+export function endpointUrl(at: string): Rule {
+  const message =
+    'must be an https URL, or http where the installation allows it, without user information or a fragment';
+  return rule<string>({ at, message, ...matching(endpointPattern) });
 }

@@ -79,17 +79,24 @@ async function write(context: ReconcileContext, { object, claim, manifest, fresh
     object.kind === 'Tenant' ? await readTenantSecrets(context.source, object, manifest.spec as TenantSpec) : undefined;
   if (read && !read.ok) return read;
   const kind = context.kinds.of(object.kind);
-  const wanted = kind.secretOf(manifest);
-  const referred =
-    wanted && wanted.generate === undefined ? await readSecret(context.source, object, wanted) : undefined;
-  if (referred && !referred.ok) return referred;
+  const wanted = kind.secretsOf(manifest);
+  const values: Record<string, string> = {};
+  for (const one of wanted.filter(({ generate }) => generate === undefined)) {
+    const referred = await readSecret(context.source, object, one);
+    if (!referred.ok) return referred;
+    if (referred.value !== undefined) values[one.field] = referred.value;
+  }
   try {
     const options = { fresh, secrets: read?.secrets, peers: peersOf(context, object.kind, claim) };
-    const first = await kind.put(writer, claim, manifest, { ...options, secret: referred?.value });
+    const first = await kind.put(writer, claim, manifest, { ...options, values });
     // Only for what was accepted: nobody is to use a secret of a client that there is not.
-    const made = wanted?.generate && (await generatedSecret(context, object, wanted));
+    const toMake = wanted.find(({ generate }) => generate !== undefined);
+    const made = toMake && (await generatedSecret(context, object, toMake));
     if (made && !made.ok) return made;
-    const second = made && (await kind.put(writer, claim, manifest, { ...options, secret: made.value }));
+    const second =
+      made?.value !== undefined && toMake
+        ? await kind.put(writer, claim, manifest, { ...options, values: { ...values, [toMake.field]: made.value } })
+        : undefined;
     const { revision } = second ?? first;
     const changed = first.changed || second?.changed === true;
     const message = ['Valid and stored.', ...notesOn(manifest)].join('\n');

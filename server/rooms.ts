@@ -26,6 +26,7 @@ import { relationshipsRoom } from './relationships/index.ts';
 import { resourcesRoom } from './resources/index.ts';
 import { searchRoom } from './search/index.ts';
 import { snapshotRoom } from './snapshot/index.ts';
+import { subscriptionsRoom } from './subscriptions/index.ts';
 import { tenantsRoom } from './tenants/index.ts';
 import { typesRoom } from './types/index.ts';
 import { writesRoom } from './writes/index.ts';
@@ -44,6 +45,7 @@ export const rooms = [
   writesRoom,
   issuersRoom,
   clientsRoom,
+  subscriptionsRoom,
   mailRoom,
   membersRoom,
   accountsRoom,

@@ -112,6 +112,8 @@ describe('homes', () => {
       'server/consents/receipts.ts', // reads; makes the tenant's key at the first receipt
       'server/oidc/records.ts', // records that the library keeps, of a request each
       'server/oidc/proofs.ts', // what was used already
+      'server/subscriptions/lanes/lane.ts', // attempts and the cursor, fenced by the owner of the lane
+      'server/subscriptions/lanes/replay.ts', // the same of a replay
       'server/ledger/verify.ts', // reads for long, which one snapshot would hold up the vacuum for
     ];
     const tenant = /atabase\.(tenant|write)\(|\bon\.tenant\(/;
@@ -131,6 +133,8 @@ describe('homes', () => {
         'server/ledger/seal.ts',
         'server/events/mover.ts',
         'server/events/retention.ts',
+        'server/core/lanes/lanes.ts', // who owns which lane
+        'server/subscriptions/lanes/index.ts',
         'server/idempotency/actions.ts',
         'server/keys/actions.ts',
         'server/room/timed.ts',

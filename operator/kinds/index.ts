@@ -37,7 +37,7 @@ type KindActions = {
   /** Absent where nobody but the operator changes what the conditions say. */
   conditionsChanged: ((withinMs: number) => Promise<readonly ResourceClaim[]>) | undefined;
   remove(writer: Writer, claim: ResourceClaim): Promise<Written | undefined>;
-  secretOf(manifest: Manifest): ObjectSecret | undefined;
+  secretsOf(manifest: Manifest): readonly ObjectSecret[];
   readonly wakes: readonly KindName[];
 };
 
@@ -67,7 +67,7 @@ function actionsOf<Services>(kind: ResourceKind<Services>, services: Services): 
     conditionsChanged:
       kind.conditionsChanged && (async (withinMs) => kind.conditionsChanged?.(services, withinMs) ?? []),
     remove: async (...of) => kind.remove?.(services, ...of),
-    secretOf: (manifest) => kind.secret?.(manifest),
+    secretsOf: (manifest) => kind.objectSecrets?.(manifest) ?? [],
     wakes: kind.wakes ?? [],
   };
 }

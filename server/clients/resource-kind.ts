@@ -13,9 +13,11 @@ const clientKind: ResourceKind<ClientServices, OAuthClientManifest> = {
   order: 15,
   claims: (manifest) => claimOf(manifest, manifest.spec.clientId),
   find: (clients, { tenant, name }) => clients.database.read(tenant, (tx) => readClient(tx, tenant, name)),
-  put: (clients, writer, { tenant }, manifest, { secret }) =>
-    putClient(clients, writer, tenant, manifest.spec, { secret }),
-  secret: ({ spec }) => secretOf(spec),
+  put(clients, writer, { tenant }, manifest, { values }) {
+    const [wanted] = secretsOf(manifest.spec);
+    return putClient(clients, writer, tenant, manifest.spec, { secret: wanted && values[wanted.field] });
+  },
+  objectSecrets: ({ spec }) => secretsOf(spec),
   async conditions({ database, clock }, { tenant, name }) {
     const [row, secrets] = await database.read(tenant, (tx) =>
       Promise.all([readClient(tx, tenant, name), loadSecrets(tx, tenant, name)]),
@@ -48,12 +50,12 @@ const clientKind: ResourceKind<ClientServices, OAuthClientManifest> = {
 const noSecret =
   'The client has no secret yet and cannot authenticate: its secretRef cannot be read here, or no secret was generated through the Config API.';
 
-function secretOf({ clientId, secretRef, generateSecret: wanted }: ClientSpec): ObjectSecret | undefined {
+function secretsOf({ clientId, secretRef, generateSecret: wanted }: ClientSpec): ObjectSecret[] {
   const key = 'client_secret';
-  if (secretRef !== undefined) return { name: secretRef.name, field: 'spec.secretRef', key };
-  if (wanted === undefined) return undefined;
+  if (secretRef !== undefined) return [{ name: secretRef.name, field: 'spec.secretRef', key }];
+  if (wanted === undefined) return [];
   const generate = () => ({ client_id: clientId, [key]: generateSecret() });
-  return { name: wanted.name, field: 'spec.generateSecret', key, generate };
+  return [{ name: wanted.name, field: 'spec.generateSecret', key, generate }];
 }
 
 /** What RFC 1123 allows of it. */

@@ -6,6 +6,7 @@ export const auditKinds = [
   'client_consent',
   'consent_definition',
   'denied_token',
+  'event_subscription',
   'identity',
   'invitation',
   'key',

@@ -14,4 +14,10 @@ export const eventLimits = {
   eventReadersMax: 20, // of a tenant, waiting or streaming, on a server
   timedEventsMax: 200, // what time brings: emitted for one tenant in one transaction
   importEventItemsMax: 100, // relationships in one event
+  eventTypeCharsMax: 64, // of a type, or of its beginning and a *
+  eventTypesMax: 64, // that a subscription names
+  eventFilterTypesMax: 64,
+  endpointRetriesMax: 9, // as many as the schedule has
+  subscriptionsMax: 50, // of a tenant
+  signingSecretOverlapMs: 86_400_000, // for which requests have the signature of the secret before, too
 } as const;

@@ -3,7 +3,9 @@
  * the limit and one past it (test/core/limits.test.ts lists them and says where).
  */
 import { accountLimits } from './account-limits.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 import { eventLimits } from './event-limits.ts';
+import { laneLimits } from './lane-limits.ts';
 import { mailLimits } from './mail-limits.ts';
 import { oidcLimits } from './oidc-limits.ts';
 import { operatorLimits } from './operator-limits.ts';
@@ -266,6 +268,8 @@ export const limits = {
   ...accountLimits,
   ...eventLimits,
   ...mailLimits,
+  ...laneLimits,
+  ...deliveryLimits,
   ...operatorLimits,
   ...oidcLimits,
 } as const;

@@ -7,4 +7,12 @@ export { type Asked, followEvents, lastEvent } from './reading.ts';
 export { eventsRoom } from './room.ts';
 export type { CloudEvent, EventRow } from './schema.ts';
 export { signedHeaders } from './signature.ts';
-export { insertEvents, insertSelectedEvents } from './store.ts';
+export {
+  insertEvents,
+  insertSelectedEvents,
+  lastEventBefore,
+  readCounter,
+  readEventKeys,
+  readEvents,
+  readEventsOf,
+} from './store.ts';

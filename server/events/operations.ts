@@ -4,6 +4,7 @@
  */
 const C = '/tenants/{tenant}';
 const members = 'members administer the tenant; the audit names what they and their tokens are';
+const again = 'events that there are, or a test, are sent to an endpoint';
 const reads = 'it changes nothing';
 const mails = 'MAIL_SENT or MAIL_FAILED tells later what became of the mail';
 
@@ -14,6 +15,9 @@ export const silentOperations: Readonly<Record<string, string>> = {
   'POST /portal/invitations/redeem': members,
   [`POST ${C}/portal-tokens`]: members,
   [`DELETE ${C}/portal-tokens/{jti}`]: members,
+  [`POST ${C}/event-stream/subscriptions/{id}/deliveries/{delivery}/retry`]: again,
+  [`POST ${C}/event-stream/subscriptions/{id}/replay`]: again,
+  [`POST ${C}/event-stream/subscriptions/{id}/test`]: again,
   [`POST ${C}/accounts/{id}/reset`]: 'it sends a mail; the password changes when the user follows its link',
   [`POST ${C}/mail/test`]: mails,
   'POST /{tenant}/mail/messages': mails,

@@ -12,6 +12,7 @@ export class EventReaders {
   readonly #open = new Map<string, number>();
   readonly #ended = new AbortController();
   #listener: Listener | undefined;
+  #watcher: ((tenants?: readonly string[]) => void) | undefined;
 
   constructor(services: { database: Database; observe: Observe }) {
     this.#services = services;
@@ -38,8 +39,15 @@ export class EventReaders {
     };
   }
 
+  /** Tells of all tenants' new events from now on. @param watcher absent: no longer */
+  watchAll(watcher: ((tenants?: readonly string[]) => void) | undefined): void {
+    this.#watcher = watcher;
+    if (watcher !== undefined) this.#listen();
+  }
+
   /** Wakes those that wait for one of the tenants. @param tenants absent: any of them may have new events */
   wake(tenants?: readonly string[]): void {
+    this.#watcher?.(tenants);
     for (const tenant of tenants ?? [...this.#waiting.keys()]) {
       for (const woken of this.#waiting.get(tenant) ?? []) woken();
     }

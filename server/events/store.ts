@@ -4,7 +4,7 @@ import { column, none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { storableJson } from '../core/text.ts';
 import type { NewEvent } from '../room/events.ts';
-import { type Counter, CounterRow, MovedRow, NamingRow, ScannedRow } from './schema.ts';
+import { type Counter, CounterRow, EventRow, MovedRow, NamingRow, ScannedRow } from './schema.ts';
 
 /** Records events in the transaction of what they tell of: of its tenant, or of many in a system transaction. */
 export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
@@ -104,6 +104,41 @@ export async function readEvents(
       select sequence, at, case when wanted then ${eventObject} end as event from placed
       where place <= ${limit} and (bytes <= ${limits.eventPageBytesMax} or place <= 1) order by sequence`,
   );
+}
+
+const KeyOf = Type.Object({ sequence: Type.Integer(), key: Type.String() });
+
+/** The keys of events by their numbers, as far as they are kept. */
+export function readEventKeys(tx: Transaction, tenant: string, sequences: readonly number[]) {
+  return tx.many(
+    KeyOf,
+    sql`select sequence, key from accord.event
+      where tenant = ${tenant} and sequence = any(array(select unnest(${column.bigints(sequences, (one) => one)}))) order by sequence`,
+  );
+}
+
+/** Events by their numbers, as far as they are kept, until they have as many bytes as an answer may have. */
+export async function readEventsOf(tx: Transaction, tenant: string, sequences: readonly number[]): Promise<EventRow[]> {
+  return tx.many(
+    EventRow,
+    sql`with asked as materialized (
+        select *, sum(octet_length(body::text)) over (order by sequence) as bytes, row_number() over (order by sequence) as place
+        from accord.event where tenant = ${tenant} and sequence = any(array(select unnest(${column.bigints(sequences, (one) => one)}))))
+      select sequence, at, time, id::text, type, key, body from asked
+      where bytes <= ${limits.eventPageBytesMax} or place = 1 order by sequence`,
+  );
+}
+
+const NumberOf = Type.Object({ sequence: Type.Integer() });
+
+/** The number of the newest event that was numbered before an instant; 0 when there is none that is kept. */
+export async function lastEventBefore(tx: Transaction, tenant: string, instant: string): Promise<number> {
+  const row = await tx.one(
+    NumberOf,
+    sql`select coalesce((select sequence from accord.event where tenant = ${tenant} and at < ${instant}::timestamptz
+      order by sequence desc limit 1), 0) as sequence`,
+  );
+  return row.sequence;
 }
 
 export async function readCounter(tx: Transaction, tenant: string): Promise<Counter> {

@@ -20,6 +20,9 @@ export const invitationCreated = eventType('INVITATION_CREATED', {
     invitee: { contact: { type: 'email', value: 'bob@example.com' } },
   },
   keyOf,
+  legacy: ({ requestor, target, invitor, invitationId: id, invitee: { contact } }) => ({
+    ...{ requestor, target, invitor, invitationId: id, invitee: { contact } },
+  }),
 });
 export const invitationResent = eventType('INVITATION_RESENT', {
   ...{ when: 'An invitation was sent again, with another requestToken.', operations: [`POST ${base}/{id}/resend`] },

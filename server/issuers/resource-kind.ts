@@ -10,6 +10,8 @@ import { loadIssuers } from './store.ts';
 /** No issuer can be at this address (RFC 2606): nobody knows offline at which one the installation will be. */
 const NO_ADDRESS = 'https://installation.invalid';
 
+const LOGIN_SECRET = 'spec.login.secretRef';
+
 const issuerKind: ResourceKind<IssuerServices, IssuerManifest> = {
   definition: definitionOf('TrustedIssuer'),
   order: 10,
@@ -18,10 +20,10 @@ const issuerKind: ResourceKind<IssuerServices, IssuerManifest> = {
     const rows = await issuers.database.read(tenant, (tx) => loadIssuers(tx, tenant));
     return rows.find((row) => row.name === name);
   },
-  put: (issuers, writer, { tenant, name }, manifest, { secret }) =>
-    putIssuer(issuers, writer, tenant, name, manifest.spec, { loginSecret: secret }),
-  secret: ({ spec }) =>
-    spec.login?.secretRef && { name: spec.login.secretRef.name, field: 'spec.login.secretRef', key: 'client_secret' },
+  put: (issuers, writer, { tenant, name }, manifest, { values }) =>
+    putIssuer(issuers, writer, tenant, name, manifest.spec, { loginSecret: values[LOGIN_SECRET] }),
+  objectSecrets: ({ spec: { login } }) =>
+    login?.secretRef === undefined ? [] : [{ name: login.secretRef.name, field: LOGIN_SECRET, key: 'client_secret' }],
   conditions: async (issuers, claim, options) => [await keysCondition(issuers, claim, options)],
   conditionsChanged: keysReadWithin,
   transfer: (issuers, writer, { tenant, name }, to) => transferIssuer(issuers, writer, tenant, name, to),

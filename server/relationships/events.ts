@@ -18,6 +18,7 @@ export const relationshipCreated = eventType('RELATIONSHIP_CREATED', {
   data: eventData(relationship),
   example: { requestor, from: alice, relationshipType: 'is_owner_of', to: car },
   keyOf: ({ to }) => keyOf(to),
+  legacy: ({ requestor, from, to, relationshipType }) => ({ requestor, from, to, relationshipType }),
 });
 
 export const relationshipExpired = eventType('RELATIONSHIP_EXPIRED', {
@@ -56,6 +57,12 @@ export const relationshipsDeleted = eventType('RELATIONSHIPS_DELETED', {
     if (fromType !== undefined && fromId !== undefined) return keyOf({ type: fromType, id: fromId });
     return 'relationships';
   },
+  legacy: ({ requestor, relationshipType, fromType, fromId, toType, toId }) => ({
+    requestor,
+    ...(relationshipType === undefined ? {} : { relationshipTypes: [relationshipType] }),
+    ...legacyEnd('from', fromType, fromId),
+    ...legacyEnd('to', toType, toId),
+  }),
 });
 export const relationshipsImported = eventType('RELATIONSHIPS_IMPORTED', {
   when: 'Relationships were created or got another expiry by an import. An import emits many of these, each with at most 100 relationships.',
@@ -95,3 +102,9 @@ export const relationshipEvents = [
   entityDeleted,
   relationshipExpired,
 ];
+
+/** What is absent matched every value, and stays absent. */
+function legacyEnd(name: 'from' | 'to', type: string | undefined, id: string | undefined): object {
+  if (type === undefined && id === undefined) return {};
+  return { [name]: { ...(type === undefined ? {} : { type }), ...(id === undefined ? {} : { id }) } };
+}

@@ -16,6 +16,8 @@ export type EventType<Data extends TObject = TObject> = {
   readonly example: Static<Data>;
   /** Events of one key are delivered in order. A person's id stands in it as `TYPE/ID` or `consents/ID`, and nowhere else. */
   keyOf(data: Static<Data>): string;
+  /** The data in the legacy form, of types that had one. */
+  legacy?(data: Static<Data>): object;
 };
 
 /** @param name UPPER_CASE, and no other room's */

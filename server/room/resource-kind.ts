@@ -49,8 +49,8 @@ export type PutOptions<Of> = {
   fresh: boolean;
   /** The values of the Secrets that the manifest refers to; absent where the source has no Secrets. */
   secrets?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
-  /** The value of the Secret that the kind's `secret` names; absent where it was not read. */
-  secret?: string | undefined;
+  /** The values of the Secrets that the kind's `objectSecrets` name, by their fields; absent where one was not read. */
+  values: Readonly<Record<string, string>>;
   /** By the name that they claim: manifests that wait for this one, as it may wait for them. */
   peers: (name: string) => PeerManifest<Of> | undefined;
 };
@@ -78,8 +78,8 @@ export interface ResourceKind<Services, Of extends Manifest = Manifest> {
     manifest: Of,
     options: PutOptions<Of>,
   ): Promise<Written>;
-  /** The Secret that a manifest refers to, or asks to be made, in its own namespace. */
-  secret?(manifest: Of): ObjectSecret | undefined;
+  /** The Secrets that a manifest refers to, or asks to be made, in its own namespace; at most one is made. */
+  objectSecrets?(manifest: Of): readonly ObjectSecret[];
   /** Gives the row to another owner as it is; does nothing when the writer does not own it. */
   transfer(services: Services, writer: Writer, claim: ResourceClaim, to: Owner): Promise<Written>;
   /** Fields that the status of this kind has besides those of all kinds, of what is stored now. */

@@ -46,6 +46,12 @@ async function fill(): Promise<void> {
     await set(`/policy-libraries/l${i}`, { modules: [{ name: 'm', rego: `package l${i}` }] });
     await set(`/policy-data/d${i}`, { value: {} });
     await set(`/clients/c${i}`, { grantTypes: ['client_credentials'] });
+    const body = {
+      endpoint: 'https://hooks.example',
+      eventTypes: ['DECISION'],
+      enabled: false,
+    };
+    await manager('POST', '/event-stream/subscriptions', { body });
     await set('/policy-libraries/l1', { modules: [{ name: 'm', rego: `package l1\nx := ${i}` }] });
     await set('/policy-data/d1', { value: { i } });
     await set(`/trusted-issuers/i${i}`, { issuer: `https://i${i}.example`, sharesActors: true });
@@ -95,6 +101,11 @@ const lists: Record<string, { url: string; as: () => Promise<string>; whole?: tr
   '/tenants/{tenant}/relationship-types': { url: `${config}/relationship-types`, as: member, whole: true },
   '/tenants/{tenant}/trusted-issuers': { url: `${config}/trusted-issuers`, as: member, whole: true },
   '/tenants/{tenant}/clients': { url: `${config}/clients`, as: member, whole: true },
+  '/tenants/{tenant}/event-stream/subscriptions': {
+    url: `${config}/event-stream/subscriptions`,
+    as: member,
+    whole: true,
+  },
   '/tenants/{tenant}/resources': { url: `${config}/resources`, as: member, whole: true },
   '/tenants/{tenant}/members': { url: `${config}/members`, as: member },
   '/tenants/{tenant}/members/invitations': { url: `${config}/members/invitations`, as: member },

@@ -71,6 +71,11 @@ async function configure(): Promise<void> {
   const secrets = '/tenants/{tenant}/clients/{id}/secrets';
   const { body: made } = await write(`POST ${secrets}`, 'member', `${C}/clients/c/secrets`);
   await write(`DELETE ${secrets}/{secretId}`, 'member', `${C}/clients/c/secrets/${(made as { id: string }).id}`);
+  const hooks = '/tenants/{tenant}/event-stream/subscriptions';
+  const hook = { endpoint: 'https://hooks.example', eventTypes: ['DECISION'], enabled: false };
+  await write(`POST ${hooks}`, 'member', `${C}/event-stream/subscriptions`, hook);
+  await put('/event-stream/subscriptions/h', hook, '/event-stream/subscriptions/{id}');
+  await write(`POST ${hooks}/{id}/secret/rotate`, 'member', `${C}/event-stream/subscriptions/h/secret/rotate`);
   await put('/token-mapping', { actorIdClaimPath: 'sub', defaultActorType: 'user' });
   const modules = [{ name: 'm', rego: 'package a.b' }];
   await put('/policy-libraries/a.b', { modules }, '/policy-libraries/{package}');
@@ -181,6 +186,7 @@ async function remove(): Promise<void> {
     ['actor-types', 'user', 'type'],
     ['trusted-issuers', 'i', 'name'],
     ['clients', 'c', 'id'],
+    ['event-stream/subscriptions', 'h', 'id'],
     ['policy-libraries', 'a.b', 'package'],
     ['policy-data', 'c%2Fd', 'path'],
   ]) {
@@ -221,11 +227,13 @@ test('each 201 has a Location, of this tenant', () => {
   const created = [...sent].filter(([, { status }]) => status === 201);
   expect(created.map(([route]) => route).sort()).toEqual([
     'POST /tenants/{tenant}/clients/{id}/secrets',
+    'POST /tenants/{tenant}/event-stream/subscriptions',
     'POST /tenants/{tenant}/members/invitations',
     'POST /{tenant}/actors/{type}/{id}/relationships',
     'POST /{tenant}/consents',
     'POST /{tenant}/consents/invitations',
     'POST /{tenant}/consents/refusals',
+    'PUT /tenants/{tenant}/event-stream/subscriptions/{id}',
   ]);
   for (const [route, { headers }] of created)
     expect([route, headers.location]).toEqual([route, expect.stringMatching(new RegExp(`^(/tenants)?/${tenant}/`))]);

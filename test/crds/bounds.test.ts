@@ -37,6 +37,16 @@ const client = (spec: object) => ({
     ...spec,
   },
 });
+const subscription = (spec: object) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'EventSubscription',
+  metadata: { name: 'a', namespace: 'cars' },
+  spec: {
+    ...{ tenantRef: { name: 'cars' }, endpoint: 'https://a', eventTypes: ['*'], generateSecret: { name: 'a' } },
+    ...spec,
+  },
+});
+const secretRef = { name: 'a' };
 const keyed = (jwks: object) => client({ tokenEndpointAuthMethod: 'private_key_jwt', jwks });
 const rsa = (more: object) => ({ kty: 'RSA', n: 'AQ', e: 'AQAB', ...more });
 const actorType = (spec: object) => ({
@@ -237,6 +247,26 @@ const cases: [keyof typeof bounds, string, (many: number) => object][] = [
     'upstreamScopesMax',
     '/spec/login/scopes',
     (n) => issuer({ login: { displayName: 'a', clientId: 'a', scopes: ['openid', ...list(n - 1, (i) => `s${i}`)] } }),
+  ],
+  ['urlCharsMax', '/spec/endpoint', (n) => subscription({ endpoint: `https://a/${text(n - 10)}` })],
+  ['eventTypesMax', '/spec/eventTypes', (n) => subscription({ eventTypes: list(n, (i) => `A${i}`) })],
+  ['eventTypeCharsMax', '/spec/eventTypes/0', (n) => subscription({ eventTypes: ['A'.repeat(n)] })],
+  [
+    'eventFilterTypesMax',
+    '/spec/filters/actorTypes',
+    (n) => subscription({ filters: { actorTypes: list(n, (i) => `a${i}`) } }),
+  ],
+  ['endpointRequestsPerSecondMax', '/spec/maxPerSecond', (n) => subscription({ maxPerSecond: n })],
+  ['endpointRetriesMax', '/spec/numberOfRetries', (n) => subscription({ numberOfRetries: n })],
+  [
+    'endpointUserCharsMax',
+    '/spec/auth/username',
+    (n) => subscription({ auth: { type: 'basic', username: text(n), secretRef } }),
+  ],
+  [
+    'endpointScopeCharsMax',
+    '/spec/auth/scope',
+    (n) => subscription({ auth: { type: 'oauth2', tokenUrl: 'https://a', clientId: 'a', scope: text(n), secretRef } }),
   ],
   ['actorIdPrefixCharsMax', '/spec/actorIdPrefix', (n) => issuer({ actorIdPrefix: text(n) })],
   [

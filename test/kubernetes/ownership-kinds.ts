@@ -94,6 +94,15 @@ export const written: Record<Kind, Written> = {
     shown: ({ displayName }) => displayName,
     content: attribute,
   },
+  EventSubscription: {
+    claims: 'hooks',
+    isObjectName: true,
+    route: 'event-stream/subscriptions',
+    spec: (_, content) => ({ ...hookOf(content), generateSecret: { name: 'hooks' } }),
+    body: hookOf,
+    shown: ({ maxPerSecond }) => String(maxPerSecond),
+    content: (content) => String(content + 1),
+  },
 };
 
 /** The types that the relationship type is of, which nobody else writes. */
@@ -128,4 +137,8 @@ function issuerOf(content: number) {
 function clientOf(content: number) {
   const method = { tokenEndpointAuthMethod: 'none', redirectUris: ['https://shop.test/callback'] };
   return { displayName: attribute(content), grantTypes: ['authorization_code'], ...method };
+}
+
+function hookOf(content: number) {
+  return { endpoint: 'https://hooks.test/events', eventTypes: ['*'], maxPerSecond: content + 1 };
 }

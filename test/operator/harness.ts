@@ -18,6 +18,7 @@ import { type Clock, systemClock } from '../../server/core/clock.ts';
 import { createEncrypter } from '../../server/core/encrypter.ts';
 import { Artifacts, Engine } from '../../server/policies/index.ts';
 import { createCompiler } from '../../server/rego/index.ts';
+import { allEventTypes } from '../../server/room/catalogue.ts';
 import { snapshotPartsOf, tenantRowsOf } from '../../server/room/room.ts';
 import { rooms as allRooms } from '../../server/rooms.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
@@ -48,6 +49,13 @@ export async function createWorld(dates: Clock = systemClock) {
     policies: { ...writing, artifacts, engine },
     issuers: { ...writing, encrypter, baseUrl: 'http://127.0.0.1:8080' },
     clients: { ...writing, encrypter },
+    subscriptions: {
+      ...writing,
+      encrypter,
+      baseUrl: 'http://127.0.0.1:8080',
+      types: allEventTypes(allRooms),
+      allow: [],
+    },
     members: { ...writing, baseUrl: 'http://127.0.0.1:8080' },
     types: writing,
     definitions: { database, clock: dates },

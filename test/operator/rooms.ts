@@ -9,6 +9,8 @@ import { type DefinitionServices, findDefinition, transferDefinition } from '../
 import { deleteIssuer, type IssuerServices, transferIssuer } from '../../server/issuers/index.ts';
 import { createMemberInvitationLink, type MemberInvitationServices } from '../../server/members/index.ts';
 import { deletePolicy, type PolicyServices, putPolicy, transferPolicy } from '../../server/policies/index.ts';
+import type { SubscriptionServices } from '../../server/subscriptions/actions.ts';
+import type { SettingsServices } from '../../server/subscriptions/settings.ts';
 import { putTenant, readTenant, type TenantServices, transferTenant } from '../../server/tenants/index.ts';
 import { deleteRelationshipType, parseTypeKey, type TypeServices } from '../../server/types/index.ts';
 
@@ -18,6 +20,7 @@ export type TestServices = {
   policies: PolicyServices;
   issuers: IssuerServices;
   clients: ClientServices;
+  subscriptions: SubscriptionServices & SettingsServices;
   members: MemberInvitationServices;
   types: TypeServices;
   definitions: DefinitionServices;

@@ -4,13 +4,11 @@
  * mean one thing to a check and another to the connection.
  */
 import { X509Certificate } from 'node:crypto';
-import { type LookupAddress, lookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
-import { type Cidr, isAddressAllowed, isLoopback, isThisMachine, parseCidrs } from './addresses.ts';
+import { parseCidrs } from './addresses.ts';
 import { FairDnsResolver, type Resolve } from './fair-dns-resolver.ts';
+import { guardedLookup, hostOf, literalOf, OutboundError, parseUrl, refusal, resolveName } from './guard.ts';
 import { proxyOf, refusalOfName } from './proxy.ts';
 
 export type OutboundOptions = {
@@ -41,6 +39,21 @@ type OutboundAnswer = {
   body: Buffer;
 };
 
+/** Kept connections to one origin: of a lane, because one of several tenants that hangs would take those of the others. */
+export type OutboundPool = {
+  /**
+   * Sends a request and reads the answer, at most `maxBytes` of it: what is more is cut off. No redirects, no cookies.
+   * @param signal aborts it
+   * @throws OutboundError when the address is refused, or there is no whole answer in time
+   */
+  send(request: OutboundRequest, signal?: AbortSignal): Promise<OutboundAnswer>;
+  /** Closes the connections; what is under way is aborted. */
+  close(): Promise<void>;
+};
+
+/** @param connections at most; each has one request at a time, and is judged anew after a minute */
+type PoolBounds = RequestBounds & { connections: number };
+
 export type Outbound = {
   /**
    * Sends a request and reads the whole answer, whatever its status. No redirects, no cookies, a connection of its own.
@@ -52,12 +65,11 @@ export type Outbound = {
    * @throws OutboundError as send does, and when the answer is not a 200 with JSON
    */
   fetchJson(url: string, bounds: RequestBounds): Promise<unknown>;
+  /** Connections for many requests to one URL. Nothing is sent yet. @throws OutboundError for a URL that is none */
+  pool(url: string, bounds: PoolBounds): OutboundPool;
   /** Aborts what is in flight and refuses what comes later. */
   close(): void;
 };
-
-/** Why a document could not be had; the message names the URL and is meant for the operator's log and status. */
-class OutboundError extends Error {}
 
 /** The API server of Kubernetes answers 406 for its key set unless the type of key sets (RFC 7517) is among them. */
 const JSON_TYPES = 'application/json, application/jwk-set+json';
@@ -69,6 +81,30 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const closing = new AbortController();
   const tls = options.ca === undefined ? {} : { secureContext: trusting(options.ca) };
   const proxy = options.proxy === undefined ? undefined : proxyOf(options.proxy);
+  /** How a URL is connected to. @param signalOf of a new connection's look-up */
+  const guarded = (url: URL, { tenant, timeoutMs }: RequestBounds, signalOf: () => AbortSignal) => {
+    const refusalOf = (address: string) => refusal(url, address, allow, options.ownListeners());
+    const find = (hostname: string) => resolver.find(tenant, hostname, signalOf());
+    const through = proxy?.isFor(url) ? proxy : undefined;
+    const literal = literalOf(url);
+    const name = literal === undefined ? hostOf(url) : undefined;
+    return {
+      /** @throws OutboundError for a literal address, or a name that is not given to a proxy */
+      judge() {
+        const refused = literal === undefined ? undefined : refusalOf(literal);
+        const internal = through && name !== undefined ? refusalOfName(name) : undefined;
+        const why = refused ?? internal;
+        if (why !== undefined) throw new OutboundError(url.href, why);
+      },
+      async connect(
+        direct: (options: object, connect: object) => Promise<Dispatcher>,
+        kept: object = { pipelining: 0 },
+      ): Promise<Dispatcher> {
+        if (through) return through.agent({ ...unbounded, ...kept }, tls, name);
+        return direct(unbounded, { ...tls, timeout: timeoutMs, lookup: guardedLookup(find, refusalOf) });
+      },
+    };
+  };
   const outbound: Outbound = {
     async fetchJson(url, bounds) {
       return jsonOf(url, await outbound.send(url, { headers: { accept: JSON_TYPES } }, bounds));
@@ -76,33 +112,49 @@ export function createOutbound(options: OutboundOptions): Outbound {
     async send(text, request, bounds) {
       const url = parseUrl(text);
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(bounds.timeoutMs)]);
-      const find = (hostname: string) => resolver.find(bounds.tenant, hostname, signal);
-      const refusalOf = (address: string) => refusal(url, address, allow, options.ownListeners());
-      const literal = url.hostname.replace(/^\[|\]$/g, '');
-      // A connection to a literal address never asks the resolver, so it is judged here. The URL parser has already
-      // turned every other spelling (0x7f.1, 2130706433, 0177.0.0.1) into the usual one.
-      const refused = isIP(literal) ? refusalOf(literal) : undefined;
-      if (refused) throw new OutboundError(`${text}: ${refused}`);
-      const common = { ...unbounded, pipelining: 0, allowH2: false }; // no keep-alive: the next request is judged again
-      const through = proxy?.isFor(url) ? proxy : undefined;
-      const name = isIP(literal) === 0 ? literal : undefined;
-      const internal = through && name !== undefined ? refusalOfName(name) : undefined;
-      if (internal) throw new OutboundError(`${text}: ${internal}`);
-      const client: Dispatcher = through
-        ? await through.agent(common, tls, name)
-        : new (await loadUndici()).Client(url.origin, {
-            ...common,
-            connect: { ...tls, timeout: bounds.timeoutMs, lookup: guardedLookup(find, refusalOf) },
-          });
+      const { judge, connect } = guarded(url, bounds, () => signal);
+      judge();
+      // No keep-alive: the next request is judged again.
+      const client = await connect((options, connecting) =>
+        loadUndici().then(({ Client }) => new Client(url.origin, { ...options, pipelining: 0, connect: connecting })),
+      );
       try {
-        return await exchange(client, url, request, { ...bounds, signal });
+        const answer = await exchange(client, url, request, { ...bounds, signal });
+        if (answer.isCut) throw new OutboundError(url.href, `the answer is longer than ${bounds.maxBytes} bytes`);
+        return answer;
       } catch (error) {
-        throw error instanceof OutboundError
-          ? error
-          : new OutboundError(`${text}: ${describe(error, bounds)}`, { cause: error });
+        throw asOutbound(error, text, bounds);
       } finally {
         await client.destroy();
       }
+    },
+    pool(text, bounds) {
+      const url = parseUrl(text);
+      const { judge, connect } = guarded(url, bounds, () => connectionSignal(closing.signal, bounds));
+      const kept = { connections: bounds.connections, pipelining: 1, clientTtl: KEPT_MS, keepAliveTimeout: IDLE_MS };
+      let dispatcher: Promise<Dispatcher> | undefined;
+      const open = () =>
+        connect(
+          (options, connecting) =>
+            loadUndici().then(({ Pool }) => new Pool(url.origin, { ...options, ...kept, connect: connecting })),
+          kept,
+        );
+      return {
+        async send(request, aborted) {
+          const signals = [closing.signal, AbortSignal.timeout(bounds.timeoutMs), ...(aborted ? [aborted] : [])];
+          try {
+            judge();
+            dispatcher ??= open();
+            return await exchange(await dispatcher, url, request, { ...bounds, signal: AbortSignal.any(signals) });
+          } catch (error) {
+            throw asOutbound(error, text, bounds);
+          }
+        },
+        async close() {
+          await (await dispatcher?.catch(() => undefined))?.destroy();
+          dispatcher = undefined;
+        },
+      };
     },
     close: () => closing.abort(new Error('the server is shutting down')),
   };
@@ -113,7 +165,20 @@ export function createOutbound(options: OutboundOptions): Outbound {
 const loadUndici = () => import('undici');
 
 /** The signal bounds the whole request. */
-const unbounded = { headersTimeout: 0, bodyTimeout: 0 };
+const unbounded = { headersTimeout: 0, bodyTimeout: 0, allowH2: false };
+
+/** A live connection stays where it is, whatever its name means by now; after this another one is opened, and judged. */
+const KEPT_MS = 60_000;
+const IDLE_MS = 10_000;
+
+function connectionSignal(closing: AbortSignal, { timeoutMs }: RequestBounds): AbortSignal {
+  return AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]);
+}
+
+function asOutbound(error: unknown, url: string, bounds: RequestBounds): OutboundError {
+  if (error instanceof OutboundError) return error;
+  return new OutboundError(url, describe(error, bounds), { cause: error });
+}
 
 /** @throws Error for what holds no certificate, which Node would take without a word */
 function trusting(ca: string): SecureContext {
@@ -125,87 +190,31 @@ function trusting(ca: string): SecureContext {
   return createSecureContext({ ca: [...getCACertificates('default'), ca] });
 }
 
-function parseUrl(text: string): URL {
-  const url = URL.parse(text);
-  if (url === null) throw new OutboundError(`${text}: is not a URL`);
-  if (url.username !== '' || url.password !== '') throw new OutboundError(`${text}: user information is not allowed`);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new OutboundError(`${text}: must be https`);
-  const named = /^(localhost|.+\.localhost)$/.test(url.hostname);
-  if (url.protocol === 'http:' && !named && !isLoopback(url.hostname)) {
-    throw new OutboundError(`${text}: must be https (http is for a loopback host only)`);
-  }
-  return url;
-}
-
-function refusal(
-  url: URL,
-  address: string,
-  allow: readonly Cidr[],
-  own: readonly { port: number }[],
-): string | undefined {
-  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-  if (own.some((listener) => listener.port === port) && isThisMachine(address, ownAddresses())) {
-    return `${address}:${port} is this server itself`;
-  }
-  if (url.protocol === 'http:' && !isLoopback(address)) return `http is for a loopback host only, not ${address}`;
-  return isAddressAllowed(address, allow)
-    ? undefined
-    : `the address ${address} is not public and ACCORD_OUTBOUND_ALLOW does not name it`;
-}
-
-function ownAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map((one) => one.address));
-}
-
-/** A resolver that gives the connection only addresses that may be reached. */
-function guardedLookup(resolve: Resolve, refusalOf: (address: string) => string | undefined): LookupFunction {
-  return (hostname, options, callback) => {
-    resolve(hostname).then(
-      (found) => {
-        const wanted = found.filter((one) => !options.family || one.family === options.family);
-        const allowed = wanted.filter((one) => refusalOf(one.address) === undefined);
-        const [first] = allowed;
-        if (first === undefined) {
-          const why = wanted[0] ? refusalOf(wanted[0].address) : `${hostname} has no address`;
-          callback(new OutboundError(`${hostname}: ${why}`), []);
-        } else if (options.all) callback(null, allowed);
-        else callback(null, first.address, first.family);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, []),
-    );
-  };
-}
-
-function resolveName(hostname: string): Promise<LookupAddress[]> {
-  return new Promise((done, failed) => {
-    lookup(hostname, { all: true, order: 'verbatim' }, (error, found) => (error ? failed(error) : done(found)));
-  });
-}
-
 async function exchange(
   client: Dispatcher,
   url: URL,
   { method = 'GET', headers = {}, body }: OutboundRequest,
   { maxBytes, signal }: RequestBounds & { signal: AbortSignal },
-): Promise<OutboundAnswer> {
+): Promise<OutboundAnswer & { isCut: boolean }> {
   const path = url.pathname + url.search;
   const response = await client.request({ method, origin: url.origin, path, headers, body: body ?? null, signal });
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new OutboundError(`${url.href}: the answer is longer than ${maxBytes} bytes`);
-    chunks.push(chunk);
+    chunks.push(bytes > maxBytes ? chunk.subarray(0, chunk.length - (bytes - maxBytes)) : chunk);
+    if (bytes > maxBytes) break; // which ends the connection
   }
-  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) };
+  const { statusCode: status, headers: answered } = response;
+  return { status, headers: answered, body: Buffer.concat(chunks), isCut: bytes > maxBytes };
 }
 
 function jsonOf(url: string, { status, body }: OutboundAnswer): unknown {
-  if (status !== 200) throw new OutboundError(`${url}: answered ${status}${redirected(status)}`);
+  if (status !== 200) throw new OutboundError(url, `answered ${status}${redirected(status)}`);
   try {
     return JSON.parse(body.toString('utf8'));
   } catch (cause) {
-    throw new OutboundError(`${url}: the answer is not JSON`, { cause });
+    throw new OutboundError(url, 'the answer is not JSON', { cause });
   }
 }
 

@@ -110,19 +110,25 @@ describe('addresses', () => {
     };
     const guarded = outbound({ resolve });
     await guarded.fetchJson(`http://idp.localhost:${port}/keys`, bounds);
-    await expect(guarded.fetchJson(`http://idp.localhost:${port}/keys`, bounds)).rejects.toThrow('not 10.0.0.1');
+    await expect(guarded.fetchJson(`http://idp.localhost:${port}/keys`, bounds)).rejects.toThrow(
+      '10.0.0.1 is not public',
+    );
     expect(asked).toHaveLength(2);
   });
 
-  test('http is for loopback hosts only', async () => {
-    const everything = outbound({ allow: '0.0.0.0/0', resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
-    await expect(everything.fetchJson(`http://idp.example:${port}/keys`, bounds)).rejects.toThrow('must be https');
-    await expect(everything.fetchJson(`http://10.0.0.1:${port}/keys`, bounds)).rejects.toThrow('must be https');
-    const misled = outbound({ allow: '0.0.0.0/0', resolve: async () => [{ address: '10.0.0.1', family: 4 }] });
-    await expect(misled.fetchJson(`http://localhost:${port}/keys`, bounds)).rejects.toThrow(
-      'http is for a loopback host only',
+  test('http is for addresses that ACCORD_OUTBOUND_ALLOW names', async () => {
+    const at = (allow: string, address: string) => outbound({ allow, resolve: async () => [{ address, family: 4 }] });
+    const url = `http://idp.example:${port}/keys`;
+    await expect(at('', '93.184.215.14').fetchJson(url, bounds)).rejects.toThrow(
+      'must be https (http is for addresses',
+    );
+    await expect(at('10.0.0.0/8', '93.184.215.14').fetchJson(url, bounds)).rejects.toThrow('must be https');
+    await expect(at('10.0.0.0/8', '127.0.0.1').fetchJson(url, bounds)).rejects.toThrow('is not public');
+    await expect(outbound({ allow: '' }).fetchJson(`http://93.184.215.14:${port}/`, bounds)).rejects.toThrow(
+      'must be https',
     );
     expect(server.requests).toEqual([]);
+    expect(await at('127.0.0.1', '127.0.0.1').fetchJson(url, bounds)).toEqual({ keys: [] });
   });
 
   test.each(['ftp://127.0.0.1/keys', 'file:///etc/passwd', 'http://user:secret@127.0.0.1/keys', 'nonsense'])(

@@ -1,0 +1,146 @@
+/** Delivering events: lanes of subscriptions, their replays, and what the configuration tells them. */
+import type { Database, Transaction } from '../../core/db/database.ts';
+import { Lanes } from '../../core/lanes/lanes.ts';
+import { limits } from '../../core/limits.ts';
+import type { Observe } from '../../core/observe.ts';
+import type { Task } from '../../room/tasks.ts';
+import { dropAttempts } from '../delivery-store.ts';
+import { clearHealth, deleteLane, eventLanes, insertLane, type Lane, readStatus } from '../lane-store.ts';
+import { DeliveryLane, type LaneServices } from './lane.ts';
+import { replay } from './replay.ts';
+import type { Configured, DeliverySettings } from './settings.ts';
+
+export type { Configured, DeliverySettings } from './settings.ts';
+export { ONCE } from './step.ts';
+
+type DeliveryServices = LaneServices & {
+  observe: Observe;
+  /** Tells of new events. */
+  readers: { watchAll(watcher: ((tenants?: readonly string[]) => void) | undefined): void };
+};
+
+export type Deliveries = {
+  lanes: Lanes;
+  tasks: readonly Task[];
+  /** Closes the connections to the database. */
+  close(): Promise<void>;
+};
+
+/** Of transactions of lanes: they wait for one another, and never for those of requests. */
+const POOL_MAX = 4;
+const HOUR_MS = 3_600_000;
+
+type Running = { live: DeliveryLane; replaying: Promise<void> | undefined };
+
+export function createDeliveries<Settings extends DeliverySettings>(
+  { database: shared, observe, readers, ...services }: DeliveryServices,
+  configured: Configured<Settings>,
+): Deliveries {
+  const open = () => shared.separate('deliveries', { poolMax: POOL_MAX });
+  let database: Database | undefined;
+  const running = new Map<string, Running>();
+  const keyOf = ({ tenant, id }: Lane) => `${tenant}/${id}`;
+  const laneServices: LaneServices = {
+    ...services,
+    get database() {
+      database ??= open();
+      return database;
+    },
+  };
+  const lanes = new Lanes({
+    ...{ name: 'delivering events', table: eventLanes, me: services.server, clock: services.clock, observe },
+    database: laneServices.database,
+    async work(lane) {
+      let one = running.get(keyOf(lane));
+      if (one === undefined) {
+        one = { live: new DeliveryLane(laneServices, configured as unknown as Configured, lane), replaying: undefined };
+        running.set(keyOf(lane), one);
+      }
+      const { live } = one;
+      const nextMs = await live.work();
+      one.replaying ??= replay(laneServices, lane, live)
+        .catch((error) => observe({ kind: 'background_failed', task: `replaying events of ${keyOf(lane)}`, error }))
+        .finally(() => {
+          one.replaying = undefined;
+        });
+      return nextMs;
+    },
+    async ended(lane) {
+      const one = running.get(keyOf(lane));
+      running.delete(keyOf(lane));
+      await one?.replaying;
+      await one?.live.close();
+    },
+  });
+  return { lanes, tasks: tasksOf(lanes, readers, laneServices), close: async () => database?.close() };
+}
+
+function tasksOf(lanes: Lanes, readers: DeliveryServices['readers'], services: LaneServices): Task[] {
+  return [
+    {
+      name: 'delivering events',
+      everyMs: limits.lanePollMs,
+      async run(signal) {
+        readers.watchAll((tenants) => lanes.hint(tenants));
+        await lanes.run(signal);
+        readers.watchAll(undefined);
+        return undefined;
+      },
+    },
+    {
+      name: 'removing old attempts of deliveries',
+      everyMs: HOUR_MS,
+      firstMs: 60_000,
+      async run() {
+        await services.database.system((tx) => dropAttempts(tx, limits.deliveryDaysKept));
+        return undefined;
+      },
+    },
+  ];
+}
+
+/** In the transaction that makes a subscription: it gets the events from now on. */
+export function startLane(tx: Transaction, tenant: string, subscription: string): Promise<void> {
+  return insertLane(tx, { tenant, id: subscription });
+}
+
+/** In the transaction that deletes a subscription. What was tried stays until retention removes it. */
+export function removeLane(tx: Transaction, tenant: string, subscription: string): Promise<void> {
+  return deleteLane(tx, { tenant, id: subscription });
+}
+
+/** In a transaction that changes a subscription: a disabled one begins again, and what waits for a retry is due now. */
+export function resetHealth(tx: Transaction, tenant: string, subscription: string): Promise<void> {
+  return clearHealth(tx, { tenant, id: subscription });
+}
+
+export type LaneStatus = {
+  state: 'active' | 'failing' | 'disabled';
+  /** Events that were not delivered yet: at most so many, because some may be of other types. */
+  waiting: number;
+  /** The number of the newest event that was looked at. */
+  cursor: number;
+  failingSince?: string;
+  blockedUntil?: string;
+  disabledAt?: string;
+  disabledReason?: string;
+};
+
+/** @returns undefined when there is no such subscription */
+export async function laneStatus(
+  tx: Transaction,
+  tenant: string,
+  subscription: string,
+): Promise<LaneStatus | undefined> {
+  const row = await readStatus(tx, { tenant, id: subscription });
+  if (row === undefined) return undefined;
+  const { cursor, waiting, failing_since, blocked_until, disabled_at, disabled_reason } = row;
+  return {
+    state: disabled_at !== null ? 'disabled' : failing_since !== null ? 'failing' : 'active',
+    ...{ waiting, cursor },
+    ...(failing_since === null ? {} : { failingSince: failing_since }),
+    ...(blocked_until === null ? {} : { blockedUntil: blocked_until }),
+    ...(disabled_at === null ? {} : { disabledAt: disabled_at }),
+    ...(disabled_reason === null ? {} : { disabledReason: disabled_reason }),
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * A replay: a second cursor of a subscription, from one number to another, with a small share of its own. What it sends and what of
+ * that fails changes nothing of the endpoint's health and of live deliveries. It waits while those are blocked.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { utc } from '../../core/instants.ts';
+import type { OwnedLane } from '../../core/lanes/lanes.ts';
+import { limits } from '../../core/limits.ts';
+import { type EventRow, readEvents } from '../../events/index.ts';
+import { undelivered } from '../delivery-store.ts';
+import { type AttemptRow, type ReplayRow, readReplay, recordReplay } from '../lane-store.ts';
+import { chainsOf, sendChains } from './chains.ts';
+import type { Attempt } from './endpoint.ts';
+import type { DeliveryLane, LaneServices } from './lane.ts';
+import { attemptRow } from './step.ts';
+
+/** Before an event is tried again. */
+const PAUSE_MS = 1000;
+
+type Active = NonNullable<DeliveryLane['active']>;
+
+/** Goes on with the replay of a lane, if there is one, until it is finished or the lane ends. */
+export async function replay(services: LaneServices, lane: OwnedLane, live: DeliveryLane): Promise<void> {
+  const { database, server } = services;
+  for (;;) {
+    const active = live.active;
+    if (active === undefined || lane.ending.aborted || live.blockedMs > 0) return;
+    const row = await database.read(lane.tenant, (tx) => readReplay(tx, lane));
+    if (row === undefined) return;
+    const { next, attempts } = await step(services, lane, active, row);
+    // What was cut off is sent again by the next owner.
+    if (lane.lost.aborted) return;
+    if (next === undefined) continue;
+    if (!(await database.write(lane.tenant, (tx) => recordReplay(tx, server, lane, next, attempts))))
+      return lane.lose();
+    if (next.finished_at !== null) return;
+  }
+}
+
+/** @returns `next` undefined: the lane works by something else now, and nothing was sent to the end */
+async function step(
+  { database, clock }: LaneServices,
+  lane: OwnedLane,
+  { settings, endpoint }: Active,
+  row: ReplayRow,
+): Promise<{ next?: ReplayRow; attempts: AttemptRow[] }> {
+  const types = row.event_types ?? (settings.types === 'all' ? undefined : [...settings.types]);
+  const range = { after: row.cursor, at: row.cursor_at ?? undefined, types, limit: limits.replayEventsMax };
+  const scanned = await database.read(lane.tenant, (tx) => readEvents(tx, lane.tenant, range));
+  const inside = scanned.filter(({ sequence }) => sequence <= row.last);
+  const found = inside.flatMap(({ event }) => event ?? []).filter((event) => settings.matches(event));
+  const numbers = found.map(({ sequence }) => sequence);
+  const failedOnly = row.failed_only && numbers.length > 0;
+  const failed = failedOnly ? await database.read(lane.tenant, (tx) => undelivered(tx, lane, numbers)) : undefined;
+  const events = failed === undefined ? found : found.filter(({ sequence }) => failed.has(sequence));
+  const attempts: AttemptRow[] = [];
+  const results = await sendChains(chainsOf(events, settings.batch), limits.replayConnectionsMax, {
+    async send(some) {
+      let attempt: Attempt;
+      let number = 0;
+      do {
+        if (number > 0) await sleep(PAUSE_MS * number, undefined, { signal: lane.ending }).catch(() => {});
+        attempt = await endpoint.send(some, limits.replayConnectionsMax, lane.lost);
+        number++;
+        attempts.push(...some.map(({ sequence }) => attemptRow(sequence, number, 'r', attempt)));
+      } while (!attempt.ok && number < limits.replayAttemptsMax && !lane.ending.aborted);
+      return attempt;
+    },
+    goesOn: () => !lane.ending.aborted,
+    after: () => {},
+  });
+  const end = inside.at(-1);
+  const next = {
+    ...row,
+    ...countOf(results),
+    ...(end === undefined ? {} : { cursor: end.sequence, cursor_at: end.at }),
+  };
+  next.delivered += row.delivered;
+  next.failed += row.failed;
+  // What was not sent because the lane ends is sent by the next owner: the cursor stays before it.
+  const unsent = results.find(({ attempt }) => attempt === undefined && lane.ending.aborted);
+  if (unsent !== undefined) return { next: { ...next, ...beforeOf(unsent.event, row, results) }, attempts };
+  const isAtEnd = inside.length < scanned.length || scanned.length === 0 || (end?.sequence ?? 0) >= row.last;
+  return { next: isAtEnd ? { ...next, finished_at: utc(clock.now()) } : next, attempts };
+}
+
+function countOf(results: readonly { attempt?: Attempt }[]) {
+  const delivered = results.filter(({ attempt }) => attempt?.ok).length;
+  return { delivered, failed: results.length - delivered };
+}
+
+function beforeOf(event: EventRow, row: ReplayRow, results: readonly { event: EventRow; attempt?: Attempt }[]) {
+  const before = results.filter((one) => one.event.sequence < event.sequence);
+  const last = before.at(-1)?.event;
+  const { delivered, failed } = countOf(before);
+  return {
+    cursor: last?.sequence ?? row.cursor,
+    cursor_at: last?.at ?? row.cursor_at,
+    delivered: row.delivered + delivered,
+    failed: row.failed + failed,
+  };
+}

@@ -1,0 +1,371 @@
+/** Deliveries to real endpoints: in order, signed, tried again, and bounded whatever the endpoint does. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import { expect, test, vi } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
+import { resetHealth } from '../../server/subscriptions/lanes/index.ts';
+import { startEndpoint, type TestEndpoint } from './endpoint.ts';
+import { createLanesTest } from './lanes.ts';
+
+const { server, settings, worker, subscribe, emit, admin } = await createLanesTest();
+const { database } = server.services;
+const until = (check: () => unknown, timeout = 10_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
+const laneOf = async (tenant: string) =>
+  (
+    await admin<{
+      cursor: string;
+      failures: number;
+      trips: number;
+      disabled_reason: string | null;
+      blocked_until: Date | null;
+      failing_since: Date | null;
+    }>('select * from accord.event_lane where tenant = $1', [tenant])
+  )[0];
+const openOf = (tenant: string) =>
+  admin<{ sequence: string; attempts: number; step: number; next_at: Date }>(
+    'select * from accord.delivery_open where tenant = $1 order by sequence',
+    [tenant],
+  );
+const attemptsOf = (tenant: string) =>
+  admin<{ sequence: string; number: number; status: number; error: string | null; answer: string | null; ms: number }>(
+    'select * from accord.delivery_attempt where tenant = $1 order by at, number',
+    [tenant],
+  );
+const dueNow = (tenant: string, subscription: string) =>
+  database.tenant(tenant, (tx) => resetHealth(tx, tenant, subscription));
+/** Numbers of each key in the order in which they came, of the first receipt of each. */
+function orderOf({ received }: TestEndpoint): Map<string, number[]> {
+  const seen = new Set<string>();
+  const order = new Map<string, number[]>();
+  for (const { id, key, sequence } of received) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    order.set(key, [...(order.get(key) ?? []), sequence]);
+  }
+  return order;
+}
+function expectOrdered(endpoint: TestEndpoint, count: number) {
+  const order = orderOf(endpoint);
+  expect([...order.values()].flat()).toHaveLength(count);
+  for (const numbers of order.values()) expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+}
+
+test('events come in the order of each key, once, signed by each secret', async () => {
+  const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
+  const id = await subscribe(tenant, endpoint.url);
+  const own = settings.get(`${tenant}/${id}`) as NonNullable<ReturnType<typeof settings.get>>;
+  const secrets = [...own.signingSecrets, `whsec_${Buffer.alloc(32, 7).toString('base64')}`];
+  settings.set(`${tenant}/${id}`, { ...own, signingSecrets: secrets });
+  worker();
+  await emit(
+    tenant,
+    Array.from({ length: 300 }, (_, n) => `k${n % 7}`),
+  );
+  await until(() => expect(endpoint.received).toHaveLength(300));
+  expectOrdered(endpoint, 300);
+  const [one] = endpoint.received as [TestEndpoint['received'][0]];
+  for (const secret of secrets) new Webhook(secret).verify(one.body, one.headers as Record<string, string>);
+  expect(() =>
+    new Webhook(`whsec_${Buffer.alloc(32, 8).toString('base64')}`).verify(one.body, one.headers as never),
+  ).toThrow();
+  await until(async () => expect(await attemptsOf(tenant)).toHaveLength(300));
+  expect(endpoint.connections).toBeLessThanOrEqual(limits.deliveryConnectionsMax);
+});
+
+test('only what matches is sent, and the cursor moves over the rest', async () => {
+  const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
+  await subscribe(tenant, endpoint.url, { types: new Set(['NOTE', 'OTHER']), matches: ({ type }) => type === 'NOTE' });
+  worker();
+  await emit(tenant, ['a'], 'OTHER');
+  await emit(tenant, ['a'], 'NOTE');
+  await emit(tenant, ['a', 'b'], 'MORE');
+  await until(() => expect(endpoint.received).toHaveLength(1));
+  await until(async () => {
+    const [counter] = await admin<{ last: string }>('select last from accord.event_counter where tenant = $1', [
+      tenant,
+    ]);
+    expect((await laneOf(tenant))?.cursor).toBe(counter?.last);
+  });
+});
+
+test('an endpoint that fails every third time gets everything, in the order of each key', async () => {
+  const tenant = await server.tenant();
+  let count = 0;
+  const endpoint = await startEndpoint((_one, response) => response.writeHead(count++ % 3 === 0 ? 500 : 204).end());
+  const id = await subscribe(tenant, endpoint.url);
+  worker();
+  await emit(
+    tenant,
+    Array.from({ length: 60 }, (_, n) => `k${n % 5}`),
+  );
+  const ids = () => new Set(endpoint.received.filter((_, n) => n % 3 !== 0).map((one) => one.id)).size;
+  await until(async () => {
+    await dueNow(tenant, id);
+    expect(ids()).toBe(60);
+  }, 60_000);
+  expectOrdered(endpoint, 60);
+  await until(async () => expect(await openOf(tenant)).toEqual([]));
+}, 90_000);
+
+test('a failed event holds up its key only, and is tried by the schedule until its retries are over', async () => {
+  const tenant = await server.tenant();
+  let isBad = true;
+  const endpoint = await startEndpoint(({ key }, response) =>
+    response.writeHead(isBad && key === 'bad' ? 500 : 204).end('no@body.test says no'),
+  );
+  const id = await subscribe(tenant, endpoint.url, { numberOfRetries: 1 });
+  worker();
+  await emit(tenant, ['bad', 'good', 'bad', 'good']);
+  await until(async () => expect((await openOf(tenant)).length).toBe(2));
+  const [head, behind] = (await openOf(tenant)) as [
+    Awaited<ReturnType<typeof openOf>>[0],
+    Awaited<ReturnType<typeof openOf>>[0],
+  ];
+  expect([head.attempts, head.step, behind.attempts, behind.step]).toEqual([1, 1, 0, 0]);
+  const waits = head.next_at.getTime() - Date.now();
+  expect(waits).toBeGreaterThan(1000);
+  expect(waits).toBeLessThanOrEqual(5000);
+  expect(behind.next_at.getTime()).toBeGreaterThanOrEqual(head.next_at.getTime());
+  expect(endpoint.received.map(({ key }) => key).sort()).toEqual(['bad', 'good', 'good']);
+  const failed = (await attemptsOf(tenant)).find(({ status }) => status === 500);
+  expect(failed).toMatchObject({ error: 'answered 500', answer: '*** says no', number: 1 });
+  // The second attempt was its last: what waits behind it has its turn.
+  await dueNow(tenant, id);
+  await until(() => expect(endpoint.received.filter(({ key }) => key === 'bad')).toHaveLength(3));
+  isBad = false;
+  await dueNow(tenant, id);
+  await until(async () => expect(await openOf(tenant)).toEqual([]));
+  expectOrdered(endpoint, 4);
+}, 30_000);
+
+test('an endpoint that hangs is given up after deliveryTimeoutMs, and other lanes do not notice', async () => {
+  const [slow, quick] = [await server.tenant(), await server.tenant()];
+  const [hanging, endpoint] = [await startEndpoint(() => {}), await startEndpoint()];
+  await subscribe(slow, hanging.url);
+  await subscribe(quick, endpoint.url);
+  worker();
+  await emit(
+    slow,
+    Array.from({ length: 50 }, (_, n) => `k${n}`),
+  );
+  await until(() => expect(hanging.received).toHaveLength(limits.deliveryConnectionsMax));
+  const sent = performance.now();
+  await emit(quick, ['a']);
+  await until(() => expect(endpoint.received).toHaveLength(1));
+  expect(performance.now() - sent).toBeLessThan(3000);
+  await until(async () => expect((await attemptsOf(slow)).length).toBeGreaterThan(0), limits.deliveryTimeoutMs * 3);
+  for (const { status, error, ms } of await attemptsOf(slow)) {
+    expect({ status, error }).toEqual({ status: 0, error: `no complete answer within ${limits.deliveryTimeoutMs} ms` });
+    expect(ms).toBeLessThan(limits.deliveryTimeoutMs + 2000);
+  }
+  // After deliveryFailuresMax of them nothing is sent for a while.
+  const lane = await laneOf(slow);
+  expect(lane?.failures).toBeGreaterThanOrEqual(limits.deliveryFailuresMax);
+  expect(hanging.received.length).toBeLessThan(limits.deliveryFailuresMax + limits.deliveryConnectionsMax);
+  const blockedMs = (lane?.blocked_until?.getTime() ?? 0) - Date.now();
+  expect(blockedMs).toBeLessThanOrEqual(limits.deliveryBlockedMsMin);
+}, 60_000);
+
+test('an answer byte by byte is given up in time, and one of gigabytes is not read beyond deliveryAnswerBytesMax', async () => {
+  const [dripping, flooding] = [await server.tenant(), await server.tenant()];
+  const drip = await startEndpoint((_one, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write('x'), 200);
+    response.on('close', () => clearInterval(timer));
+  });
+  let written = 0;
+  const flood = await startEndpoint((_one, response) => {
+    response.writeHead(200);
+    const chunk = Buffer.alloc(65_536, 'x');
+    const push = () => {
+      while (!response.destroyed && written < 1e9) {
+        written += chunk.length;
+        if (!response.write(chunk)) return response.once('drain', push);
+      }
+      return undefined;
+    };
+    push();
+  });
+  await subscribe(dripping, drip.url);
+  await subscribe(flooding, flood.url);
+  worker();
+  await Promise.all([emit(dripping, ['a']), emit(flooding, ['a'])]);
+  await until(async () => expect((await attemptsOf(flooding))[0]).toMatchObject({ status: 200 }));
+  expect(written).toBeLessThan(50e6);
+  expect(written).toBeGreaterThan(limits.deliveryAnswerBytesMax);
+  await until(async () => expect((await attemptsOf(dripping))[0]).toMatchObject({ status: 0 }), 20_000);
+}, 40_000);
+
+test('redirects, also to loopback, are not followed; a refused address and a closed port are told', async () => {
+  const tenants = await Promise.all([server.tenant(), server.tenant(), server.tenant()]);
+  const [redirected, refused, closed] = tenants as [string, string, string];
+  const target = await startEndpoint();
+  const endpoint = await startEndpoint((_one, response) => response.writeHead(302, { location: target.url }).end());
+  await subscribe(redirected, endpoint.url);
+  await subscribe(refused, 'http://10.1.2.3/hook');
+  await subscribe(closed, 'http://127.0.0.1:9/hook');
+  worker();
+  await Promise.all(tenants.map((tenant) => emit(tenant, ['a'])));
+  const errorOf = async (tenant: string) => (await attemptsOf(tenant))[0]?.error;
+  await until(async () => expect(await errorOf(redirected)).toBe('answered 302 (redirects are not followed)'));
+  await until(async () => expect(await errorOf(refused)).toContain('is not public'));
+  await until(async () => expect(await errorOf(closed)).toMatch(/ECONNREFUSED|bad port/));
+  expect(target.received).toEqual([]);
+});
+
+test('410 disables the subscription, with an event; a change of it enables it again', async () => {
+  const tenant = await server.tenant();
+  const endpoint = await startEndpoint((_one, response) => response.writeHead(410).end());
+  const id = await subscribe(tenant, endpoint.url);
+  worker();
+  await emit(tenant, ['a', 'b']);
+  await until(async () => expect(await laneOf(tenant)).toMatchObject({ disabled_reason: 'gone' }));
+  const told = () => admin(`select from accord.event where tenant = $1 and type = 'SUBSCRIPTION_DISABLED'`, [tenant]);
+  await server.services.events.mover.move();
+  await until(async () => expect(await told()).toHaveLength(1));
+  const before = endpoint.received.length;
+  await emit(tenant, ['c']);
+  await sleep(500);
+  expect(endpoint.received).toHaveLength(before);
+  endpoint.answer = (_one, response) => response.writeHead(200).end();
+  await dueNow(tenant, id);
+  await until(() => expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(4));
+}, 30_000);
+
+test('Retry-After of a 429 is obeyed by the whole lane', async () => {
+  const tenant = await server.tenant();
+  let isBusy = true;
+  const endpoint = await startEndpoint((_one, response) =>
+    isBusy ? response.writeHead(429, { 'retry-after': '4' }).end() : response.writeHead(200).end(),
+  );
+  await subscribe(tenant, endpoint.url);
+  worker();
+  const began = Date.now();
+  await emit(
+    tenant,
+    Array.from({ length: 40 }, (_, n) => `k${n}`),
+  );
+  await until(async () => expect((await laneOf(tenant))?.blocked_until).not.toBeNull());
+  const lane = await laneOf(tenant);
+  expect((lane?.blocked_until?.getTime() ?? 0) - began).toBeGreaterThan(3500);
+  const sent = endpoint.received.length;
+  expect(sent).toBeLessThanOrEqual(limits.deliveryConnectionsMax * 2);
+  isBusy = false;
+  await sleep(1500);
+  expect(endpoint.received).toHaveLength(sent);
+  await until(async () => expect(await openOf(tenant)).toEqual([]), 15_000);
+  expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(40);
+}, 40_000);
+
+test('after deliveryFailingMsMax of failure the subscription is disabled; one that is well again is told of', async () => {
+  const [dead, ill] = [await server.tenant(), await server.tenant()];
+  let isIll = true;
+  const [never, later] = [
+    await startEndpoint((_one, response) => response.writeHead(500).end()),
+    await startEndpoint((_one, response) => response.writeHead(isIll ? 500 : 200).end()),
+  ];
+  await subscribe(dead, never.url);
+  await subscribe(ill, later.url);
+  worker();
+  await Promise.all(
+    [dead, ill].map((tenant) =>
+      emit(
+        tenant,
+        Array.from({ length: 20 }, (_, n) => `k${n}`),
+      ),
+    ),
+  );
+  await until(async () => expect(await laneOf(ill)).toMatchObject({ trips: 1 }));
+  await until(async () => expect(await laneOf(dead)).toMatchObject({ trips: 1 }));
+  await admin(
+    `update accord.event_lane set failing_since = now() - make_interval(secs => $2), blocked_until = null, version = version + 1 where tenant = $1`,
+    [dead, limits.deliveryFailingMsMax / 1000],
+  );
+  isIll = false;
+  const types = async (tenant: string) =>
+    (
+      await admin<{ type: string }>(`select type from accord.event where tenant = $1 and type like 'SUBSCRIPTION%'`, [
+        tenant,
+      ])
+    ).map(({ type }) => type);
+  await until(async () => expect(await laneOf(dead)).toMatchObject({ disabled_reason: 'failing' }), 20_000);
+  await until(async () => expect(await openOf(ill)).toEqual([]), 20_000);
+  expect(new Set(later.received.map((one) => one.id)).size).toBeGreaterThanOrEqual(20);
+  await server.services.events.mover.move();
+  await until(async () =>
+    expect([await types(dead), await types(ill)]).toEqual([['SUBSCRIPTION_DISABLED'], ['SUBSCRIPTION_RECOVERED']]),
+  );
+}, 60_000);
+
+test('two workers share the lanes, one is stopped in the middle: nothing is lost, and order is kept', async () => {
+  const tenants = await Promise.all(Array.from({ length: 4 }, () => server.tenant()));
+  const endpoints = await Promise.all(
+    tenants.map(() => startEndpoint((_one, response) => void setTimeout(() => response.writeHead(204).end(), 2))),
+  );
+  await Promise.all(tenants.map((tenant, n) => subscribe(tenant, (endpoints[n] as TestEndpoint).url)));
+  const first = worker();
+  worker();
+  for (let round = 0; round < 5; round++) {
+    await Promise.all(
+      tenants.map((tenant) =>
+        emit(
+          tenant,
+          Array.from({ length: 60 }, (_, n) => `k${n % 9}`),
+        ),
+      ),
+    );
+    if (round === 2) await first.stop();
+  }
+  for (const endpoint of endpoints) {
+    await until(() => expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(300), 30_000);
+    expectOrdered(endpoint, 300);
+  }
+}, 60_000);
+
+test('a worker that lost its lane writes nothing: the fence', async () => {
+  const tenant = await server.tenant();
+  const held = Promise.withResolvers<void>();
+  const endpoint = await startEndpoint((_one, response) => void held.promise.then(() => response.writeHead(204).end()));
+  await subscribe(tenant, endpoint.url);
+  const { deliveries } = worker();
+  await emit(tenant, ['a']);
+  await until(() => expect(endpoint.received).toHaveLength(1));
+  const before = await laneOf(tenant);
+  // Another server is the owner by now.
+  await admin(
+    `update accord.event_lane set owner = gen_random_uuid(), owned_until = now() + interval '3 s' where tenant = $1`,
+    [tenant],
+  );
+  held.resolve();
+  await until(() => expect(deliveries.lanes.size).toBe(0));
+  expect([await attemptsOf(tenant), (await laneOf(tenant))?.cursor]).toEqual([[], before?.cursor]);
+  // When that one dies too, the event is sent again, with the same id.
+  await until(async () => expect(await attemptsOf(tenant)).toHaveLength(1), 20_000);
+  expect(endpoint.received.map(({ id }) => id)).toEqual([endpoint.received[0]?.id, endpoint.received[0]?.id]);
+}, 40_000);
+
+test('maxPerSecond is kept', async () => {
+  const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
+  await subscribe(tenant, endpoint.url, { maxPerSecond: 20 });
+  worker();
+  const began = performance.now();
+  await emit(
+    tenant,
+    Array.from({ length: 40 }, (_, n) => `k${n}`),
+  );
+  await until(() => expect(endpoint.received).toHaveLength(40));
+  expect(performance.now() - began).toBeGreaterThan(1500);
+});
+
+test('a batch is one request of at most deliveryEventsMax events, in order', async () => {
+  const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
+  await subscribe(tenant, endpoint.url, { batch: true });
+  await emit(
+    tenant,
+    Array.from({ length: limits.deliveryEventsMax + 1 }, (_, n) => `k${n % 3}`),
+  );
+  worker();
+  await until(() => expect(endpoint.received).toHaveLength(2));
+  const sizes = endpoint.received.map(({ body }) => (JSON.parse(body) as unknown[]).length);
+  expect(sizes).toEqual([limits.deliveryEventsMax, 1]);
+});

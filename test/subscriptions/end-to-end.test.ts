@@ -1,0 +1,208 @@
+/** From a subscription made by HTTP to a signed event at a real endpoint, and what people do about deliveries. */
+import { Webhook } from 'standardwebhooks';
+import { expect, test, vi } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
+import { runTasks } from '../../server/room/tasks.ts';
+import { asAdmin } from '../helpers/admin.ts';
+import { createTestServer } from '../helpers/server.ts';
+import { startEndpoint } from './endpoint.ts';
+
+const server = await createTestServer({ ACCORD_OUTBOUND_ALLOW: '127.0.0.1' });
+const { services } = server;
+const [delivering] = services.subscriptions.deliveries.tasks;
+const until = (check: () => unknown, timeout = 15_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
+
+type Delivery = {
+  id: string;
+  status: string;
+  request?: string;
+  event?: { subject?: string };
+  attempts: { status?: number; replay: boolean }[];
+};
+
+async function start(body: object = {}) {
+  const tenant = await server.tenant();
+  const tokens = {
+    admin: await server.member(tenant, 'security-admin'),
+    support: await server.member(tenant, 'support'),
+  };
+  const endpoint = await startEndpoint();
+  const call = async <T>(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    payload?: object,
+    token = tokens.admin,
+  ) => {
+    const answer = await server.app.inject({
+      ...{ method, url: `/tenants/${tenant}/event-stream/subscriptions${path}` },
+      headers: { authorization: `Bearer ${token}` },
+      ...(payload === undefined ? {} : { payload }),
+    });
+    return { status: answer.statusCode, body: answer.json() as T };
+  };
+  const made = await call<{ id: string; signingSecret: string }>('POST', '', {
+    ...{ endpoint: endpoint.url, eventTypes: ['RELATIONSHIP_*'], maxPerSecond: 1000 },
+    ...body,
+  });
+  expect(made.status).toBe(201);
+  const { id, signingSecret } = made.body;
+  const deliveries = async (query = '', token = tokens.admin) =>
+    (await call<{ deliveries: Delivery[]; cursor?: string }>('GET', `/${id}/deliveries${query}`, undefined, token))
+      .body;
+  const stop = runTasks([delivering as (typeof services.subscriptions.deliveries.tasks)[0]], services.observe);
+  return { ...{ tenant, endpoint, call, id, signingSecret, deliveries, tokens, stop } };
+}
+
+/** Types, and a relationship of an address. */
+async function relate(tenant: string, to: string) {
+  const token = await server.member(tenant, 'security-admin');
+  const put = (path: string, payload: object) =>
+    server.app.inject({
+      method: 'PUT',
+      url: `/tenants/${tenant}/${path}`,
+      headers: { authorization: `Bearer ${token}` },
+      payload,
+    });
+  await put('types/actor-types/user', {});
+  void put;
+  await asAdmin(
+    server.db.adminUrl,
+    `insert into accord.event_inbox (tenant, time, type, key, body) values ($1, now(), 'RELATIONSHIP_CREATED', $2, $3)`,
+    [
+      tenant,
+      `car/${to}`,
+      { requestor: 'client:x', from: { type: 'user', id: 'ann' }, to: { type: 'car', id: to }, note: 'ann@mail.test' },
+    ],
+  );
+  await services.events.mover.move();
+}
+
+test('an event reaches the endpoint, signed, and its delivery is listed', async () => {
+  const { tenant, endpoint, call, id, signingSecret, deliveries, tokens, stop } = await start();
+  try {
+    await relate(tenant, 'c1');
+    await until(() => expect(endpoint.received).toHaveLength(1));
+    const [{ body, headers }] = endpoint.received as [(typeof endpoint.received)[0]];
+    expect(new Webhook(signingSecret).verify(body, headers as Record<string, string>)).toMatchObject({
+      ...{
+        specversion: '1.0',
+        type: 'RELATIONSHIP_CREATED',
+        partitionkey: 'car/c1',
+        source: `http://accord.test/${tenant}`,
+      },
+    });
+    await until(async () => expect((await deliveries()).deliveries).toHaveLength(1));
+    const [one] = (await deliveries('?status=delivered')).deliveries;
+    expect(one).toMatchObject({
+      status: 'delivered',
+      event: { subject: 'car/c1' },
+      attempts: [{ status: 204, replay: false }],
+    });
+    expect(one?.request).toContain('"note": "***"'.replace(' ', ''));
+    const masked = (await deliveries('', tokens.support)).deliveries[0];
+    expect([masked?.request, masked?.event?.subject]).toEqual([undefined, undefined]);
+    expect((await deliveries('?status=failed')).deliveries).toEqual([]);
+    const { body: shown } = await call<{ delivery: object }>('GET', `/${id}`);
+    expect(shown.delivery).toMatchObject({ state: 'active' });
+    // A rotated secret: both sign.
+    const rotated = await call<{ signingSecret: string }>('POST', `/${id}/secret/rotate`);
+    await until(async () => {
+      const count = endpoint.received.length;
+      await relate(tenant, `c${count + 1}`);
+      await until(() => expect(endpoint.received.length).toBeGreaterThan(count));
+      const last = endpoint.received.at(-1) as (typeof endpoint.received)[0];
+      for (const secret of [signingSecret, rotated.body.signingSecret])
+        new Webhook(secret).verify(last.body, last.headers as Record<string, string>);
+    });
+  } finally {
+    await stop();
+  }
+}, 60_000);
+
+test('one delivery is retried, a range is replayed, an endpoint is tested; each is audited', async () => {
+  const { tenant, endpoint, call, id, deliveries, stop } = await start({ numberOfRetries: 0 });
+  try {
+    endpoint.answer = ({ key }, response) =>
+      response.writeHead(key === 'car/c2' ? 400 : 200).end('ann@mail.test is refused');
+    for (const to of ['c1', 'c2', 'c3']) await relate(tenant, to);
+    await until(async () => expect((await deliveries()).deliveries).toHaveLength(3));
+    const [failed] = (await deliveries('?status=failed')).deliveries as [Delivery];
+    expect(failed).toMatchObject({ status: 'failed', attempts: [{ status: 400, answer: '*** is refused' }] });
+    expect((await call('POST', `/${id}/deliveries/999999/retry`)).status).toBe(404);
+    expect((await call('POST', `/${id}/deliveries/${failed.id}/retry`)).status).toBe(202);
+    await until(() => expect(endpoint.received.filter(({ key }) => key === 'car/c2')).toHaveLength(2));
+    await until(async () => expect((await deliveries('?status=failed')).deliveries[0]?.attempts).toHaveLength(2));
+    endpoint.answer = (_one, response) => response.writeHead(200).end();
+    endpoint.received.length = 0;
+    expect((await call('POST', `/${id}/replay`, {})).status).toBe(400);
+    expect((await call('POST', `/${id}/replay`, { fromSequence: 1, failedOnly: true })).status).toBe(202);
+    await until(() => expect(endpoint.received.map(({ key }) => key)).toEqual(['car/c2']));
+    await until(async () => expect((await deliveries('?status=failed')).deliveries).toEqual([]));
+    await until(async () =>
+      expect(
+        (await call('POST', `/${id}/replay`, { since: '2020-01-01T00:00:00Z', eventTypes: ['RELATIONSHIP_CREATED'] }))
+          .status,
+      ).toBe(202),
+    );
+    await until(() =>
+      expect(endpoint.received.map(({ key }) => key).sort()).toEqual(['car/c1', 'car/c2', 'car/c2', 'car/c3']),
+    );
+    const tested = await call<object>('POST', `/${id}/test`);
+    expect(tested.body).toMatchObject({ ok: true, status: 200 });
+    expect(JSON.parse(endpoint.received.at(-1)?.body ?? '{}')).toMatchObject({ type: 'TEST' });
+    const audited = await asAdmin<{ action: string }>(
+      server.db.adminUrl,
+      `select action from accord.audit_entry where tenant = $1 and object_kind = 'event_subscription' order by at`,
+      [tenant],
+    );
+    expect(audited.map(({ action }) => action)).toEqual(['put', 'retry', 'replay', 'replay', 'test']);
+    const page = await deliveries('?limit=2');
+    expect(page.deliveries).toHaveLength(2);
+    expect((await deliveries(`?limit=2&cursor=${page.cursor}`)).deliveries).toHaveLength(1);
+  } finally {
+    await stop();
+  }
+}, 60_000);
+
+test('a replay tries an event replayAttemptsMax times, touches no health, and reads replayEventsMax at once', async () => {
+  const { tenant, endpoint, call, id, stop } = await start();
+  try {
+    for (let n = 0; n < 3; n++) await relate(tenant, `c${n}`);
+    await until(() => expect(endpoint.received).toHaveLength(3));
+    endpoint.answer = (_one, response) => response.writeHead(500).end();
+    endpoint.received.length = 0;
+    expect((await call('POST', `/${id}/replay`, { fromSequence: 1 })).status).toBe(202);
+    expect((await call('POST', `/${id}/replay`, { fromSequence: 1 })).status).toBe(409);
+    await until(() => expect(endpoint.received).toHaveLength(3 * limits.replayAttemptsMax), 30_000);
+    const replays = () =>
+      asAdmin(server.db.adminUrl, 'select failed, delivered, finished_at from accord.event_replay where tenant = $1', [
+        tenant,
+      ]);
+    await until(async () =>
+      expect(await replays()).toMatchObject([{ failed: 3, delivered: 0, finished_at: expect.any(Date) }]),
+    );
+    expect((await call<{ delivery: object }>('GET', `/${id}`)).body.delivery).toMatchObject({ state: 'active' });
+    expect(limits.replayEventsMax).toBeGreaterThan(3);
+    expect(endpoint.connections).toBeLessThanOrEqual(limits.deliveryConnectionsMax + limits.replayConnectionsMax);
+  } finally {
+    await stop();
+  }
+}, 60_000);
+
+test('an endpoint that wants a handshake is asked first, and gets nothing until it allows', async () => {
+  const { tenant, endpoint, call, id, stop } = await start({ handshake: true });
+  try {
+    const tested = await call<object>('POST', `/${id}/test`);
+    expect(tested.body).toMatchObject({ ok: false, error: 'answered 405 to the request OPTIONS of the handshake' });
+    endpoint.options = (response) =>
+      response.writeHead(200, { 'webhook-allowed-origin': 'accord.test', 'webhook-allowed-rate': '600' }).end();
+    await relate(tenant, 'c1');
+    await until(() => expect(endpoint.received).toHaveLength(1));
+    expect(endpoint.asked.at(-1)).toMatchObject({
+      'webhook-request-origin': 'accord.test',
+      'webhook-request-rate': '60000',
+    });
+  } finally {
+    await stop();
+  }
+}, 30_000);
