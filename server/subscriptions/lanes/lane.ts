@@ -174,12 +174,17 @@ export class DeliveryLane {
 
   #send(events: readonly EventRow[]): Promise<Result[]> {
     const { row, settings, endpoint } = this.#loaded as Loaded;
-    let [failures, stopped] = [row.failures, false];
+    let [failures, underWay, stopped] = [row.failures, 0, false];
+    // Those under way may fail too: of an endpoint that hangs, nobody waits for a third round.
     const most = row.trips > 0 ? Number.POSITIVE_INFINITY : limits.deliveryFailuresMax;
     return sendChains(chainsOf(events, settings.batch), limits.deliveryConnectionsMax, {
-      send: (some) => endpoint.send(some, limits.deliveryConnectionsMax, this.#lane.lost),
-      goesOn: () => !stopped && !this.#lane.ending.aborted && failures < most,
+      send: (some) => {
+        underWay++;
+        return endpoint.send(some, limits.deliveryConnectionsMax, this.#lane.lost);
+      },
+      goesOn: () => !stopped && !this.#lane.ending.aborted && (failures === 0 || failures + underWay < most),
       after: ({ ok, status, retryAfterMs }) => {
+        underWay--;
         failures = ok ? 0 : failures + 1;
         stopped ||= status === 410 || retryAfterMs !== undefined;
       },
