@@ -437,7 +437,7 @@ describe('the page', () => {
       expect(statusCode).toBe(200);
       expect(headers).toMatchObject({
         'cache-control': 'no-store',
-        'referrer-policy': 'no-referrer',
+        'referrer-policy': 'same-origin',
         'x-robots-tag': 'noindex, nofollow',
         'x-frame-options': 'DENY',
         'x-content-type-options': 'nosniff',

@@ -122,6 +122,27 @@ describe('a member invitation', () => {
     expect(browser.cookies).toEqual([]);
   });
 
+  test.each([
+    ['https://evil.example', 403],
+    ['null', 403],
+    [undefined, 403],
+    ['http://accord.test', 200],
+  ])(
+    'is taken from a browser without Sec-Fetch-Site only with our Origin: %j is %i (log-in CSRF)',
+    async (origin, status) => {
+      const tenant = await server.tenant();
+      const { token } = await invited(tenant, 'support');
+      const answer = await server.app.inject({
+        method: 'POST',
+        url: '/portal/invitations/open',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...(origin === undefined ? {} : { origin }) },
+        payload: `token=${token}`,
+      });
+      expect(answer.statusCode).toBe(status);
+      expect(answer.headers['set-cookie'] === undefined).toBe(status === 403);
+    },
+  );
+
   test('for another address than that of the log-in is not accepted', async () => {
     const [first, second] = [await server.tenant(), await server.tenant()];
     const { browser } = await enrolled(first);
