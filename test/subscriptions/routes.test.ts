@@ -55,6 +55,7 @@ test('subscriptions are made, read, listed, changed and deleted', async () => {
   const got = await call('GET', `/${id}`);
   expect(got.headers.etag).toBe(made.headers.etag);
   expect(got.body).toEqual({
+    delivery: { state: 'active', cursor: expect.any(Number), waiting: expect.any(Number) },
     ...{ id, ...all, format: 'cloudevents', maxPerSecond: 100, numberOfRetries: 9, handshake: false },
     ...{ auth: { type: 'none' }, enabled: true, signingSecrets: [{ createdAt: expect.any(String) }] },
     ...{ revision: expect.any(Number), createdAt: expect.any(String), updatedAt: expect.any(String) },
