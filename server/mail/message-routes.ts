@@ -189,8 +189,8 @@ function registerSuppressions(app: App, services: MailRouteServices): void {
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
       const { actor, requestId } = writerOf(request);
-      await liftSuppression(services, { tenant, by: { actor, requestId } }, id);
-      return reply.status(204).send(null);
+      const { revision } = await liftSuppression(services, { tenant, by: { actor, requestId } }, id);
+      return reply.header('accord-revision', revision).status(204).send(null);
     },
   });
 }

@@ -90,10 +90,11 @@ export async function recordBounce(
 ): Promise<RecordWritten<boolean>> {
   return write(services, author, { locks: 'records' }, async (unit: AuditedUnit) => {
     const { tx, tenant } = unit;
-    if ((await readMessage(tx, tenant, messageId)) === undefined) throw mailProblem('mail_message_not_found');
+    const message = await readMessage(tx, tenant, messageId);
+    if (message === undefined) throw mailProblem('mail_message_not_found');
     if (kind === 'soft') return false;
     const bounced = await bounceMessage(tx, tenant, messageId, 'bounced');
-    if (bounced === undefined) return true;
+    if (bounced === undefined) return message.status === 'failed'; // one that waits has not come back
     const { recipient_digest, recipient_mask, template } = bounced;
     const reason = kind === 'hard' ? 'bounced' : 'complained';
     await insertSuppression(tx, tenant, { recipient_digest, recipient_mask, reason, at: unit.nowText });
@@ -115,8 +116,8 @@ export async function unsubscribe(services: MessageServices, tenant: string, dig
 }
 
 /** The address gets mail again. @throws Problem mail_suppression_not_found */
-export async function liftSuppression(services: MessageServices, author: Author, id: string): Promise<void> {
-  await write(services, author, { locks: 'records' }, async (unit: AuditedUnit) => {
+export function liftSuppression(services: MessageServices, author: Author, id: string): Promise<RecordWritten<void>> {
+  return write(services, author, { locks: 'records' }, async (unit: AuditedUnit) => {
     if ((await removeSuppression(unit.tx, unit.tenant, id)) === 0) throw mailProblem('mail_suppression_not_found');
     unit.audit({ action: 'lift', kind: 'mail_suppression', name: id });
   });

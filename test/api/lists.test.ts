@@ -22,6 +22,22 @@ async function set(path: string, body: object): Promise<void> {
   expect([path, status, answer]).toEqual([path, 200, {}]);
 }
 
+async function bounce(admin: string, i: number): Promise<void> {
+  const post = async (path: string, payload: object) => {
+    const headers = { authorization: `Bearer ${admin}` };
+    const answer = await server.app.inject({ method: 'POST', url: `/${tenant}/mail${path}`, headers, payload });
+    expect([path, answer.statusCode < 300, answer.body]).toEqual([path, true, answer.body]);
+    return answer.json();
+  };
+  const variables = { name: 'Ann', actionUrl: 'https://cars.example/accept', expiresAt: '2099-01-01T00:00:00Z' };
+  const to = { type: 'email', value: `ann${i}@example.org` };
+  const { messageId } = await post('/messages', { template: 'relationship-invitation', to, variables });
+  const isSent = `update accord.mail_message set status = 'sent', content_encrypted = null, settled_at = now()
+    where tenant = $1 and status = 'waiting'`;
+  await asAdmin(server.db.adminUrl, isSent, [tenant]);
+  await post('/bounces', { messageId, kind: 'hard' });
+}
+
 async function fill(): Promise<void> {
   const admin = await server.client(tenant, 'pg:tenant:admin');
   const send = async (method: 'POST' | 'PUT', url: string, payload: object) => {
@@ -41,6 +57,7 @@ async function fill(): Promise<void> {
     await set(`/relationship-types/user:drives:${name}`, { invitation: { enabled: true } });
   }
   for (const i of each) {
+    await bounce(admin, i);
     await set(`/policies/p${i}`, { rego: says('allow') });
     await set('/policies/p1', { rego: says('deny') });
     await set(`/policy-libraries/l${i}`, { modules: [{ name: 'm', rego: `package l${i}` }] });
@@ -106,6 +123,8 @@ const lists: Record<string, { url: string; as: () => Promise<string>; whole?: tr
     as: member,
     whole: true,
   },
+  '/tenants/{tenant}/mail/messages': { url: `${config}/mail/messages`, as: member },
+  '/tenants/{tenant}/mail/suppressions': { url: `${config}/mail/suppressions`, as: member },
   '/tenants/{tenant}/resources': { url: `${config}/resources`, as: member, whole: true },
   '/tenants/{tenant}/members': { url: `${config}/members`, as: member },
   '/tenants/{tenant}/members/invitations': { url: `${config}/members/invitations`, as: member },
@@ -167,7 +186,9 @@ test('every list of the OpenAPI document is here, and says how it pages', async 
   const paged = Object.entries(document.paths as Record<string, Operation>).filter(([, path]) => limitOf(path));
   // Its pages are numbers of events (test/events/reading.test.ts).
   const events = '/tenants/{tenant}/event-stream/events';
-  expect(paged.map(([path]) => path).sort()).toEqual([...Object.keys(lists), events].sort());
+  // What is delivered needs an endpoint (test/subscriptions/end-to-end.test.ts).
+  const deliveries = '/tenants/{tenant}/event-stream/subscriptions/{id}/deliveries';
+  expect(paged.map(([path]) => path).sort()).toEqual([...Object.keys(lists), events, deliveries].sort());
   const whole = paged.filter(([, path]) => limitOf(path)?.description.includes('the whole list')).map(([path]) => path);
   expect(whole.sort()).toEqual(
     Object.keys(lists)

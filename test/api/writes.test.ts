@@ -177,6 +177,29 @@ async function administerAccounts(): Promise<void> {
   await write(`DELETE ${path}`, 'member', `${C}/accounts/${id}`);
 }
 
+async function mail(): Promise<void> {
+  const template = '/mail/templates/{name}/{language}';
+  const url = `${C}/mail/templates/relationship-invitation/nl`;
+  await write(`PUT /tenants/{tenant}${template}`, 'member', url, { subject: 'Hallo', text: '{{ actionUrl }}' });
+  await write(`DELETE /tenants/{tenant}${template}`, 'member', url);
+  await write('PUT /tenants/{tenant}/mail/settings', 'member', `${C}/mail/settings`, {
+    from: 'Cars <cars@cars.example>',
+  });
+  const variables = { name: 'Ann', actionUrl: 'https://cars.example/accept', expiresAt: from(day) };
+  const message = { template: 'relationship-invitation', to: { type: 'email', value: 'ann@example.org' }, variables };
+  const { body } = await write('POST /{tenant}/mail/messages', 'client', `${M}/mail/messages`, message);
+  const { messageId } = body as { messageId: string };
+  const isSent = `update accord.mail_message set status = 'sent', content_encrypted = null, settled_at = now()
+    where tenant = $1 and status = 'waiting'`;
+  await asAdmin(server.db.adminUrl, isSent, [tenant]);
+  await write('POST /{tenant}/mail/bounces', 'client', `${M}/mail/bounces`, { messageId, kind: 'hard' });
+  const token = await server.member(tenant, 'security-admin');
+  const headers = { authorization: `Bearer ${token}` };
+  const list = (await server.app.inject({ url: `${C}/mail/suppressions`, headers })).json();
+  const path = '/mail/suppressions';
+  await write(`DELETE /tenants/{tenant}${path}/{id}`, 'member', `${C}${path}/${list.suppressions[0].id}`);
+}
+
 async function remove(): Promise<void> {
   await write('DELETE /{tenant}/relationships', 'client', `${M}/relationships?fromType=user`);
   for (const [list, name, param] of [
@@ -194,9 +217,9 @@ async function remove(): Promise<void> {
   }
 }
 
-/** They write nothing, or refuse everybody. */
+/** They write nothing but what is sent once more, or refuse everybody. */
 const reads =
-  /^POST (\/authz\/|.*\/access\/v1\/|.*\/policies\/\{policyName\}\/(test|replay)$|.*\/decisions\/\{id\}\/explain$|.*\/preview$|\/tenants\/\{tenant\}\/portal-tokens$)/;
+  /^POST (\/authz\/|.*\/access\/v1\/|.*\/policies\/\{policyName\}\/(test|replay)$|.*\/decisions\/\{id\}\/explain$|.*\/preview$|.*\/mail\/test$|.*\/subscriptions\/\{id\}\/(test|replay|deliveries\/\{delivery\}\/retry)$|\/tenants\/\{tenant\}\/portal-tokens$)/;
 
 // Its token mapping is written through the API too.
 await asAdmin(server.db.adminUrl, `update accord.tenant set owner = '{"source": "api"}' where tenant = $1`, [tenant]);
@@ -206,6 +229,7 @@ await relate();
 await share();
 await enrol();
 await administerAccounts();
+await mail();
 await remove();
 
 test('every write of the OpenAPI document was sent', async () => {
