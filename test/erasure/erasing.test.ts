@@ -59,7 +59,13 @@ describe('a person in every room', () => {
       ...{ relationships: 4, actors: 1, importErrors: 1, consents: 1, consentInvitations: 0 },
       ...{ accounts: 0, mails: 0, oidcRecords: 0 },
       ...{ invitationsSent: 1, invitationsReceived: 4, invitationsRewritten: 0, idempotencyKeys: 0 },
-      ...{ decisions: 4, decisionsRewritten: 2, ledgerEntries: expect.any(Number), auditEntries: expect.any(Number) },
+      ...{
+        decisions: 4,
+        decisionsRewritten: 2,
+        deliveryAnswers: 0,
+        ledgerEntries: expect.any(Number),
+        auditEntries: expect.any(Number),
+      },
       events: expect.any(Number),
     });
     expect(body.kept.length).toBeGreaterThan(5);
