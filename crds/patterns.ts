@@ -65,6 +65,11 @@ export const patterns = {
     source: '^[A-Za-z0-9][A-Za-z0-9._~-]*$',
     words: 'a client id: letters, digits, hyphen, dot, underscore and tilde, beginning with a letter or digit',
   },
+  deliveryId: { source: '^[1-9][0-9]{0,14}$', words: 'the number of an event, of at most 15 digits' },
+  mailTemplateName: {
+    source: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+    words: '1 to 63 lower-case letters, digits and hyphens, and begin and end with a letter or a digit',
+  },
   base64url: { source: '^[A-Za-z0-9_-]+$', words: 'base64url without padding' },
   actorIdPrefix: { source: '^[!-.0-~]+$', words: 'visible ASCII characters without a slash' },
   typeName: {
