@@ -58,7 +58,7 @@ describe('accord start', () => {
 
   test('makes everything, says where, and answers the request that it prints', async () => {
     await start();
-    expect(running?.output).toMatch(/Reconciled 19 manifests/);
+    expect(running?.output).toMatch(/Reconciled 20 manifests/);
     expect(running?.output.match(/ Ready$/gm)).toHaveLength(19);
     expect(running?.output).toMatch(new RegExp(`^ +data +${join(directory, 'data')}$`, 'm'));
     expect(running?.output).not.toContain('eyJ'); // no token where it is not a terminal
@@ -185,6 +185,7 @@ describe('accord start', () => {
       'car-unlock',
       'car-use',
       'carshare',
+      'events',
       'household',
       'household-keeps-car',
       'newsletter',
@@ -225,7 +226,7 @@ describe('accord start', () => {
     await running?.stop();
     await rename(manifest('carshare/policies/car-read.yaml'), manifest('car-read.away'));
     await start();
-    expect(running?.output).toMatch(/Reconciled 18 manifests/);
+    expect(running?.output).toMatch(/Reconciled 19 manifests/);
     const response = await fetch(`${base()}/authz/carshare`, {
       method: 'POST',
       headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
@@ -293,6 +294,6 @@ describe('the command line', () => {
     expect(stdout).toMatch(/bad\.json:\d+.*http\.send/);
     expect(stdout).toMatch(/typo\.yaml:\d+.*displayNam/s);
     await rm(folder, { recursive: true });
-    expect((await accord(['validate', 'examples'])).stdout).toMatch(/19 manifests are good/);
+    expect((await accord(['validate', 'examples'])).stdout).toMatch(/20 manifests are good/);
   });
 });

@@ -40,6 +40,20 @@
   value: {{ join "," $config.noProxy | quote }}
 - name: ACCORD_CA_BUNDLE
   value: {{ empty $root.Values.caBundle.configMap | ternary "" "/etc/accord/ca-bundle/ca.crt" | quote }}
+- name: ACCORD_SMTP_URL
+  {{- with $root.Values.mail }}
+  {{- if and (or .existingSecret .smtpUrl) (not .from) }}{{ fail "mail.existingSecret and mail.smtpUrl need mail.from: the sender of the mail" }}{{ end }}
+  {{- if .existingSecret }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret | quote }}
+      key: {{ .key | quote }}
+  {{- else }}
+  value: {{ .smtpUrl | quote }}
+  {{- end }}
+  {{- end }}
+- name: ACCORD_MAIL_FROM
+  value: {{ $root.Values.mail.from | quote }}
 - name: ACCORD_ACCESS_LOG
   value: {{ $config.accessLog | quote }}
 - name: ACCORD_METRICS_POLICIES

@@ -29,6 +29,7 @@ export const everything: Values = {
     httpsProxy: 'http://proxy.example:3128',
     noProxy: ['.internal', '10.0.0.0/8'],
   },
+  mail: { existingSecret: 'our-mail', from: 'Accord <no-reply@example.com>' },
   caBundle: { configMap: 'our-authorities' },
   commonLabels: { 'example.com/cost': 'c7', 'app.kubernetes.io/name': 'not-ours' },
   commonAnnotations: { 'example.com/owner': 'platform' },

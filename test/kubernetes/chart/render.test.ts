@@ -326,7 +326,10 @@ describe.skipIf(!hasHelm)('the chart', () => {
         ACCORD_HTTPS_PROXY: 'http://proxy.example:3128',
         ACCORD_NO_PROXY: '.internal,10.0.0.0/8',
         ACCORD_CA_BUNDLE: '/etc/accord/ca-bundle/ca.crt',
+        ACCORD_MAIL_FROM: 'Accord <no-reply@example.com>',
       });
+      const smtp = { name: 'ACCORD_SMTP_URL', valueFrom: { secretKeyRef: { name: 'our-mail', key: 'smtp-url' } } };
+      expect(server.containers[0].env).toContainEqual(smtp);
       const authorities = { name: 'our-authorities', items: [{ key: 'ca.crt', path: 'ca.crt' }] };
       expect(server.volumes).toContainEqual({ name: 'ca-bundle', configMap: authorities });
       const { args } = pod('accord-operator').containers[0];

@@ -85,6 +85,10 @@ describe.skipIf(!hasHelm)('the values', () => {
         expect(await refusal({ ...databases.own, ...values })).toMatch(/need config\.trustProxy: the CIDR ranges/);
       }
     });
+    test('a mail server without a sender', async () => {
+      const mail = { existingSecret: 'our-mail' };
+      expect(await refusal({ ...databases.own, mail })).toMatch(/need mail\.from: the sender of the mail/);
+    });
     test('no ServiceAccount', async () => {
       const none = { server: { serviceAccount: { create: false } } };
       expect(await refusal({ ...databases.own, ...none })).toMatch(/\/server\/serviceAccount/);
