@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { accord, freePort, patient, Running, root } from './accord.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-
+const manifests = 20; // in examples/
 let directory: string;
 let ports: [number, number];
 let running: Running | undefined;
@@ -58,8 +58,8 @@ describe('accord start', () => {
 
   test('makes everything, says where, and answers the request that it prints', async () => {
     await start();
-    expect(running?.output).toMatch(/Reconciled 20 manifests/);
-    expect(running?.output.match(/ Ready$/gm)).toHaveLength(19);
+    expect(running?.output).toContain(`Reconciled ${manifests} manifests`);
+    expect(running?.output.match(/ Ready$/gm)).toHaveLength(manifests);
     expect(running?.output).toMatch(new RegExp(`^ +data +${join(directory, 'data')}$`, 'm'));
     expect(running?.output).not.toContain('eyJ'); // no token where it is not a terminal
     backend = await token('--client', 'me', '--scope', 'authz:evaluate');
@@ -226,7 +226,7 @@ describe('accord start', () => {
     await running?.stop();
     await rename(manifest('carshare/policies/car-read.yaml'), manifest('car-read.away'));
     await start();
-    expect(running?.output).toMatch(/Reconciled 19 manifests/);
+    expect(running?.output).toContain(`Reconciled ${manifests - 1} manifests`);
     const response = await fetch(`${base()}/authz/carshare`, {
       method: 'POST',
       headers: { authorization: `Bearer ${backend}`, 'content-type': 'application/json' },
@@ -294,6 +294,6 @@ describe('the command line', () => {
     expect(stdout).toMatch(/bad\.json:\d+.*http\.send/);
     expect(stdout).toMatch(/typo\.yaml:\d+.*displayNam/s);
     await rm(folder, { recursive: true });
-    expect((await accord(['validate', 'examples'])).stdout).toMatch(/20 manifests are good/);
+    expect((await accord(['validate', 'examples'])).stdout).toContain(`${manifests} manifests are good`);
   });
 });
