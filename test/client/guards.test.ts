@@ -5,11 +5,12 @@ import { type FastifyRequest, fastify } from 'fastify';
 import { afterAll, describe, expect, test } from 'vitest';
 import { expressGuard } from '../../packages/client/src/express.ts';
 import { fastifyGuard } from '../../packages/client/src/fastify.ts';
+import { freePort } from '../oidc/relying-party.ts';
 import { question, startForClient } from './start.ts';
 
 const { client } = await startForClient();
 const accord = client();
-const away = client({ baseUrl: 'http://127.0.0.1:9', token: 't', attempts: 1 });
+const away = client({ baseUrl: `http://127.0.0.1:${await freePort()}`, token: 't', attempts: 1 });
 let handled = 0;
 
 /** Who asks is in a header here; `bug` is a question that cannot be made. */
