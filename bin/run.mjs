@@ -10,13 +10,23 @@ const scripts = {
   start: [[...heapFlags, 'cli/main.ts', 'start']],
   test: [['test/run.ts']],
   'test:kubernetes': [['test/run.ts', '--project', 'kubernetes']],
-  generate: [['crds/generate.ts'], ['server/accounts/weak-generate.ts'], ['docs/generate.ts']],
+  generate: [
+    ['crds/generate.ts'],
+    ['server/accounts/weak-generate.ts'],
+    ['docs/generate.ts'],
+    ['packages/client/generate.ts'],
+  ],
   check: [
     ['crds/generate.ts', '--check'],
     ['server/accounts/weak-generate.ts', '--check'],
     ['docs/generate.ts', '--check'],
+    ['packages/client/generate.ts', '--check'],
   ],
-  types: [['node_modules/typescript/bin/tsc', '-p', '.']],
+  types: [
+    ['node_modules/typescript/bin/tsc', '-p', '.'],
+    ['node_modules/typescript/bin/tsc', '-p', 'packages/client', '--noEmit'],
+  ],
+  'build:client': [['node_modules/typescript/bin/tsc', '-p', 'packages/client']],
   lint: [['node_modules/@biomejs/biome/bin/biome', 'check', '.']],
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
 };
