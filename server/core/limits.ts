@@ -4,6 +4,7 @@
  */
 import { accountLimits } from './account-limits.ts';
 import { eventLimits } from './event-limits.ts';
+import { graphqlLimits } from './graphql-limits.ts';
 import { oidcLimits } from './oidc-limits.ts';
 import { operatorLimits } from './operator-limits.ts';
 import { partLimits } from './part-limits.ts';
@@ -62,6 +63,7 @@ export const limits = {
   policyRevisionsKept: 100,
   ...partLimits,
   ...portalLimits,
+  ...graphqlLimits,
 
   // Policies
   ...policyLimits,

@@ -18,6 +18,7 @@ const bounds: Record<string, number> = {
   'POST /authz/{tenant}/batch': limits.batchBodyBytesMax,
   'POST /portal/invitations/redeem': limits.redeemBodyBytesMax,
   'POST /tenants/{tenant}/clients/{id}/secrets': limits.strayBodyBytesMax,
+  'POST /tenants/{tenant}/graphql': limits.graphqlBodyBytesMax,
   'POST /tenants/{tenant}/members/invitations': smallBodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/replay': bodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/test': bodyBytesMax,
