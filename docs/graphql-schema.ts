@@ -34,7 +34,7 @@ export async function graphqlSchema(url: string, schema: string, check: boolean)
     if (check) return undefined;
     await rm(file, { force: true });
     await generate(url);
-    await writeFile(file, head + (await readFile(file, 'utf8')));
+    await writeFile(file, `${head}${(await readFile(file, 'utf8')).trimEnd()}\n`);
     console.log('server/graphql/schema.mjs written');
   }
   process.env.GRAPHILE_ENV ??= 'production';

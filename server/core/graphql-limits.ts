@@ -7,7 +7,7 @@ export const graphqlLimits = {
   graphqlRowsMax: 2000, // that an answer could have; those of lists within lists multiply
   graphqlValuesMax: 40_000, // that an answer could have; a source or a JSON value counts as graphqlLongValueItems
   graphqlLongValueItems: 200,
-  graphqlRowsPerRequest: 200, // more rows count as so many more requests
+  graphqlRequestRowsMax: 200, // more rows count as so many more requests
   graphqlStatementMs: 3000,
   graphqlPoolMax: 4, // connections of a server, of which a tenant has at most half
   graphqlWaitingMax: 16, // requests of a tenant that wait for a connection; further ones are refused

@@ -37,7 +37,7 @@ export function registerGraphqlRoutes(app: App, services: GraphqlServices, count
     },
     handler: async (request, reply) => {
       const count = (rows: number) => {
-        const more = Math.ceil(rows / limits.graphqlRowsPerRequest) - 1; // the access hook counted one
+        const more = Math.ceil(rows / limits.graphqlRequestRowsMax) - 1; // the access hook counted one
         if (more > 0) countMore(request as never, more);
       };
       const { role } = memberOf(request);

@@ -30,7 +30,7 @@ const pending: (keyof typeof limits)[] = [
   'reconcileRetryMsMin',
   'reconcileRetryMsMax',
   'reconcileAgedAfterMs',
-  'graphqlRowsPerRequest',
+  'graphqlRequestRowsMax',
   'graphqlDocumentsKept',
   'graphqlPlanMsMax',
 ];
