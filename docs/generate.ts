@@ -16,6 +16,7 @@ import { allEventTypes, allProblems } from '../server/room/catalogue.ts';
 import { rooms } from '../server/rooms.ts';
 import { createServices } from '../server/services.ts';
 import { eventTables } from './event-types.ts';
+import { graphqlSchema } from './graphql-schema.ts';
 import { describeSchema } from './schema.ts';
 
 type Property = {
@@ -153,7 +154,11 @@ async function events(document: string): Promise<string> {
   return page.replace(TABLES, () => tables).trimEnd();
 }
 
+const check = process.argv.includes('--check');
 const pages = await onDatabase(async (postgres) => {
+  // First: a server has its routes, and its schema is what they run.
+  const tables = await schema(postgres);
+  const graphql = await graphqlSchema(postgres.url('postgres'), tables, check);
   const document = await openapi(postgres);
   return {
     'openapi.json': document,
@@ -161,11 +166,11 @@ const pages = await onDatabase(async (postgres) => {
     'configuration.md': configuration(),
     'problems.md': problems(),
     'resources.md': resources(),
-    'schema.txt': await schema(postgres),
+    'schema.txt': tables,
+    'schema.graphql': graphql ?? 'server/graphql/schema.mjs is of other views',
   };
 });
 
-const check = process.argv.includes('--check');
 let stale = 0;
 for (const [name, page] of Object.entries(pages)) {
   const file = join(import.meta.dirname, name);

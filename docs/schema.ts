@@ -8,7 +8,7 @@ import type pg from 'pg';
 const roles = `
   select format('role %s%s%s%s', rolname, case when rolcanlogin then ' login' else ' nologin' end,
     case when rolsuper then ' superuser' else '' end, case when rolbypassrls then ' bypassrls' else '' end) as line
-  from pg_roles where rolname in ('accord_app', 'accord_system') order by rolname collate "C"`;
+  from pg_roles where rolname in ('accord_app', 'accord_system') or rolname like 'accord\\_reader\\_%' order by rolname collate "C"`;
 
 /** Who was granted what, without the owner; `acl` is an expression of type aclitem[]. */
 const grants = (acl: string, owner: string) => `

@@ -9,6 +9,7 @@ import { definitionsRoom } from './definitions/index.ts';
 import { erasureRoom } from './erasure/index.ts';
 import { eventsRoom } from './events/index.ts';
 import { factsRoom } from './facts/index.ts';
+import { graphqlRoom } from './graphql/index.ts';
 import { idempotencyRoom } from './idempotency/index.ts';
 import { invitationsRoom } from './invitations/index.ts';
 import { issuersRoom } from './issuers/index.ts';
@@ -63,4 +64,5 @@ export const rooms = [
   portalRoom,
   personsRoom,
   erasureRoom,
+  graphqlRoom,
 ] as const;

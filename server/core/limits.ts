@@ -5,6 +5,7 @@
 import { accountLimits } from './account-limits.ts';
 import { deliveryLimits } from './delivery-limits.ts';
 import { eventLimits } from './event-limits.ts';
+import { graphqlLimits } from './graphql-limits.ts';
 import { laneLimits } from './lane-limits.ts';
 import { mailLimits } from './mail-limits.ts';
 import { oidcLimits } from './oidc-limits.ts';
@@ -65,6 +66,7 @@ export const limits = {
   policyRevisionsKept: 100,
   ...partLimits,
   ...portalLimits,
+  ...graphqlLimits,
 
   // Policies
   ...policyLimits,

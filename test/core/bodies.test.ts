@@ -29,6 +29,7 @@ const bounds: Record<string, number> = {
   'POST /tenants/{tenant}/event-stream/subscriptions/{id}/replay': configBodyBytesMax,
   'POST /tenants/{tenant}/event-stream/subscriptions/{id}/secret/rotate': limits.strayBodyBytesMax,
   'POST /tenants/{tenant}/event-stream/subscriptions/{id}/test': limits.strayBodyBytesMax,
+  'POST /tenants/{tenant}/graphql': limits.graphqlBodyBytesMax,
   'POST /tenants/{tenant}/members/invitations': smallBodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/replay': bodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/test': bodyBytesMax,

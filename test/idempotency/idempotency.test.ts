@@ -213,7 +213,7 @@ describe('every POST that creates', () => {
     expect(keyedPaths.sort()).toEqual([...Object.keys(routes), '/{tenant}/relationships/import'].sort());
     // These make nothing, or nobody in particular asks.
     const reads =
-      /^\/authz\/|\/access\/v1\/|\/policies\/\{policyName\}\/(test|replay)$|\/decisions\/\{id\}\/explain$|\/preview$/;
+      /^\/authz\/|\/access\/v1\/|\/policies\/\{policyName\}\/(test|replay)$|\/decisions\/\{id\}\/explain$|\/(preview|graphql)$/;
     const others = posts.filter((one) => !hasKey(one)).map(([path]) => path);
     expect(others.filter((path) => !reads.test(path)).sort()).toEqual([
       '/portal/invitations/redeem', // exactly once by its token

@@ -4,11 +4,13 @@
  */
 import pg from 'pg';
 import { Type } from 'typebox';
+import type { Role } from '../auth/schema.ts';
 import { KeyedSemaphore } from '../keyed-semaphore.ts';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
 import { Fence, type FenceOptions } from './fence.ts';
 import { QueryWatchdog } from './query-watchdog.ts';
+import { readers } from './readers.ts';
 import { Nullable } from './rows.ts';
 import { sql } from './sql.ts';
 import { type Connections, interactive, pipelined, types, type Work } from './transaction.ts';
@@ -138,6 +140,14 @@ export class Database {
   async tenantSnapshot<T>(tenant: string, work: Work<T>): Promise<T> {
     const { tenants, semaphore } = this.#pools;
     const begin = () => `begin isolation level repeatable read read only; ${setTenant(tenant)}`;
+    return semaphore.run(tenant, () => interactive(tenants, begin, work));
+  }
+
+  /** The same in the role of a reader, which sees of the tenant's rows what its views show. */
+  async reader<T>(tenant: string, role: Role, work: Work<T>): Promise<T> {
+    const { tenants, semaphore } = this.#pools;
+    const begin = () =>
+      `begin isolation level repeatable read read only; ${setTenant(tenant)}; set local role ${readers[role]}`;
     return semaphore.run(tenant, () => interactive(tenants, begin, work));
   }
 

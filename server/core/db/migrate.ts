@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import type { Observe } from '../observe.ts';
+import { readers } from './readers.ts';
 
 const directory = new URL('../../migrations/', import.meta.url);
 const LOCK = "hashtextextended('accord.migrate', 0)";
@@ -40,7 +41,7 @@ export class SchemaBehind extends SchemaMismatch {}
 /**
  * Brings the schema up to this program's version. Safe to run from many processes at once; a second run does nothing.
  * @param url the owner's connection; it needs CREATE on the database and, the first time, CREATEROLE
- * @param runtimeRole the login role of the servers, which is made a member of accord_app and accord_system
+ * @param runtimeRole the login role of the servers, which is made a member of accord_app, accord_system and the readers
  * @returns the names applied now
  * @throws SchemaMismatch
  */
@@ -141,4 +142,8 @@ async function grantRole(client: pg.Client, role: string): Promise<void> {
   );
   if (!member.rows[0].app) await client.query(`grant accord_app to ${quoted} with inherit true, set true`);
   if (!member.rows[0].system) await client.query(`grant accord_system to ${quoted} with inherit false, set true`);
+  for (const reader of Object.values(readers)) {
+    const { rows } = await client.query(`select pg_has_role($1, '${reader}', 'member') as member`, [role]);
+    if (!rows[0].member) await client.query(`grant ${reader} to ${quoted} with inherit false, set true`);
+  }
 }

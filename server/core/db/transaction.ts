@@ -23,6 +23,8 @@ types.setTypeParser(pg.types.builtins.INT8, (text: string) => {
   return value;
 });
 
+const asTexts = { getTypeParser: () => (text: string) => text };
+
 type Answer = Result | pg.QueryResult;
 
 /** What may be done inside a transaction. */
@@ -56,6 +58,15 @@ export class Transaction {
     const row = await this.maybe(schema, query);
     if (row === undefined) throw new Error('expected one row, got none');
     return row;
+  }
+  /**
+   * The rows of a statement that another library made, as lists of Postgres' own texts. It is not prepared: there may be any
+   * number of different ones.
+   */
+  async texts(text: string, values: readonly unknown[]): Promise<(string | null)[][]> {
+    if (this.#ended) throw new Error('a statement came after the end of its transaction');
+    const statement = { text, values: [...values], name: '', rowMode: 'array', types: asTexts };
+    return (await this.#run(statement)).rows as unknown as (string | null)[][];
   }
   /** Runs a statement; the number of rows that it touched. */
   async run(query: Sql): Promise<number> {

@@ -55,7 +55,7 @@ describe.skipIf(!hasHelm)('the roles', () => {
       await rm(directory, { recursive: true });
     });
 
-    test('the owner migrates, and admits the servers to the two groups and no more', async () => {
+    test('the owner migrates, and admits the servers to the two groups and the four readers, and no more', async () => {
       expect(await migrate(owner, { runtimeRole: 'accord' })).not.toEqual([]);
       const memberships = await query(
         postgres.adminUrl('accord'),
@@ -65,6 +65,9 @@ describe.skipIf(!hasHelm)('the roles', () => {
       expect(memberships).toEqual([
         { role: 'accord_app', admin_option: false, inherit_option: true, set_option: true },
         { role: 'accord_system', admin_option: false, inherit_option: false, set_option: true },
+        ...['admin', 'editor', 'support', 'viewer'].map((one) => ({
+          ...{ role: `accord_reader_${one}`, admin_option: false, inherit_option: false, set_option: true },
+        })),
       ]);
       expect(await migrate(owner, { runtimeRole: 'accord' })).toEqual([]);
     });

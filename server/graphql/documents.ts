@@ -1,0 +1,63 @@
+/** The documents that every member may ask for by name: the portal's. Each keeps to the bounds of cost.ts (a test runs all). */
+export const documents: Readonly<Record<string, string>> = {
+  policies: `query ($after: Cursor) {
+    allPolicies(first: 100, after: $after) {
+      nodes { name revision drawn managedBy updatedAt updatedBy }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  policyRevisions: `query ($name: String!, $after: Cursor) {
+    allPolicyRevisions(first: 50, after: $after, orderBy: PRIMARY_KEY_DESC, filter: { policy: { equalTo: $name } }) {
+      nodes { revision action updatedAt updatedBy }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  configChanges: `query ($after: Cursor) {
+    allConfigChanges(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC) {
+      nodes { revision kind name }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  relationshipsFrom: `query ($type: String!, $id: String!, $after: Cursor) {
+    allRelationships(first: 100, after: $after, filter: { fromType: { equalTo: $type }, fromId: { equalTo: $id } }) {
+      nodes { fromType fromId relationship toType toId expiresAt createdAt }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  relationshipsTo: `query ($type: String!, $id: String!, $after: Cursor) {
+    allRelationships(first: 100, after: $after, filter: { toType: { equalTo: $type }, toId: { equalTo: $id } }) {
+      nodes { fromType fromId relationship toType toId expiresAt createdAt }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  invitations: `query ($after: Cursor) {
+    allInvitations(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC) {
+      nodes { rowId status fromType relationship toType targetType targetId contactMask uses maxUses expiresAt createdAt }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  consentsOfUser: `query ($userId: String!, $after: Cursor) {
+    allConsents(first: 100, after: $after, filter: { userId: { equalTo: $userId } }) {
+      nodes { rowId definition version document language givenAt }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  ledger: `query ($after: Cursor) {
+    allLedgerEntries(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC) {
+      nodes { time sequence type definition version outcome userId actorType actorId requestId }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  decisions: `query ($after: Cursor) {
+    allDecisions(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC) {
+      nodes { at rowId action outcome reason caller subjectType subjectId resourceType resourceId policyRevision requestId }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  audit: `query ($after: Cursor) {
+    allAuditEntries(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC) {
+      nodes { at rowId actor action kind name revision requestId }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+};

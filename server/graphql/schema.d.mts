@@ -1,0 +1,3 @@
+import type { GraphQLSchema } from 'grafast/graphql';
+
+export const schema: GraphQLSchema;
