@@ -39,8 +39,8 @@ const EXPIRY_BYTES = 6;
 
 export type Passkey = { id: string; name: string; createdAt: string; usedAt?: string; backedUp: boolean };
 
-/** What a browser sends, which is anything until the library has read it. */
-export type PasskeyResponse = Readonly<Record<string, unknown>>;
+/** What a browser sends as JSON, which is anything until the library has read it. */
+export type PasskeyResponse = Readonly<Record<string, unknown>> | null;
 
 const partyOf = ({ baseUrl }: AccountServices) => {
   const { hostname, origin } = new URL(baseUrl);
@@ -160,7 +160,7 @@ export async function logInWithPasskey(
   tenant: string,
   response: PasskeyResponse,
 ): Promise<LoggedIn | Refused> {
-  const { id } = response;
+  const id = response?.id;
   const known =
     typeof id === 'string' ? await services.database.read(tenant, (tx) => readCredential(tx, tenant, id)) : undefined;
   if (known === undefined) return { refused: 'credentials' };

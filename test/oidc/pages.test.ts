@@ -126,7 +126,7 @@ test('the passkey page has a script of its own and no other; what proves nothing
   expect(page.text).not.toContain('/passkey'); // not where the host is an IP address
   expect(form.headers.get('content-security-policy')).toContain("script-src 'self'");
   expect(form.text).toContain('data-options=');
-  for (const credential of ['', '{', '{"id":"x"}'])
+  for (const credential of ['', '{', 'null', '7', '"id"', '[]', '{"id":7}', '{"id":"x"}'])
     expect((await browser.submit(form, '/passkey', { credential })).status).toBe(401);
 });
 
