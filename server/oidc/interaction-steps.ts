@@ -12,6 +12,7 @@ import type { App } from '../http/fastify.ts';
 import {
   checkMailPage,
   type FieldError,
+  type FieldErrors,
   keepCookie,
   PageError,
   passkeyPage,
@@ -130,12 +131,12 @@ const passwordErrors = new Set<string>([
 ]);
 
 /** What is wrong with which field of a form; undefined for what is wrong with none. */
-export function fieldErrorsOf(error: unknown): { email?: FieldError; password?: FieldError } | undefined {
+export function fieldErrorsOf(error: unknown): FieldErrors<'email' | 'displayName' | 'password'> | undefined {
   if (!(error instanceof Problem)) return undefined;
   if (passwordErrors.has(error.code)) return { password: error.code as FieldError };
-  if (error.code === 'invalid_request' && error.errors?.some(({ pointer }) => pointer === '/email'))
-    return { email: 'email_invalid' };
-  return undefined;
+  const pointer = error.code === 'invalid_request' ? error.errors?.[0]?.pointer : undefined;
+  if (pointer === '/email') return { email: 'email_invalid' };
+  return pointer === '/displayName' ? { displayName: 'display_name_invalid' } : undefined;
 }
 
 const reset: PageHandler = async (services, request, reply) => {

@@ -1,4 +1,5 @@
 /** Log-in and sign-up. */
+import { limits } from '../core/limits.ts';
 import { button, errorSummary, type FieldErrors, type Form, field, form, hasErrors, notice } from './form.ts';
 import { type Html, html } from './html.ts';
 import { textsOf } from './language.ts';
@@ -100,7 +101,7 @@ export function signUpPage(context: PageContext, props: SignUpProps): RenderedPa
 ${form(
   props,
   html`
-${field(texts, { name: 'displayName', label: fields.displayName, value: props.displayName, hint: props.isMember ? undefined : signUp.displayNameHint, error: errors?.displayName, autocomplete: 'name', maxLength: 100, autofocus: !isWrong })}
+${field(texts, { name: 'displayName', label: fields.displayName, value: props.displayName, hint: props.isMember ? undefined : signUp.displayNameHint, error: errors?.displayName, autocomplete: 'name', maxLength: limits.accountNameCharsMax, optional: true, autofocus: !isWrong })}
 ${field(texts, { name: 'email', label: fields.email, type: 'email', value: props.email, hint: props.emailFixed ? signUp.emailFixed : signUp.emailHint, error: errors?.email, autocomplete: 'username', readonly: props.emailFixed ?? false })}
 ${field(texts, { name: 'password', label: fields.password, type: 'password', hint: fields.passwordHint(props.passwordCharsMin), error: errors?.password, autocomplete: 'new-password', maxLength: props.passwordCharsMax ?? 1024 })}
 ${props.asksTerms && termsBox(texts, context.brand.termsUrl, props)}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as oc from 'openid-client';
 import { afterAll, expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
 import { startOutbox } from '../../server/mail/index.ts';
 import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
 import { audience, Browser, createOidcServer } from './relying-party.ts';
@@ -101,6 +102,19 @@ test('an unsuitable password is said at its field', async () => {
   const short = await browser.submit(form, '/sign-up', { email: 'a@example.org', password: 'short' });
   expect(short.status).toBe(400);
   expect(short.text).toContain('id="password-error"');
+});
+
+test('a name that is refused is said at its field, and what was typed stays; none is needed', async () => {
+  const { browser, page } = await begin(server, config);
+  const typed = { email: 'named@example.org', password };
+  const form = await browser.open(`${page.url}/sign-up`);
+  for (const displayName of ['A\u0007nn', 'n'.repeat(limits.accountNameCharsMax + 1)]) {
+    const refused = await browser.submit(form, '/sign-up', { ...typed, displayName });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('id="displayName-error"')]);
+    expect(refused.text).toContain(`value="${typed.email}"`);
+    expect(refused.text).toContain(`at most ${limits.accountNameCharsMax} characters`);
+  }
+  expect((await browser.submit(form, '/sign-up', { ...typed, displayName: ' ' })).text).toContain('Check your mail');
 });
 
 test('a tenant without open sign-up has no such page', async () => {

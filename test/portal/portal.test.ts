@@ -53,6 +53,15 @@ describe('a member invitation', () => {
     expect(home.text).toContain(email);
   });
 
+  test('keeps the form when the name is refused', async () => {
+    const { token } = await invited(await server.tenant(), 'config-editor');
+    const browser = new Browser(server);
+    await browser.post('/portal/invitations/open', { token });
+    const form = await browser.get('/portal/invitations/enrol');
+    const refused = await browser.submit(form, '/portal/invitations/enrol', { displayName: 'A\u0007nn', password });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('Use one line of at most')]);
+  });
+
   test('is not used up by opening its link, whoever does (mail scanners)', async () => {
     const tenant = await server.tenant();
     const { token } = await invited(tenant, 'config-editor');

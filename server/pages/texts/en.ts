@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.ts';
 import { enAccount } from './en-account.ts';
 import { enMembers } from './en-members.ts';
 
@@ -22,10 +23,10 @@ export const en = {
     email_invalid: 'Enter an email address such as name@example.com.',
     email_taken: 'This address cannot be used.',
     display_name_required: 'Enter your name.',
-    display_name_too_long: 'Use at most 100 characters.',
+    display_name_invalid: `Use one line of at most ${limits.accountNameCharsMax} characters.`,
     password_required: 'Enter a password.',
-    password_too_short: 'This password is too short.',
-    password_too_long: 'This password is too long.',
+    password_too_short: `This password is too short. Use at least ${limits.passwordCharsMin} characters.`,
+    password_too_long: `This password is too long. Use at most ${limits.passwordBytesMax} characters, and fewer where they have accents or are not Latin.`,
     password_too_common: 'This password is too well known. Choose another one.',
     password_like_account: 'This password is too similar to your name or address.',
     password_wrong: 'This password is not right.',

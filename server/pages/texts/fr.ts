@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.ts';
 import { frAccount } from './fr-account.ts';
 import { frMembers } from './fr-members.ts';
 import type { Texts } from './texts.ts';
@@ -23,10 +24,10 @@ export const fr: Texts = {
     email_invalid: 'Saisissez une adresse e-mail, par exemple nom@exemple.fr.',
     email_taken: 'Cette adresse ne peut pas être utilisée.',
     display_name_required: 'Saisissez votre nom.',
-    display_name_too_long: 'Utilisez 100 caractères au plus.',
+    display_name_invalid: `Utilisez une seule ligne de ${limits.accountNameCharsMax} caractères au plus.`,
     password_required: 'Saisissez un mot de passe.',
-    password_too_short: 'Ce mot de passe est trop court.',
-    password_too_long: 'Ce mot de passe est trop long.',
+    password_too_short: `Ce mot de passe est trop court. Utilisez au moins ${limits.passwordCharsMin} caractères.`,
+    password_too_long: `Ce mot de passe est trop long. Utilisez ${limits.passwordBytesMax} caractères au plus, et moins s’ils sont accentués ou non latins.`,
     password_too_common: 'Ce mot de passe est trop connu. Choisissez-en un autre.',
     password_like_account: 'Ce mot de passe ressemble trop à votre nom ou à votre adresse.',
     password_wrong: 'Ce mot de passe est incorrect.',

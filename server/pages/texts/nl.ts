@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.ts';
 import { nlAccount } from './nl-account.ts';
 import { nlMembers } from './nl-members.ts';
 import type { Texts } from './texts.ts';
@@ -23,10 +24,10 @@ export const nl: Texts = {
     email_invalid: 'Vul een e-mailadres in, zoals naam@voorbeeld.nl.',
     email_taken: 'Dit adres kan niet gebruikt worden.',
     display_name_required: 'Vul je naam in.',
-    display_name_too_long: 'Gebruik hoogstens 100 tekens.',
+    display_name_invalid: `Gebruik één regel van hoogstens ${limits.accountNameCharsMax} tekens.`,
     password_required: 'Vul een wachtwoord in.',
-    password_too_short: 'Dit wachtwoord is te kort.',
-    password_too_long: 'Dit wachtwoord is te lang.',
+    password_too_short: `Dit wachtwoord is te kort. Gebruik minstens ${limits.passwordCharsMin} tekens.`,
+    password_too_long: `Dit wachtwoord is te lang. Gebruik hoogstens ${limits.passwordBytesMax} tekens, en minder als er accenten of niet-Latijnse tekens in staan.`,
     password_too_common: 'Dit wachtwoord is te bekend. Kies een ander.',
     password_like_account: 'Dit wachtwoord lijkt te veel op je naam of adres.',
     password_wrong: 'Dit wachtwoord klopt niet.',
