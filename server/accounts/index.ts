@@ -2,7 +2,15 @@
  * The accounts room: end users of a tenant who log in at its own issuer, by password, passkey or a linked log-in of another
  * issuer. An account's id is the id of the actor, whose type is the tenant's default.
  */
-export { accountAuthor, hasPassword, readAccount, type SignedUp, type SigningUp, signUp } from './actions.ts';
+export {
+  accountAuthor,
+  hasPassword,
+  readAccount,
+  type SignedUp,
+  type SigningUp,
+  sendSignUpAgain,
+  signUp,
+} from './actions.ts';
 export { deleteAccount, setAccountEnabled } from './administration.ts';
 export {
   identityProof,
@@ -27,8 +35,8 @@ export {
   removePasskey,
 } from './passkeys.ts';
 export {
+  addressOfLink,
   changePassword,
-  requestEmailVerification,
   requestPasswordReset,
   resetPassword,
   type Verified,

@@ -37,12 +37,12 @@ export { type LoggedOutProps, type LogoutConfirmProps, loggedOutPage, logoutConf
 export {
   type CheckMailProps,
   checkMailPage,
+  emailVerifiedPage,
   type ResetProps,
   type ResetRequestProps,
   resetDonePage,
   resetPage,
   resetRequestPage,
-  type VerifyEmailProps,
   verifyEmailPage,
 } from './mail-pages.ts';
 export { type PasskeyProps, passkeyPage } from './passkey-page.ts';

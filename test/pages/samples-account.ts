@@ -5,11 +5,13 @@ import {
   deviceCodePage,
   deviceConfirmPage,
   deviceDonePage,
+  emailVerifiedPage,
   type InvitationProps,
   invitationDonePage,
   invitationPage,
   openInvitationPage,
   passkeyPage,
+  resetDonePage,
   resetPage,
   resetRequestPage,
   verifyEmailPage,
@@ -32,10 +34,22 @@ const invitation: InvitationProps = {
 
 export const accountSamples: Readonly<Record<string, Sample>> = {
   'check-mail': (language) =>
-    checkMailPage(contextOf(language), { purpose: 'verify', email, resend: form, logInUrl: '/log-in' }),
-  'check-mail-reset': (language) => checkMailPage(contextOf(language), { purpose: 'reset', email, wasResent: true }),
-  verify: (language) => verifyEmailPage(contextOf(language), { state: 'ask', form, token: 't', email }),
-  verified: (language) => verifyEmailPage(contextOf(language), { state: 'done', continueUrl: '/on' }),
+    checkMailPage(contextOf(language), {
+      purpose: 'verify',
+      email,
+      resend: { ...form, pending: 'p' },
+      logInUrl: '/log-in',
+    }),
+  'check-mail-reset': (language) =>
+    checkMailPage(contextOf(language), { purpose: 'reset', email, resend: form, wasResent: true }),
+  verify: (language) => verifyEmailPage(contextOf(language), { ...form, token: 't', email, startUrl: '/account' }),
+  'verify-wrong': (language) =>
+    verifyEmailPage(contextOf(language), {
+      ...{ ...form, token: 't', email, startUrl: '/account' },
+      ...{ problem: 'wrong', retryAfterSeconds: 61 },
+    }),
+  verified: (language) => emailVerifiedPage(contextOf(language), { ...form, proof: 'p' }),
+  'reset-done': (language) => resetDonePage(contextOf(language), { logInUrl: '/log-in' }),
   'reset-request': (language) =>
     resetRequestPage(contextOf(language), {
       ...form,

@@ -10,10 +10,13 @@ export const enAccount = {
   },
   verifyEmail: {
     title: 'Confirm your email address',
-    text: 'Confirm that this address is yours:',
+    text: 'Enter the password that you chose for this address, to finish your account.',
+    wrong: 'This is not the password that you chose when you created the account.',
+    forgot: 'Forgotten it?',
+    start: 'Create the account again',
     submit: 'Confirm address',
     doneTitle: 'Your address is confirmed',
-    doneText: 'You can go on now.',
+    doneText: 'Your account is ready. You can go on now.',
   },
   resetRequest: {
     title: 'Reset your password',

@@ -12,10 +12,13 @@ export const frAccount: typeof enAccount = {
   },
   verifyEmail: {
     title: 'Confirmez votre adresse e-mail',
-    text: 'Confirmez que cette adresse est à vous :',
+    text: 'Saisissez le mot de passe choisi pour cette adresse, pour terminer votre compte.',
+    wrong: 'Ce n’est pas le mot de passe que vous avez choisi en créant le compte.',
+    forgot: 'Oublié ?',
+    start: 'Créer le compte à nouveau',
     submit: 'Confirmer l’adresse',
     doneTitle: 'Votre adresse est confirmée',
-    doneText: 'Vous pouvez continuer.',
+    doneText: 'Votre compte est prêt. Vous pouvez continuer.',
   },
   resetRequest: {
     title: 'Réinitialisez votre mot de passe',

@@ -12,10 +12,13 @@ export const nlAccount: typeof enAccount = {
   },
   verifyEmail: {
     title: 'Bevestig je e-mailadres',
-    text: 'Bevestig dat dit adres van jou is:',
+    text: 'Vul het wachtwoord in dat je bij dit adres hebt gekozen, dan is je account klaar.',
+    wrong: 'Dit is niet het wachtwoord dat je koos toen je het account maakte.',
+    forgot: 'Vergeten?',
+    start: 'Maak het account opnieuw',
     submit: 'Adres bevestigen',
     doneTitle: 'Je adres is bevestigd',
-    doneText: 'Je kunt nu verder.',
+    doneText: 'Je account is klaar. Je kunt nu verder.',
   },
   resetRequest: {
     title: 'Nieuw wachtwoord instellen',
