@@ -17,6 +17,7 @@ const contextOf = (language: Language): PageContext => ({ brand: { name: 'Accord
 const frame = (current: PortalFrame['current']): PortalFrame => ({
   csrf: form.csrf,
   email: 'alice@example.com',
+  tenant: { code: 'northern-clinics', name: memberInvitation.tenant },
   logOutAction: '/portal/log-out',
   current,
   urls: { members: '/m', invitations: '/i', tokens: '/t', tenants: '/portal' },

@@ -50,6 +50,7 @@ describe('a member invitation', () => {
     expect(page.status).toBe(200);
     expect(page.text).toContain('Team & Sons');
     expect([home.status, home.url]).toEqual([200, `/portal/tenants/${tenant}/members`]);
+    expect(home.text).toMatch(/^Members – Team & Sons – Accord .*These people administer Team & Sons\./);
     expect(home.text).toContain(email);
   });
 

@@ -23,7 +23,7 @@ export const nlMembers: typeof enMembers = {
   },
   members: {
     title: 'Leden',
-    lead: 'Deze mensen beheren deze tenant.',
+    lead: (tenant) => `Deze mensen beheren ${tenant}.`,
     since: (when) => `lid sinds ${when}`,
     remove: 'Verwijderen',
     lastAdmin: 'De laatste security admin kan niet verwijderd worden.',
@@ -31,7 +31,7 @@ export const nlMembers: typeof enMembers = {
   },
   invite: {
     title: 'Iemand uitnodigen',
-    lead: 'De ander krijgt een mail met een link die één keer werkt.',
+    lead: (tenant) => `De ander krijgt een mail met een link die één keer werkt, om ${tenant} te helpen beheren.`,
     role: 'Rol',
     submit: 'Uitnodigen',
     sentTitle: 'De uitnodiging staat klaar',
@@ -55,7 +55,7 @@ export const nlMembers: typeof enMembers = {
   },
   invitations: {
     title: 'Uitnodigingen',
-    lead: 'Wie uitgenodigd is om deze tenant te beheren.',
+    lead: (tenant) => `Wie uitgenodigd is om ${tenant} te beheren.`,
     none: 'Er zijn geen uitnodigingen.',
     withdraw: 'Intrekken',
     expires: (when) => `open tot ${when}`,
@@ -63,7 +63,8 @@ export const nlMembers: typeof enMembers = {
   },
   tokens: {
     title: 'Toegangstoken',
-    lead: 'Met een token roepen scripts en programma’s de Config API namens jou aan, 24 uur lang.',
+    lead: (tenant) =>
+      `Met een token roepen scripts en programma’s de Config API van ${tenant} namens jou aan, 24 uur lang.`,
     create: 'Token maken',
     createdTitle: 'Je nieuwe token',
     createdText: 'Kopieer het nu: het wordt niet nog eens getoond. Een klik selecteert het helemaal.',
