@@ -120,6 +120,6 @@ export function resetDonePage(context: PageContext, { logInUrl }: { logInUrl: st
   const { logIn } = textsOf(context.language);
   const title = logIn.notices.password_changed;
   const body = html`<p class="sign good" aria-hidden="true">✓</p><h1>${title}</h1>
-<a class="button" href="${logInUrl}">${logIn.title}</a>`;
+<p class="below"><a class="button" href="${logInUrl}">${logIn.title}</a></p>`;
   return page(context, { title, body });
 }
