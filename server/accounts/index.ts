@@ -24,6 +24,7 @@ export {
 } from './identities.ts';
 export { decideUpstream, type UpstreamClaims, type UpstreamDecision } from './linking.ts';
 export { type LoggedIn, type LoggingIn, logIn, type ProofOf, type Refused } from './logging-in.ts';
+export { changeDisplayName, renamePasskey } from './naming.ts';
 export {
   listPasskeys,
   logInWithPasskey,

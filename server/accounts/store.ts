@@ -57,6 +57,15 @@ export function updatePassword(
   return tx.maybe(AccountRow, changing(set, tenant, id, now));
 }
 
+export function updateDisplayName(
+  tx: Transaction,
+  tenant: string,
+  id: string,
+  { displayName, now }: { displayName: string | null; now: string },
+): Promise<AccountRow | undefined> {
+  return tx.maybe(AccountRow, changing(sql`display_name = ${displayName}`, tenant, id, now));
+}
+
 export function updateEnabled(
   tx: Transaction,
   tenant: string,

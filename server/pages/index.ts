@@ -45,6 +45,7 @@ export {
   resetRequestPage,
   verifyEmailPage,
 } from './mail-pages.ts';
+export { type NameProps, namePage } from './name-page.ts';
 export { type PasskeyProps, passkeyPage } from './passkey-page.ts';
 export {
   type InvitationsProps,

@@ -9,6 +9,7 @@ import { accountNoticeOf, accountPage, type FieldErrors } from '../pages/index.t
 import { endSession, isRecent } from '../portal/index.ts';
 import { clientsOf, registerClients } from './account-clients.ts';
 import { identitiesOf, passkeysOf, registerLogIns, sessionsOf, takesPasskeys } from './account-log-ins.ts';
+import { NAME, PASSKEY_NAME, registerNames } from './account-names.ts';
 import { registerPassword } from './account-password.ts';
 import { consentsOf, registerShares, relationshipsOf, sharesOf } from './account-shares.ts';
 import {
@@ -47,6 +48,7 @@ export function registerAccount(app: App, services: AccountPageServices): void {
   registerShares(app, services);
   registerClients(app, services);
   registerLogIns(app, services);
+  registerNames(app, services);
   registerPassword(app, services, (own, errors) => showAccount(services, own, errors));
 }
 
@@ -79,6 +81,7 @@ async function showAccount(
     csrf: visit.csrf(session.value),
     account: { email, emailVerified, ...(displayName === undefined ? {} : { displayName }) },
     ...(notice === undefined ? {} : { notice }),
+    nameUrl: to(NAME),
     logOutAction: to('/log-out'),
     shares: { action: to('/shares/end'), items: shares },
     ...(relationships === undefined
@@ -90,7 +93,11 @@ async function showAccount(
     ...(canAdd || passkeys.length > 0
       ? {
           passkeys: {
-            ...{ action: to('/passkeys/end'), items: passkeys },
+            action: to('/passkeys/end'),
+            items: passkeys.map((one) => ({
+              ...one,
+              renameUrl: `${to(PASSKEY_NAME)}?${new URLSearchParams({ id: one.id })}`,
+            })),
             ...(canAdd ? { addUrl: to('/passkeys/new') } : {}),
           },
         }

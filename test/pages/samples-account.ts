@@ -9,6 +9,7 @@ import {
   type InvitationProps,
   invitationDonePage,
   invitationPage,
+  namePage,
   openInvitationPage,
   passkeyPage,
   resetDonePage,
@@ -78,6 +79,12 @@ export const accountSamples: Readonly<Record<string, Sample>> = {
       },
       otherWayUrl: '/account',
     }),
+  name: (language) => namePage(contextOf(language), { ...form, kind: 'own', name: 'Alice', cancelUrl: '/account' }),
+  'name-of-passkey': (language) =>
+    namePage(contextOf(language), {
+      ...{ ...form, kind: 'passkey', id: 'k', name: '', cancelUrl: '/account' },
+      errors: { name: 'name_required' },
+    }),
   device: (language) =>
     deviceCodePage(contextOf(language), {
       action: '/device',
@@ -107,6 +114,7 @@ export const accountSamples: Readonly<Record<string, Sample>> = {
     accountPage(contextOf(language), {
       csrf: form.csrf,
       account: { email, emailVerified: true, displayName: 'Alice Jansen' },
+      nameUrl: '/account/name',
       notice: 'ended',
       logOutAction: '/log-out',
       shares: {
@@ -171,7 +179,15 @@ export const accountSamples: Readonly<Record<string, Sample>> = {
       passkeys: {
         action: '/passkeys',
         addUrl: '/passkeys/new',
-        items: [{ id: 'k', name: 'Phone', since: '2026-05-01T10:00:00Z', lastUsed: '2026-11-21T07:00:00Z' }],
+        items: [
+          {
+            id: 'k',
+            name: 'Phone',
+            renameUrl: '/passkeys/name?id=k',
+            since: '2026-05-01T10:00:00Z',
+            lastUsed: '2026-11-21T07:00:00Z',
+          },
+        ],
       },
       logIns: {
         action: '/log-ins',

@@ -44,6 +44,13 @@ export const enAccount = {
     needsScript: 'Passkeys need JavaScript. Allow it for this site, or choose another way.',
     otherWay: 'Log in another way',
   },
+  naming: {
+    own: 'Your name',
+    passkey: 'Rename the passkey',
+    submit: 'Save',
+    changeOwn: 'Change name',
+    rename: 'Rename',
+  },
   device: {
     title: 'Connect a device',
     lead: 'Enter the code that your device shows.',

@@ -36,6 +36,7 @@ export const en = {
     user_code_unknown: 'No device is waiting with this code. Check the code on your device.',
     user_code_expired: 'This code has expired. Ask your device for a new one.',
     name_required: 'Enter a name.',
+    passkey_name_invalid: `Use one line of at most ${limits.passkeyNameCharsMax} characters.`,
     role_required: 'Choose a role.',
   },
   fields: {

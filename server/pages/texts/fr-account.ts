@@ -47,6 +47,13 @@ export const frAccount: typeof enAccount = {
     needsScript: 'Les clés d’accès ont besoin de JavaScript. Autorisez-le pour ce site, ou choisissez un autre moyen.',
     otherWay: 'Se connecter autrement',
   },
+  naming: {
+    own: 'Votre nom',
+    passkey: 'Renommer la clé d’accès',
+    submit: 'Enregistrer',
+    changeOwn: 'Modifier le nom',
+    rename: 'Renommer',
+  },
   device: {
     title: 'Connecter un appareil',
     lead: 'Saisissez le code affiché par votre appareil.',

@@ -46,6 +46,13 @@ export const nlAccount: typeof enAccount = {
     needsScript: 'Passkeys hebben JavaScript nodig. Sta het toe voor deze site, of kies een andere manier.',
     otherWay: 'Op een andere manier inloggen',
   },
+  naming: {
+    own: 'Je naam',
+    passkey: 'Geef de passkey een andere naam',
+    submit: 'Opslaan',
+    changeOwn: 'Naam wijzigen',
+    rename: 'Hernoemen',
+  },
   device: {
     title: 'Apparaat verbinden',
     lead: 'Vul de code in die je apparaat toont.',

@@ -37,6 +37,7 @@ export const nl: Texts = {
     user_code_unknown: 'Er wacht geen apparaat met deze code. Controleer de code op je apparaat.',
     user_code_expired: 'Deze code is verlopen. Vraag op je apparaat een nieuwe aan.',
     name_required: 'Vul een naam in.',
+    passkey_name_invalid: `Gebruik één regel van hoogstens ${limits.passkeyNameCharsMax} tekens.`,
     role_required: 'Kies een rol.',
   },
   fields: {
