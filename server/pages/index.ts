@@ -56,6 +56,7 @@ export {
   invitePage,
   type MemberInvitationProps,
   type MembersProps,
+  memberInvitationLaterPage,
   memberInvitationPage,
   membersPage,
   type PortalFrame,

@@ -6,7 +6,7 @@ import { textsOf } from './language.ts';
 import { type PageContext, page, type RenderedPage } from './layout.ts';
 import { type Item, panel } from './list.ts';
 import type { Texts } from './texts/texts.ts';
-import { when, whenText } from './when.ts';
+import { when, whenExactly, whenText } from './when.ts';
 
 /** What every page of a tenant's portal has at its head. */
 export type PortalFrame = Readonly<{
@@ -170,6 +170,14 @@ ${isTheirs ? form(decide, accept, 'pair') : html`${account === undefined ? first
   return page(context, { title, body });
 }
 
+/** After "not now". */
+export function memberInvitationLaterPage(context: PageContext, { expiresAt }: { expiresAt: string }): RenderedPage {
+  const { memberInvitation: texts } = textsOf(context.language);
+  const body = html`<h1>${texts.laterTitle}</h1><p>${texts.laterText}</p>
+<p class="soft">${when(context.language, expiresAt, texts.expires)}</p>`;
+  return page(context, { title: texts.laterTitle, body });
+}
+
 /** What is to be copied: a click selects all of it, and so does the keyboard, which can reach it. */
 function secretBox(label: string, value: string): Html {
   return html`<div class="field"><p class="label" id="secret-label">${label}</p><div class="secret" role="textbox" aria-readonly="true" aria-labelledby="secret-label" tabindex="0"><code>${value}</code></div></div>`;
@@ -240,7 +248,7 @@ export function tokensPage(context: PageContext, props: TokensProps): RenderedPa
       id: jti,
       title: whenText(language, createdAt),
       ...(isRevoked ? { badge: texts.revoked } : {}),
-      lines: [html`<code>${jti.slice(0, 8)}</code>`, when(language, expiresAt, texts.expires)],
+      lines: [html`<code>${jti.slice(0, 8)}</code>`, whenExactly(language, expiresAt, texts.expires)],
       canEnd: !isRevoked,
     }),
   );
@@ -251,7 +259,7 @@ export function tokensPage(context: PageContext, props: TokensProps): RenderedPa
   const shown =
     created !== undefined &&
     html`<section class="panel" aria-labelledby="created"><h2 id="created">${texts.createdTitle}</h2><p>${texts.createdText}</p>
-${secretBox(texts.token, created.token)}<p class="soft">${when(language, created.expiresAt, texts.expires)}</p>
+${secretBox(texts.token, created.token)}<p class="soft">${whenExactly(language, created.expiresAt, texts.expires)}</p>
 <details><summary>${texts.tryIt}</summary><pre tabindex="0"><code>${created.command}</code></pre></details></section>`;
   const list = { id: 'tokens', title: texts.own, none: texts.none, end: texts.revoke, items };
   const body = html`${shown}<section class="panel"><h1>${texts.title}</h1><p class="soft">${texts.lead(frame.tenant.name)}</p>${create}</section>

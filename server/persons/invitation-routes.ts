@@ -112,7 +112,13 @@ async function question(services: InvitationPageServices, visit: Visit): Promise
   const { code, opened } = await current(services, visit);
   if (opened.isAccepted) {
     visit.setCookie('invitation', undefined);
-    return visit.send(invitationDonePage(visit.context, { outcome: 'accepted', ...doneOf(opened) }));
+    return visit.send(
+      invitationDonePage(visit.context, {
+        outcome: 'accepted',
+        ...doneOf(opened),
+        accountUrl: visit.address('/account'),
+      }),
+    );
   }
   const session = await visit.session();
   const { invitor, relationshipExpiresAt } = opened;
@@ -121,7 +127,7 @@ async function question(services: InvitationPageServices, visit: Visit): Promise
   const { selfRegistration } = visit.tenant.snapshot.spec.login ?? {};
   const page = invitationPage(visit.context, {
     ...(invitor === undefined ? {} : { from: invitor }),
-    ...{ what: whatOf(opened), as: opened.relationshipType, expiresAt: opened.expiresAt, decide, requestToken: '' },
+    ...{ what: whatOf(opened), as: opened.relationshipType, expiresAt: opened.expiresAt, decide },
     ...(relationshipExpiresAt === undefined ? {} : { relationshipExpiresAt }),
     ...(session === undefined ? {} : { account: { email: session.account.email } }),
     ...(isOther ? { boundTo: opened.maskedContact } : {}),
@@ -150,7 +156,9 @@ async function answer(services: InvitationPageServices, visit: Visit): Promise<F
   if (caller === undefined) return visit.goTo('/invitation/log-in');
   await acceptOpened(services.invitations, { ...visit.asked, caller }, code as string);
   visit.setCookie('invitation', undefined);
-  return visit.send(invitationDonePage(visit.context, { outcome: 'accepted', ...done }));
+  return visit.send(
+    invitationDonePage(visit.context, { outcome: 'accepted', ...done, accountUrl: visit.address('/account') }),
+  );
 }
 
 type Wrong = { fields: Posted; errors: FieldErrors<'email' | 'displayName' | 'password'> };

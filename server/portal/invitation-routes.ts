@@ -11,6 +11,7 @@ import { acceptMemberInvitation, type OpenMemberInvitation, readMemberInvitation
 import { fieldErrorsOf } from '../oidc/index.ts';
 import {
   type FieldErrors,
+  memberInvitationLaterPage,
   memberInvitationPage,
   PageError,
   type Posted,
@@ -63,7 +64,8 @@ export function registerInvitationPages(app: App, services: InvitationRouteServi
     const { decision } = ownFields(services, request, token);
     if (decision !== 'accept') {
       setCookie(services, reply, 'invitation', undefined);
-      return goTo(services, request, reply, '/portal');
+      const { expiresAt } = await openInvitation(services, token);
+      return sendPage(reply, memberInvitationLaterPage(contextOf(services, request), { expiresAt }));
     }
     const invitation = await openInvitation(services, token);
     const { account } = await requireSession(services, request);

@@ -293,7 +293,7 @@ describe('guessing', () => {
     const mails = await server.mails();
     expect(mails.map(({ to, subject }) => [to, subject]).sort()).toEqual([
       ['alice@example.org', 'You already have an account at Carshare'],
-      ['nobody@example.org', 'Confirm your e-mail address for Carshare'],
+      ['nobody@example.org', 'Confirm your email address for Carshare'],
     ]);
     expect(tokenOf(mails.find(({ to }) => to === 'alice@example.org')!.link)).toBe('');
     for (const email of ['alice@example.org', 'unknown@example.org']) {

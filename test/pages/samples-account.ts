@@ -24,11 +24,9 @@ const invitation: InvitationProps = {
   from: 'Bob de Vries',
   what: 'Car 7 (Volvo, 12-AB-34)',
   as: 'Driver',
-  lets: 'open the car and drive it',
   expiresAt: '2026-12-01T12:00:00Z',
   relationshipExpiresAt: '2027-06-30T22:00:00Z',
   decide: form,
-  requestToken: 'ey.token.x',
   logInUrl: '/log-in',
   signUpUrl: '/sign-up',
 };

@@ -4,6 +4,7 @@ import {
   invitePage,
   type Language,
   logInPage,
+  memberInvitationLaterPage,
   memberInvitationPage,
   membersPage,
   type PageContext,
@@ -37,6 +38,7 @@ export const portalSamples: Readonly<Record<string, Sample>> = {
   'portal-log-in': (language) =>
     logInPage(contextOf(language), { ...form, resetUrl: '/reset', passkeyUrl: '/passkey' }),
   'portal-invitation': (language) => memberInvitationPage(contextOf(language), memberInvitation),
+  'portal-invitation-later': (language) => memberInvitationLaterPage(contextOf(language), memberInvitation),
   'portal-invitation-own': (language) =>
     memberInvitationPage(contextOf(language), { ...memberInvitation, account: { email: memberInvitation.email } }),
   'portal-invitation-other': (language) =>

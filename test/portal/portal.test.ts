@@ -153,6 +153,16 @@ describe('a member invitation', () => {
     },
   );
 
+  test('that is put off says that its link still works', async () => {
+    const tenant = await server.tenant();
+    const { token } = await invited(tenant, 'config-viewer');
+    const browser = new Browser(server);
+    const page = await browser.post('/portal/invitations/open', { token });
+    const later = await browser.submit(page, '/portal/invitations/accept', { decision: 'later' });
+    expect([later.status, later.text]).toEqual([200, expect.stringContaining('Nothing was decided')]);
+    expect((await browser.post('/portal/invitations/open', { token })).text).toContain('You are invited');
+  });
+
   test('for another address than that of the log-in is not accepted', async () => {
     const [first, second] = [await server.tenant(), await server.tenant()];
     const { browser } = await enrolled(first);

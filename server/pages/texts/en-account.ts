@@ -210,7 +210,6 @@ export const enAccount = {
     from: 'From',
     what: 'What',
     as: 'You become',
-    lets: 'You can then',
     until: 'Until',
     noEnd: 'one of you ends it',
     expires: (when: string) => `This invitation is open until ${when}.`,

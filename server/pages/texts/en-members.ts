@@ -38,7 +38,6 @@ export const enMembers = {
     link: 'Link',
     mailed: (email: string) => `A message with the link is on its way to ${email}.`,
     problems: {
-      already_member: 'This address is a member already.',
       already_invited: 'This address is invited already. Withdraw that invitation first.',
       too_many: 'There are too many open invitations. Withdraw some first.',
     },
@@ -51,6 +50,8 @@ export const enMembers = {
     role: 'As',
     expires: (when: string) => `The link works once, until ${when}.`,
     later: 'Not now',
+    laterTitle: 'Nothing was decided',
+    laterText: 'Open the link again when you want to accept.',
   },
   invitations: {
     title: 'Invitations',
@@ -70,8 +71,6 @@ export const enMembers = {
     tryIt: 'Try it',
     own: 'Your tokens',
     none: 'You have no tokens.',
-    current: 'created in this session',
-    created: (when: string) => `created ${when}`,
     expires: (when: string) => `expires ${when}`,
     revoked: 'revoked',
     revoke: 'Revoke',

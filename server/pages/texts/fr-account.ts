@@ -213,7 +213,6 @@ export const frAccount: typeof enAccount = {
     from: 'De',
     what: 'Quoi',
     as: 'Vous devenez',
-    lets: 'Vous pourrez',
     until: 'Jusqu’à',
     noEnd: 'ce que l’un de vous y mette fin',
     expires: (when) => `Cette invitation est ouverte jusqu’au ${when}.`,

@@ -43,7 +43,6 @@ export const frMembers: typeof enMembers = {
     link: 'Lien',
     mailed: (email) => `Un message avec le lien est en route vers ${email}.`,
     problems: {
-      already_member: 'Cette adresse est déjà membre.',
       already_invited: 'Cette adresse est déjà invitée. Annulez d’abord cette invitation.',
       too_many: 'Trop d’invitations sont ouvertes. Annulez-en d’abord.',
     },
@@ -56,6 +55,8 @@ export const frMembers: typeof enMembers = {
     role: 'Comme',
     expires: (when) => `Le lien fonctionne une fois, jusqu’au ${when}.`,
     later: 'Pas maintenant',
+    laterTitle: 'Rien n’a été décidé',
+    laterText: 'Ouvrez le lien à nouveau quand vous voudrez accepter.',
   },
   invitations: {
     title: 'Invitations',
@@ -76,8 +77,6 @@ export const frMembers: typeof enMembers = {
     tryIt: 'Essayez-le',
     own: 'Vos jetons',
     none: 'Vous n’avez pas de jetons.',
-    current: 'créé dans cette session',
-    created: (when) => `créé le ${when}`,
     expires: (when) => `expire le ${when}`,
     revoked: 'révoqué',
     revoke: 'Révoquer',

@@ -212,7 +212,6 @@ export const nlAccount: typeof enAccount = {
     from: 'Van',
     what: 'Wat',
     as: 'Je wordt',
-    lets: 'Je kunt dan',
     until: 'Tot',
     noEnd: 'een van jullie het beëindigt',
     expires: (when) => `Deze uitnodiging staat open tot ${when}.`,

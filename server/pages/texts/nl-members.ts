@@ -39,7 +39,6 @@ export const nlMembers: typeof enMembers = {
     link: 'Link',
     mailed: (email) => `Er is een bericht met de link onderweg naar ${email}.`,
     problems: {
-      already_member: 'Dit adres is al lid.',
       already_invited: 'Dit adres is al uitgenodigd. Trek die uitnodiging eerst in.',
       too_many: 'Er staan te veel uitnodigingen open. Trek er eerst een paar in.',
     },
@@ -52,6 +51,8 @@ export const nlMembers: typeof enMembers = {
     role: 'Als',
     expires: (when) => `De link werkt één keer, tot ${when}.`,
     later: 'Nu niet',
+    laterTitle: 'Er is niets besloten',
+    laterText: 'Open de link opnieuw als je wilt aannemen.',
   },
   invitations: {
     title: 'Uitnodigingen',
@@ -72,8 +73,6 @@ export const nlMembers: typeof enMembers = {
     tryIt: 'Probeer het',
     own: 'Je tokens',
     none: 'Je hebt geen tokens.',
-    current: 'in deze sessie gemaakt',
-    created: (when) => `gemaakt op ${when}`,
     expires: (when) => `verloopt op ${when}`,
     revoked: 'ingetrokken',
     revoke: 'Intrekken',
