@@ -5,7 +5,7 @@ import { limits } from '../core/limits.ts';
 import type { App } from '../http/fastify.ts';
 import { ownIssuer } from '../keys/index.ts';
 import { endIssuerSessions, ownPagesClient } from '../oidc/index.ts';
-import { accountNoticeOf, accountPage, type FieldErrors } from '../pages/index.ts';
+import { accountNoticeOf, accountPage, type FieldErrors, loggedOutPage } from '../pages/index.ts';
 import { endSession, isRecent } from '../portal/index.ts';
 import { clientsOf, registerClients } from './account-clients.ts';
 import { identitiesOf, passkeysOf, registerLogIns, sessionsOf, takesPasskeys } from './account-log-ins.ts';
@@ -25,6 +25,8 @@ import {
 import { sendToLogIn } from './log-in-routes.ts';
 import { personPage } from './requests.ts';
 
+const LOGGED_OUT = `${ACCOUNT}/logged-out`;
+
 export function registerAccount(app: App, services: AccountPageServices): void {
   ownPage(app, services, ['GET', ''], (own) => showAccount(services, own));
   personPage(app, services, ['GET', LOG_IN], async (visit) => {
@@ -33,13 +35,16 @@ export function registerAccount(app: App, services: AccountPageServices): void {
     const email = (await visit.session())?.account.email;
     return sendToLogIn(services, visit, path, { again: again === '1', ...(email === undefined ? {} : { email }) });
   });
+  personPage(app, services, ['GET', LOGGED_OUT], async (visit) =>
+    visit.send(loggedOutPage(visit.context, { logInUrl: visit.address(ACCOUNT) })),
+  );
   ownPage(app, services, ['POST', '/log-out'], async (own) => {
     const { visit, session } = own;
     await endSession(services.accounts, visit.code, session.value);
     visit.setCookie('session', undefined);
     if (session.issuerSession !== undefined) {
       await endIssuerSessions(services.oidc, endingOf(own), [session.issuerSession.toString('base64url')]);
-      return visit.goTo(ACCOUNT);
+      return visit.goTo(LOGGED_OUT);
     }
     // Which log-in it came from is not known: the issuer asks.
     const back = { client_id: ownPagesClient, post_logout_redirect_uri: visit.address(ACCOUNT) };

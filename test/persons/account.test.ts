@@ -81,7 +81,9 @@ describe('the page', () => {
   test('logging out ends this session and the log-in at the issuer, without another question', async () => {
     const { browser, page, show } = await person();
     const before = browser.cookies;
-    expect(isLogIn(await browser.submit(page, '/log-out'))).toBe(true);
+    const out = await browser.submit(page, '/log-out');
+    expect([out.url, out.text]).toEqual([`${account}/logged-out`, expect.stringContaining('You are logged out')]);
+    expect(isLogIn(await show())).toBe(true);
     // Neither the cookie of the page nor that of the issuer is worth anything now.
     browser.replaceCookies(before);
     expect(isLogIn(await show())).toBe(true);
@@ -344,6 +346,7 @@ describe('attacks', () => {
     const csrf = tokenOf(page);
     for (const path of [
       ...['/log-out', '/password', '/sessions/end', '/sessions/end-others', '/passkeys/new', '/passkeys/end'],
+      ...['/name', '/passkeys/name'],
       ...['/log-ins/end', '/log-ins/link', '/clients/end', '/shares/end', '/relationships/end', '/consents/end'],
     ]) {
       for (const [fields, headers] of [

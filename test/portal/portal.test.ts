@@ -302,7 +302,8 @@ describe('members at the portal', () => {
     expect(back.url).toBe(`/portal/tenants/${tenant}/members`);
     // Who came by the issuer is logged out there, too, and not asked again.
     const after = browser.cookies;
-    expect((await browser.submit(back, '/portal/log-out')).url).toContain('/portal/oidc/interaction/');
+    const out = await browser.submit(back, '/portal/log-out');
+    expect([out.url, out.text]).toEqual(['/portal/logged-out', expect.stringContaining('You are logged out')]);
     browser.replaceCookies(after);
     expect((await browser.get('/portal')).url).toContain('/portal/oidc/interaction/');
   });
