@@ -23,7 +23,7 @@ import {
 import type { Account, AccountRow } from './schema.ts';
 import { type AccountServices, encryptPassword } from './services.ts';
 import { deleteSignUps, insertAccount, readAccountRow, readByEmail } from './store.ts';
-import { makeToken } from './tokens.ts';
+import { findByHandle, makeToken, noHandle } from './tokens.ts';
 
 /** @returns undefined where there is none, or it is disabled: who asks on behalf of the person must not go on */
 export async function readAccount(
@@ -78,8 +78,14 @@ export type SigningUp = {
   requestId?: string | undefined;
 };
 
-/** `exists`: only where the person was invited to that address. `check_mail`: whether the address has an account or not. */
-export type SignedUp = { status: 'created'; account: Account } | { status: 'exists' } | { status: 'check_mail' };
+/**
+ * `exists`: only where the person was invited to that address. `check_mail`: whether the address has an account or not; `pending`
+ * is what sendSignUpAgain takes.
+ */
+export type SignedUp =
+  | { status: 'created'; account: Account }
+  | { status: 'exists' }
+  | { status: 'check_mail'; pending: string };
 
 /** What a sign-up keeps until its link is opened. */
 export type PendingSignUp = { password: string; displayName?: string; language?: string };
@@ -136,29 +142,62 @@ export async function createAccount(
   return row;
 }
 
+type Asking = PendingSignUp & { email: string };
+
 /** The same answer and the same work, whether the address has an account or not: what differs is the mail. */
 async function requestSignUp(
   services: AccountServices,
-  { tenant, spec }: TenantRow,
-  { email, network, ...pending }: PendingSignUp & { email: string; network: string | undefined },
+  tenant: TenantRow,
+  { network, ...asking }: Asking & { network: string | undefined },
 ): Promise<SignedUp> {
-  await write(services, { tenant }, { locks: 'records' }, async (unit) => {
-    if ((await beginAttempt(services.encrypter, unit, 'mail', { email, network })).blocked) return;
-    const existing = await readByEmail(unit.tx, tenant, email);
-    const { encrypter, baseUrl } = services;
-    const { token, expiresAt } = await makeToken(encrypter, unit, 'sign_up', { email, content: pending });
-    const language = existing?.language ?? pending.language;
-    const mail = { to: email, language, expiresAt };
-    const application = spec.displayName;
-    if (existing !== undefined) {
-      // Its token is never mailed.
-      const variables = { application, actionUrl: linkTo(baseUrl, tenant, 'logIn') };
-      await sendMail(services, unit, { ...mail, template: 'account-exists', variables });
-      return;
-    }
-    const validHours = limits.verificationTtlMs / 3_600_000;
-    const variables = { application, validHours, actionUrl: linkTo(baseUrl, tenant, 'verify', token) };
-    await sendMail(services, unit, { ...mail, template: 'email-verification', variables });
+  const { result } = await write(services, { tenant: tenant.tenant }, { locks: 'records' }, (unit) =>
+    mailSignUp(services, unit, tenant, asking, network),
+  );
+  return { status: 'check_mail', pending: result ?? noHandle() };
+}
+
+/**
+ * Mails the link of a sign-up again, to the same address. Nobody is told whether there was one, or mails were asked for too often.
+ * @param given `pending` as signUp returned it
+ * @returns what the next call takes
+ * @throws Problem tenant_not_found
+ */
+export async function sendSignUpAgain(
+  services: AccountServices,
+  tenant: string,
+  { pending, network }: { pending: string; network?: string | undefined },
+): Promise<string> {
+  const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const row = await requireTenant(unit.tx, tenant);
+    const before = await findByHandle<PendingSignUp>(services.encrypter, unit, pending, 'sign_up');
+    return before && mailSignUp(services, unit, row, { ...before.content, email: before.email }, network);
   });
-  return { status: 'check_mail' };
+  return result ?? pending;
+}
+
+/** @returns the handle of its token; undefined when mails were asked for too often */
+async function mailSignUp(
+  services: AccountServices,
+  unit: RecordUnit,
+  { tenant, spec }: TenantRow,
+  { email, ...pending }: Asking,
+  network: string | undefined,
+): Promise<string | undefined> {
+  const { encrypter, baseUrl } = services;
+  if ((await beginAttempt(encrypter, unit, 'mail', { email, network })).blocked) return undefined;
+  const existing = await readByEmail(unit.tx, tenant, email);
+  const { token, handle, expiresAt } = await makeToken(encrypter, unit, 'sign_up', { email, content: pending });
+  const language = existing?.language ?? pending.language;
+  const mail = { to: email, language, expiresAt };
+  const application = spec.displayName;
+  if (existing !== undefined) {
+    // Its token is never mailed.
+    const variables = { application, actionUrl: linkTo(baseUrl, tenant, 'logIn') };
+    await sendMail(services, unit, { ...mail, template: 'account-exists', variables });
+    return handle;
+  }
+  const validHours = limits.verificationTtlMs / 3_600_000;
+  const variables = { application, validHours, actionUrl: linkTo(baseUrl, tenant, 'verify', token) };
+  await sendMail(services, unit, { ...mail, template: 'email-verification', variables });
+  return handle;
 }

@@ -22,7 +22,7 @@ export async function setAccountEnabled(
     if (row === undefined) throw accountProblem('account_not_found');
     if (row.enabled === enabled) return;
     await updateEnabled(tx, tenant, id, { enabled, now: unit.nowText });
-    await deleteTokensOf(tx, tenant, id, ['reset_password', 'verify_email', 'link_identity']);
+    await deleteTokensOf(tx, tenant, id, ['reset_password', 'link_identity']);
     await tellListeners(services, unit, { account: id, because: enabled ? 'enabled' : 'disabled' });
     unit.changed('account', nameOf(unit.tenantRow, id), enabled ? 'enable' : 'disable');
   });

@@ -58,6 +58,16 @@ export function recordCredentialUse(
     where tenant = ${tenant} and id = ${id} and (counter < ${counter} or (counter = 0 and ${counter}::bigint = 0))`);
 }
 
+/** @returns 0 where the account has no such credential */
+export function updateCredentialName(
+  tx: Transaction,
+  tenant: string,
+  { account, id, name }: Pick<CredentialRow, 'account' | 'id' | 'name'>,
+): Promise<number> {
+  return tx.run(sql`update accord.account_credential set name = ${name}
+    where tenant = ${tenant} and account = ${account} and id = ${id}`);
+}
+
 export function deleteCredential(tx: Transaction, tenant: string, account: string, id: string): Promise<number> {
   return tx.run(sql`delete from accord.account_credential
     where tenant = ${tenant} and account = ${account} and id = ${id}`);

@@ -2,7 +2,15 @@
  * The accounts room: end users of a tenant who log in at its own issuer, by password, passkey or a linked log-in of another
  * issuer. An account's id is the id of the actor, whose type is the tenant's default.
  */
-export { accountAuthor, hasPassword, readAccount, type SignedUp, type SigningUp, signUp } from './actions.ts';
+export {
+  accountAuthor,
+  hasPassword,
+  readAccount,
+  type SignedUp,
+  type SigningUp,
+  sendSignUpAgain,
+  signUp,
+} from './actions.ts';
 export { deleteAccount, setAccountEnabled } from './administration.ts';
 export {
   identityProof,
@@ -16,6 +24,7 @@ export {
 } from './identities.ts';
 export { decideUpstream, type UpstreamClaims, type UpstreamDecision } from './linking.ts';
 export { type LoggedIn, type LoggingIn, logIn, type ProofOf, type Refused } from './logging-in.ts';
+export { changeDisplayName, renamePasskey } from './naming.ts';
 export {
   listPasskeys,
   logInWithPasskey,
@@ -27,8 +36,8 @@ export {
   removePasskey,
 } from './passkeys.ts';
 export {
+  addressOfLink,
   changePassword,
-  requestEmailVerification,
   requestPasswordReset,
   resetPassword,
   type Verified,

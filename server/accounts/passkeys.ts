@@ -27,7 +27,7 @@ import {
 import { requireOtherMethod } from './identities.ts';
 import type { LoggedIn, Refused } from './logging-in.ts';
 import { accountProblem } from './problems.ts';
-import { accountOf, checkDisplayName } from './rules.ts';
+import { accountOf } from './rules.ts';
 import type { AccountRow, CredentialRow } from './schema.ts';
 import type { AccountServices } from './services.ts';
 import { readAccountRow } from './store.ts';
@@ -39,8 +39,8 @@ const EXPIRY_BYTES = 6;
 
 export type Passkey = { id: string; name: string; createdAt: string; usedAt?: string; backedUp: boolean };
 
-/** What a browser sends, which is anything until the library has read it. */
-export type PasskeyResponse = Readonly<Record<string, unknown>>;
+/** What a browser sends as JSON, which is anything until the library has read it. */
+export type PasskeyResponse = Readonly<Record<string, unknown>> | null;
 
 const partyOf = ({ baseUrl }: AccountServices) => {
   const { hostname, origin } = new URL(baseUrl);
@@ -108,6 +108,7 @@ export async function registerPasskey(
   { account, response, name, requestId }: Registering,
 ): Promise<Passkey> {
   const { rpID, origin } = partyOf(services);
+  const label = passkeyNameOf(name);
   let challenge = '';
   const { registrationInfo: made } = await orRefused(response, () =>
     verifyRegistrationResponse({
@@ -120,7 +121,6 @@ export async function registerPasskey(
     }),
   );
   if (made === undefined) throw accountProblem('passkey_refused');
-  const label = checkPasskeyName(name);
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const { tx, nowText: now } = unit;
     const tenantRow = await requireTenant(tx, tenant);
@@ -142,8 +142,13 @@ export async function registerPasskey(
   return viewOf(result);
 }
 
-function checkPasskeyName(name: string | undefined): string | undefined {
-  return checkDisplayName(name === undefined ? name : [...name].slice(0, limits.passkeyNameCharsMax).join(''));
+/** The device has the passkey already when its name arrives: what cannot stand in a name is left out, and nothing is refused. */
+function passkeyNameOf(name = ''): string | undefined {
+  const line = name
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  return [...line].slice(0, limits.passkeyNameCharsMax).join('') || undefined;
 }
 
 /** Options for navigator.credentials.get, for whoever logs in. */
@@ -160,7 +165,7 @@ export async function logInWithPasskey(
   tenant: string,
   response: PasskeyResponse,
 ): Promise<LoggedIn | Refused> {
-  const { id } = response;
+  const id = response?.id;
   const known =
     typeof id === 'string' ? await services.database.read(tenant, (tx) => readCredential(tx, tenant, id)) : undefined;
   if (known === undefined) return { refused: 'credentials' };

@@ -10,76 +10,44 @@ import { accountProblem } from './problems.ts';
 import { accountOf, attemptKeyOf, checkPassword, linkTo, wordsAround } from './rules.ts';
 import type { Account, AccountRow } from './schema.ts';
 import { type AccountChange, type AccountServices, encryptPassword, tellListeners } from './services.ts';
-import { deleteTokensOf, readAccountRow, readByEmail, updatePassword, updateVerified } from './store.ts';
-import { findToken, makeToken } from './tokens.ts';
+import { deleteTokensOf, readAccountRow, readByEmail, updatePassword } from './store.ts';
+import { addressOfToken, findToken, makeToken } from './tokens.ts';
 
 type Asked = { network?: string | undefined; requestId?: string | undefined };
 
-/** Mails a link that confirms the account's address; does nothing when it is confirmed, or mails were asked for too often. */
-export async function requestEmailVerification(
-  services: AccountServices,
+export type Verifying = { token: string; password: string } & Asked;
+/** `email`: the address that the link was mailed to. */
+export type Verified = { account: Account } | (Refused & { email: string });
+
+/** The address that a link of a mail is for; the link stays as it is. @throws Problem account_link_gone */
+export function addressOfLink(
+  { database, clock }: AccountServices,
   tenant: string,
-  { account, network }: { account: string } & Asked,
-): Promise<void> {
-  await write(services, { tenant }, { locks: 'records' }, async (unit) => {
-    const { spec } = await requireTenant(unit.tx, tenant);
-    const row = await readAccountRow(unit.tx, tenant, account);
-    if (!row?.enabled || row.email_verified) return;
-    const { id, epoch, email, language } = row;
-    if ((await beginAttempt(services.encrypter, unit, 'mail', { email, network })).blocked) return;
-    const made = await makeToken(services.encrypter, unit, 'verify_email', { account: { id, epoch }, email });
-    const url = linkTo(services.baseUrl, tenant, 'verify', made.token);
-    const variables = {
-      application: spec.displayName,
-      actionUrl: url,
-      validHours: limits.verificationTtlMs / 3_600_000,
-    };
-    const mail = { to: email, language, expiresAt: made.expiresAt };
-    await sendMail(services, unit, { ...mail, template: 'email-verification', variables });
-  });
+  link: { token: string; purpose: 'sign_up' | 'reset_password' },
+): Promise<string> {
+  const now = new Date(clock.now()).toISOString();
+  return database.read(tenant, (tx) => addressOfToken(tx, tenant, { ...link, now }));
 }
 
-export type Verifying = { token: string; password?: string | undefined } & Asked;
-/** `needs_password`: of an open sign-up, the one that was chosen then. `email`: the address that the link was mailed to. */
-export type Verified =
-  | { status: 'verified'; account: Account }
-  | { status: 'needs_password'; email: string }
-  | (Refused & { email: string });
-
 /**
- * Confirms an address by the link that was mailed to it, and makes the account of an open sign-up.
+ * Confirms the address of an open sign-up by the link that was mailed to it and the password that was chosen then, and makes the
+ * account: who opens the mail need not be who signed up.
  * @throws Problem account_link_gone, passwords_busy
  */
 export async function verifyEmail(services: AccountServices, tenant: string, given: Verifying): Promise<Verified> {
   const { token, password, ...asked } = given;
-  const { result: found } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
-    const row = await requireTenant(unit.tx, tenant);
-    const link = await findToken<PendingSignUp>(services.encrypter, unit, token, 'sign_up', 'verify_email');
-    if (link.purpose === 'sign_up') {
-      const trying = { email: link.email, network: asked.network };
-      const attempt =
-        password === undefined ? undefined : await beginAttempt(services.encrypter, unit, 'login', trying);
-      return { pending: link.content, trying, attempt };
-    }
-    const account = await readAccountRow(unit.tx, tenant, link.account as string, true);
-    if (!account?.enabled || account.email !== link.email) throw accountProblem('account_link_gone');
-    await link.use();
-    const changed = (await updateVerified(unit.tx, tenant, account.id, unit.nowText)) as AccountRow;
-    const author = accountAuthor(tenant, actorTypeOf(row), changed.id, asked.requestId);
-    unit
-      .as(author.by)
-      .audit({ action: 'put', kind: 'account', name: nameOf(row, changed.id), detail: { emailVerified: true } });
-    return { account: accountOf(changed) };
+  const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    await requireTenant(unit.tx, tenant);
+    const link = await findToken<PendingSignUp>(services.encrypter, unit, token, 'sign_up');
+    const trying = { email: link.email, network: asked.network };
+    return { pending: link.content, trying, attempt: await beginAttempt(services.encrypter, unit, 'login', trying) };
   });
-  if ('account' in found) return { status: 'verified', account: found.account };
-  const { pending, trying, attempt } = found;
-  if (password === undefined || attempt === undefined) return { status: 'needs_password', email: trying.email };
+  const { pending, trying, attempt } = result;
   const asker = { tenant, network: asked.network };
-  if (!attempt.blocked && (await services.passwords.verify(asker, password, pending.password))) {
-    return { status: 'verified', account: await completeSignUp(services, tenant, { token, trying, ...asked }) };
-  }
-  const { email } = trying;
+  if (!attempt.blocked && (await services.passwords.verify(asker, password, pending.password)))
+    return { account: await completeSignUp(services, tenant, { token, trying, ...asked }) };
   const { retryAfterSeconds } = attempt;
+  const { email } = trying;
   return { refused: 'credentials', email, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
 }
 

@@ -58,7 +58,7 @@ export type NewAccount = Pick<
   'id' | 'email' | 'email_verified' | 'display_name' | 'language' | 'password_encrypted'
 >;
 
-export type TokenPurpose = 'sign_up' | 'verify_email' | 'reset_password' | 'link_identity';
+export type TokenPurpose = 'sign_up' | 'reset_password' | 'link_identity';
 export const TokenRow = Type.Object({
   purpose: Type.Unsafe<TokenPurpose>(Type.String()),
   account: Nullable(Type.String()),

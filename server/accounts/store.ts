@@ -57,13 +57,13 @@ export function updatePassword(
   return tx.maybe(AccountRow, changing(set, tenant, id, now));
 }
 
-export function updateVerified(
+export function updateDisplayName(
   tx: Transaction,
   tenant: string,
   id: string,
-  now: string,
+  { displayName, now }: { displayName: string | null; now: string },
 ): Promise<AccountRow | undefined> {
-  return tx.maybe(AccountRow, changing(sql`email_verified = true`, tenant, id, now));
+  return tx.maybe(AccountRow, changing(sql`display_name = ${displayName}`, tenant, id, now));
 }
 
 export function updateEnabled(
@@ -108,16 +108,17 @@ export async function insertToken(tx: Transaction, tenant: string, one: NewToken
 
 const tokenColumns = sql`purpose, account, email, epoch, content_encrypted, expires_at`;
 
-/** The token, locked; it stays. @returns undefined when there is none of this purpose, or it has expired */
-export function lockToken(
+/** @param forUpdate it is locked, too. @returns undefined when there is none of this purpose, or it has expired */
+export function readTokenRow(
   tx: Transaction,
   tenant: string,
-  { hash, purpose, now }: { hash: Buffer; purpose: readonly TokenPurpose[]; now: string },
+  { hash, purpose, now }: { hash: Buffer; purpose: TokenPurpose; now: string },
+  forUpdate = false,
 ): Promise<TokenRow | undefined> {
   return tx.maybe(
     TokenRow,
     sql`select ${tokenColumns} from accord.account_token where tenant = ${tenant} and token_hash = ${hash}
-      and purpose = any (${purpose}::text[]) and expires_at > ${now} for update`,
+      and purpose = ${purpose} and expires_at > ${now} ${forUpdate ? sql`for update` : sql``}`,
   );
 }
 

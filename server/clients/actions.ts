@@ -7,12 +7,20 @@ import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from 
 import { checkIfMatch } from '../http/config-api.ts';
 import { allowClientTokens, denyClientTokens } from '../keys/index.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
-import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
+import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { clientProblem } from './problems.ts';
 import { checkClient, clientSpecOf, usesSecret } from './rules.ts';
 import type { ClientSpec } from './schema.ts';
 import { type SecretServices, storeSecret } from './secrets.ts';
-import { countClients, readClient, removeClient, removeSecrets, updateOwner, upsertClient } from './store.ts';
+import {
+  countClients,
+  loadSecrets,
+  readClient,
+  removeClient,
+  removeSecrets,
+  updateOwner,
+  upsertClient,
+} from './store.ts';
 
 export type ClientServices = ConfigWriteServices & SecretServices;
 
@@ -49,10 +57,19 @@ export async function putClient(
       if (spec.enabled) await allowClientTokens(unit, clientId);
       else if (row?.spec.enabled !== false) await denyClientTokens(unit, clientId, 'all');
     }
-    if (!usesSecret(spec)) await removeSecrets(unit.tx, tenant, clientId);
+    if (!usesSecret(spec)) await dropSecrets(unit, clientId);
     else if (options.secret !== undefined) await storeSecret(services, unit, clientId, options.secret);
     return { revision: same ? row.revision : unit.revision };
   });
+}
+
+/** Of a client that authenticates without one. */
+async function dropSecrets(unit: ConfigUnit, clientId: string): Promise<void> {
+  const { tx, tenant } = unit;
+  const secrets = await loadSecrets(tx, tenant, clientId);
+  if (secrets.length === 0) return;
+  await removeSecrets(tx, tenant, clientId);
+  for (const { id } of secrets) unit.changed('oauth_client', clientId, 'delete_secret', { secret: id });
 }
 
 /**

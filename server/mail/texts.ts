@@ -14,7 +14,7 @@ type Texts = { [Template in MailTemplate]: (variables: ShownVariables<Template>)
 
 const en: Texts = {
   'email-verification': ({ application, validHours }) => ({
-    subject: `Confirm your e-mail address for ${application}`,
+    subject: `Confirm your email address for ${application}`,
     before: [`Open this link to confirm that this address is yours:`],
     button: 'Confirm the address',
     after: [

@@ -86,7 +86,12 @@ export function shownVariables<Template extends MailTemplate>(
 
 /** The day and time of an instant, in words of the language and in UTC. */
 function when(instant: string, language: MailLanguage): string {
-  const format = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+  // As the pages write it: without AM and PM.
+  const format = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
+    dateStyle: 'long',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  });
   return `${format.format(Date.parse(instant))} UTC`;
 }
 

@@ -3,7 +3,7 @@
  * now, so that a revoked token or a changed role counts at once.
  */
 
-import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import { isCompactJws } from '../core/auth/compact.ts';
 import { invalidToken } from '../core/auth/problems.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
@@ -117,8 +117,9 @@ async function verify(services: PortalServices, token: string, tenant: string): 
     audience: AUDIENCE,
     currentDate: new Date(clock.now()),
     requiredClaims: ['sub', 'jti', 'exp', 'iat', 'tenant'],
-  }).catch(() => {
-    throw invalidToken('the portal token is not valid');
+  }).catch((error) => {
+    if (!(error instanceof errors.JWTExpired)) throw invalidToken('the portal token is not valid');
+    throw invalidToken(`the portal token has expired; create another at ${baseUrl}/portal/tenants/${tenant}/tokens`);
   });
   if (payload.tenant !== tenant || typeof payload.jti !== 'string' || !UUID.test(payload.jti)) {
     throw invalidToken('the portal token is not valid for this tenant');

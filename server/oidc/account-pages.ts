@@ -1,7 +1,7 @@
 /** The pages that mailed links lead to. Opening one changes nothing, because mail scanners open them: its form does. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { accountPaths, requestPasswordReset, resetPassword, verifyEmail } from '../accounts/index.ts';
+import { accountPaths, addressOfLink, requestPasswordReset, resetPassword, verifyEmail } from '../accounts/index.ts';
 import { limits } from '../core/limits.ts';
 import { portalTenant } from '../core/portal-tenant.ts';
 import { type App, tenantOf } from '../http/fastify.ts';
@@ -10,9 +10,9 @@ import {
   cookieOf,
   csrfCookie,
   csrfToken,
+  emailVerifiedPage,
   formUid,
   isOwnForm,
-  logInPage,
   newFormUid,
   PageError,
   type Posted,
@@ -27,6 +27,7 @@ import { fieldErrorsOf } from './interaction-steps.ts';
 import type { InteractionServices } from './interactions.ts';
 import { ownPagesCookie, ownPagesHome, withOwnPages } from './own-pages.ts';
 import { pageContext } from './page-sources.ts';
+import { signedUpPath, signedUpProof } from './signed-up.ts';
 
 type Handler = (services: InteractionServices, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 /** Of an interaction, as it stands in its address. */
@@ -64,7 +65,9 @@ function formOf(
   const cookie = { path: `${new URL(address).pathname}/account`, secure: baseUrl.startsWith('https:') };
   reply.header('set-cookie', csrfCookie(uid, cookie));
   const context = pageContext(baseUrl, tenant, { acceptLanguage: request.headers['accept-language'] });
-  return { context, form: { action: `${address}${path}`, csrf: csrfToken(csrfKey(encrypter, tenant), uid, path) } };
+  const key = csrfKey(encrypter, tenant);
+  const formAt = (at: string) => ({ action: `${address}${at}`, csrf: csrfToken(key, uid, at) });
+  return { context, uid, formAt, form: formAt(path) };
 }
 
 /** @throws PageError for a form that we did not show to this browser */
@@ -85,64 +88,77 @@ function postedOf({ baseUrl, encrypter }: InteractionServices, request: FastifyR
 const tokenOf = (request: FastifyRequest): string | undefined => (request.query as { token?: string }).token;
 
 const showVerify: Handler = async (services, request, reply) => {
-  const token = tokenOf(request);
-  if (token === undefined) throw new PageError(400, { kind: 'link_invalid' });
-  const { context, form } = formOf(services, request, reply, accountPaths.verify);
-  return sendPage(reply, verifyEmailPage(context, { state: 'ask', form, token, email: '' }));
+  const token = tokenOf(request) ?? '';
+  const email = await addressOfLink(services.accounts, tenantOf(request).code, { token, purpose: 'sign_up' });
+  return sendPage(reply, verifyPageOf(services, request, reply, { token, email }));
 };
 
-/** Where somebody goes on whose address is confirmed: where it was before, in this browser, or else its account. */
-async function continueUrlOf({ baseUrl, providers }: InteractionServices, request: FastifyRequest): Promise<string> {
+type Verifying = Pick<Parameters<typeof verifyEmailPage>[1], 'token' | 'email' | 'problem' | 'retryAfterSeconds'>;
+
+function verifyPageOf(services: InteractionServices, request: FastifyRequest, reply: FastifyReply, shown: Verifying) {
+  const { context, form } = formOf(services, request, reply, accountPaths.verify);
+  const startUrl = services.baseUrl + ownPagesHome(tenantOf(request).code);
+  return verifyEmailPage(context, { ...form, startUrl, ...shown });
+}
+
+/** The log-in that was under way in this browser before it opened the mail. */
+async function underWayIn(
+  { baseUrl, providers }: InteractionServices,
+  request: FastifyRequest,
+): Promise<{ uid: string; address: string } | undefined> {
+  const uid = cookieOf(request.headers.cookie, ownPagesCookie(baseUrl, 'under_way'));
+  if (uid === undefined || !UID.test(uid)) return undefined;
   const tenant = withOwnPages(tenantOf(request).snapshot, baseUrl);
-  const cookie = (name: 'sign_up' | 'invitation') => cookieOf(request.headers.cookie, ownPagesCookie(baseUrl, name));
-  const uid = cookie('sign_up');
-  const address = `${baseUrl}/${tenant.tenant}`;
-  if (uid !== undefined && UID.test(uid)) {
-    const { provider } = await providers.of(tenant);
-    if ((await provider.Interaction.find(uid)) !== undefined) return `${address}/oidc/interaction/${uid}`;
-  }
-  if (tenant.tenant === portalTenant) return address;
-  return cookie('invitation') === undefined ? baseUrl + ownPagesHome(tenant.tenant) : `${address}/invitation/answer`;
+  const { provider } = await providers.of(tenant);
+  if ((await provider.Interaction.find(uid)) === undefined) return undefined;
+  return { uid, address: `${baseUrl}/${tenant.tenant}/oidc/interaction/${uid}` };
 }
 
 const verify: Handler = async (services, request, reply) => {
-  const { token = tokenOf(request) ?? '', password } = postedOf(services, request, accountPaths.verify);
-  const given = { token, network: request.ip, requestId: request.id, ...(password === undefined ? {} : { password }) };
-  const result = await verifyEmail(services.accounts, tenantOf(request).code, given);
-  const { context, form } = formOf(services, request, reply, accountPaths.verify);
-  if ('status' in result && result.status === 'verified')
-    return sendPage(
-      reply,
-      verifyEmailPage(context, { state: 'done', continueUrl: await continueUrlOf(services, request) }),
-    );
-  // Who opens the mail is not who signed up, unless it knows the password.
-  const isRefused = 'refused' in result;
-  const { retryAfterSeconds } = isRefused ? result : {};
-  const page = logInPage(context, {
-    ...{ ...form, action: `${form.action}?token=${encodeURIComponent(token)}` },
-    ...{ email: result.email, emailFixed: true, notice: 'finish' as const },
-    ...(isRefused ? { problem: 'credentials' as const } : {}),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  });
-  return sendPage(reply, page, isRefused ? 401 : 200);
+  const { token = '', password = '' } = postedOf(services, request, accountPaths.verify);
+  const { accounts, encrypter } = services;
+  const { code: tenant, snapshot } = tenantOf(request);
+  if (password === '') {
+    const email = await addressOfLink(accounts, tenant, { token, purpose: 'sign_up' });
+    return sendPage(reply, verifyPageOf(services, request, reply, { token, email, problem: 'missing' }), 400);
+  }
+  const result = await verifyEmail(accounts, tenant, { token, password, network: request.ip, requestId: request.id });
+  if ('refused' in result) {
+    const { email, retryAfterSeconds } = result;
+    const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+    return sendPage(reply, verifyPageOf(services, request, reply, { token, email, problem: 'wrong', ...wait }), 401);
+  }
+  const { context, uid, formAt } = formOf(services, request, reply, accountPaths.verify);
+  const proof = { account: result.account, atMs: accounts.clock.now() };
+  // A uid that somebody else has put there leads nowhere: the interaction needs the cookie of the browser that began it.
+  const before = await underWayIn(services, request);
+  const form =
+    before === undefined
+      ? formAt(signedUpPath)
+      : { action: `${before.address}/verified`, csrf: csrfToken(csrfKey(encrypter, snapshot), before.uid, 'verified') };
+  const sealed = signedUpProof(encrypter, { tenant, uid: before?.uid ?? uid }, proof);
+  return sendPage(reply, emailVerifiedPage(context, { ...form, proof: sealed }));
 };
 
 const showReset: Handler = async (services, request, reply) => {
   const token = tokenOf(request);
   const { context, form } = formOf(services, request, reply, accountPaths.reset);
   if (token === undefined) return sendPage(reply, resetRequestPage(context, form));
-  return sendPage(reply, resetPage(context, { ...form, token, passwordCharsMin: limits.passwordCharsMin }));
+  const link = { token, purpose: 'reset_password' } as const;
+  const email = await addressOfLink(services.accounts, tenantOf(request).code, link);
+  return sendPage(reply, resetPage(context, { ...form, token, email, passwordCharsMin: limits.passwordCharsMin }));
 };
 
 const reset: Handler = async (services, request, reply) => {
-  const { token, password = '', email } = postedOf(services, request, accountPaths.reset);
+  const { token, password = '', email, username, again } = postedOf(services, request, accountPaths.reset);
   const tenant = tenantOf(request).code;
   const { context, form } = formOf(services, request, reply, accountPaths.reset);
   try {
     if (token === undefined) {
       const asked = { email: email ?? '', network: request.ip, language: context.language };
       await requestPasswordReset(services.accounts, tenant, asked);
-      return sendPage(reply, checkMailPage(context, { purpose: 'reset', email: email ?? '' }));
+      const sent = { purpose: 'reset', email: email ?? '', resend: form, wasResent: again !== undefined } as const;
+      return sendPage(reply, checkMailPage(context, sent));
     }
     const changed = { token, password, network: request.ip, requestId: request.id };
     const { revision } = await resetPassword(services.accounts, tenant, changed);
@@ -154,12 +170,12 @@ const reset: Handler = async (services, request, reply) => {
       const shown = { ...form, email: email ?? '', errors: { email: errors.email ?? ('email_invalid' as const) } };
       return sendPage(reply, resetRequestPage(context, shown), 400);
     }
+    const shown = { ...form, token, passwordCharsMin: limits.passwordCharsMin };
     const wrong = errors.password === undefined ? {} : { errors: { password: errors.password } };
-    return sendPage(
-      reply,
-      resetPage(context, { ...form, token, passwordCharsMin: limits.passwordCharsMin, ...wrong }),
-      400,
-    );
+    const named = username === undefined ? {} : { email: username };
+    return sendPage(reply, resetPage(context, { ...shown, ...named, ...wrong }), 400);
   }
-  return sendPage(reply, resetDonePage(context));
+  const before = await underWayIn(services, request);
+  const home = tenant === portalTenant ? `/${portalTenant}` : ownPagesHome(tenant);
+  return sendPage(reply, resetDonePage(context, { logInUrl: before?.address ?? services.baseUrl + home }));
 };

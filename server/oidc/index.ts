@@ -13,8 +13,9 @@ export {
   type OfAccountServices,
   revokeClient,
 } from './of-account.ts';
-export { ownPagesCallback, ownPagesClient, ownPagesCookie, ownPagesHome } from './own-pages.ts';
+export { ownPagesCallback, ownPagesClient, ownPagesCookie } from './own-pages.ts';
 export { pageContext } from './page-sources.ts';
 export { proofChecker } from './proofs.ts';
 export { oidcRoom } from './room.ts';
+export { signedUpOf, signedUpPath } from './signed-up.ts';
 export { type LinkHook, linkHook } from './upstream-link.ts';

@@ -1,9 +1,13 @@
 /** Other ways to log in than by password, and what leads to one: passkeys, signing up, a forgotten password. */
+
+import type { FastifyReply } from 'fastify';
 import {
   type Account,
   logInWithPasskey,
   passkeyLogInOptions,
   requestPasswordReset,
+  type SignedUp,
+  sendSignUpAgain,
   signUp as signUpAccount,
 } from '../accounts/index.ts';
 import { limits } from '../core/limits.ts';
@@ -12,6 +16,7 @@ import type { App } from '../http/fastify.ts';
 import {
   checkMailPage,
   type FieldError,
+  type FieldErrors,
   keepCookie,
   PageError,
   passkeyPage,
@@ -19,10 +24,11 @@ import {
   sendPage,
   signUpPage,
 } from '../pages/index.ts';
-import { passkeyAcr } from './configuration.ts';
+import { passkeyAcr, passwordAcr } from './configuration.ts';
 import { finishLogIn, posted, type UnderWay, underWay } from './forms.ts';
-import { type InteractionServices, type PageHandler, page } from './interactions.ts';
+import { type InteractionServices, logInOf, type PageHandler, page } from './interactions.ts';
 import { ownPagesCookie } from './own-pages.ts';
+import { readSignedUpProof } from './signed-up.ts';
 import { linkPending } from './upstream-steps.ts';
 
 export function registerSteps(app: App, services: InteractionServices): void {
@@ -33,6 +39,7 @@ export function registerSteps(app: App, services: InteractionServices): void {
     return sendPage(reply, signUpOf(one, {}));
   });
   page(app, services, 'POST', '/sign-up', signUp);
+  page(app, services, 'POST', '/verified', verified);
   page(app, services, 'GET', '/reset', async (all, request, reply) => {
     const one = await underWay(all, request, reply);
     return sendPage(reply, resetRequestPage(one.context, { ...one.form('reset'), logInUrl: one.address }));
@@ -101,9 +108,16 @@ const signUp: PageHandler = async (services, request, reply) => {
   const { one, fields } = await posted(services, request, reply, 'sign-up');
   requireOpen(one);
   const { email = '', password = '', displayName = '' } = fields;
-  const { context, address } = one;
+  const { context } = one;
+  const { accounts } = services;
+  if (fields.again !== undefined) {
+    const again = { pending: fields.pending ?? '', network: request.ip };
+    const pending = await sendSignUpAgain(accounts, one.tenant.tenant, again);
+    return sendPage(reply, checkMailOf(one, { email, pending, wasResent: true }));
+  }
+  let signedUp: SignedUp;
   try {
-    await signUpAccount(services.accounts, one.tenant.tenant, {
+    signedUp = await signUpAccount(accounts, one.tenant.tenant, {
       ...{ email, password, network: request.ip, requestId: request.id, language: context.language },
       ...(displayName === '' ? {} : { displayName }),
     });
@@ -112,14 +126,43 @@ const signUp: PageHandler = async (services, request, reply) => {
     if (errors === undefined) throw error;
     return sendPage(reply, signUpOf(one, { email, displayName, errors }), 400);
   }
-  // The page of the mailed link leads back to the log-in under way, in the browser that began it.
-  const cookie = {
-    ...{ name: ownPagesCookie(services.baseUrl, 'sign_up'), path: `${context.basePath}/${one.tenant.tenant}` },
-    ...{ maxAgeMs: limits.interactionTtlMs, secure: services.baseUrl.startsWith('https:') },
-  };
-  keepCookie(reply, cookie, one.interaction.uid);
+  keepUnderWay(services, one, reply);
   // Whether the address has an account or not.
-  return sendPage(reply, checkMailPage(context, { purpose: 'verify', email, logInUrl: address }));
+  const pending = 'pending' in signedUp ? signedUp.pending : '';
+  return sendPage(reply, checkMailOf(one, { email, pending }));
+};
+
+function checkMailOf(
+  { context, form, address }: UnderWay,
+  { email, pending, wasResent = false }: { email: string; pending: string; wasResent?: boolean },
+) {
+  const resend = { ...form('sign-up'), pending };
+  return checkMailPage(context, { purpose: 'verify', email, resend, wasResent, logInUrl: address });
+}
+
+/** The page of a mailed link leads back to the log-in under way, in the browser that began it. */
+function keepUnderWay(
+  { baseUrl }: InteractionServices,
+  { context, tenant, interaction }: UnderWay,
+  reply: FastifyReply,
+) {
+  const cookie = {
+    ...{ name: ownPagesCookie(baseUrl, 'under_way'), path: `${context.basePath}/${tenant.tenant}` },
+    ...{ maxAgeMs: limits.interactionTtlMs, secure: baseUrl.startsWith('https:') },
+  };
+  keepCookie(reply, cookie, interaction.uid);
+}
+
+/** The page of the mailed link has asked for the password; it is not asked for again. */
+const verified: PageHandler = async (services, request, reply) => {
+  const { one, fields } = await posted(services, request, reply, 'verified');
+  const { accounts, encrypter } = services;
+  const place = { tenant: one.tenant.tenant, uid: one.interaction.uid, nowMs: accounts.clock.now() };
+  const proof = readSignedUpProof(encrypter, place, fields.proof);
+  if (proof === undefined) return sendPage(reply, logInOf(one, { notice: 'email_verified' }));
+  const { account, atMs } = proof;
+  const ts = Math.floor(atMs / 1000);
+  return finishLogIn(services, one, request, reply, { account, amr: ['pwd'], acr: passwordAcr, ts });
 };
 
 const passwordErrors = new Set<string>([
@@ -130,17 +173,17 @@ const passwordErrors = new Set<string>([
 ]);
 
 /** What is wrong with which field of a form; undefined for what is wrong with none. */
-export function fieldErrorsOf(error: unknown): { email?: FieldError; password?: FieldError } | undefined {
+export function fieldErrorsOf(error: unknown): FieldErrors<'email' | 'displayName' | 'password'> | undefined {
   if (!(error instanceof Problem)) return undefined;
   if (passwordErrors.has(error.code)) return { password: error.code as FieldError };
-  if (error.code === 'invalid_request' && error.errors?.some(({ pointer }) => pointer === '/email'))
-    return { email: 'email_invalid' };
-  return undefined;
+  const pointer = error.code === 'invalid_request' ? error.errors?.[0]?.pointer : undefined;
+  if (pointer === '/email') return { email: 'email_invalid' };
+  return pointer === '/displayName' ? { displayName: 'display_name_invalid' } : undefined;
 }
 
 const reset: PageHandler = async (services, request, reply) => {
   const { one, fields } = await posted(services, request, reply, 'reset');
-  const { email = '' } = fields;
+  const { email = '', again } = fields;
   const { context, address, tenant } = one;
   try {
     const asked = { email, network: request.ip, language: context.language };
@@ -151,5 +194,8 @@ const reset: PageHandler = async (services, request, reply) => {
     const form = { ...one.form('reset'), logInUrl: address, email, errors: { email: errors.email ?? 'email_invalid' } };
     return sendPage(reply, resetRequestPage(context, form), 400);
   }
-  return sendPage(reply, checkMailPage(context, { purpose: 'reset', email, logInUrl: address }));
+  keepUnderWay(services, one, reply);
+  const wasResent = again !== undefined;
+  const page = { purpose: 'reset', email, resend: one.form('reset'), wasResent, logInUrl: address } as const;
+  return sendPage(reply, checkMailPage(context, page));
 };

@@ -12,7 +12,7 @@ export const ownPagesCallback = (tenant: string): string => `/${tenant}/account/
 export const ownPagesHome = (tenant: string): string => `/${tenant}/account`;
 
 /** The names of their cookies, whose path is the tenant: `accord_own_session`, for example. */
-export function ownPagesCookie(baseUrl: string, name: 'session' | 'log_in' | 'invitation' | 'sign_up'): string {
+export function ownPagesCookie(baseUrl: string, name: 'session' | 'log_in' | 'invitation' | 'under_way'): string {
   return `${baseUrl.startsWith('https:') ? '__Secure-' : ''}accord_own_${name}`;
 }
 

@@ -18,6 +18,8 @@ export type AccountNotice = keyof Texts['account']['notices'];
 export type AccountProps = Readonly<{
   csrf: string;
   account: Readonly<{ email: string; emailVerified: boolean; displayName?: string }>;
+  /** Where the name is changed. */
+  nameUrl?: string;
   notice?: AccountNotice;
   logOutAction: string;
   /** `with` is whom it is shared with, `what` the thing, `as` the type of the relationship. `isInvited`: nobody has accepted it yet. */
@@ -38,7 +40,8 @@ export type AccountProps = Readonly<{
   sessions: Section<{ id: string; device: Device; since: string; lastUsed?: string; isCurrent: boolean }> &
     Readonly<{ endOthersAction?: string }>;
   /** Without `addUrl`, the browser takes none for this address. */
-  passkeys?: Section<{ id: string; name: string; since: string; lastUsed?: string }> & Readonly<{ addUrl?: string }>;
+  passkeys?: Section<{ id: string; name: string; since: string; lastUsed?: string; renameUrl?: string }> &
+    Readonly<{ addUrl?: string }>;
   logIns?: Section<{ id: string; name: string; since: string }> &
     /** Posts `upstream` = its id, `csrf`. */
     Readonly<{ available: readonly Readonly<{ id: string; name: string }>[]; linkAction: string }>;
@@ -69,10 +72,11 @@ export function accountNoticeOf(word: unknown): AccountNotice | undefined {
 
 const bad: ReadonlySet<AccountNotice> = new Set<AccountNotice>(['last_way', 'link_failed', 'link_taken', 'gone']);
 
-function details({ account: texts }: Texts, { account }: AccountProps): Html {
+function details({ account: texts, naming }: Texts, { account, nameUrl }: AccountProps): Html {
   const state = account.emailVerified ? texts.verified : texts.unverified;
-  return html`<dl class="facts">${fact(texts.displayName, account.displayName)}
-${fact(texts.email, html`${account.email} <span class="badge ${account.emailVerified ? 'good' : ''}">${state}</span>`)}</dl>`;
+  return html`<dl class="facts">${fact(texts.displayName, account.displayName ?? (nameUrl === undefined ? undefined : '–'))}
+${fact(texts.email, html`${account.email} <span class="badge ${account.emailVerified ? 'good' : ''}">${state}</span>`)}</dl>
+${nameUrl !== undefined && html`<p><a href="${nameUrl}">${naming.changeOwn}</a></p>`}`;
 }
 
 function shares({ language }: PageContext, { shares: of, csrf }: AccountProps): Html | false {
@@ -156,13 +160,15 @@ function sessions({ language }: PageContext, { sessions: of, csrf }: AccountProp
 }
 
 function passkeys({ language }: PageContext, { passkeys: of, csrf }: AccountProps): Html | false {
-  const { passkeys: texts, added, lastUsed } = textsOf(language).account;
+  const { account, naming } = textsOf(language);
+  const { passkeys: texts, added, lastUsed } = account;
   if (of === undefined) return false;
   const items = of.items.map(
     (one): Item => ({
       id: one.id,
       title: one.name,
       lines: [when(language, one.since, added), ...(one.lastUsed ? [when(language, one.lastUsed, lastUsed)] : [])],
+      ...(one.renameUrl === undefined ? {} : { change: { url: one.renameUrl, text: naming.rename } }),
     }),
   );
   const foot =

@@ -14,32 +14,20 @@ export type ConsentProps = Form &
     clientName: string;
     /** The host to which the person is led afterwards. */
     redirectHost?: string;
-    policyUrl?: string;
-    termsUrl?: string;
     account: Readonly<{ displayName?: string; email: string }>;
-    /** Posts `other` = 1, with `csrf`: to log in with another account. */
-    otherAccountAction?: string;
     scopes: readonly ScopeAsked[];
   }>;
 
 export function consentPage(context: PageContext, props: ConsentProps): RenderedPage {
   const texts = textsOf(context.language);
   const { consent } = texts;
-  const { clientName, account, csrf, otherAccountAction, redirectHost, scopes } = props;
+  const { clientName, account, redirectHost, scopes } = props;
   const title = consent.title(clientName);
   const who = account.displayName === undefined ? account.email : `${account.displayName} (${account.email})`;
-  const links = [
-    { url: props.policyUrl, text: consent.privacy },
-    { url: props.termsUrl, text: consent.terms },
-  ].flatMap(({ url, text }) =>
-    url === undefined ? [] : [html`<li><a href="${url}" target="_blank" rel="noreferrer">${text}</a></li>`],
-  );
   const body = html`<h1>${title}</h1>
 <dl class="facts">${fact(consent.account, who)}</dl>
-${otherAccountAction !== undefined && form({ action: otherAccountAction, csrf }, button(consent.otherAccount, { kind: 'quiet', name: 'other', value: '1' }), 'inline')}
 ${scopes.length > 0 && html`<h2 class="lead">${consent.may(clientName)}</h2><ul class="ticks">${scopes.map((scope) => html`<li>${scopeText(texts, scope)}</li>`)}</ul>`}
 <p class="soft">${consent.revoke}${redirectHost !== undefined && ` ${consent.leads(redirectHost)}`}</p>
-${links.length > 0 && html`<ul class="links">${links}</ul>`}
 ${form(props, html`${button(consent.allow, { name: 'decision', value: 'allow' })}${button(consent.deny, { kind: 'second', name: 'decision', value: 'deny' })}`, 'pair')}`;
   return page(context, { title, body });
 }

@@ -37,14 +37,15 @@ export { type LoggedOutProps, type LogoutConfirmProps, loggedOutPage, logoutConf
 export {
   type CheckMailProps,
   checkMailPage,
+  emailVerifiedPage,
   type ResetProps,
   type ResetRequestProps,
   resetDonePage,
   resetPage,
   resetRequestPage,
-  type VerifyEmailProps,
   verifyEmailPage,
 } from './mail-pages.ts';
+export { type NameProps, namePage } from './name-page.ts';
 export { type PasskeyProps, passkeyPage } from './passkey-page.ts';
 export {
   type InvitationsProps,
@@ -55,6 +56,7 @@ export {
   invitePage,
   type MemberInvitationProps,
   type MembersProps,
+  memberInvitationLaterPage,
   memberInvitationPage,
   membersPage,
   type PortalFrame,

@@ -37,13 +37,10 @@ export type InvitationProps = Readonly<{
   what: string;
   /** What the invitee becomes by it: the type of the relationship. */
   as?: string;
-  /** What that lets them do. */
-  lets?: string;
   relationshipExpiresAt?: string;
   expiresAt: string;
-  /** Posts `requestToken` and `csrf`, with `decision` = accept or decline. */
+  /** Posts `csrf`, with `decision` = accept or decline. */
   decide: Form;
-  requestToken: string;
   /** Who is logged in. Without it the page leads to log-in and sign-up, and still lets decline. */
   account?: Readonly<{ email: string }>;
   /** The masked address that the invitation is bound to, when the account has another. Then it cannot be accepted. */
@@ -57,12 +54,12 @@ export type InvitationProps = Readonly<{
 export function invitationPage(context: PageContext, props: InvitationProps): RenderedPage {
   const { language } = context;
   const { invitation } = textsOf(language);
-  const { from, what, as, lets, account, boundTo, decide, otherAccountAction } = props;
+  const { from, what, as, account, boundTo, decide, otherAccountAction } = props;
   const title = from === undefined ? invitation.titleUnknown : invitation.title(from);
   const ends =
     props.relationshipExpiresAt === undefined ? invitation.noEnd : dayText(language, props.relationshipExpiresAt);
   const body = html`<h1>${title}</h1>
-<dl class="facts">${fact(invitation.from, from)}${fact(invitation.what, html`<strong>${what}</strong>`)}${fact(invitation.as, as)}${fact(invitation.lets, lets)}${fact(invitation.until, ends)}</dl>
+<dl class="facts">${fact(invitation.from, from)}${fact(invitation.what, html`<strong>${what}</strong>`)}${fact(invitation.as, as)}${fact(invitation.until, ends)}</dl>
 <p class="soft">${when(language, props.expiresAt, invitation.expires)}</p>
 ${account !== undefined && html`<p>${invitation.account} <strong>${account.email}</strong></p>`}
 ${boundTo !== undefined && html`<div class="notice"><p>${invitation.otherAddress(boundTo)}</p></div>`}
@@ -71,18 +68,15 @@ ${account === undefined ? asVisitor(context, props) : asAccount(context, props)}
   return page(context, { title, body });
 }
 
-const token = ({ requestToken }: InvitationProps): Html =>
-  html`<input type="hidden" name="requestToken" value="${requestToken}">`;
-
 function declineButton({ language }: PageContext): Html {
   return button(textsOf(language).invitation.decline, { kind: 'second', name: 'decision', value: 'decline' });
 }
 
 function asAccount(context: PageContext, props: InvitationProps): Html {
   const { invitation } = textsOf(context.language);
-  if (props.boundTo !== undefined) return form(props.decide, html`${token(props)}${declineButton(context)}`);
+  if (props.boundTo !== undefined) return form(props.decide, declineButton(context));
   const accept = button(invitation.accept, { name: 'decision', value: 'accept' });
-  return form(props.decide, html`${token(props)}${accept}${declineButton(context)}`, 'pair');
+  return form(props.decide, html`${accept}${declineButton(context)}`, 'pair');
 }
 
 function asVisitor(context: PageContext, props: InvitationProps): Html {
@@ -90,7 +84,7 @@ function asVisitor(context: PageContext, props: InvitationProps): Html {
   const { logInUrl, signUpUrl } = props;
   return html`<p>${invitation.first}</p><a class="button" href="${logInUrl}">${invitation.logIn}</a>
 ${signUpUrl !== undefined && html`<a class="button second" href="${signUpUrl}">${invitation.signUp}</a>`}
-${form(props.decide, html`${token(props)}${declineButton(context)}`, 'after')}`;
+${form(props.decide, declineButton(context), 'after')}`;
 }
 
 export type InvitationDoneProps = Readonly<{

@@ -8,6 +8,8 @@ export type Item = Readonly<{
   title: string;
   badge?: string;
   lines?: readonly (Html | string)[];
+  /** Another thing to do with it: a page. */
+  change?: Readonly<{ url: string; text: string }>;
   /** Absent: it cannot be ended here. */
   canEnd?: boolean;
   /** What ending it is called, where that is not what the list says. */
@@ -37,11 +39,12 @@ ${foot}</section>`;
 }
 
 function item(
-  { id, title, badge, lines = [], canEnd = true, end: own }: Item,
+  { id, title, badge, lines = [], change, canEnd = true, end: own }: Item,
   { end: common, action, csrf }: Pick<Panel, 'end' | 'action' | 'csrf'>,
 ): Html {
   const end = own ?? common;
   return html`<li><div><p class="what">${title}${badge !== undefined && html` <span class="badge">${badge}</span>`}</p>
 ${lines.length > 0 && html`<p class="soft">${lines.map((line, i) => html`${i > 0 && html`<span aria-hidden="true"> · </span>`}${line}`)}</p>`}</div>
+${change !== undefined && html`<a class="button second" href="${change.url}" aria-label="${`${change.text}: ${title}`}">${change.text}</a>`}
 ${canEnd && html`<form method="post" action="${action}"><input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="id" value="${id}">${button(end, { kind: 'second', label: `${end}: ${title}` })}</form>`}</li>`;
 }

@@ -1,4 +1,5 @@
 /** Log-in and sign-up. */
+import { limits } from '../core/limits.ts';
 import { button, errorSummary, type FieldErrors, type Form, field, form, hasErrors, notice } from './form.ts';
 import { type Html, html } from './html.ts';
 import { textsOf } from './language.ts';
@@ -72,7 +73,7 @@ ${isUpstream && form({ action: upstreamAction, csrf }, html`${upstreams.map(({ i
 
 export type SignUpProps = Form &
   Readonly<{
-    /** Posted: `email`, `displayName`, `password`, `terms` = 1 where asked for, `csrf`. */
+    /** Posted: `email`, `displayName`, `password`, `csrf`. */
     email?: string;
     /** The address of an invitation, which cannot be changed. */
     emailFixed?: boolean;
@@ -80,12 +81,7 @@ export type SignUpProps = Form &
     isMember?: boolean;
     displayName?: string;
     passwordCharsMin: number;
-    passwordCharsMax?: number;
-    problem?: keyof Texts['signUp']['problems'];
-    errors?: FieldErrors<'email' | 'displayName' | 'password' | 'terms'>;
-    /** Terms that must be accepted: the brand's termsUrl is linked. */
-    asksTerms?: boolean;
-    termsAccepted?: boolean;
+    errors?: FieldErrors<'email' | 'displayName' | 'password'>;
     logInUrl?: string;
   }>;
 
@@ -93,28 +89,17 @@ export function signUpPage(context: PageContext, props: SignUpProps): RenderedPa
   const texts = textsOf(context.language);
   const { signUp, fields } = texts;
   const { errors, logInUrl } = props;
-  const problem = props.problem && signUp.problems[props.problem];
-  const isWrong = hasErrors(errors, problem);
-  const body = html`${errorSummary(texts, errors, problem)}
+  const isWrong = hasErrors(errors);
+  const body = html`${errorSummary(texts, errors)}
 <h1>${signUp.title}</h1>
 ${form(
   props,
   html`
-${field(texts, { name: 'displayName', label: fields.displayName, value: props.displayName, hint: props.isMember ? undefined : signUp.displayNameHint, error: errors?.displayName, autocomplete: 'name', maxLength: 100, autofocus: !isWrong })}
+${field(texts, { name: 'displayName', label: fields.displayName, value: props.displayName, hint: props.isMember ? undefined : signUp.displayNameHint, error: errors?.displayName, autocomplete: 'name', maxLength: limits.accountNameCharsMax, optional: true, autofocus: !isWrong })}
 ${field(texts, { name: 'email', label: fields.email, type: 'email', value: props.email, hint: props.emailFixed ? signUp.emailFixed : signUp.emailHint, error: errors?.email, autocomplete: 'username', readonly: props.emailFixed ?? false })}
-${field(texts, { name: 'password', label: fields.password, type: 'password', hint: fields.passwordHint(props.passwordCharsMin), error: errors?.password, autocomplete: 'new-password', maxLength: props.passwordCharsMax ?? 1024 })}
-${props.asksTerms && termsBox(texts, context.brand.termsUrl, props)}
+${field(texts, { name: 'password', label: fields.password, type: 'password', hint: fields.passwordHint(props.passwordCharsMin), error: errors?.password, autocomplete: 'new-password', maxLength: 1024 })}
 ${button(signUp.submit)}`,
 )}
 ${logInUrl !== undefined && html`<p class="below">${signUp.haveAccount} <a href="${logInUrl}">${signUp.logIn}</a></p>`}`;
   return page(context, { title: signUp.title, body, hasError: isWrong });
-}
-
-function termsBox({ signUp, common, errors }: Texts, termsUrl: string | undefined, props: SignUpProps): Html {
-  const error = props.errors?.terms;
-  return html`<div class="${error === undefined ? 'field check' : 'field check wrong'}">
-${error !== undefined && html`<p class="error" id="terms-error"><span class="unseen">${common.errorPrefix}: </span>${errors[error]}</p>`}
-<input id="terms" name="terms" type="checkbox" value="1" required${props.termsAccepted && html` checked`}${error !== undefined && html` aria-describedby="terms-error" aria-invalid="true"`}>
-<label for="terms">${signUp.terms}</label>${termsUrl !== undefined && html` <a href="${termsUrl}" target="_blank" rel="noreferrer">${signUp.readTerms}</a>`}
-</div>`;
 }

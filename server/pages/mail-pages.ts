@@ -17,8 +17,8 @@ import { type PageContext, page, type RenderedPage } from './layout.ts';
 export type CheckMailProps = Readonly<{
   purpose: 'verify' | 'reset';
   email: string;
-  /** Posts `email`, `csrf`: to send it again. */
-  resend?: Form;
+  /** Posts `email`, `pending`, `again` = 1, `csrf`: to send it again. */
+  resend: Form & Readonly<{ pending?: string }>;
   wasResent?: boolean;
   logInUrl?: string;
 }>;
@@ -29,27 +29,48 @@ export function checkMailPage(context: PageContext, props: CheckMailProps): Rend
   const body = html`${notice(wasResent ? checkMail.sent : undefined, 'good')}
 <p class="sign" aria-hidden="true">✉</p><h1>${checkMail.title}</h1><p>${checkMail[purpose]}</p><p class="told">${email}</p>
 <p class="soft">${checkMail.hint}</p>
-${resend !== undefined && form(resend, html`<input type="hidden" name="email" value="${email}">${button(checkMail.resend, { kind: 'second' })}`)}
+${form(resend, html`<input type="hidden" name="email" value="${email}"><input type="hidden" name="pending" value="${resend.pending}">${button(checkMail.resend, { kind: 'second', name: 'again', value: '1' })}`)}
 ${logInUrl !== undefined && html`<p class="below"><a href="${logInUrl}">${common.backToLogIn}</a></p>`}`;
   return page(context, { title: checkMail.title, body });
 }
 
-export type VerifyEmailProps = Readonly<
-  | { state: 'ask' /** Posts `token`, `csrf`. */; form: Form; token: string; email: string }
-  | { state: 'done'; continueUrl?: string }
->;
+export type VerifyEmailProps = Form &
+  Readonly<{
+    /** Posted: `token`, `password`, `csrf`. */
+    token: string;
+    email: string;
+    problem?: 'wrong' | 'missing';
+    retryAfterSeconds?: number;
+    /** Where somebody signs up anew who has forgotten the password. */
+    startUrl: string;
+  }>;
 
+/** Somebody else may have signed up with the address: who opens the link also knows the password. */
 export function verifyEmailPage(context: PageContext, props: VerifyEmailProps): RenderedPage {
+  const texts = textsOf(context.language);
+  const { verifyEmail, fields, errors: errorTexts, logIn } = texts;
+  const { token, email, problem, retryAfterSeconds, startUrl } = props;
+  const wait = retryAfterSeconds === undefined ? '' : ` ${logIn.retry(Math.max(1, Math.ceil(retryAfterSeconds / 60)))}`;
+  const told = { wrong: `${verifyEmail.wrong}${wait}`, missing: errorTexts.password_required };
+  const isWrong = problem !== undefined;
+  const body = html`${errorSummary(texts, {}, problem && told[problem])}<h1>${verifyEmail.title}</h1><p class="lead">${verifyEmail.text}</p>
+${form(
+  props,
+  html`<input type="hidden" name="token" value="${token}">
+${field(texts, { name: 'email', label: fields.email, type: 'email', value: email, autocomplete: 'username', readonly: true })}
+${field(texts, { name: 'password', label: fields.password, type: 'password', autocomplete: 'current-password', maxLength: 1024, autofocus: !isWrong })}
+${button(verifyEmail.submit)}`,
+)}
+<p class="below">${verifyEmail.forgot} <a href="${startUrl}">${verifyEmail.start}</a></p>`;
+  return page(context, { title: verifyEmail.title, body, hasError: isWrong });
+}
+
+/** @param onward posts `proof`, `csrf`: the person is logged in, having just proved who it is */
+export function emailVerifiedPage(context: PageContext, onward: Form & Readonly<{ proof: string }>): RenderedPage {
   const { verifyEmail, common } = textsOf(context.language);
-  if (props.state === 'done') {
-    const { continueUrl } = props;
-    const body = html`<p class="sign good" aria-hidden="true">✓</p><h1>${verifyEmail.doneTitle}</h1><p>${verifyEmail.doneText}</p>
-${continueUrl !== undefined && html`<a class="button" href="${continueUrl}">${common.continue}</a>`}`;
-    return page(context, { title: verifyEmail.doneTitle, body });
-  }
-  const body = html`<h1>${verifyEmail.title}</h1><p>${verifyEmail.text}</p><p class="told">${props.email}</p>
-${form(props.form, html`<input type="hidden" name="token" value="${props.token}">${button(verifyEmail.submit)}`)}`;
-  return page(context, { title: verifyEmail.title, body });
+  const body = html`<p class="sign good" aria-hidden="true">✓</p><h1>${verifyEmail.doneTitle}</h1><p>${verifyEmail.doneText}</p>
+${form(onward, html`<input type="hidden" name="proof" value="${onward.proof}">${button(common.continue)}`)}`;
+  return page(context, { title: verifyEmail.doneTitle, body });
 }
 
 export type ResetRequestProps = Form &
@@ -95,8 +116,10 @@ ${field(texts, { name: 'password', label: fields.newPassword, type: 'password', 
 }
 
 /** After the new password was taken. */
-export function resetDonePage(context: PageContext): RenderedPage {
-  const title = textsOf(context.language).logIn.notices.password_changed;
-  const body = html`<p class="sign good" aria-hidden="true">✓</p><h1>${title}</h1>`;
+export function resetDonePage(context: PageContext, { logInUrl }: { logInUrl: string }): RenderedPage {
+  const { logIn } = textsOf(context.language);
+  const title = logIn.notices.password_changed;
+  const body = html`<p class="sign good" aria-hidden="true">✓</p><h1>${title}</h1>
+<p class="below"><a class="button" href="${logInUrl}">${logIn.title}</a></p>`;
   return page(context, { title, body });
 }

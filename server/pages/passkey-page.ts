@@ -1,4 +1,5 @@
 /** The one page with a script, since browsers give passkeys to scripts only. The script puts what it gets into the form and posts it. */
+import { limits } from '../core/limits.ts';
 import { passkeyScriptAddress } from './assets.ts';
 import { button, type Form, field } from './form.ts';
 import { html } from './html.ts';
@@ -27,7 +28,7 @@ export function passkeyPage(context: PageContext, props: PasskeyProps): Rendered
     hint: passkey.nameHint,
     autocomplete: 'off',
     optional: true,
-    maxLength: 64,
+    maxLength: limits.passkeyNameCharsMax,
   };
   const body = html`<div id="problem" class="notice bad" role="alert" tabindex="-1"${!failed && html` hidden`}><p>${passkey.problem}</p></div>
 <h1>${title}</h1><p>${isNew ? passkey.registerText : passkey.logInText}</p>

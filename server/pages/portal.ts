@@ -6,12 +6,13 @@ import { textsOf } from './language.ts';
 import { type PageContext, page, type RenderedPage } from './layout.ts';
 import { type Item, panel } from './list.ts';
 import type { Texts } from './texts/texts.ts';
-import { when, whenText } from './when.ts';
+import { when, whenExactly, whenText } from './when.ts';
 
 /** What every page of a tenant's portal has at its head. */
 export type PortalFrame = Readonly<{
   csrf: string;
   email: string;
+  tenant: Readonly<{ code: string; name: string }>;
   logOutAction: string;
   current: 'members' | 'invitations' | 'tokens';
   urls: Readonly<{ members: string; invitations: string; tokens: string; tenants?: string }>;
@@ -23,13 +24,14 @@ function portalPage(
   layout: { title: string; body: Html; hasError?: boolean },
 ) {
   const { portal } = textsOf(context.language);
-  const { urls, current, csrf, email } = frame;
+  const { urls, current, csrf, email, tenant } = frame;
   const entry = (name: PortalFrame['current']) =>
     html`<li><a href="${urls[name]}"${name === current && html` aria-current="page"`}>${portal[name]}</a></li>`;
   const navigation = html`<div class="who"><span class="soft">${email}</span>${form({ action: frame.logOutAction, csrf }, button(portal.logOut, { kind: 'second' }), 'small')}</div>
+<p class="tenant"><strong>${tenant.name}</strong> <span class="soft">${tenant.code}</span></p>
 <nav class="tabs" aria-label="${portal.menu}"><ul>${entry('members')}${entry('invitations')}${entry('tokens')}
 ${urls.tenants !== undefined && html`<li><a href="${urls.tenants}">${portal.otherTenant}</a></li>`}</ul></nav>`;
-  return page(context, { ...layout, wide: true, navigation });
+  return page(context, { ...layout, title: `${layout.title} – ${tenant.name}`, wide: true, navigation });
 }
 
 export type TenantChoiceProps = Readonly<{
@@ -78,7 +80,7 @@ export function membersPage(context: PageContext, props: MembersProps): Rendered
     id: 'members',
     isPage: true,
     title: texts.title,
-    text: texts.lead,
+    text: texts.lead(frame.tenant.name),
     none: '',
     end: texts.remove,
     items,
@@ -108,7 +110,7 @@ export function invitePage(context: PageContext, props: InviteProps): RenderedPa
   const choice = (role: Role, i: number) => html`<div class="field check">
 <input type="radio" id="${i === 0 ? 'role' : `role-${role}`}" name="role" value="${role}"${role === props.role && html` checked`}${errors?.role !== undefined && html` aria-describedby="role-error" aria-invalid="true"`} required>
 <label for="${i === 0 ? 'role' : `role-${role}`}"><strong>${texts.roles[role].name}</strong>: ${texts.roles[role].text}</label></div>`;
-  const body = html`${errorSummary(texts, errors, problem)}<section class="panel"><h1>${invite.title}</h1><p class="lead">${invite.lead}</p>
+  const body = html`${errorSummary(texts, errors, problem)}<section class="panel"><h1>${invite.title}</h1><p class="lead">${invite.lead(frame.tenant.name)}</p>
 ${form(
   { action, csrf: frame.csrf },
   html`${field(texts, { name: 'email', label: fields.email, type: 'email', value: email, error: errors?.email, autocomplete: 'off' })}
@@ -168,6 +170,14 @@ ${isTheirs ? form(decide, accept, 'pair') : html`${account === undefined ? first
   return page(context, { title, body });
 }
 
+/** After "not now". */
+export function memberInvitationLaterPage(context: PageContext, { expiresAt }: { expiresAt: string }): RenderedPage {
+  const { memberInvitation: texts } = textsOf(context.language);
+  const body = html`<h1>${texts.laterTitle}</h1><p>${texts.laterText}</p>
+<p class="soft">${when(context.language, expiresAt, texts.expires)}</p>`;
+  return page(context, { title: texts.laterTitle, body });
+}
+
 /** What is to be copied: a click selects all of it, and so does the keyboard, which can reach it. */
 function secretBox(label: string, value: string): Html {
   return html`<div class="field"><p class="label" id="secret-label">${label}</p><div class="secret" role="textbox" aria-readonly="true" aria-labelledby="secret-label" tabindex="0"><code>${value}</code></div></div>`;
@@ -205,7 +215,7 @@ export function invitationsPage(context: PageContext, props: InvitationsProps): 
     id: 'invitations',
     isPage: true,
     title: texts.title,
-    text: texts.lead,
+    text: texts.lead(frame.tenant.name),
     none: texts.none,
     end: texts.withdraw,
     items,
@@ -238,7 +248,7 @@ export function tokensPage(context: PageContext, props: TokensProps): RenderedPa
       id: jti,
       title: whenText(language, createdAt),
       ...(isRevoked ? { badge: texts.revoked } : {}),
-      lines: [html`<code>${jti.slice(0, 8)}</code>`, when(language, expiresAt, texts.expires)],
+      lines: [html`<code>${jti.slice(0, 8)}</code>`, whenExactly(language, expiresAt, texts.expires)],
       canEnd: !isRevoked,
     }),
   );
@@ -249,10 +259,10 @@ export function tokensPage(context: PageContext, props: TokensProps): RenderedPa
   const shown =
     created !== undefined &&
     html`<section class="panel" aria-labelledby="created"><h2 id="created">${texts.createdTitle}</h2><p>${texts.createdText}</p>
-${secretBox(texts.token, created.token)}<p class="soft">${when(language, created.expiresAt, texts.expires)}</p>
+${secretBox(texts.token, created.token)}<p class="soft">${whenExactly(language, created.expiresAt, texts.expires)}</p>
 <details><summary>${texts.tryIt}</summary><pre tabindex="0"><code>${created.command}</code></pre></details></section>`;
   const list = { id: 'tokens', title: texts.own, none: texts.none, end: texts.revoke, items };
-  const body = html`${shown}<section class="panel"><h1>${texts.title}</h1><p class="soft">${texts.lead}</p>${create}</section>
+  const body = html`${shown}<section class="panel"><h1>${texts.title}</h1><p class="soft">${texts.lead(frame.tenant.name)}</p>${create}</section>
 ${panel({ ...list, action: revokeAction, csrf })}`;
   return portalPage(context, frame, { title: texts.title, body });
 }

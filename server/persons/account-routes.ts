@@ -5,10 +5,11 @@ import { limits } from '../core/limits.ts';
 import type { App } from '../http/fastify.ts';
 import { ownIssuer } from '../keys/index.ts';
 import { endIssuerSessions, ownPagesClient } from '../oidc/index.ts';
-import { accountNoticeOf, accountPage, type FieldErrors } from '../pages/index.ts';
+import { accountNoticeOf, accountPage, type FieldErrors, loggedOutPage } from '../pages/index.ts';
 import { endSession, isRecent } from '../portal/index.ts';
 import { clientsOf, registerClients } from './account-clients.ts';
 import { identitiesOf, passkeysOf, registerLogIns, sessionsOf, takesPasskeys } from './account-log-ins.ts';
+import { NAME, PASSKEY_NAME, registerNames } from './account-names.ts';
 import { registerPassword } from './account-password.ts';
 import { consentsOf, registerShares, relationshipsOf, sharesOf } from './account-shares.ts';
 import {
@@ -24,6 +25,8 @@ import {
 import { sendToLogIn } from './log-in-routes.ts';
 import { personPage } from './requests.ts';
 
+const LOGGED_OUT = `${ACCOUNT}/logged-out`;
+
 export function registerAccount(app: App, services: AccountPageServices): void {
   ownPage(app, services, ['GET', ''], (own) => showAccount(services, own));
   personPage(app, services, ['GET', LOG_IN], async (visit) => {
@@ -32,13 +35,16 @@ export function registerAccount(app: App, services: AccountPageServices): void {
     const email = (await visit.session())?.account.email;
     return sendToLogIn(services, visit, path, { again: again === '1', ...(email === undefined ? {} : { email }) });
   });
+  personPage(app, services, ['GET', LOGGED_OUT], async (visit) =>
+    visit.send(loggedOutPage(visit.context, { logInUrl: visit.address(ACCOUNT) })),
+  );
   ownPage(app, services, ['POST', '/log-out'], async (own) => {
     const { visit, session } = own;
     await endSession(services.accounts, visit.code, session.value);
     visit.setCookie('session', undefined);
     if (session.issuerSession !== undefined) {
       await endIssuerSessions(services.oidc, endingOf(own), [session.issuerSession.toString('base64url')]);
-      return visit.goTo(ACCOUNT);
+      return visit.goTo(LOGGED_OUT);
     }
     // Which log-in it came from is not known: the issuer asks.
     const back = { client_id: ownPagesClient, post_logout_redirect_uri: visit.address(ACCOUNT) };
@@ -47,6 +53,7 @@ export function registerAccount(app: App, services: AccountPageServices): void {
   registerShares(app, services);
   registerClients(app, services);
   registerLogIns(app, services);
+  registerNames(app, services);
   registerPassword(app, services, (own, errors) => showAccount(services, own, errors));
 }
 
@@ -79,6 +86,7 @@ async function showAccount(
     csrf: visit.csrf(session.value),
     account: { email, emailVerified, ...(displayName === undefined ? {} : { displayName }) },
     ...(notice === undefined ? {} : { notice }),
+    nameUrl: to(NAME),
     logOutAction: to('/log-out'),
     shares: { action: to('/shares/end'), items: shares },
     ...(relationships === undefined
@@ -90,7 +98,11 @@ async function showAccount(
     ...(canAdd || passkeys.length > 0
       ? {
           passkeys: {
-            ...{ action: to('/passkeys/end'), items: passkeys },
+            action: to('/passkeys/end'),
+            items: passkeys.map((one) => ({
+              ...one,
+              renameUrl: `${to(PASSKEY_NAME)}?${new URLSearchParams({ id: one.id })}`,
+            })),
             ...(canAdd ? { addUrl: to('/passkeys/new') } : {}),
           },
         }

@@ -3,7 +3,7 @@
  * the person logs in or signs up, and only a form of ours accepts or declines.
  */
 import type { FastifyReply } from 'fastify';
-import { type SignedUp, signUp } from '../accounts/index.ts';
+import { type SignedUp, sendSignUpAgain, signUp } from '../accounts/index.ts';
 import { limits } from '../core/limits.ts';
 import { comparableAddress } from '../core/mail-address.ts';
 import { Problem } from '../core/problems.ts';
@@ -112,7 +112,13 @@ async function question(services: InvitationPageServices, visit: Visit): Promise
   const { code, opened } = await current(services, visit);
   if (opened.isAccepted) {
     visit.setCookie('invitation', undefined);
-    return visit.send(invitationDonePage(visit.context, { outcome: 'accepted', ...doneOf(opened) }));
+    return visit.send(
+      invitationDonePage(visit.context, {
+        outcome: 'accepted',
+        ...doneOf(opened),
+        accountUrl: visit.address('/account'),
+      }),
+    );
   }
   const session = await visit.session();
   const { invitor, relationshipExpiresAt } = opened;
@@ -121,7 +127,7 @@ async function question(services: InvitationPageServices, visit: Visit): Promise
   const { selfRegistration } = visit.tenant.snapshot.spec.login ?? {};
   const page = invitationPage(visit.context, {
     ...(invitor === undefined ? {} : { from: invitor }),
-    ...{ what: whatOf(opened), as: opened.relationshipType, expiresAt: opened.expiresAt, decide, requestToken: '' },
+    ...{ what: whatOf(opened), as: opened.relationshipType, expiresAt: opened.expiresAt, decide },
     ...(relationshipExpiresAt === undefined ? {} : { relationshipExpiresAt }),
     ...(session === undefined ? {} : { account: { email: session.account.email } }),
     ...(isOther ? { boundTo: opened.maskedContact } : {}),
@@ -150,7 +156,9 @@ async function answer(services: InvitationPageServices, visit: Visit): Promise<F
   if (caller === undefined) return visit.goTo('/invitation/log-in');
   await acceptOpened(services.invitations, { ...visit.asked, caller }, code as string);
   visit.setCookie('invitation', undefined);
-  return visit.send(invitationDonePage(visit.context, { outcome: 'accepted', ...done }));
+  return visit.send(
+    invitationDonePage(visit.context, { outcome: 'accepted', ...done, accountUrl: visit.address('/account') }),
+  );
 }
 
 type Wrong = { fields: Posted; errors: FieldErrors<'email' | 'displayName' | 'password'> };
@@ -176,6 +184,15 @@ async function enrol(services: InvitationPageServices, visit: Visit): Promise<Fa
   const invited = opened.provedContact;
   const email = invited ?? fields.email ?? '';
   const read = comparableAddress(email);
+  const checkMail = (pending: string, wasResent = false) => {
+    const resend = { action: visit.address(SIGN_UP), csrf: visit.csrf(code), pending };
+    const logInUrl = visit.address('/invitation/log-in');
+    return visit.send(checkMailPage(visit.context, { purpose: 'verify', email, resend, wasResent, logInUrl }));
+  };
+  if (fields.again !== undefined) {
+    const again = { pending: fields.pending ?? '', network: visit.request.ip };
+    return checkMail(await sendSignUpAgain(accounts, visit.code, again), true);
+  }
   let signedUp: SignedUp;
   try {
     signedUp = await signUp(accounts, visit.code, {
@@ -189,9 +206,7 @@ async function enrol(services: InvitationPageServices, visit: Visit): Promise<Fa
     if (errors === undefined) throw error;
     return visit.send(enrolment(visit, code, opened, { fields, errors }), 400);
   }
-  const logInUrl = visit.address('/invitation/log-in');
-  if (signedUp.status === 'check_mail')
-    return visit.send(checkMailPage(visit.context, { purpose: 'verify', email, logInUrl }));
+  if (signedUp.status === 'check_mail') return checkMail(signedUp.pending);
   // The address has an account: it is asked for, and the link alone does not replace its password.
   if (signedUp.status === 'exists') return visit.goTo('/invitation/log-in');
   const origin = { device: visit.device };

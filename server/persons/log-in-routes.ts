@@ -1,7 +1,7 @@
 /** Where a log-in for the pages of persons comes back. */
 
 import type { App } from '../http/fastify.ts';
-import { issuerSessionOfCode } from '../oidc/index.ts';
+import { issuerSessionOfCode, signedUpOf, signedUpPath } from '../oidc/index.ts';
 import { PageError } from '../pages/index.ts';
 import { beginLogIn, beginSession, completeLogIn, endSession } from '../portal/index.ts';
 import { type PersonServices, personPage, type Visit } from './requests.ts';
@@ -28,12 +28,30 @@ export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: Per
     visit.setCookie('log_in', undefined);
     if (done === undefined || issuerSession === undefined)
       throw new PageError(400, { kind: answer.error === 'access_denied' ? 'access_denied' : 'expired' });
-    // The session of before, and what was planted, is not the one that goes on.
-    const before = visit.readCookie('session');
-    if (before !== undefined) await endSession(services.accounts, code, before);
     const origin = { issuerSession, device: visit.device };
     const { account, authenticatedAt } = done;
-    visit.setCookie('session', await beginSession(services.accounts, code, account, authenticatedAt, origin));
+    await replaceSession(
+      services,
+      visit,
+      await beginSession(services.accounts, code, account, authenticatedAt, origin),
+    );
     return visit.goTo(done.to);
   });
+  personPage(app, services, ['POST', signedUpPath], async (visit) => {
+    const done = await signedUpOf(services, visit.request);
+    // Shown for too long: what is left is to log in.
+    if (done === undefined) return visit.goTo('/account');
+    const { account, authenticatedAt } = done;
+    const origin = { device: visit.device };
+    const value = await beginSession(services.accounts, visit.code, account, authenticatedAt, origin);
+    await replaceSession(services, visit, value);
+    return visit.goTo(visit.readCookie('invitation') === undefined ? '/account' : '/invitation/answer');
+  });
+}
+
+/** The session of before, and what was planted, is not the one that goes on. */
+async function replaceSession({ accounts }: PersonServices, visit: Visit, value: string): Promise<void> {
+  const before = visit.readCookie('session');
+  if (before !== undefined) await endSession(accounts, visit.code, before);
+  visit.setCookie('session', value);
 }

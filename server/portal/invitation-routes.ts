@@ -6,11 +6,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { signUp } from '../accounts/index.ts';
 import { limits } from '../core/limits.ts';
 import { portalTenant } from '../core/portal-tenant.ts';
-import { Problem } from '../core/problems.ts';
 import type { App } from '../http/fastify.ts';
 import { acceptMemberInvitation, type OpenMemberInvitation, readMemberInvitation } from '../members/index.ts';
+import { fieldErrorsOf } from '../oidc/index.ts';
 import {
   type FieldErrors,
+  memberInvitationLaterPage,
   memberInvitationPage,
   PageError,
   type Posted,
@@ -63,7 +64,8 @@ export function registerInvitationPages(app: App, services: InvitationRouteServi
     const { decision } = ownFields(services, request, token);
     if (decision !== 'accept') {
       setCookie(services, reply, 'invitation', undefined);
-      return goTo(services, request, reply, '/portal');
+      const { expiresAt } = await openInvitation(services, token);
+      return sendPage(reply, memberInvitationLaterPage(contextOf(services, request), { expiresAt }));
     }
     const invitation = await openInvitation(services, token);
     const { account } = await requireSession(services, request);
@@ -139,7 +141,7 @@ async function enrol(services: InvitationRouteServices, request: FastifyRequest,
   try {
     signedUp = await signUp(accounts, portalTenant, given);
   } catch (error) {
-    const errors = errorsOf(error);
+    const errors = fieldErrorsOf(error);
     if (errors === undefined) throw error;
     const page = enrolment(services, request, token as string, invitation, { fields, errors });
     return sendPage(reply, page, 400);
@@ -167,18 +169,3 @@ function enrolment(
     logInUrl: `${services.baseUrl}/portal/invitations/log-in`,
   });
 }
-
-function errorsOf(error: unknown): FieldErrors<'displayName' | 'password'> | undefined {
-  if (!(error instanceof Problem)) return undefined;
-  if (error.errors?.[0]?.pointer === '/displayName') return { displayName: 'display_name_too_long' };
-  const password = passwordErrors.find((code) => code === error.code);
-  return password && { password };
-}
-
-/** Problems of accounts that the page has the same words for. */
-const passwordErrors = [
-  'password_too_short',
-  'password_too_long',
-  'password_too_common',
-  'password_like_account',
-] as const;

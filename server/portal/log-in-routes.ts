@@ -6,10 +6,19 @@ import { problem } from '../core/problems.ts';
 import type { App } from '../http/fastify.ts';
 import { ownIssuer } from '../keys/index.ts';
 import { endIssuerSessions, issuerSessionOfCode, type OfAccountServices } from '../oidc/index.ts';
-import { PageError } from '../pages/index.ts';
+import { loggedOutPage, PageError, sendPage } from '../pages/index.ts';
 import type { Snapshots, TenantSnapshot } from '../snapshot/index.ts';
 import { beginLogIn, completeLogIn, type LogInServices } from './log-in.ts';
-import { goTo, ownFields, portalPage, readCookie, replaceSession, sessionOf, setCookie } from './requests.ts';
+import {
+  contextOf,
+  goTo,
+  ownFields,
+  portalPage,
+  readCookie,
+  replaceSession,
+  sessionOf,
+  setCookie,
+} from './requests.ts';
 import { beginSession, endSession, type Session } from './sessions.ts';
 import { callbackPath, portalClient, portalParty } from './tenant.ts';
 
@@ -18,6 +27,8 @@ export type LogInRouteServices = LogInServices & {
   oidc: OfAccountServices;
   snapshots: Pick<Snapshots, 'get'>;
 };
+
+const LOGGED_OUT = '/portal/logged-out';
 
 const PORTAL_PATH =
   /^\/portal(\/tenants\/[a-z][a-z0-9-]{1,39}(\/(members|invitations|tokens))?|\/invitations\/accept)?$/;
@@ -48,6 +59,9 @@ export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: Log
     await replaceSession(services, request, reply, value);
     return goTo(services, request, reply, done.to);
   });
+  portalPage(app, services, ['GET', LOGGED_OUT], async (request, reply) =>
+    sendPage(reply, loggedOutPage(contextOf(services, request), { logInUrl: `${services.baseUrl}/portal` })),
+  );
   portalPage(app, services, ['POST', '/portal/log-out'], async (request, reply) => {
     const value = readCookie(services, request, 'session');
     ownFields(services, request, value);
@@ -56,7 +70,7 @@ export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: Log
     setCookie(services, reply, 'session', undefined);
     if (session?.issuerSession !== undefined) {
       await endLogIn(services, session, session.issuerSession, request.id);
-      return goTo(services, request, reply, '/portal');
+      return goTo(services, request, reply, LOGGED_OUT);
     }
     // Which log-in it came from is not known: the issuer asks.
     const query = new URLSearchParams({

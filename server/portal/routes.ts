@@ -2,16 +2,13 @@
 import { limits } from '../core/limits.ts';
 import type { App } from '../http/fastify.ts';
 import { acceptForms, sendPage, tenantChoicePage } from '../pages/index.ts';
-import type { Snapshots } from '../snapshot/index.ts';
 import { type InvitationRouteServices, registerInvitationPages } from './invitation-routes.ts';
 import { type LogInRouteServices, registerLogIn } from './log-in-routes.ts';
 import { membershipsOf } from './memberships.ts';
 import { contextOf, csrfOf, goTo, portalPage, requireSession } from './requests.ts';
 import { registerTenantPages, type TenantRouteServices } from './tenant-routes.ts';
 
-type PortalRouteServices = LogInRouteServices &
-  InvitationRouteServices &
-  TenantRouteServices & { snapshots: Pick<Snapshots, 'get'> };
+type PortalRouteServices = LogInRouteServices & InvitationRouteServices & TenantRouteServices;
 
 export function registerPortalRoutes(app: App, services: PortalRouteServices): void {
   acceptForms(app, limits.portalFormBytesMax, (own) => {

@@ -31,6 +31,7 @@ import {
   sendPage,
   tokensPage,
 } from '../pages/index.ts';
+import type { Snapshots } from '../snapshot/index.ts';
 import {
   contextOf,
   csrfOf,
@@ -45,6 +46,7 @@ import {
 import { isRecent, type Session } from './sessions.ts';
 
 export type TenantRouteServices = PortalPageServices & {
+  snapshots: Pick<Snapshots, 'get'>;
   members: Parameters<typeof mintPortalToken>[0] & Parameters<typeof inviteMember>[0];
 };
 
@@ -101,6 +103,7 @@ function frameOf(
   return {
     csrf: csrfOf(services, session.value),
     email: session.account.email,
+    tenant: { code: tenant, name: services.snapshots.get(tenant)?.spec.displayName ?? tenant },
     logOutAction: `${services.baseUrl}/portal/log-out`,
     current,
     urls: {

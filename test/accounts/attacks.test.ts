@@ -1,6 +1,7 @@
 /** Attacks on log-ins, links and linking, each named after its source (KC Keycloak, Z Zitadel). */
 import { describe, expect, test, vi } from 'vitest';
 import {
+  addressOfLink,
   changePassword,
   decideUpstream,
   identityProof,
@@ -8,9 +9,9 @@ import {
   listIdentities,
   logIn,
   logInWithIdentity,
-  requestEmailVerification,
   requestPasswordReset,
   resetPassword,
+  sendSignUpAgain,
   setAccountEnabled,
   signUp,
   verifyEmail,
@@ -287,11 +288,12 @@ describe('guessing', () => {
     const answers = await Promise.all(
       ['alice@example.org', 'nobody@example.org'].map((email) => signUp(accounts, tenant, { email, password })),
     );
-    expect(answers).toEqual([{ status: 'check_mail' }, { status: 'check_mail' }]);
+    const handle = expect.stringMatching(/^[\w-]{43}$/);
+    expect(answers).toEqual(answers.map(() => ({ status: 'check_mail', pending: handle })));
     const mails = await server.mails();
     expect(mails.map(({ to, subject }) => [to, subject]).sort()).toEqual([
       ['alice@example.org', 'You already have an account at Carshare'],
-      ['nobody@example.org', 'Confirm your e-mail address for Carshare'],
+      ['nobody@example.org', 'Confirm your email address for Carshare'],
     ]);
     expect(tokenOf(mails.find(({ to }) => to === 'alice@example.org')!.link)).toBe('');
     for (const email of ['alice@example.org', 'unknown@example.org']) {
@@ -305,24 +307,50 @@ describe('guessing', () => {
     await server.mails();
     await signUp(accounts, tenant, { email: 'victim@example.org', password: 'chosen by mallory' });
     const token = tokenOf((await server.mails())[0]!.link);
-    expect(await verifyEmail(accounts, tenant, { token })).toEqual({
-      status: 'needs_password',
-      email: 'victim@example.org',
-    });
+    expect(await addressOfLink(accounts, tenant, { token, purpose: 'sign_up' })).toBe('victim@example.org');
     expect(await logIn(accounts, tenant, { email: 'victim@example.org', password: 'chosen by mallory' })).toEqual({
       refused: 'credentials',
     });
     expect(await verifyEmail(accounts, tenant, { token, password })).toHaveProperty('refused', 'credentials');
     const verified = await verifyEmail(accounts, tenant, { token, password: 'chosen by mallory' });
-    expect(verified).toMatchObject({ status: 'verified', account: { emailVerified: true } });
+    expect(verified).toMatchObject({ account: { emailVerified: true } });
     await expect(verifyEmail(accounts, tenant, { token, password })).rejects.toMatchObject(gone);
   });
 });
 
-test('an address that is verified is not mailed to again', async () => {
-  const tenant = await server.tenant();
-  const { id } = await server.account(tenant, 'alice@example.org');
-  await server.mails();
-  await requestEmailVerification(accounts, tenant, { account: id });
-  expect(await server.mails()).toEqual([]);
+describe('the mail of a sign-up', () => {
+  test('is sent again to the same address, with a link of its own for the same password', async () => {
+    const tenant = await server.open();
+    await server.mails();
+    const email = 'late@example.org';
+    const signedUp = await signUp(accounts, tenant, { email, password });
+    if (signedUp.status !== 'check_mail') throw new Error(signedUp.status);
+    const again = await sendSignUpAgain(accounts, tenant, { pending: signedUp.pending });
+    expect(await sendSignUpAgain(accounts, tenant, { pending: again })).not.toBe(again);
+    const mails = await server.mails();
+    expect(mails.map(({ to }) => to)).toEqual([email, email, email]);
+    expect(new Set(mails.map(({ link }) => link)).size).toBe(3);
+    // What stands in the page opens nothing by itself.
+    for (const token of [signedUp.pending, again])
+      await expect(verifyEmail(accounts, tenant, { token, password })).rejects.toMatchObject(gone);
+    const token = tokenOf(mails[2]!.link);
+    expect(await verifyEmail(accounts, tenant, { token, password })).toHaveProperty('account');
+    // All of them ended with the first that was used.
+    expect(await sendSignUpAgain(accounts, tenant, { pending: again })).toBe(again);
+    expect(await server.mails()).toEqual([]);
+  });
+
+  test('is not sent again for what names no sign-up, another tenant, or too often', async () => {
+    const tenant = await server.open();
+    await server.mails();
+    const signedUp = await signUp(accounts, tenant, { email: 'often@example.org', password });
+    if (signedUp.status !== 'check_mail') throw new Error(signedUp.status);
+    const { pending } = signedUp;
+    for (const other of ['', 'x', 'A'.repeat(43)]) {
+      expect(await sendSignUpAgain(accounts, tenant, { pending: other })).toBe(other);
+    }
+    expect(await sendSignUpAgain(accounts, await server.open(), { pending })).toBe(pending);
+    for (let i = 0; i < limits.accountMailsFreeMax + 1; i++) await sendSignUpAgain(accounts, tenant, { pending });
+    expect(await server.mails()).toHaveLength(limits.accountMailsFreeMax);
+  });
 });

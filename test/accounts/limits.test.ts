@@ -21,7 +21,7 @@ describe('a password', () => {
     expect(limits.passwordCharsMin).toBe(8);
     await expect(chosen('vq7%kzm')).rejects.toMatchObject(refused('password_too_short'));
     await expect(chosen('💜💛💚💙')).rejects.toMatchObject(refused('password_too_short'));
-    expect(await chosen('vq7%kzmw')).toEqual({ status: 'check_mail' });
+    expect(await chosen('vq7%kzmw')).toHaveProperty('status', 'check_mail');
   });
 
   test('has at most passwordBytesMax bytes of its normalized form, and is never cut', async () => {
@@ -51,7 +51,7 @@ describe('a password', () => {
   );
 
   test('is no worse for a word of the address beside enough else', async () => {
-    expect(await chosen('erika sings in the bath')).toEqual({ status: 'check_mail' });
+    expect(await chosen('erika sings in the bath')).toHaveProperty('status', 'check_mail');
   });
 });
 
@@ -217,7 +217,7 @@ describe('mails', () => {
       links.push(tokenOf((await server.mails())[0]!.link));
     }
     clock.advance(limits.verificationTtlMs - 1);
-    expect(await verifyEmail(accounts, tenant, { token: links[0]!, password })).toHaveProperty('status', 'verified');
+    expect(await verifyEmail(accounts, tenant, { token: links[0]!, password })).toHaveProperty('account');
     clock.advance(1);
     const late = verifyEmail(accounts, tenant, { token: links[1]!, password });
     await expect(late).rejects.toMatchObject({ code: 'account_link_gone' });

@@ -138,6 +138,18 @@ describe('is refused', () => {
   });
 });
 
+test('a name that no line can have does not refuse the passkey: the device has it already', async () => {
+  const tenant = await server.tenant();
+  const { id: account } = await server.account(tenant, 'alice@example.org');
+  const names = ['Blue\u0007\nkey', ' \u0000 ', '\ud800'];
+  for (const name of names) {
+    const response = new Authenticator(origin).create(await passkeyRegistrationOptions(accounts, tenant, account));
+    await registerPasskey(accounts, tenant, { account, response, name });
+  }
+  const kept = (await listPasskeys(accounts, tenant, account)).map(({ name }) => name);
+  expect(kept.sort()).toEqual(['Blue key', 'Passkey 2', '\ufffd']);
+});
+
 test('an account has at most passkeysMax', async () => {
   const tenant = await server.tenant();
   const { account } = await enrolled(tenant);

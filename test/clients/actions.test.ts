@@ -46,6 +46,19 @@ const decide = async (tenant: string, token: string) => {
   return answer.statusCode;
 };
 
+test('a client that comes to authenticate without a secret loses those that it has, and the audit says so', async () => {
+  const tenant = await server.tenant();
+  await put(tenant, clientSpec(), secret('a'));
+  const [old] = clientOf(tenant)?.secrets ?? [];
+  for (let i = 0; i < 2; i++) await put(tenant, clientSpec({ ...spa, clientId: 'backend' }));
+  expect(clientOf(tenant)?.secrets).toEqual([]);
+  const audited = await asAdmin<{ detail: unknown }>(
+    server.db.adminUrl,
+    `select detail from accord.audit_entry where tenant = '${tenant}' and action = 'delete_secret'`,
+  );
+  expect(audited).toEqual([{ detail: expect.objectContaining({ secret: old?.id }) }]);
+});
+
 test('a client is in the snapshot with its defaults, and goes from it', async () => {
   const tenant = await server.tenant();
   await put(tenant, clientSpec({ displayName: 'Back end' }), secret('a'));

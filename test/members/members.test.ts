@@ -32,7 +32,12 @@ describe('portal tokens', () => {
     clock.advance(limits.portalTokenTtlMs - 1000);
     expect((await list(name, token)).status).toBe(200);
     clock.advance(1000);
-    expect((await list(name, token)).status).toBe(401);
+    const late = await list(name, token);
+    const where = `${baseUrl}/portal/tenants/${name}/tokens`;
+    expect([late.status, late.body.detail]).toEqual([
+      401,
+      expect.stringContaining(`has expired; create another at ${where}`),
+    ]);
   });
 
   test('are listed for their owner, and all of them for a security-admin', async () => {

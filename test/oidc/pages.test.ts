@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as oc from 'openid-client';
 import { afterAll, expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
 import { startOutbox } from '../../server/mail/index.ts';
 import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
 import { audience, Browser, createOidcServer } from './relying-party.ts';
@@ -25,7 +26,12 @@ async function mailedLink(): Promise<string> {
   return /^http\S+$/m.exec(await readFile(paths.at(-1) as string, 'utf8'))?.[0] ?? '';
 }
 
-const buttonOf = (text: string) => /<a class="button" href="([^"]*)"/.exec(text)?.[1] ?? '';
+/** A page without what each has of its own. */
+const alike = (text: string, email: string) =>
+  text
+    .replaceAll(email, 'ADDRESS')
+    .replace(/interaction\/[\w-]+/g, 'interaction/UID')
+    .replace(/name="(csrf|pending)" value="[\w-]{43}"/g, 'name="$1"');
 
 test('somebody signs up by the mailed link and the password, and logs in; later it chooses another password', async () => {
   const email = 'walker@example.org';
@@ -34,24 +40,23 @@ test('somebody signs up by the mailed link and the password, and logs in; later 
   await begun.browser.submit(form, '/sign-up', { email, password });
   const link = await mailedLink();
   const stranger = new Browser(server);
-  const asked = await stranger.submit(await stranger.open(link), '/account/verify');
-  expect(asked.text).toContain('Log in once');
+  const asked = await stranger.open(link);
   expect(asked.text).toMatch(new RegExp(`<input[^>]*value="${email}"`));
-  const action = `verify?token=${new URL(link).searchParams.get('token')}`;
-  const wrong = await stranger.submit(asked, action, { password: 'not the password' });
+  const wrong = await stranger.submit(asked, '/account/verify', { password: 'not the password' });
   expect([wrong.status, wrong.text]).toEqual([401, expect.stringContaining(`value="${email}"`)]);
+  expect((await stranger.submit(asked, '/account/verify', { password: '' })).status).toBe(400);
   const { browser } = begun;
-  const again = await browser.submit(await browser.open(link), '/account/verify');
-  const done = await browser.submit(again, action, { password });
-  expect(done.status).toBe(200);
-  const onward = await browser.open(buttonOf(done.text));
-  expect(onward.url.href).toBe(begun.page.url.href);
-  const first = await browser.submit(onward, '/log-in', { email, password });
+  const done = await browser.submit(await browser.open(link), '/account/verify', { password });
+  expect([done.status, done.text]).toEqual([200, expect.stringContaining('Your account is ready')]);
+  // What it shows is worth nothing to another browser.
+  expect((await stranger.submit(done, '/verified')).status).toBe(400);
+  const first = await browser.submit(done, '/verified');
   expect(first.left?.searchParams.get('code')).toBeTruthy();
   const forgot = await begin(server, config);
   await forgot.browser.submit(await forgot.browser.open(`${forgot.page.url}/reset`), '/reset', { email });
   const reset = await mailedLink();
   const page = await stranger.open(reset);
+  expect(page.text).toContain(`for ${email}`);
   const { access_token: token } = await begun.grant(first.left);
   const decide = () =>
     fetch(`${server.origin}/authz/${tenant}`, {
@@ -62,23 +67,59 @@ test('somebody signs up by the mailed link and the password, and logs in; later 
   expect((await decide()).status).toBe(403);
   expect((await stranger.submit(page, '/account/reset', { password: 'short' })).text).toContain('id="password-error"');
   const changed = await stranger.submit(page, '/account/reset', { password: 'another good password' });
-  expect(changed.status).toBe(200);
+  expect([changed.status, changed.text]).toEqual([
+    200,
+    expect.stringContaining(`href="${server.baseUrl}/${tenant}/account"`),
+  ]);
   expect((await decide()).status).toBe(401);
   expect((await stranger.submit(page, '/account/reset', { password: 'another good password' })).status).toBe(410);
+  expect((await stranger.open(reset)).status).toBe(410);
   const old = await begin(server, config, {}, { jar: begun.browser.jar });
   expect(old.page.text).toContain('name="password"'); // its session ended
   expect((await old.browser.submit(old.page, '/log-in', { email, password })).status).toBe(401);
 });
 
-test('somebody who opens the mailed link in another browser goes on at its account', async () => {
+test('somebody who opens the mailed link in another browser goes on at its account, without the password again', async () => {
   const email = 'elsewhere@example.org';
   const { browser, page } = await begin(server, config);
   await browser.submit(await browser.open(`${page.url}/sign-up`), '/sign-up', { email, password });
-  const link = await mailedLink();
   const other = new Browser(server);
-  const asked = await other.submit(await other.open(link), '/account/verify');
-  const action = `verify?token=${new URL(link).searchParams.get('token')}`;
-  expect(buttonOf((await other.submit(asked, action, { password })).text)).toBe(`${server.baseUrl}/${tenant}/account`);
+  const done = await other.submit(await other.open(await mailedLink()), '/account/verify', { password });
+  // Neither without the page's token nor in a browser that has not shown it.
+  for (const [by, changed] of [
+    [other, { csrf: '' }],
+    [new Browser(server), {}],
+  ] as const)
+    expect((await by.submit(done, '/account/verified', changed)).text).not.toContain(email);
+  const account = await other.submit(done, '/account/verified');
+  expect([account.url.pathname, account.text]).toEqual([`/${tenant}/account`, expect.stringContaining(email)]);
+});
+
+test('the mail of a sign-up is sent again', async () => {
+  const email = 'slow@example.org';
+  const { browser, page } = await begin(server, config);
+  const signedUp = await browser.submit(await browser.open(`${page.url}/sign-up`), '/sign-up', { email, password });
+  const first = await mailedLink();
+  const again = await browser.submit(signedUp, '/sign-up', { again: '1' });
+  expect([again.status, again.text]).toEqual([200, expect.stringContaining('It was sent again')]);
+  const second = await mailedLink();
+  expect(second).not.toBe(first);
+  expect((await browser.submit(await browser.open(second), '/account/verify', { password })).status).toBe(200);
+});
+
+test('the mail of a reset is sent again; the page of its link leads back to the log-in', async () => {
+  const email = 'forgetful@example.org';
+  await createAccount(server, tenant, email);
+  const forgot = await begin(server, config);
+  const asked = await forgot.browser.submit(await forgot.browser.open(`${forgot.page.url}/reset`), '/reset', { email });
+  const one = await mailedLink();
+  expect((await forgot.browser.submit(asked, '/reset', { again: '1' })).text).toContain('It was sent again');
+  const link = await mailedLink();
+  expect(link).not.toBe(one);
+  const changed = await forgot.browser.submit(await forgot.browser.open(link), '/account/reset', {
+    password: 'another good password',
+  });
+  expect(changed.text).toContain(`href="${forgot.page.url}"`);
 });
 
 test('somebody signs up, and is told the same whether the address has an account', async () => {
@@ -90,7 +131,7 @@ test('somebody signs up, and is told the same whether the address has an account
     const form = await browser.open(`${page.url}/sign-up`);
     const sent = await browser.submit(form, '/sign-up', { email, password, displayName: 'N' });
     expect(sent.status).toBe(200);
-    texts.push(sent.text.replaceAll(email, 'ADDRESS').replace(/interaction\/[\w-]+/g, 'interaction/UID'));
+    texts.push(alike(sent.text, email));
   }
   expect(texts[0]).toBe(texts[1]);
 });
@@ -101,6 +142,19 @@ test('an unsuitable password is said at its field', async () => {
   const short = await browser.submit(form, '/sign-up', { email: 'a@example.org', password: 'short' });
   expect(short.status).toBe(400);
   expect(short.text).toContain('id="password-error"');
+});
+
+test('a name that is refused is said at its field, and what was typed stays; none is needed', async () => {
+  const { browser, page } = await begin(server, config);
+  const typed = { email: 'named@example.org', password };
+  const form = await browser.open(`${page.url}/sign-up`);
+  for (const displayName of ['A\u0007nn', 'n'.repeat(limits.accountNameCharsMax + 1)]) {
+    const refused = await browser.submit(form, '/sign-up', { ...typed, displayName });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('id="displayName-error"')]);
+    expect(refused.text).toContain(`value="${typed.email}"`);
+    expect(refused.text).toContain(`at most ${limits.accountNameCharsMax} characters`);
+  }
+  expect((await browser.submit(form, '/sign-up', { ...typed, displayName: ' ' })).text).toContain('Check your mail');
 });
 
 test('a tenant without open sign-up has no such page', async () => {
@@ -115,7 +169,7 @@ test('Z GHSA-pvm5-9frx-264r: a forgotten password is answered the same for every
     const { browser, page } = await begin(server, config);
     const form = await browser.open(`${page.url}/reset`);
     const sent = await browser.submit(form, '/reset', { email });
-    texts.push(sent.text.replaceAll(email, 'ADDRESS').replace(/interaction\/[\w-]+/g, 'interaction/UID'));
+    texts.push(alike(sent.text, email));
   }
   expect(texts[0]).toBe(texts[1]);
 });
@@ -126,18 +180,17 @@ test('the passkey page has a script of its own and no other; what proves nothing
   expect(page.text).not.toContain('/passkey'); // not where the host is an IP address
   expect(form.headers.get('content-security-policy')).toContain("script-src 'self'");
   expect(form.text).toContain('data-options=');
-  for (const credential of ['', '{', '{"id":"x"}'])
+  for (const credential of ['', '{', 'null', '7', '"id"', '[]', '{"id":7}', '{"id":"x"}'])
     expect((await browser.submit(form, '/passkey', { credential })).status).toBe(401);
 });
 
 test('opening a mailed link changes nothing; a wrong one leads to a page', async () => {
   const browser = new Browser(server);
   const at = `${server.origin}/${tenant}/account`;
-  const page = await browser.open(`${at}/verify?token=${'a'.repeat(43)}`);
-  expect(page.status).toBe(200);
-  const posted = await browser.submit(page, '/account/verify');
-  expect(posted.status).toBe(410);
-  expect((await browser.open(`${at}/reset?token=${'a'.repeat(43)}`)).text).toContain('name="password"');
+  for (const path of ['verify', 'reset'])
+    for (const token of ['a'.repeat(43), 'zzz', ''])
+      if (path === 'verify' || token !== '')
+        expect((await browser.open(`${at}/${path}?token=${token}`)).text).toContain('This link does not work any more');
   expect((await browser.open(at)).text).toContain('name="email"');
 });
 

@@ -5,11 +5,14 @@ import {
   deviceCodePage,
   deviceConfirmPage,
   deviceDonePage,
+  emailVerifiedPage,
   type InvitationProps,
   invitationDonePage,
   invitationPage,
+  namePage,
   openInvitationPage,
   passkeyPage,
+  resetDonePage,
   resetPage,
   resetRequestPage,
   verifyEmailPage,
@@ -21,21 +24,31 @@ const invitation: InvitationProps = {
   from: 'Bob de Vries',
   what: 'Car 7 (Volvo, 12-AB-34)',
   as: 'Driver',
-  lets: 'open the car and drive it',
   expiresAt: '2026-12-01T12:00:00Z',
   relationshipExpiresAt: '2027-06-30T22:00:00Z',
   decide: form,
-  requestToken: 'ey.token.x',
   logInUrl: '/log-in',
   signUpUrl: '/sign-up',
 };
 
 export const accountSamples: Readonly<Record<string, Sample>> = {
   'check-mail': (language) =>
-    checkMailPage(contextOf(language), { purpose: 'verify', email, resend: form, logInUrl: '/log-in' }),
-  'check-mail-reset': (language) => checkMailPage(contextOf(language), { purpose: 'reset', email, wasResent: true }),
-  verify: (language) => verifyEmailPage(contextOf(language), { state: 'ask', form, token: 't', email }),
-  verified: (language) => verifyEmailPage(contextOf(language), { state: 'done', continueUrl: '/on' }),
+    checkMailPage(contextOf(language), {
+      purpose: 'verify',
+      email,
+      resend: { ...form, pending: 'p' },
+      logInUrl: '/log-in',
+    }),
+  'check-mail-reset': (language) =>
+    checkMailPage(contextOf(language), { purpose: 'reset', email, resend: form, wasResent: true }),
+  verify: (language) => verifyEmailPage(contextOf(language), { ...form, token: 't', email, startUrl: '/account' }),
+  'verify-wrong': (language) =>
+    verifyEmailPage(contextOf(language), {
+      ...{ ...form, token: 't', email, startUrl: '/account' },
+      ...{ problem: 'wrong', retryAfterSeconds: 61 },
+    }),
+  verified: (language) => emailVerifiedPage(contextOf(language), { ...form, proof: 'p' }),
+  'reset-done': (language) => resetDonePage(contextOf(language), { logInUrl: '/log-in' }),
   'reset-request': (language) =>
     resetRequestPage(contextOf(language), {
       ...form,
@@ -63,6 +76,12 @@ export const accountSamples: Readonly<Record<string, Sample>> = {
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       },
       otherWayUrl: '/account',
+    }),
+  name: (language) => namePage(contextOf(language), { ...form, kind: 'own', name: 'Alice', cancelUrl: '/account' }),
+  'name-of-passkey': (language) =>
+    namePage(contextOf(language), {
+      ...{ ...form, kind: 'passkey', id: 'k', name: '', cancelUrl: '/account' },
+      errors: { name: 'name_required' },
     }),
   device: (language) =>
     deviceCodePage(contextOf(language), {
@@ -93,6 +112,7 @@ export const accountSamples: Readonly<Record<string, Sample>> = {
     accountPage(contextOf(language), {
       csrf: form.csrf,
       account: { email, emailVerified: true, displayName: 'Alice Jansen' },
+      nameUrl: '/account/name',
       notice: 'ended',
       logOutAction: '/log-out',
       shares: {
@@ -157,7 +177,15 @@ export const accountSamples: Readonly<Record<string, Sample>> = {
       passkeys: {
         action: '/passkeys',
         addUrl: '/passkeys/new',
-        items: [{ id: 'k', name: 'Phone', since: '2026-05-01T10:00:00Z', lastUsed: '2026-11-21T07:00:00Z' }],
+        items: [
+          {
+            id: 'k',
+            name: 'Phone',
+            renameUrl: '/passkeys/name?id=k',
+            since: '2026-05-01T10:00:00Z',
+            lastUsed: '2026-11-21T07:00:00Z',
+          },
+        ],
       },
       logIns: {
         action: '/log-ins',

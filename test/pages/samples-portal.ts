@@ -4,6 +4,7 @@ import {
   invitePage,
   type Language,
   logInPage,
+  memberInvitationLaterPage,
   memberInvitationPage,
   membersPage,
   type PageContext,
@@ -17,6 +18,7 @@ const contextOf = (language: Language): PageContext => ({ brand: { name: 'Accord
 const frame = (current: PortalFrame['current']): PortalFrame => ({
   csrf: form.csrf,
   email: 'alice@example.com',
+  tenant: { code: 'northern-clinics', name: memberInvitation.tenant },
   logOutAction: '/portal/log-out',
   current,
   urls: { members: '/m', invitations: '/i', tokens: '/t', tenants: '/portal' },
@@ -36,6 +38,7 @@ export const portalSamples: Readonly<Record<string, Sample>> = {
   'portal-log-in': (language) =>
     logInPage(contextOf(language), { ...form, resetUrl: '/reset', passkeyUrl: '/passkey' }),
   'portal-invitation': (language) => memberInvitationPage(contextOf(language), memberInvitation),
+  'portal-invitation-later': (language) => memberInvitationLaterPage(contextOf(language), memberInvitation),
   'portal-invitation-own': (language) =>
     memberInvitationPage(contextOf(language), { ...memberInvitation, account: { email: memberInvitation.email } }),
   'portal-invitation-other': (language) =>

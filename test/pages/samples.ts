@@ -42,8 +42,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     ),
   'log-in-again': (language) =>
     logInPage(contextOf(language), { ...form, email: 'alice@example.com', emailFixed: true, notice: 'again' }),
-  'sign-up': (language) =>
-    signUpPage(contextOf(language), { ...form, passwordCharsMin: 10, logInUrl: '/log-in', asksTerms: true }),
+  'sign-up': (language) => signUpPage(contextOf(language), { ...form, passwordCharsMin: 10, logInUrl: '/log-in' }),
   'sign-up-wrong': (language) =>
     signUpPage(contextOf(language), {
       ...form,
@@ -51,8 +50,7 @@ export const samples: Readonly<Record<string, Sample>> = {
       emailFixed: true,
       displayName: 'Alice',
       passwordCharsMin: 10,
-      asksTerms: true,
-      errors: { password: 'password_too_common', terms: 'terms_required' },
+      errors: { password: 'password_too_common' },
       logInUrl: '/log-in',
     }),
   consent: (language) =>
@@ -60,16 +58,14 @@ export const samples: Readonly<Record<string, Sample>> = {
       ...form,
       clientName: 'Trip Planner',
       redirectHost: 'trips.example.org',
-      policyUrl: 'https://trips.example.org/privacy',
-      termsUrl: 'https://trips.example.org/terms',
       account: { displayName: 'Alice Jansen', email: 'alice@example.com' },
-      otherAccountAction: '/other',
       scopes: [
         { name: 'openid' },
         { name: 'profile' },
         { name: 'email' },
         { name: 'trips:read', description: 'See the trips that you booked' },
-        { name: 'https://carshare.example/relationships' },
+        { name: 'relationships' },
+        { name: 'fleet:write' },
         { name: 'offline_access' },
       ],
     }),

@@ -144,6 +144,7 @@ describe.skipIf(executablePath === undefined)('the account page', async () => {
 
       // Out, and in by the passkey.
       await page.getByRole('banner').getByRole('button', { name: 'Log out' }).click();
+      await page.getByRole('link', { name: 'Log in again' }).click();
       await page.getByRole('link', { name: 'Log in with a passkey' }).click();
       await page.getByRole('button', { name: 'Use passkey' }).click();
       await page.waitForURL(account);

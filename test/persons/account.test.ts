@@ -32,6 +32,17 @@ describe('the page', () => {
     expect(page.text).not.toContain('Passkeys need');
   });
 
+  test('takes a name, another one, and none', async () => {
+    const { browser } = await person();
+    const form = await browser.get(`${account}/name`);
+    const refused = await browser.submit(form, '/name', { name: 'n'.repeat(limits.accountNameCharsMax + 1) });
+    expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('id="name-error"')]);
+    const named = await browser.submit(form, '/name', { name: ' Alice B. ' });
+    expect([named.url, named.text]).toEqual([`${account}?notice=saved`, expect.stringContaining('Alice B.')]);
+    expect((await browser.get(`${account}/name`)).html).toContain('value="Alice B."');
+    expect((await browser.submit(form, '/name', { name: '' })).text).not.toContain('Alice');
+  });
+
   test('is not stored or framed, runs no script, and posts to the service alone', async () => {
     const { browser } = await person();
     const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
@@ -70,7 +81,9 @@ describe('the page', () => {
   test('logging out ends this session and the log-in at the issuer, without another question', async () => {
     const { browser, page, show } = await person();
     const before = browser.cookies;
-    expect(isLogIn(await browser.submit(page, '/log-out'))).toBe(true);
+    const out = await browser.submit(page, '/log-out');
+    expect([out.url, out.text]).toEqual([`${account}/logged-out`, expect.stringContaining('You are logged out')]);
+    expect(isLogIn(await show())).toBe(true);
     // Neither the cookie of the page nor that of the issuer is worth anything now.
     browser.replaceCookies(before);
     expect(isLogIn(await show())).toBe(true);
@@ -248,9 +261,27 @@ describe('passkeys', () => {
     expect(idsOf(await show(), '/passkeys/end')).toEqual([]);
   });
 
+  test('are renamed; a name that is refused is said at its field', async () => {
+    const { id, browser, show } = await person();
+    const key = await passkeyOf(id);
+    const at = `${account}/passkeys/name`;
+    expect((await show()).html).toContain(`${at}?id=${key}`);
+    const form = await browser.get(`${at}?id=${key}`);
+    for (const name of [' ', 'a\u0007b', 'n'.repeat(limits.passkeyNameCharsMax + 1)]) {
+      const refused = await browser.submit(form, '/passkeys/name', { name });
+      expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('id="name-error"')]);
+    }
+    const longest = 'n'.repeat(limits.passkeyNameCharsMax);
+    const renamed = await browser.submit(form, '/passkeys/name', { name: ` ${longest} ` });
+    expect([renamed.url, renamed.text]).toEqual([`${account}?notice=saved`, expect.stringContaining(longest)]);
+  });
+
   test('of others are not found', async () => {
     const [alice, bob] = [await person(), await person()];
     const key = await passkeyOf(bob.id);
+    expect((await alice.browser.get(`${account}/passkeys/name?id=${key}`)).status).toBe(404);
+    expect((await alice.end('/passkeys/name', { id: key, name: 'Mine' })).status).toBe(404);
+    expect(await listPasskeys(accounts, tenant, bob.id)).toMatchObject([{ name: 'Phone' }]);
     expect((await alice.end('/passkeys/end', { id: key, confirmed: '1' })).status).toBe(404);
     expect(await listPasskeys(accounts, tenant, bob.id)).toHaveLength(1);
   });
@@ -315,6 +346,7 @@ describe('attacks', () => {
     const csrf = tokenOf(page);
     for (const path of [
       ...['/log-out', '/password', '/sessions/end', '/sessions/end-others', '/passkeys/new', '/passkeys/end'],
+      ...['/name', '/passkeys/name'],
       ...['/log-ins/end', '/log-ins/link', '/clients/end', '/shares/end', '/relationships/end', '/consents/end'],
     ]) {
       for (const [fields, headers] of [

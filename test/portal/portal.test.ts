@@ -50,7 +50,17 @@ describe('a member invitation', () => {
     expect(page.status).toBe(200);
     expect(page.text).toContain('Team & Sons');
     expect([home.status, home.url]).toEqual([200, `/portal/tenants/${tenant}/members`]);
+    expect(home.text).toMatch(/^Members – Team & Sons – Accord .*These people administer Team & Sons\./);
     expect(home.text).toContain(email);
+  });
+
+  test('keeps the form when the name is refused', async () => {
+    const { token } = await invited(await server.tenant(), 'config-editor');
+    const browser = new Browser(server);
+    await browser.post('/portal/invitations/open', { token });
+    const form = await browser.get('/portal/invitations/enrol');
+    const refused = await browser.submit(form, '/portal/invitations/enrol', { displayName: 'A\u0007nn', password });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('Use one line of at most')]);
   });
 
   test('is not used up by opening its link, whoever does (mail scanners)', async () => {
@@ -142,6 +152,16 @@ describe('a member invitation', () => {
       expect(answer.headers['set-cookie'] === undefined).toBe(status === 403);
     },
   );
+
+  test('that is put off says that its link still works', async () => {
+    const tenant = await server.tenant();
+    const { token } = await invited(tenant, 'config-viewer');
+    const browser = new Browser(server);
+    const page = await browser.post('/portal/invitations/open', { token });
+    const later = await browser.submit(page, '/portal/invitations/accept', { decision: 'later' });
+    expect([later.status, later.text]).toEqual([200, expect.stringContaining('Nothing was decided')]);
+    expect((await browser.post('/portal/invitations/open', { token })).text).toContain('You are invited');
+  });
 
   test('for another address than that of the log-in is not accepted', async () => {
     const [first, second] = [await server.tenant(), await server.tenant()];
@@ -282,7 +302,8 @@ describe('members at the portal', () => {
     expect(back.url).toBe(`/portal/tenants/${tenant}/members`);
     // Who came by the issuer is logged out there, too, and not asked again.
     const after = browser.cookies;
-    expect((await browser.submit(back, '/portal/log-out')).url).toContain('/portal/oidc/interaction/');
+    const out = await browser.submit(back, '/portal/log-out');
+    expect([out.url, out.text]).toEqual(['/portal/logged-out', expect.stringContaining('You are logged out')]);
     browser.replaceCookies(after);
     expect((await browser.get('/portal')).url).toContain('/portal/oidc/interaction/');
   });

@@ -10,10 +10,13 @@ export const enAccount = {
   },
   verifyEmail: {
     title: 'Confirm your email address',
-    text: 'Confirm that this address is yours:',
+    text: 'Enter the password that you chose for this address, to finish your account.',
+    wrong: 'This is not the password that you chose when you created the account.',
+    forgot: 'Forgotten it?',
+    start: 'Create the account again',
     submit: 'Confirm address',
     doneTitle: 'Your address is confirmed',
-    doneText: 'You can go on now.',
+    doneText: 'Your account is ready. You can go on now.',
   },
   resetRequest: {
     title: 'Reset your password',
@@ -40,6 +43,13 @@ export const enAccount = {
     unsupported: 'This browser does not support passkeys. Choose another way.',
     needsScript: 'Passkeys need JavaScript. Allow it for this site, or choose another way.',
     otherWay: 'Log in another way',
+  },
+  naming: {
+    own: 'Your name',
+    passkey: 'Rename the passkey',
+    submit: 'Save',
+    changeOwn: 'Change name',
+    rename: 'Rename',
   },
   device: {
     title: 'Connect a device',
@@ -200,7 +210,6 @@ export const enAccount = {
     from: 'From',
     what: 'What',
     as: 'You become',
-    lets: 'You can then',
     until: 'Until',
     noEnd: 'one of you ends it',
     expires: (when: string) => `This invitation is open until ${when}.`,

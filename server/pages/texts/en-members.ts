@@ -22,7 +22,7 @@ export const enMembers = {
   },
   members: {
     title: 'Members',
-    lead: 'These people administer this tenant.',
+    lead: (tenant: string) => `These people administer ${tenant}.`,
     since: (when: string) => `member since ${when}`,
     remove: 'Remove',
     lastAdmin: 'The last security admin cannot be removed.',
@@ -30,7 +30,7 @@ export const enMembers = {
   },
   invite: {
     title: 'Invite somebody',
-    lead: 'They get a mail with a link that works once.',
+    lead: (tenant: string) => `They get a mail with a link that works once, to help administer ${tenant}.`,
     role: 'Role',
     submit: 'Invite',
     sentTitle: 'The invitation is ready',
@@ -38,7 +38,6 @@ export const enMembers = {
     link: 'Link',
     mailed: (email: string) => `A message with the link is on its way to ${email}.`,
     problems: {
-      already_member: 'This address is a member already.',
       already_invited: 'This address is invited already. Withdraw that invitation first.',
       too_many: 'There are too many open invitations. Withdraw some first.',
     },
@@ -51,10 +50,12 @@ export const enMembers = {
     role: 'As',
     expires: (when: string) => `The link works once, until ${when}.`,
     later: 'Not now',
+    laterTitle: 'Nothing was decided',
+    laterText: 'Open the link again when you want to accept.',
   },
   invitations: {
     title: 'Invitations',
-    lead: 'Who was invited to administer this tenant.',
+    lead: (tenant: string) => `Who was invited to administer ${tenant}.`,
     none: 'There are no invitations.',
     withdraw: 'Withdraw',
     expires: (when: string) => `open until ${when}`,
@@ -62,7 +63,7 @@ export const enMembers = {
   },
   tokens: {
     title: 'Access token',
-    lead: 'With a token, scripts and tools call the Config API as you, for 24 hours.',
+    lead: (tenant: string) => `With a token, scripts and tools call the Config API of ${tenant} as you, for 24 hours.`,
     create: 'Create a token',
     createdTitle: 'Your new token',
     createdText: 'Copy it now: it is not shown again. A click selects all of it.',
@@ -70,8 +71,6 @@ export const enMembers = {
     tryIt: 'Try it',
     own: 'Your tokens',
     none: 'You have no tokens.',
-    current: 'created in this session',
-    created: (when: string) => `created ${when}`,
     expires: (when: string) => `expires ${when}`,
     revoked: 'revoked',
     revoke: 'Revoke',

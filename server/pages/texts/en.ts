@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.ts';
 import { enAccount } from './en-account.ts';
 import { enMembers } from './en-members.ts';
 
@@ -20,21 +21,19 @@ export const en = {
   errors: {
     email_required: 'Enter your email address.',
     email_invalid: 'Enter an email address such as name@example.com.',
-    email_taken: 'This address cannot be used.',
-    display_name_required: 'Enter your name.',
-    display_name_too_long: 'Use at most 100 characters.',
+    display_name_invalid: `Use one line of at most ${limits.accountNameCharsMax} characters.`,
     password_required: 'Enter a password.',
-    password_too_short: 'This password is too short.',
-    password_too_long: 'This password is too long.',
+    password_too_short: `This password is too short. Use at least ${limits.passwordCharsMin} characters.`,
+    password_too_long: `This password is too long. Use at most ${limits.passwordBytesMax} characters, and fewer where they have accents or are not Latin.`,
     password_too_common: 'This password is too well known. Choose another one.',
     password_like_account: 'This password is too similar to your name or address.',
     password_wrong: 'This password is not right.',
-    terms_required: 'Accept the terms to go on.',
     invitation_code_invalid: 'This code is not complete. Copy all that stands behind # in the link.',
     user_code_required: 'Enter the code that your device shows.',
     user_code_unknown: 'No device is waiting with this code. Check the code on your device.',
     user_code_expired: 'This code has expired. Ask your device for a new one.',
     name_required: 'Enter a name.',
+    passkey_name_invalid: `Use one line of at most ${limits.passkeyNameCharsMax} characters.`,
     role_required: 'Choose a role.',
   },
   fields: {
@@ -62,10 +61,7 @@ export const en = {
     cancel: (client: string) => `Cancel and go back to ${client}`,
     problems: {
       credentials: 'The address or the password is not right. Check both, or reset your password.',
-      too_many: 'There were too many attempts. Wait a little before you try again.',
       upstream_failed: 'Logging in there did not work. Try again, or log in another way.',
-      upstream_not_linked:
-        'No account here is linked to that log-in. Log in here first, then link it on your account page.',
       upstream_unavailable: 'That log-in cannot be reached now. Try again later, or log in another way.',
       upstream_cancelled: 'You did not log in there. Try again, or log in another way.',
       upstream_stale: 'This needs a new log-in, and you were not asked again there. Log in another way.',
@@ -76,7 +72,6 @@ export const en = {
         'No account here belongs to that log-in, and accounts are made by invitation only. Ask for an invitation, or log in another way.',
       upstream_no_access:
         'That log-in does not give access here. Log in another way, or ask for help where you got it.',
-      passkey_failed: 'The passkey was not accepted. Try again, or log in another way.',
     },
     retry: (minutes: number) => (minutes === 1 ? 'Try again in 1 minute.' : `Try again in ${minutes} minutes.`),
     notices: {
@@ -85,7 +80,6 @@ export const en = {
       again: 'Log in again to confirm that it is you.',
       link: 'There is an account with your email address. Log in to it once: from then on, your other log-in leads to it as well.',
       finish: 'Log in once with the password that you chose, to finish your account.',
-      logged_out: 'You are logged out.',
     },
   },
   signUp: {
@@ -94,24 +88,15 @@ export const en = {
     emailHint: 'We send a message there to confirm that it is yours.',
     emailFixed: 'This is the address that was invited.',
     displayNameHint: 'Others see it when you share something with them.',
-    terms: 'I accept the terms',
-    readTerms: 'Read the terms',
     haveAccount: 'Already have an account?',
     logIn: 'Log in',
-    problems: {
-      too_many: 'There were too many attempts. Try again later.',
-      closed: 'Accounts are made by invitation only.',
-    },
   },
   consent: {
     title: (client: string) => `${client} asks for access`,
     account: 'Logged in as',
-    otherAccount: 'Use another account',
     may: (client: string) => `${client} would be able to:`,
     revoke: 'You can take this back at any time on your account page.',
     leads: (host: string) => `You will be taken to ${host}.`,
-    terms: 'Its terms',
-    privacy: 'Its privacy statement',
     allow: 'Allow',
     deny: 'Do not allow',
   },
@@ -158,10 +143,6 @@ export const en = {
         text: 'It has expired or was used already. Ask for a new one.',
       },
       not_found: { title: 'There is nothing here', text: 'Check the address, or go back to where you came from.' },
-      account_disabled: {
-        title: 'This account cannot be used',
-        text: 'It was disabled. Ask the people who run the application.',
-      },
       too_many: { title: 'Too many attempts', text: 'Wait a few minutes, then try again.' },
       access_denied: {
         title: 'You have no access',

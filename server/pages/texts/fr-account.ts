@@ -12,10 +12,13 @@ export const frAccount: typeof enAccount = {
   },
   verifyEmail: {
     title: 'Confirmez votre adresse e-mail',
-    text: 'Confirmez que cette adresse est à vous :',
+    text: 'Saisissez le mot de passe choisi pour cette adresse, pour terminer votre compte.',
+    wrong: 'Ce n’est pas le mot de passe que vous avez choisi en créant le compte.',
+    forgot: 'Oublié ?',
+    start: 'Créer le compte à nouveau',
     submit: 'Confirmer l’adresse',
     doneTitle: 'Votre adresse est confirmée',
-    doneText: 'Vous pouvez continuer.',
+    doneText: 'Votre compte est prêt. Vous pouvez continuer.',
   },
   resetRequest: {
     title: 'Réinitialisez votre mot de passe',
@@ -43,6 +46,13 @@ export const frAccount: typeof enAccount = {
     unsupported: 'Ce navigateur ne prend pas en charge les clés d’accès. Choisissez un autre moyen.',
     needsScript: 'Les clés d’accès ont besoin de JavaScript. Autorisez-le pour ce site, ou choisissez un autre moyen.',
     otherWay: 'Se connecter autrement',
+  },
+  naming: {
+    own: 'Votre nom',
+    passkey: 'Renommer la clé d’accès',
+    submit: 'Enregistrer',
+    changeOwn: 'Modifier le nom',
+    rename: 'Renommer',
   },
   device: {
     title: 'Connecter un appareil',
@@ -203,7 +213,6 @@ export const frAccount: typeof enAccount = {
     from: 'De',
     what: 'Quoi',
     as: 'Vous devenez',
-    lets: 'Vous pourrez',
     until: 'Jusqu’à',
     noEnd: 'ce que l’un de vous y mette fin',
     expires: (when) => `Cette invitation est ouverte jusqu’au ${when}.`,

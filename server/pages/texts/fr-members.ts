@@ -26,7 +26,7 @@ export const frMembers: typeof enMembers = {
   },
   members: {
     title: 'Membres',
-    lead: 'Ces personnes administrent ce tenant.',
+    lead: (tenant) => `Ces personnes administrent ${tenant}.`,
     since: (when) => `membre depuis le ${when}`,
     remove: 'Retirer',
     lastAdmin: 'Le dernier security admin ne peut pas être retiré.',
@@ -34,7 +34,8 @@ export const frMembers: typeof enMembers = {
   },
   invite: {
     title: 'Inviter quelqu’un',
-    lead: 'La personne reçoit un message avec un lien qui fonctionne une fois.',
+    lead: (tenant) =>
+      `La personne reçoit un message avec un lien qui fonctionne une fois, pour aider à administrer ${tenant}.`,
     role: 'Rôle',
     submit: 'Inviter',
     sentTitle: 'L’invitation est prête',
@@ -42,7 +43,6 @@ export const frMembers: typeof enMembers = {
     link: 'Lien',
     mailed: (email) => `Un message avec le lien est en route vers ${email}.`,
     problems: {
-      already_member: 'Cette adresse est déjà membre.',
       already_invited: 'Cette adresse est déjà invitée. Annulez d’abord cette invitation.',
       too_many: 'Trop d’invitations sont ouvertes. Annulez-en d’abord.',
     },
@@ -55,10 +55,12 @@ export const frMembers: typeof enMembers = {
     role: 'Comme',
     expires: (when) => `Le lien fonctionne une fois, jusqu’au ${when}.`,
     later: 'Pas maintenant',
+    laterTitle: 'Rien n’a été décidé',
+    laterText: 'Ouvrez le lien à nouveau quand vous voudrez accepter.',
   },
   invitations: {
     title: 'Invitations',
-    lead: 'Qui a été invité à administrer ce tenant.',
+    lead: (tenant) => `Qui a été invité à administrer ${tenant}.`,
     none: 'Il n’y a pas d’invitations.',
     withdraw: 'Annuler',
     expires: (when) => `ouverte jusqu’au ${when}`,
@@ -66,7 +68,8 @@ export const frMembers: typeof enMembers = {
   },
   tokens: {
     title: 'Jeton d’accès',
-    lead: 'Avec un jeton, scripts et outils appellent la Config API en votre nom, pendant 24 heures.',
+    lead: (tenant) =>
+      `Avec un jeton, scripts et outils appellent la Config API de ${tenant} en votre nom, pendant 24 heures.`,
     create: 'Créer un jeton',
     createdTitle: 'Votre nouveau jeton',
     createdText: 'Copiez-le maintenant : il ne sera plus montré. Un clic le sélectionne en entier.',
@@ -74,8 +77,6 @@ export const frMembers: typeof enMembers = {
     tryIt: 'Essayez-le',
     own: 'Vos jetons',
     none: 'Vous n’avez pas de jetons.',
-    current: 'créé dans cette session',
-    created: (when) => `créé le ${when}`,
     expires: (when) => `expire le ${when}`,
     revoked: 'révoqué',
     revoke: 'Révoquer',

@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.ts';
 import { frAccount } from './fr-account.ts';
 import { frMembers } from './fr-members.ts';
 import type { Texts } from './texts.ts';
@@ -21,21 +22,19 @@ export const fr: Texts = {
   errors: {
     email_required: 'Saisissez votre adresse e-mail.',
     email_invalid: 'Saisissez une adresse e-mail, par exemple nom@exemple.fr.',
-    email_taken: 'Cette adresse ne peut pas être utilisée.',
-    display_name_required: 'Saisissez votre nom.',
-    display_name_too_long: 'Utilisez 100 caractères au plus.',
+    display_name_invalid: `Utilisez une seule ligne de ${limits.accountNameCharsMax} caractères au plus.`,
     password_required: 'Saisissez un mot de passe.',
-    password_too_short: 'Ce mot de passe est trop court.',
-    password_too_long: 'Ce mot de passe est trop long.',
+    password_too_short: `Ce mot de passe est trop court. Utilisez au moins ${limits.passwordCharsMin} caractères.`,
+    password_too_long: `Ce mot de passe est trop long. Utilisez ${limits.passwordBytesMax} caractères au plus, et moins s’ils sont accentués ou non latins.`,
     password_too_common: 'Ce mot de passe est trop connu. Choisissez-en un autre.',
     password_like_account: 'Ce mot de passe ressemble trop à votre nom ou à votre adresse.',
     password_wrong: 'Ce mot de passe est incorrect.',
-    terms_required: 'Acceptez les conditions pour continuer.',
     invitation_code_invalid: 'Ce code est incomplet. Copiez tout ce qui se trouve après # dans le lien.',
     user_code_required: 'Saisissez le code affiché par votre appareil.',
     user_code_unknown: 'Aucun appareil n’attend avec ce code. Vérifiez le code sur votre appareil.',
     user_code_expired: 'Ce code a expiré. Demandez-en un nouveau sur votre appareil.',
     name_required: 'Saisissez un nom.',
+    passkey_name_invalid: `Utilisez une seule ligne de ${limits.passkeyNameCharsMax} caractères au plus.`,
     role_required: 'Choisissez un rôle.',
   },
   fields: {
@@ -64,10 +63,7 @@ export const fr: Texts = {
     problems: {
       credentials:
         'L’adresse ou le mot de passe est incorrect. Vérifiez les deux, ou réinitialisez votre mot de passe.',
-      too_many: 'Il y a eu trop de tentatives. Attendez un peu avant de réessayer.',
       upstream_failed: 'La connexion là-bas n’a pas abouti. Réessayez, ou connectez-vous autrement.',
-      upstream_not_linked:
-        'Aucun compte ici n’est lié à cette connexion. Connectez-vous d’abord ici, puis liez-la sur la page de votre compte.',
       upstream_unavailable:
         'Cette connexion est indisponible pour le moment. Réessayez plus tard ou connectez-vous autrement.',
       upstream_cancelled: 'Vous ne vous êtes pas connecté là-bas. Réessayez ou connectez-vous autrement.',
@@ -80,7 +76,6 @@ export const fr: Texts = {
         'Aucun compte ici n’appartient à cette connexion, et les comptes sont créés sur invitation uniquement. Demandez une invitation ou connectez-vous autrement.',
       upstream_no_access:
         'Cette connexion ne donne pas accès ici. Connectez-vous autrement ou demandez de l’aide là où vous l’avez obtenue.',
-      passkey_failed: 'La clé d’accès n’a pas été acceptée. Réessayez, ou connectez-vous autrement.',
     },
     retry: (minutes) => (minutes === 1 ? 'Réessayez dans 1 minute.' : `Réessayez dans ${minutes} minutes.`),
     notices: {
@@ -90,7 +85,6 @@ export const fr: Texts = {
       link: 'Il existe un compte avec votre adresse e-mail. Connectez-vous-y une fois : ensuite, votre autre connexion y mènera aussi.',
       finish:
         'Connectez-vous une fois avec le mot de passe que vous avez choisi, pour terminer la création de votre compte.',
-      logged_out: 'Vous êtes déconnecté.',
     },
   },
   signUp: {
@@ -99,24 +93,15 @@ export const fr: Texts = {
     emailHint: 'Nous y envoyons un message pour confirmer qu’elle est à vous.',
     emailFixed: 'C’est l’adresse qui a été invitée.',
     displayNameHint: 'Les autres le voient quand vous partagez quelque chose avec eux.',
-    terms: 'J’accepte les conditions',
-    readTerms: 'Lire les conditions',
     haveAccount: 'Vous avez déjà un compte ?',
     logIn: 'Se connecter',
-    problems: {
-      too_many: 'Il y a eu trop de tentatives. Réessayez plus tard.',
-      closed: 'Les comptes ne sont créés que sur invitation.',
-    },
   },
   consent: {
     title: (client) => `${client} demande un accès`,
     account: 'Connecté en tant que',
-    otherAccount: 'Utiliser un autre compte',
     may: (client) => `${client} pourrait :`,
     revoke: 'Vous pouvez le retirer à tout moment sur la page de votre compte.',
     leads: (host) => `Vous serez dirigé vers ${host}.`,
-    terms: 'Ses conditions',
-    privacy: 'Sa politique de confidentialité',
     allow: 'Autoriser',
     deny: 'Ne pas autoriser',
   },
@@ -163,10 +148,6 @@ export const fr: Texts = {
         text: 'Il a expiré ou a déjà été utilisé. Demandez-en un nouveau.',
       },
       not_found: { title: 'Il n’y a rien ici', text: 'Vérifiez l’adresse, ou revenez d’où vous venez.' },
-      account_disabled: {
-        title: 'Ce compte ne peut pas être utilisé',
-        text: 'Il a été désactivé. Adressez-vous aux responsables de l’application.',
-      },
       too_many: { title: 'Trop de tentatives', text: 'Attendez quelques minutes, puis réessayez.' },
       access_denied: {
         title: 'Vous n’avez pas accès',

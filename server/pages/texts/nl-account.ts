@@ -12,10 +12,13 @@ export const nlAccount: typeof enAccount = {
   },
   verifyEmail: {
     title: 'Bevestig je e-mailadres',
-    text: 'Bevestig dat dit adres van jou is:',
+    text: 'Vul het wachtwoord in dat je bij dit adres hebt gekozen, dan is je account klaar.',
+    wrong: 'Dit is niet het wachtwoord dat je koos toen je het account maakte.',
+    forgot: 'Vergeten?',
+    start: 'Maak het account opnieuw',
     submit: 'Adres bevestigen',
     doneTitle: 'Je adres is bevestigd',
-    doneText: 'Je kunt nu verder.',
+    doneText: 'Je account is klaar. Je kunt nu verder.',
   },
   resetRequest: {
     title: 'Nieuw wachtwoord instellen',
@@ -42,6 +45,13 @@ export const nlAccount: typeof enAccount = {
     unsupported: 'Deze browser ondersteunt geen passkeys. Kies een andere manier.',
     needsScript: 'Passkeys hebben JavaScript nodig. Sta het toe voor deze site, of kies een andere manier.',
     otherWay: 'Op een andere manier inloggen',
+  },
+  naming: {
+    own: 'Je naam',
+    passkey: 'Geef de passkey een andere naam',
+    submit: 'Opslaan',
+    changeOwn: 'Naam wijzigen',
+    rename: 'Hernoemen',
   },
   device: {
     title: 'Apparaat verbinden',
@@ -202,7 +212,6 @@ export const nlAccount: typeof enAccount = {
     from: 'Van',
     what: 'Wat',
     as: 'Je wordt',
-    lets: 'Je kunt dan',
     until: 'Tot',
     noEnd: 'een van jullie het beëindigt',
     expires: (when) => `Deze uitnodiging staat open tot ${when}.`,

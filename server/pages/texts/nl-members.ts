@@ -23,7 +23,7 @@ export const nlMembers: typeof enMembers = {
   },
   members: {
     title: 'Leden',
-    lead: 'Deze mensen beheren deze tenant.',
+    lead: (tenant) => `Deze mensen beheren ${tenant}.`,
     since: (when) => `lid sinds ${when}`,
     remove: 'Verwijderen',
     lastAdmin: 'De laatste security admin kan niet verwijderd worden.',
@@ -31,7 +31,7 @@ export const nlMembers: typeof enMembers = {
   },
   invite: {
     title: 'Iemand uitnodigen',
-    lead: 'De ander krijgt een mail met een link die één keer werkt.',
+    lead: (tenant) => `De ander krijgt een mail met een link die één keer werkt, om ${tenant} te helpen beheren.`,
     role: 'Rol',
     submit: 'Uitnodigen',
     sentTitle: 'De uitnodiging staat klaar',
@@ -39,7 +39,6 @@ export const nlMembers: typeof enMembers = {
     link: 'Link',
     mailed: (email) => `Er is een bericht met de link onderweg naar ${email}.`,
     problems: {
-      already_member: 'Dit adres is al lid.',
       already_invited: 'Dit adres is al uitgenodigd. Trek die uitnodiging eerst in.',
       too_many: 'Er staan te veel uitnodigingen open. Trek er eerst een paar in.',
     },
@@ -52,10 +51,12 @@ export const nlMembers: typeof enMembers = {
     role: 'Als',
     expires: (when) => `De link werkt één keer, tot ${when}.`,
     later: 'Nu niet',
+    laterTitle: 'Er is niets besloten',
+    laterText: 'Open de link opnieuw als je wilt aannemen.',
   },
   invitations: {
     title: 'Uitnodigingen',
-    lead: 'Wie uitgenodigd is om deze tenant te beheren.',
+    lead: (tenant) => `Wie uitgenodigd is om ${tenant} te beheren.`,
     none: 'Er zijn geen uitnodigingen.',
     withdraw: 'Intrekken',
     expires: (when) => `open tot ${when}`,
@@ -63,7 +64,8 @@ export const nlMembers: typeof enMembers = {
   },
   tokens: {
     title: 'Toegangstoken',
-    lead: 'Met een token roepen scripts en programma’s de Config API namens jou aan, 24 uur lang.',
+    lead: (tenant) =>
+      `Met een token roepen scripts en programma’s de Config API van ${tenant} namens jou aan, 24 uur lang.`,
     create: 'Token maken',
     createdTitle: 'Je nieuwe token',
     createdText: 'Kopieer het nu: het wordt niet nog eens getoond. Een klik selecteert het helemaal.',
@@ -71,8 +73,6 @@ export const nlMembers: typeof enMembers = {
     tryIt: 'Probeer het',
     own: 'Je tokens',
     none: 'Je hebt geen tokens.',
-    current: 'in deze sessie gemaakt',
-    created: (when) => `gemaakt op ${when}`,
     expires: (when) => `verloopt op ${when}`,
     revoked: 'ingetrokken',
     revoke: 'Intrekken',

@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.ts';
 import { nlAccount } from './nl-account.ts';
 import { nlMembers } from './nl-members.ts';
 import type { Texts } from './texts.ts';
@@ -21,21 +22,19 @@ export const nl: Texts = {
   errors: {
     email_required: 'Vul je e-mailadres in.',
     email_invalid: 'Vul een e-mailadres in, zoals naam@voorbeeld.nl.',
-    email_taken: 'Dit adres kan niet gebruikt worden.',
-    display_name_required: 'Vul je naam in.',
-    display_name_too_long: 'Gebruik hoogstens 100 tekens.',
+    display_name_invalid: `Gebruik één regel van hoogstens ${limits.accountNameCharsMax} tekens.`,
     password_required: 'Vul een wachtwoord in.',
-    password_too_short: 'Dit wachtwoord is te kort.',
-    password_too_long: 'Dit wachtwoord is te lang.',
+    password_too_short: `Dit wachtwoord is te kort. Gebruik minstens ${limits.passwordCharsMin} tekens.`,
+    password_too_long: `Dit wachtwoord is te lang. Gebruik hoogstens ${limits.passwordBytesMax} tekens, en minder als er accenten of niet-Latijnse tekens in staan.`,
     password_too_common: 'Dit wachtwoord is te bekend. Kies een ander.',
     password_like_account: 'Dit wachtwoord lijkt te veel op je naam of adres.',
     password_wrong: 'Dit wachtwoord klopt niet.',
-    terms_required: 'Ga akkoord met de voorwaarden om verder te gaan.',
     invitation_code_invalid: 'Deze code is niet volledig. Kopieer alles wat in de link achter # staat.',
     user_code_required: 'Vul de code in die je apparaat toont.',
     user_code_unknown: 'Er wacht geen apparaat met deze code. Controleer de code op je apparaat.',
     user_code_expired: 'Deze code is verlopen. Vraag op je apparaat een nieuwe aan.',
     name_required: 'Vul een naam in.',
+    passkey_name_invalid: `Gebruik één regel van hoogstens ${limits.passkeyNameCharsMax} tekens.`,
     role_required: 'Kies een rol.',
   },
   fields: {
@@ -62,10 +61,7 @@ export const nl: Texts = {
     cancel: (client) => `Annuleren en terug naar ${client}`,
     problems: {
       credentials: 'Het adres of het wachtwoord klopt niet. Controleer beide, of stel een nieuw wachtwoord in.',
-      too_many: 'Er is te vaak geprobeerd in te loggen. Wacht even voor je het opnieuw probeert.',
       upstream_failed: 'Inloggen lukte daar niet. Probeer het opnieuw, of log op een andere manier in.',
-      upstream_not_linked:
-        'Geen account hier is aan die login gekoppeld. Log eerst hier in en koppel hem dan op je accountpagina.',
       upstream_unavailable: 'Inloggen kan daar nu niet. Probeer het later opnieuw, of log op een andere manier in.',
       upstream_cancelled: 'Je hebt daar niet ingelogd. Probeer het opnieuw, of log op een andere manier in.',
       upstream_stale:
@@ -77,7 +73,6 @@ export const nl: Texts = {
         'Bij die login hoort hier geen account, en accounts zijn er alleen op uitnodiging. Vraag om een uitnodiging, of log op een andere manier in.',
       upstream_no_access:
         'Die login geeft hier geen toegang. Log op een andere manier in, of vraag om hulp waar je hem hebt gekregen.',
-      passkey_failed: 'De passkey is niet geaccepteerd. Probeer het opnieuw, of log op een andere manier in.',
     },
     retry: (minutes) =>
       minutes === 1 ? 'Probeer het over 1 minuut opnieuw.' : `Probeer het over ${minutes} minuten opnieuw.`,
@@ -87,7 +82,6 @@ export const nl: Texts = {
       again: 'Log opnieuw in om te bevestigen dat jij het bent.',
       link: 'Er is een account met je e-mailadres. Log er één keer op in: daarna leidt ook je andere login ernaartoe.',
       finish: 'Log één keer in met het wachtwoord dat je koos, om je account af te maken.',
-      logged_out: 'Je bent uitgelogd.',
     },
   },
   signUp: {
@@ -96,24 +90,15 @@ export const nl: Texts = {
     emailHint: 'We sturen een bericht om te bevestigen dat het jouw adres is.',
     emailFixed: 'Dit is het adres dat is uitgenodigd.',
     displayNameHint: 'Anderen zien hem als je iets met ze deelt.',
-    terms: 'Ik ga akkoord met de voorwaarden',
-    readTerms: 'Lees de voorwaarden',
     haveAccount: 'Heb je al een account?',
     logIn: 'Inloggen',
-    problems: {
-      too_many: 'Er is te vaak geprobeerd een account te maken. Probeer het later opnieuw.',
-      closed: 'Een account maken kan alleen op uitnodiging.',
-    },
   },
   consent: {
     title: (client) => `${client} vraagt toegang`,
     account: 'Ingelogd als',
-    otherAccount: 'Gebruik een ander account',
     may: (client) => `${client} zou dan mogen:`,
     revoke: 'Je kunt dit altijd terugnemen op je accountpagina.',
     leads: (host) => `Je gaat daarna naar ${host}.`,
-    terms: 'De voorwaarden',
-    privacy: 'De privacyverklaring',
     allow: 'Toestaan',
     deny: 'Niet toestaan',
   },
@@ -160,10 +145,6 @@ export const nl: Texts = {
         text: 'Hij is verlopen of al gebruikt. Vraag een nieuwe aan.',
       },
       not_found: { title: 'Hier is niets', text: 'Controleer het adres, of ga terug naar waar je vandaan kwam.' },
-      account_disabled: {
-        title: 'Dit account kan niet gebruikt worden',
-        text: 'Het is uitgeschakeld. Vraag het de beheerders van de applicatie.',
-      },
       too_many: { title: 'Te veel pogingen', text: 'Wacht een paar minuten en probeer het opnieuw.' },
       access_denied: { title: 'Je hebt geen toegang', text: 'Je account mag dit niet. Vraag het een beheerder.' },
       unavailable: {
