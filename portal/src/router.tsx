@@ -50,16 +50,17 @@ const first = createRoute({
   path: '/',
   component: () => <Navigate to={'./overview' as never} replace />,
 });
-/** Only in the development server: what the component that explains decisions draws for answers of each kind. */
-const gallery: AnyRoute[] = import.meta.env.DEV
-  ? [
-      createRoute({
-        getParentRoute: () => root,
-        path: '/gallery',
-        component: lazyRouteComponent(() => import('./why/gallery.tsx')),
-      }),
-    ]
-  : [];
+/** Only in the development server and in tests: what the component that explains decisions draws for answers of each kind. */
+const gallery: AnyRoute[] =
+  import.meta.env.DEV || import.meta.env.MODE === 'test'
+    ? [
+        createRoute({
+          getParentRoute: () => root,
+          path: '/gallery',
+          component: lazyRouteComponent(() => import('./why/gallery.tsx')),
+        }),
+      ]
+    : [];
 
 export const router = createRouter({
   routeTree: root.addChildren([

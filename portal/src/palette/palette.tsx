@@ -100,23 +100,23 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKeyDown}
       />
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active entry */}
-      <ul id={list} role="listbox" aria-label={texts.paletteLabel}>
+      <div className="list" id={list} role="listbox" tabIndex={-1} aria-label={texts.paletteLabel}>
         {shown.map((entry, index) => (
-          // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: as above
-          <li
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys, and names the active entry
+          <div
             key={key(entry)}
             id={`${list}-${index}`}
             role="option"
+            tabIndex={-1}
             aria-selected={index === at}
             onClick={() => choose(entry)}
           >
             <Icon name={entry.icon ?? 'chevronRight'} />
             {entry.label}
             {entry.hint !== undefined && <span className="dim">{entry.hint}</span>}
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
       {shown.length === 0 && (
         <p className="dim" style={{ padding: '0 16px 16px' }}>
           {texts.paletteNone}

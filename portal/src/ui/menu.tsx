@@ -32,7 +32,6 @@ export function Menu({ button, label, className = 'plain', start = false, childr
         {button}
       </button>
       {isOpen && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: its items are buttons and links
         <div
           role="menu"
           tabIndex={-1}
@@ -53,7 +52,8 @@ const items = (box: HTMLElement | null) => [...(box?.querySelectorAll<HTMLElemen
 function moveOrClose(event: KeyboardEvent, box: HTMLElement | null, close: () => void): void {
   if (event.key === 'Escape' || event.key === 'Tab') {
     if (event.key === 'Escape') event.preventDefault();
-    return close();
+    close();
+    return;
   }
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step === undefined) return;

@@ -49,7 +49,6 @@ type PanelProps = { title: ReactNode; label: string; onClose: () => void; childr
 export function SidePanel({ title, label, onClose, children }: PanelProps) {
   const texts = useUiTexts();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveElementInteractions: Escape closes it from anywhere inside
     <aside className="panel card" aria-label={label} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
       <header>
         <h2>{title}</h2>
