@@ -65,9 +65,9 @@ export function Shell() {
           <Icon name="search" />
         </button>
       </header>
-      <div className={isRailOpen ? 'rail open' : 'rail'}>
+      <nav className={isRailOpen ? 'rail open' : 'rail'} aria-label={texts.main}>
         <Rail onSearch={palette.open} />
-      </div>
+      </nav>
       <main id="main" className="shell-main" tabIndex={-1} ref={main}>
         <Outlet />
       </main>
@@ -93,11 +93,11 @@ function Rail({ onSearch }: { onSearch: () => void }) {
       <button type="button" className="plain rail-search" onClick={onSearch}>
         <Icon name="search" /> {texts.searchAll} <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
-      <nav aria-label={texts.main}>
+      <div className="places">
         {screens.map((screen) => (
           <Place key={screen.id} screen={screen} />
         ))}
-      </nav>
+      </div>
       <AccountMenu />
     </>
   );

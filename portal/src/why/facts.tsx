@@ -21,7 +21,7 @@ export function Entities({ of }: { of: Entity | undefined }) {
 export function Relations({ found, missing }: { found: readonly Relation[]; missing: readonly MissingFact[] }) {
   const t = useTexts(texts);
   return (
-    <section className="card" aria-label={t.relationships}>
+    <section className="card why-relations">
       <h3>{t.relationships}</h3>
       {found.length + missing.length === 0 && <p className="dim">{t.noRelationships}</p>}
       <ul>
@@ -55,7 +55,7 @@ export function Consents({ found, missing }: { found: readonly PersonConsent[]; 
     missing.some(({ consent }) => consent?.name === one.name && consent.subject.id === one.person?.id);
   const shown = found.filter((one) => !isMissing(one));
   return (
-    <section className="card" aria-label={t.consents}>
+    <section className="card why-consents">
       <h3>{t.consents}</h3>
       {shown.length + missing.length === 0 && <p className="dim">{t.noConsents}</p>}
       <ul>

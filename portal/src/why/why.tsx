@@ -54,7 +54,7 @@ export function Why({ answer, explain, links, onNode }: Props) {
         </span>
       </p>
       <div className="why-lanes">
-        <section className="card to" aria-label={t.question}>
+        <section className="card to">
           <h3>{t.question}</h3>
           <dl>
             <dt>{t.who}</dt>
@@ -65,33 +65,35 @@ export function Why({ answer, explain, links, onNode }: Props) {
             <dd>{model.resource ? <Entities of={model.resource} /> : t.something}</dd>
           </dl>
         </section>
-        <section className="card to" aria-label={t.policy}>
+        <section className="card to why-policy">
           <h3>
             {explain.policy ?? t.policy} {explain.revision !== undefined && `· ${t.revision(explain.revision)}`}
           </h3>
           <Rules explain={explain} links={links} onNode={onNode} />
         </section>
-        <section className={`card why-${model.outcome}`} aria-label={t.answer}>
+        <section className={`card why-${model.outcome}`}>
           <h3>{t.answer}</h3>
-          <dl>
-            <dd>
-              <strong>{typeof answer.outcome === 'string' ? answer.outcome : JSON.stringify(answer.outcome)}</strong>
-            </dd>
-            {answer.reason !== undefined && (
-              <>
-                <dt>{t.reason}</dt>
-                <dd className="mono">
-                  {typeof answer.reason === 'string' ? answer.reason : JSON.stringify(answer.reason)}
-                </dd>
-              </>
-            )}
-            {answer.obligations !== undefined && (
-              <>
-                <dt>{t.obligations}</dt>
-                <dd className="mono">{JSON.stringify(answer.obligations)}</dd>
-              </>
-            )}
-          </dl>
+          <p>
+            <strong>{typeof answer.outcome === 'string' ? answer.outcome : JSON.stringify(answer.outcome)}</strong>
+          </p>
+          {(answer.reason ?? answer.obligations) !== undefined && (
+            <dl>
+              {answer.reason !== undefined && (
+                <>
+                  <dt>{t.reason}</dt>
+                  <dd className="mono">
+                    {typeof answer.reason === 'string' ? answer.reason : JSON.stringify(answer.reason)}
+                  </dd>
+                </>
+              )}
+              {answer.obligations !== undefined && (
+                <>
+                  <dt>{t.obligations}</dt>
+                  <dd className="mono">{JSON.stringify(answer.obligations)}</dd>
+                </>
+              )}
+            </dl>
+          )}
         </section>
         <div className="why-facts">
           <Relations found={model.relations} missing={model.missingRelations} />
@@ -99,7 +101,7 @@ export function Why({ answer, explain, links, onNode }: Props) {
         </div>
       </div>
       {advice && (
-        <section className="card" aria-label={t.wouldAllow}>
+        <section className="card">
           <h3>{t.wouldAllow}</h3>
           <ul>
             {advice.facts.map((one) => (
