@@ -19,6 +19,7 @@ import {
   sessionOf,
   setCookie,
 } from './requests.ts';
+import { returnPathOf } from './return-path.ts';
 import { beginSession, endSession, type Session } from './sessions.ts';
 import { callbackPath, portalClient, portalParty } from './tenant.ts';
 
@@ -30,17 +31,10 @@ export type LogInRouteServices = LogInServices & {
 
 const LOGGED_OUT = '/portal/logged-out';
 
-const PORTAL_PATH =
-  /^\/portal(\/tenants\/[a-z][a-z0-9-]{1,39}(\/(members|invitations|tokens))?|\/invitations\/accept)?$/;
-
-/** Where to go after the log-in: a page of the portal, and never elsewhere. */
-const portalPathOf = (asked: unknown): string =>
-  typeof asked === 'string' && PORTAL_PATH.test(asked) ? asked : '/portal';
-
 export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: LogInRouteServices): void {
   portalPage(app, services, ['GET', '/portal/log-in'], async (request, reply) => {
     const { to, again } = request.query as { to?: string; again?: string };
-    const { url, kept } = beginLogIn(services, portalParty, portalPathOf(to), { again: again === '1' });
+    const { url, kept } = beginLogIn(services, portalParty, returnPathOf(to), { again: again === '1' });
     setCookie(services, reply, 'log_in', kept);
     return reply.redirect(url, 303);
   });

@@ -1,13 +1,13 @@
 /** /portal: a member accepts an invitation, logs in, invites others, and copies the token for the Config API. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { inviteMember } from '../../server/members/index.ts';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { Browser, type Page } from '../helpers/browser.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { configClient } from '../policies/config-client.ts';
+import { enrolling, password } from './enrolling.ts';
 
 const clock = new WallClock();
 const server = await createTestServer({}, undefined, clock);
@@ -15,31 +15,7 @@ const { services } = server;
 await ensurePortalTenant(services);
 await services.snapshots.refresh('portal');
 
-const password = 'correct horse battery staple';
-let people = 0;
-const newAddress = () => `person${people++}@team.example`;
-
-type Role = 'security-admin' | 'config-editor' | 'config-viewer' | 'support';
-
-async function invited(tenant: string, role: Role, email = newAddress()) {
-  const { result } = await inviteMember(services.members, tenant, { email, role }, { actor: 'test' });
-  return { email, token: new URL(result.url).hash.slice(1) };
-}
-
-/** Somebody who has accepted an invitation in this browser. */
-async function enrolled(tenant: string, role: Role = 'security-admin') {
-  const browser = new Browser(server);
-  const { email, token } = await invited(tenant, role);
-  const page = await browser.post('/portal/invitations/open', { token });
-  const form = await browser.get('/portal/invitations/enrol');
-  const home = await browser.submit(form, '/portal/invitations/enrol', { displayName: 'Ann', password });
-  return { browser, email, page, home, token };
-}
-
-async function logIn(browser: Browser, email: string, secret = password, from = '/portal'): Promise<Page> {
-  const page = await browser.get(from);
-  return browser.submit(page, '/log-in', { email, password: secret });
-}
+const { newAddress, invited, enrolled, logIn } = enrolling(server);
 
 const tokenOn = (page: Page) => /eyJ[\w-]+\.[\w-]+\.[\w-]+/.exec(page.text)?.[0] ?? '';
 
