@@ -26,7 +26,7 @@ export function enrolling(server: TestServer) {
     return { browser, email, page, home, token };
   }
 
-  async function logIn(browser: Browser, email: string, secret = password, from = '/portal'): Promise<Page> {
+  async function logIn(browser: Browser, email: string, secret = password, from = '/portal/tenants'): Promise<Page> {
     const page = await browser.get(from);
     return browser.submit(page, '/log-in', { email, password: secret });
   }

@@ -7,25 +7,33 @@ import { Browser, type Page } from '../helpers/browser.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { configClient } from '../policies/config-client.ts';
-import { enrolling, password } from './enrolling.ts';
+import { makeBundle } from './bundle.ts';
+import { enrolling, password, type Role } from './enrolling.ts';
 
 const clock = new WallClock();
-const server = await createTestServer({}, undefined, clock);
+const server = await createTestServer({}, undefined, clock, { directory: makeBundle() });
 const { services } = server;
 await ensurePortalTenant(services);
 await services.snapshots.refresh('portal');
 
-const { newAddress, invited, enrolled, logIn } = enrolling(server);
+const { newAddress, invited, logIn, ...enrol } = enrolling(server);
+
+/** `home`: the tenant's first page that needs no web application. */
+async function enrolled(tenant: string, role: Role = 'security-admin') {
+  const { home: landed, ...person } = await enrol.enrolled(tenant, role);
+  return { ...person, landed, home: await person.browser.get(`/portal/tenants/${tenant}`) };
+}
 
 const tokenOn = (page: Page) => /eyJ[\w-]+\.[\w-]+\.[\w-]+/.exec(page.text)?.[0] ?? '';
 
 describe('a member invitation', () => {
   test('leads from its link over a password to the tenant', async () => {
     const tenant = await server.tenant({ displayName: 'Team & Sons' });
-    const { page, home, email } = await enrolled(tenant);
+    const { page, landed, home, email } = await enrolled(tenant);
     expect(page.status).toBe(200);
     expect(page.text).toContain('Team & Sons');
-    expect([home.status, home.url]).toEqual([200, `/portal/tenants/${tenant}/members`]);
+    expect([landed.status, landed.url]).toEqual([200, `/portal/t/${tenant}`]);
+    expect(home.url).toBe(`/portal/tenants/${tenant}/members`);
     expect(home.text).toMatch(/^Members – Team & Sons – Accord .*These people administer Team & Sons\./);
     expect(home.text).toContain(email);
   });
@@ -76,7 +84,7 @@ describe('a member invitation', () => {
     const weak = await browser.submit(form, '/enrol', { password: 'password1' });
     expect([weak.status, weak.text]).toEqual([400, expect.stringContaining('too well known')]);
     const home = await browser.submit(weak, '/enrol', { password });
-    expect(home.url).toBe(`/portal/tenants/${tenant}/tokens`);
+    expect(home.url).toBe(`/portal/t/${tenant}`);
   });
 
   test('of somebody who has a log-in asks for it, and the link alone does not replace the password', async () => {
@@ -93,8 +101,8 @@ describe('a member invitation', () => {
     const question = await browser.submit(wrong, '/log-in', { email, password });
     expect(question.url).toBe('/portal/invitations/accept');
     const home = await browser.submit(question, '/portal/invitations/accept', { decision: 'accept' });
-    expect(home.url).toBe(`/portal/tenants/${second}/tokens`);
-    const choice = await browser.get('/portal');
+    expect(home.url).toBe(`/portal/t/${second}`);
+    const choice = await browser.get('/portal/tenants');
     expect(choice.text).toContain(first);
     expect(choice.text).toContain(second);
   });
@@ -340,9 +348,9 @@ describe('members at the portal', () => {
     const tenant = await server.tenant();
     const { browser } = await enrolled(tenant);
     clock.advance(limits.pageSessionTtlMs - 60_000);
-    expect((await browser.get('/portal')).url).toBe(`/portal/tenants/${tenant}/members`);
+    expect((await browser.get('/portal')).url).toBe('/portal');
     clock.advance(60_000);
-    expect((await browser.get('/portal')).url).not.toBe(`/portal/tenants/${tenant}/members`);
+    expect((await browser.get('/portal')).url).toContain('/portal/oidc/interaction/');
   });
 });
 
@@ -360,7 +368,7 @@ describe('bounds', () => {
     const tenant = await server.tenant();
     const { email } = await enrolled(tenant);
     for (const [passed, url] of [
-      [limits.portalLogInMs - 1000, `/portal/tenants/${tenant}/members`],
+      [limits.portalLogInMs - 1000, '/portal'],
       [limits.portalLogInMs, '/portal/log-in/callback'],
     ] as const) {
       const browser = new Browser(server);
@@ -404,13 +412,17 @@ describe('attacks', () => {
     '//evil.example',
     '/portal/../evil',
     '/portal/tenants/a/tokens/../..',
+    '@evil.example',
+    'user@evil.example',
+    '/portal/t/demo/%2e%2e/%2e%2e/%2e%2e/evil',
+    '/portal/t/demo\\..\\evil',
     'javascript:alert(1)',
   ])('the log-in does not lead to %s afterwards (open redirect)', async (to) => {
     const tenant = await server.tenant();
     const { browser, email, home } = await enrolled(tenant);
     await browser.submit(home, '/portal/log-out');
     const back = await logIn(browser, email, password, `/portal/log-in?to=${encodeURIComponent(to)}`);
-    expect(back.url).toBe(`/portal/tenants/${tenant}/members`);
+    expect(back.url).toBe('/portal');
   });
 
   test('an answer of the issuer in another browser, or a second time, begins no session (log-in CSRF)', async () => {
