@@ -56,7 +56,7 @@ const gallery: AnyRoute[] =
     ? [
         createRoute({
           getParentRoute: () => root,
-          path: '/gallery',
+          path: '/t/gallery/why',
           component: lazyRouteComponent(() => import('./why/gallery.tsx')),
         }),
       ]

@@ -3,15 +3,18 @@
  * node_modules/.cache; a file that changes below portal/ makes it be built again.
  */
 import { execFile } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import Fastify from 'fastify';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll } from 'vitest';
-import type { TestServer } from '../helpers/server.ts';
+import { ensurePortalTenant } from '../../server/portal/index.ts';
+import type { TenantSpec } from '../../server/tenants/index.ts';
+import { createTestServer } from '../helpers/server.ts';
+import { freePort } from '../oidc/relying-party.ts';
 import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
+import { enrolling, type Role } from '../portal/enrolling.ts';
 
 const root = join(import.meta.dirname, '../..');
 export const executablePath = chromiumPath();
@@ -45,72 +48,39 @@ export async function buildPortal(): Promise<string> {
   return built;
 }
 
-type Role = Parameters<TestServer['member']>[1];
-const media: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css' };
-
-const policyOf = (nonce: string) =>
-  [
-    `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; font-src 'self'`,
-    `connect-src 'self'; worker-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-    `require-trusted-types-for 'script'; trusted-types default`,
-  ].join('; ');
+type Member = { role: Role; tenant?: Partial<TenantSpec> };
 
 /**
- * Serves the application and C of the tenants to one browser, in which a member of each tenant is logged in. C is the server's own;
- * the token of the member stands for the cookie.
+ * A server that serves the application, and somebody who is logged in at the portal and is a member of a tenant. Call it at the top of a
+ * file: it is closed after the file's tests.
+ * @param environment variables of the server, such as ACCORD_ENVIRONMENT
  */
-export async function servePortal(server: TestServer, members: { tenant: string; name?: string; role: Role }[]) {
-  const dist = await buildPortal();
-  const index = readFileSync(join(dist, 'index.html'), 'utf8');
-  const tokens = new Map<string, string>();
-  for (const { tenant, role } of members) tokens.set(tenant, await server.member(tenant, role));
-  const state = { isLoggedIn: true, environment: undefined as string | undefined };
-  const app = Fastify();
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  const unauthorized = { title: 'Unauthorized', status: 401, code: 'unauthorized', detail: 'Nobody is logged in.' };
-  app.get('/portal/session', async (request, reply) => {
-    if (!state.isLoggedIn || request.headers['x-accord-portal'] !== '1') return reply.status(401).send(unauthorized);
-    const tenants = members.map(({ tenant: code, name = 'Cars of Ghent', role }) => ({ code, name, role }));
-    const times = { authenticatedAt: '2026-01-01T00:00:00Z', expiresAt: '2036-01-01T00:00:00Z' };
-    return { email: 'ann@example.com', displayName: 'Ann', ...times, tenants, environment: state.environment };
-  });
-  app.get('/portal/log-in', (_, reply) => reply.type('text/html').send('<title>Log in</title>'));
-  const page = (_: unknown, reply: { headers(of: object): { send(body: string): unknown } }) => {
-    const nonce = randomBytes(16).toString('base64');
-    const headers = { 'content-type': 'text/html', 'content-security-policy': policyOf(nonce) };
-    return reply.headers(headers).send(index.replaceAll('__ACCORD_NONCE__', nonce).replaceAll('__ACCORD_BASE__', ''));
-  };
-  app.get('/portal', page);
-  app.get('/portal/t/*', page);
-  app.get('/portal/gallery', page);
-  app.get<{ Params: { '*': string } }>('/portal/assets/*', (request, reply) => {
-    const file = join(dist, 'assets', request.params['*']);
-    return reply.type(media[extname(file)] ?? 'application/octet-stream').send(readFileSync(file));
-  });
-  app.all<{ Params: { tenant: string } }>('/tenants/:tenant/*', async (request, reply) => {
-    const token = tokens.get(request.params.tenant);
-    if (!state.isLoggedIn || request.headers['x-accord-portal'] !== '1' || token === undefined)
-      return reply.status(401).send(unauthorized);
-    const headers = { ...request.headers, authorization: `Bearer ${token}` };
-    const asked = { method: request.method as 'GET', url: request.url, headers };
-    const answer = await server.app.inject({ ...asked, ...(request.body ? { payload: request.body as Buffer } : {}) });
-    const { 'transfer-encoding': _, ...answered } = answer.headers;
-    return reply.status(answer.statusCode).headers(answered).send(answer.rawPayload);
-  });
-  const base = await app.listen({ port: 0, host: '127.0.0.1' });
-  afterAll(() => app.close());
-  return { base, state, dist };
+export async function createPortal({ role, tenant: spec }: Member, environment: Record<string, string> = {}) {
+  const directory = await buildPortal();
+  const listen = `127.0.0.1:${await freePort()}`;
+  const base = `http://${listen}`;
+  const own = { ACCORD_BASE_URL: base, ACCORD_LISTEN: listen, ACCORD_OUTBOUND_ALLOW: '127.0.0.0/8' };
+  const server = await createTestServer({ ...own, ...environment }, undefined, undefined, { directory });
+  const [host, port] = listen.split(':');
+  await server.app.listen({ host: host as string, port: Number(port) });
+  afterAll(() => server.app.server.closeAllConnections());
+  await ensurePortalTenant(server.services);
+  await server.services.snapshots.refresh('portal');
+  const tenant = await server.tenant({ displayName: 'Cars of Ghent', ...spec });
+  const people = enrolling(server);
+  const { browser, email } = await people.enrolled(tenant, role);
+  const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${base}/` }));
+  /** A page of a browser in which that member, or with `cookies` somebody else, is logged in. */
+  const open = (options: BrowserContextOptions = {}, logged = cookies) => openPage(options, logged);
+  return { server, tenant, base, directory, email, people, browser, open };
 }
 
 let launched: Promise<Browser> | undefined;
 
-/** One browser for the file; closed after it. */
-export function browserOfFile(): Promise<Browser> {
-  if (launched === undefined) {
-    launched = chromium.launch({ executablePath: executablePath as string, args: ['--no-sandbox'] });
-    afterAll(async () => (await launched)?.close());
-  }
+afterAll(async () => (await launched)?.close());
+
+function browserOfFile(): Promise<Browser> {
+  launched ??= chromium.launch({ executablePath: executablePath as string, args: ['--no-sandbox'] });
   return launched;
 }
 
@@ -118,14 +88,15 @@ export function browserOfFile(): Promise<Browser> {
  * A page, and what the browser complained of: errors of scripts and violations of the Content-Security-Policy. Disposed of by
  * `await using`.
  */
-export async function openPage(options: BrowserContextOptions = {}) {
-  const browser = await (launched ?? browserOfFile());
+async function openPage(options: BrowserContextOptions, cookies: { name: string; value: string; url: string }[]) {
+  const browser = await browserOfFile();
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  await context.addCookies(cookies);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
-  return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+  return { page, context, complaints, [Symbol.asyncDispose]: () => context.close() };
 }
 
 /** Keeps a picture where ACCORD_TEST_SHOTS says, and holds that nothing is wider than the page. */

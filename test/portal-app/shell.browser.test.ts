@@ -4,37 +4,32 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { createTestServer } from '../helpers/server.ts';
-import { browserOfFile, executablePath, look, openPage, servePortal } from './portal.ts';
+import { describe, expect, test } from 'vitest';
+import { createPortal, executablePath, look } from './portal.ts';
 
 const names = ['Overview', 'Policies', 'Model', 'Consents', 'People', 'Activity', 'Settings'];
 const firstPageMax = 200 * 1024;
 
+const axe = async (page: Page) =>
+  (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+  );
+
 describe.skipIf(executablePath === undefined)('the portal', async () => {
-  const server = await createTestServer();
-  const tenant = await server.tenant({ displayName: 'Cars of Ghent' });
-  const other = await server.tenant();
-  let site: Awaited<ReturnType<typeof servePortal>>;
-  beforeAll(async () => {
-    await browserOfFile();
-    site = await servePortal(server, [
-      { tenant, role: 'security-admin' },
-      { tenant: other, name: 'Trams of Ghent', role: 'support' },
-    ]);
-  }, 120_000);
+  if (executablePath === undefined) return;
+  const site = await createPortal({ role: 'security-admin' });
+  const { tenant, open } = site;
   const at = (path: string) => `${site.base}/portal${path}`;
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
-  const axe = async (page: Page) =>
-    (await new AxeBuilder({ page }).analyze()).violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-    );
 
   test('the first page is small', () => {
-    const index = readFileSync(join(site.dist, 'index.html'), 'utf8');
+    const index = readFileSync(join(site.directory, 'index.html'), 'utf8');
     const assets = [...index.matchAll(/(?:src|href)="__ACCORD_BASE__\/portal\/(assets\/[^"]+)"/g)];
     expect(assets.length).toBeGreaterThan(1);
-    const bytes = assets.reduce((sum, [, file]) => sum + gzipSync(readFileSync(join(site.dist, file ?? ''))).length, 0);
+    const bytes = assets.reduce(
+      (sum, [, file]) => sum + gzipSync(readFileSync(join(site.directory, file ?? ''))).length,
+      0,
+    );
     expect(bytes).toBeLessThan(firstPageMax);
   });
 
@@ -47,7 +42,7 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     'shows each screen: $width, $colorScheme',
     { timeout: 120_000 },
     async ({ width, height, colorScheme }) => {
-      await using opened = await openPage({ viewport: { width, height }, colorScheme });
+      await using opened = await open({ viewport: { width, height }, colorScheme });
       const { page, complaints } = opened;
       for (const name of names) {
         await page.goto(at(`/t/${tenant}/${name.toLowerCase()}`));
@@ -55,7 +50,7 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
         expect([name, await axe(page)]).toEqual([name, []]);
         await look(page, `portal-${name}-${width}-${colorScheme}`);
       }
-      await page.goto(at('/gallery'));
+      await page.goto(at('/t/gallery/why'));
       await page.getByRole('region', { name: 'masked' }).waitFor();
       expect(await axe(page)).toEqual([]);
       await look(page, `portal-why-${width}-${colorScheme}`);
@@ -63,23 +58,19 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     },
   );
 
-  test('leads to a choice of tenants, and from one to the other', async () => {
-    await using opened = await openPage();
+  test('leads to the only tenant, and says where there is none', async () => {
+    await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at(''));
-    await page.getByRole('link', { name: 'Trams of Ghent' }).click();
     await heading(page, 'Overview');
-    expect(new URL(page.url()).pathname).toBe(`/portal/t/${other}/overview`);
-    await page.getByRole('button', { name: /^Switch tenant/ }).click();
-    await page.getByRole('menuitem', { name: /Cars of Ghent/ }).click();
-    await page.waitForURL(`**/t/${tenant}/overview`);
+    expect(new URL(page.url()).pathname).toBe(`/portal/t/${tenant}/overview`);
     await page.goto(at('/t/elsewhere/policies'));
     await page.getByText('There is no tenant elsewhere').waitFor();
     expect(complaints).toEqual([]);
   });
 
   test('Ctrl-K goes to a screen by keyboard', async () => {
-    await using opened = await openPage();
+    await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at(`/t/${tenant}/overview`));
     await heading(page, 'Overview');
@@ -93,7 +84,7 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
   });
 
   test('speaks Dutch, and keeps it', async () => {
-    await using opened = await openPage();
+    await using opened = await open();
     const { page } = opened;
     await page.goto(at(`/t/${tenant}/policies`));
     await page.getByRole('button', { name: /^Account and looks/ }).click();
@@ -105,37 +96,28 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     expect(await page.evaluate('document.documentElement.lang')).toBe('nl');
   });
 
-  test('leads to the log-in and back when nobody is logged in', async () => {
-    await using opened = await openPage();
-    const { page } = opened;
-    site.state.isLoggedIn = false;
-    try {
-      await page.goto(at(`/t/${tenant}/policies?state=bad`));
-      await page.waitForURL('**/portal/log-in?*');
-      expect(new URL(page.url()).searchParams.get('to')).toBe(`/portal/t/${tenant}/policies?state=bad`);
-    } finally {
-      site.state.isLoggedIn = true;
-    }
-  });
-
-  test('production has its own look', async () => {
-    await using opened = await openPage();
-    const { page } = opened;
-    site.state.environment = 'production';
-    try {
-      await page.goto(at(`/t/${tenant}/overview`));
-      await page.locator('.is-production').getByText('production').waitFor();
-      await look(page, 'portal-production');
-      expect(await axe(page)).toEqual([]);
-    } finally {
-      site.state.environment = undefined;
-    }
+  test('says over the page that the session has ended, and leads to the log-in and back', async () => {
+    await using opened = await open();
+    const { page, context } = opened;
+    await page.goto(at(`/t/${tenant}/policies?state=bad`));
+    await heading(page, 'Policies');
+    await context.clearCookies();
+    await page.getByRole('button', { name: /^Account and looks/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    await look(page, 'portal-session-ended');
+    const link = await dialog.getByRole('link', { name: 'Log in again' }).getAttribute('href');
+    const to = new URL(link ?? '', site.base).searchParams.get('to');
+    expect(to).toBe(`/portal/t/${tenant}/policies?state=bad`);
+    await dialog.getByRole('link', { name: 'Log in again' }).click();
+    await page.getByLabel('Email address').waitFor();
   });
 
   test('why says in one sentence what was missing', async () => {
-    await using opened = await openPage();
+    await using opened = await open();
     const { page } = opened;
-    await page.goto(at('/gallery'));
+    await page.goto(at('/t/gallery/why'));
     const deny = page.getByRole('region', { name: 'deny', exact: true });
     await deny.getByText('Denied: what is missing is “user:alice is_owner_of record:rec-pat').waitFor();
     const relationships = deny.locator('.why-relations');
@@ -145,5 +127,19 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     const allow = page.getByRole('region', { name: 'allow', exact: true });
     await allow.getByText('Allowed: user:alice may records-read on record:rec-pat').waitFor();
     expect(await allow.locator('.why-item.lit').count()).toBe(3);
+  });
+});
+
+describe.skipIf(executablePath === undefined)('the portal of production', async () => {
+  if (executablePath === undefined) return;
+  const { base, tenant, open } = await createPortal({ role: 'support' }, { ACCORD_ENVIRONMENT: 'production' });
+
+  test('has its own look', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.goto(`${base}/portal/t/${tenant}/overview`);
+    await page.locator('.is-production').getByText('production').waitFor();
+    await look(page, 'portal-production');
+    expect(await axe(page)).toEqual([]);
   });
 });

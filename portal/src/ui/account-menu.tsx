@@ -1,6 +1,7 @@
 /** Who is logged in; language, light or dark, log out. */
 import { useMantineColorScheme } from '@mantine/core';
 import { api } from '../core/api.ts';
+import { ApiProblem } from '../core/problem.ts';
 import { useSession } from '../core/session.ts';
 import { type Language, languages, useLanguage } from '../core/texts.ts';
 import { Icon } from './icons.tsx';
@@ -12,7 +13,8 @@ async function logOut(failed: string): Promise<void> {
   try {
     const { data } = await api.post<{ location: string }>('/portal/session/end');
     location.assign(data.location);
-  } catch {
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 401) return; // it has ended already, and the page says so
     toast({ text: failed });
   }
 }

@@ -8,7 +8,7 @@ export const en = {
   close: 'Close',
   cancel: 'Cancel',
   back: 'Back',
-  searchAll: 'Search or go to',
+  searchAll: 'Search',
   switchTenant: 'Switch tenant',
   tenants: 'Tenants',
   account: 'Account and looks',

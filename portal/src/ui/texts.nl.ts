@@ -9,7 +9,7 @@ export const nl = {
   close: 'Sluiten',
   cancel: 'Annuleren',
   back: 'Terug',
-  searchAll: 'Zoek of ga naar',
+  searchAll: 'Zoeken',
   switchTenant: 'Andere tenant',
   tenants: 'Tenants',
   account: 'Account en weergave',
