@@ -18,12 +18,14 @@ export function Entities({ of }: { of: Entity | undefined }) {
   );
 }
 
-export function Relations({ found, missing }: { found: readonly Relation[]; missing: readonly MissingFact[] }) {
+type Lane<T> = { found: readonly T[]; missing: readonly MissingFact[]; isHidden: boolean };
+
+export function Relations({ found, missing, isHidden }: Lane<Relation>) {
   const t = useTexts(texts);
   return (
     <section className="card why-relations">
       <h3>{t.relationships}</h3>
-      {found.length + missing.length === 0 && <p className="dim">{t.noRelationships}</p>}
+      {found.length + missing.length === 0 && <p className="dim">{isHidden ? t.hidden : t.noRelationships}</p>}
       <ul>
         {found.slice(0, shownMax).map((one) => (
           <li key={stepText(one)} className={one.lit ? 'why-item lit' : 'why-item'}>
@@ -47,7 +49,7 @@ export function Relations({ found, missing }: { found: readonly Relation[]; miss
   );
 }
 
-export function Consents({ found, missing }: { found: readonly PersonConsent[]; missing: readonly MissingFact[] }) {
+export function Consents({ found, missing, isHidden }: Lane<PersonConsent>) {
   const t = useTexts(texts);
   const named = (name: string | undefined, person: Entity | undefined) =>
     person === undefined ? (name ?? '') : t.consentOf(name ?? '', entityText(person));
@@ -57,7 +59,7 @@ export function Consents({ found, missing }: { found: readonly PersonConsent[]; 
   return (
     <section className="card why-consents">
       <h3>{t.consents}</h3>
-      {shown.length + missing.length === 0 && <p className="dim">{t.noConsents}</p>}
+      {shown.length + missing.length === 0 && <p className="dim">{isHidden ? t.hidden : t.noConsents}</p>}
       <ul>
         {shown.slice(0, shownMax).map((one) => (
           <li key={named(one.name, one.person)} className={one.sufficient ? 'why-item lit' : 'why-item missed'}>

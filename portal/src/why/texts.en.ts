@@ -37,6 +37,7 @@ export const en = {
   missing: 'missing',
   through: 'through',
   noRelationships: 'No relationships were read.',
+  hidden: 'Your role does not see this.',
   noConsents: 'No consents were read.',
   more: (count: number) => `${count} more`,
   wouldAllow: 'It would be allowed with all of these:',

@@ -38,6 +38,7 @@ export const nl = {
   missing: 'ontbreekt',
   through: 'via',
   noRelationships: 'Er zijn geen relaties gelezen.',
+  hidden: 'Uw rol ziet dit niet.',
   noConsents: 'Er zijn geen toestemmingen gelezen.',
   more: (count) => `nog ${count}`,
   wouldAllow: 'Het zou toegestaan zijn met deze allemaal:',

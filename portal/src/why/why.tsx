@@ -28,6 +28,7 @@ export function sentenceOf(model: Model, answer: Answer, explain: Explanation, t
     const fact = model.advice?.facts;
     if (fact?.length === 1) return t.missingFact(fact[0]?.text ?? '');
     if (fact !== undefined) return t.missingFacts(fact.map((one) => one.text).join('”, “'));
+    if (explain.whyNot === undefined) return `${t.policySaid(policy)}.`;
     return typeof answer.reason === 'string' ? `${t.noneHeld(policy)} (${answer.reason})` : t.noneHeld(policy);
   }
   const [rule] = explain.rules;
@@ -43,6 +44,8 @@ export function Why({ answer, explain, links, onNode }: Props) {
   const color = { allow: 'var(--ok)', deny: 'var(--bad)', other: 'inherit' }[model.outcome];
   const icon = { allow: 'allow', deny: 'deny', other: 'info' } as const;
   const { advice } = model;
+  // Support is given neither the input nor the facts.
+  const isHidden = explain.input === undefined;
   return (
     <article className="why">
       <p className="why-sentence">
@@ -58,11 +61,11 @@ export function Why({ answer, explain, links, onNode }: Props) {
           <h3>{t.question}</h3>
           <dl>
             <dt>{t.who}</dt>
-            <dd>{model.subject ? <Entities of={model.subject} /> : t.somebody}</dd>
+            <dd>{model.subject ? <Entities of={model.subject} /> : isHidden ? t.hidden : t.somebody}</dd>
             <dt>{t.action}</dt>
-            <dd>{model.action ?? t.noAction}</dd>
+            <dd>{model.action ?? (isHidden ? t.hidden : t.noAction)}</dd>
             <dt>{t.on}</dt>
-            <dd>{model.resource ? <Entities of={model.resource} /> : t.something}</dd>
+            <dd>{model.resource ? <Entities of={model.resource} /> : isHidden ? t.hidden : t.something}</dd>
           </dl>
         </section>
         <section className="card to why-policy">
@@ -96,8 +99,8 @@ export function Why({ answer, explain, links, onNode }: Props) {
           )}
         </section>
         <div className="why-facts">
-          <Relations found={model.relations} missing={model.missingRelations} />
-          <Consents found={model.consents} missing={model.missingConsents} />
+          <Relations found={model.relations} missing={model.missingRelations} isHidden={isHidden} />
+          <Consents found={model.consents} missing={model.missingConsents} isHidden={isHidden} />
         </div>
       </div>
       {advice && (
