@@ -25,8 +25,12 @@ const scripts = {
   types: [
     ['node_modules/typescript/bin/tsc', '-p', '.'],
     ['node_modules/typescript/bin/tsc', '-p', 'packages/client', '--noEmit'],
+    ['node_modules/typescript/bin/tsc', '-p', 'portal'],
   ],
   'build:client': [['node_modules/typescript/bin/tsc', '-p', 'packages/client']],
+  'build:portal': [
+    ['node_modules/vite/bin/vite.js', 'build', '--config', 'portal/vite.config.ts', '--logLevel', 'warn'],
+  ],
   lint: [['node_modules/@biomejs/biome/bin/biome', 'check', '.']],
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
 };

@@ -13,7 +13,14 @@ import { observers } from './observers.ts';
 import { outboundOptions } from './outside.ts';
 import { allEventTypes, allProblems } from './room/catalogue.ts';
 import { EventHints } from './room/events.ts';
-import { type BaseServices, createRooms, type Room, type ServicesOf, type Use } from './room/room.ts';
+import {
+  type BaseServices,
+  createRooms,
+  type PortalOptions,
+  type Room,
+  type ServicesOf,
+  type Use,
+} from './room/room.ts';
 import { rooms as allRooms } from './rooms.ts';
 import { type Snapshots, snapshotRoom } from './snapshot/index.ts';
 
@@ -37,6 +44,7 @@ type ServiceOptions = {
   observe?: Observe;
   clock?: Clock;
   applicationName: string;
+  portal?: PortalOptions;
   /** @default the product's, which others may follow */
   rooms?: readonly [...typeof allRooms, ...Room[]];
 };
@@ -63,7 +71,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
   try {
     await database.assertConfined();
     const base: BaseServices = {
-      ...{ config, clock, observe, database, encrypter, rooms },
+      ...{ config, clock, observe, database, encrypter, rooms, portal: options.portal },
       ...{ outbound: createOutbound(await outboundOptions(config)), baseUrl: baseUrlOf(config) },
       ...{ server: randomUUID(), scheduler: new FairScheduler(clock), eventHints: new EventHints() },
     };

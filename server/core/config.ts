@@ -138,6 +138,13 @@ export const ConfigSchema = Type.Object({
     description:
       'Requests a second of one caller (a client, user or member, and an address before its token is verified) to one server, 0 for no limit; a second of it may be used at once, and a batch counts as its requests.',
   }),
+  ACCORD_ENVIRONMENT: Type.Optional(
+    Type.String({
+      pattern: '^[^\\p{C}]{1,40}$',
+      description:
+        'What the portal calls this installation, such as production or staging, so that nobody takes one for another.',
+    }),
+  ),
   ACCORD_ACCESS_LOG: Type.Union([Type.Literal('true'), Type.Literal('false')], {
     default: 'false',
     description:

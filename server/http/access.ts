@@ -2,6 +2,7 @@
  * Access control of routes: every route states who may call it, and the hook here refuses all others before the handler. A
  * token that was verified lately costs a look-up and no promise, because every decision passes here.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { authorizeCaller } from '../core/auth/authorize-caller.ts';
 import type { PresentedProof } from '../core/auth/dpop.ts';
@@ -20,6 +21,8 @@ export type AccessServices = {
   tokens: Pick<AccessTokens, 'cached' | 'verify'>;
   /** The member behind a portal token. @throws Problem unauthenticated */
   authenticateMember: (token: string, tenant: string) => Promise<Caller>;
+  /** The member whom the portal's cookie session speaks for in the tenant. @throws Problem unauthenticated */
+  authenticatePortal: (headers: IncomingHttpHeaders, tenant: string) => Promise<Caller>;
   /** Each request of the support desk is audited before it is answered. */
   recordSupportUse: (caller: Member, use: { route: string; requestId: string }) => Promise<void>;
   /** @throws Problem unauthenticated for a token that is bound to a key, without a proof of it that is new */
@@ -29,6 +32,9 @@ export type AccessServices = {
 
 /** @param rates absent: no limit */
 type RouteAccess = AccessServices & { rates?: RateLimit | undefined };
+
+/** Sent by the portal's pages, and by no form or page of another site: browsers ask first, and CORS does not allow it (cors.ts). */
+export const portalHeader = 'x-accord-portal';
 
 type Member = Extract<Caller, { kind: 'member' }>;
 
@@ -102,12 +108,28 @@ function checkAccess(services: RouteAccess, request: FastifyRequest): Promise<vo
   if (code !== undefined && !tenant?.active) throw problem('tenant_not_found');
   if (access.api === 'public') return undefined;
   if (code === undefined || tenant === undefined || code === portalTenant) throw problem('tenant_not_found');
+  const member = access.api === 'config' ? authenticateMember(services, token, code, request) : undefined;
+  if (member !== undefined) return verified(services, access, member, request);
   if (token === undefined) throw noBearer(request);
-  const verifying =
-    access.api === 'config'
-      ? services.authenticateMember(token, code)
-      : services.tokens.verify(token, tenant.auth).then((caller) => proved(services, caller, token, request));
-  return verified(services, access, verifying, request);
+  const verifying = services.tokens.verify(token, tenant.auth);
+  return verified(
+    services,
+    access,
+    verifying.then((caller) => proved(services, caller, token, request)),
+    request,
+  );
+}
+
+/** By a portal token, or as a page of the portal; an Authorization header is never passed over. Undefined: by neither. */
+function authenticateMember(
+  services: RouteAccess,
+  token: string | undefined,
+  tenant: string,
+  { headers }: FastifyRequest,
+): Promise<Caller> | undefined {
+  if (token !== undefined) return services.authenticateMember(token, tenant);
+  if (headers.authorization !== undefined || headers[portalHeader] === undefined) return undefined;
+  return services.authenticatePortal(headers, tenant);
 }
 
 /** Whether the token is bound to a key, or presented as if it were. */

@@ -32,6 +32,29 @@ export function pageHeaders({ brand, language, hasScript = false, popup = false 
   return { ...fixed, ...opener, 'content-language': language, 'content-security-policy': policy };
 }
 
+/**
+ * Those of the portal's web application. Its style elements carry the nonce; what it writes as HTML passes its own policy of
+ * Trusted Types, which is named `default`. `frame-src` is for the previews of mails.
+ */
+export function applicationHeaders(nonce: string): PageHeaders {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "frame-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
+  ].join('; ');
+  return { ...fixed, 'cross-origin-opener-policy': 'same-origin', 'content-security-policy': policy };
+}
+
 /** The origin of an image of another site; undefined when it is none that a page may load. */
 export function originOf(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;

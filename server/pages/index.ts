@@ -21,7 +21,7 @@ export {
 } from './device.ts';
 export { type ErrorPageProps, errorPage } from './error-page.ts';
 export type { FieldError, FieldErrors, Form } from './form.ts';
-export { pageHeaders } from './headers.ts';
+export { applicationHeaders, pageHeaders } from './headers.ts';
 export { isLink } from './html.ts';
 export {
   type InvitationDoneProps,
@@ -65,5 +65,6 @@ export {
   tenantChoicePage,
   tokensPage,
 } from './portal.ts';
+export { type PortalNoticeProps, portalNoticePage } from './portal-notice.ts';
 export { redirectPage } from './redirect-page.ts';
 export { sendPage } from './send-page.ts';

@@ -124,7 +124,7 @@ async function accept(
   await noteMembership(services.accounts, person, tenant);
   await acceptMemberInvitation(services.members, token, person, request.id);
   setCookie(services, reply, 'invitation', undefined);
-  return goTo(services, request, reply, `/portal/tenants/${tenant}`);
+  return goTo(services, request, reply, `/portal/t/${tenant}`);
 }
 
 async function enrol(services: InvitationRouteServices, request: FastifyRequest, reply: FastifyReply) {

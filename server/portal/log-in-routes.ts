@@ -1,5 +1,5 @@
 /** Logging in at the portal and out again. */
-
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccountServices } from '../accounts/index.ts';
 import { portalTenant } from '../core/portal-tenant.ts';
 import { problem } from '../core/problems.ts';
@@ -19,6 +19,7 @@ import {
   sessionOf,
   setCookie,
 } from './requests.ts';
+import { returnPathOf } from './return-path.ts';
 import { beginSession, endSession, type Session } from './sessions.ts';
 import { callbackPath, portalClient, portalParty } from './tenant.ts';
 
@@ -30,17 +31,10 @@ export type LogInRouteServices = LogInServices & {
 
 const LOGGED_OUT = '/portal/logged-out';
 
-const PORTAL_PATH =
-  /^\/portal(\/tenants\/[a-z][a-z0-9-]{1,39}(\/(members|invitations|tokens))?|\/invitations\/accept)?$/;
-
-/** Where to go after the log-in: a page of the portal, and never elsewhere. */
-const portalPathOf = (asked: unknown): string =>
-  typeof asked === 'string' && PORTAL_PATH.test(asked) ? asked : '/portal';
-
 export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: LogInRouteServices): void {
   portalPage(app, services, ['GET', '/portal/log-in'], async (request, reply) => {
     const { to, again } = request.query as { to?: string; again?: string };
-    const { url, kept } = beginLogIn(services, portalParty, portalPathOf(to), { again: again === '1' });
+    const { url, kept } = beginLogIn(services, portalParty, returnPathOf(to), { again: again === '1' });
     setCookie(services, reply, 'log_in', kept);
     return reply.redirect(url, 303);
   });
@@ -63,23 +57,31 @@ export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: Log
     sendPage(reply, loggedOutPage(contextOf(services, request), { logInUrl: `${services.baseUrl}/portal` })),
   );
   portalPage(app, services, ['POST', '/portal/log-out'], async (request, reply) => {
-    const value = readCookie(services, request, 'session');
-    ownFields(services, request, value);
-    const session = await sessionOf(services, request);
-    if (value !== undefined) await endSession(services.accounts, portalTenant, value);
-    setCookie(services, reply, 'session', undefined);
-    if (session?.issuerSession !== undefined) {
-      await endLogIn(services, session, session.issuerSession, request.id);
-      return goTo(services, request, reply, LOGGED_OUT);
-    }
-    // Which log-in it came from is not known: the issuer asks.
-    const query = new URLSearchParams({
-      client_id: portalClient,
-      post_logout_redirect_uri: `${services.baseUrl}/portal`,
-    });
-    const issuer = ownIssuer('', portalTenant);
-    return goTo(services, request, reply, `${issuer}/end-session?${query}`);
+    ownFields(services, request, readCookie(services, request, 'session'));
+    return goTo(services, request, reply, await endSessionOf(services, request, reply));
   });
+}
+
+/** Ends the session of the browser and the log-in that it came from. @returns the path to which the browser goes on */
+export async function endSessionOf(
+  services: LogInRouteServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<string> {
+  const value = readCookie(services, request, 'session');
+  const session = await sessionOf(services, request);
+  if (value !== undefined) await endSession(services.accounts, portalTenant, value);
+  setCookie(services, reply, 'session', undefined);
+  if (session?.issuerSession !== undefined) {
+    await endLogIn(services, session, session.issuerSession, request.id);
+    return LOGGED_OUT;
+  }
+  // Which log-in it came from is not known: the issuer asks.
+  const query = new URLSearchParams({
+    client_id: portalClient,
+    post_logout_redirect_uri: `${services.baseUrl}/portal`,
+  });
+  return `${ownIssuer('', portalTenant)}/end-session?${query}`;
 }
 
 /** @throws Problem not_ready before this server serves the portal's tenant */

@@ -1,4 +1,5 @@
 /** What the portal's pages share: cookies, forms, the session behind a request, and errors as pages. */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
@@ -19,11 +20,12 @@ import {
   type Posted,
   sendErrorPage,
 } from '../pages/index.ts';
+import { returnPathOf } from './return-path.ts';
 import { endSession, findSession, type Session, type SessionServices } from './sessions.ts';
 
 export type PortalPageServices = SessionServices & { encrypter: Encrypter; baseUrl: string };
 
-const basePathOf = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/$/, '');
+export const basePathOf = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/$/, '');
 
 export function contextOf({ baseUrl }: PortalPageServices, request: FastifyRequest): PageContext {
   const language = chooseLanguage({ acceptLanguage: request.headers['accept-language'] });
@@ -37,13 +39,21 @@ const lifetimes: Record<CookieName, number> = {
   invitation: limits.portalLogInMs,
 };
 
-const cookieName = (baseUrl: string, name: CookieName) =>
-  `${baseUrl.startsWith('https:') ? '__Secure-' : ''}accord_portal_${name}`;
+/** The Config API gets the session, too (caller.ts). */
+const cookiePath = (baseUrl: string, name: CookieName) =>
+  `${basePathOf(baseUrl)}/${name === 'session' ? '' : 'portal'}`;
+
+/** Browsers take a cookie of the prefix __Host- from this host only, and for all of it. */
+function cookieName(baseUrl: string, name: CookieName): string {
+  const own = `accord_portal_${name}`;
+  if (!baseUrl.startsWith('https:')) return own;
+  return cookiePath(baseUrl, name) === '/' ? `__Host-${own}` : `__Secure-${own}`;
+}
 
 /** @returns undefined also when there are several, of which one may be planted */
 export function readCookie(
-  { baseUrl }: PortalPageServices,
-  request: FastifyRequest,
+  { baseUrl }: Pick<PortalPageServices, 'baseUrl'>,
+  request: { headers: Pick<IncomingHttpHeaders, 'cookie'> },
   name: CookieName,
 ): string | undefined {
   return cookieOf(request.headers.cookie, cookieName(baseUrl, name));
@@ -57,7 +67,7 @@ export function setCookie(
   value: string | undefined,
 ): void {
   const secure = baseUrl.startsWith('https:');
-  const path = `${basePathOf(baseUrl)}/portal`;
+  const path = cookiePath(baseUrl, name);
   keepCookie(reply, { name: cookieName(baseUrl, name), path, maxAgeMs: lifetimes[name], secure }, value);
 }
 
@@ -88,7 +98,10 @@ export function goTo(services: PortalPageServices, request: FastifyRequest, repl
 }
 
 /** Who is logged in; undefined: nobody. */
-export function sessionOf(services: PortalPageServices, request: FastifyRequest): Promise<Session | undefined> {
+export function sessionOf(
+  services: SessionServices & { baseUrl: string },
+  request: { headers: Pick<IncomingHttpHeaders, 'cookie'> },
+): Promise<Session | undefined> {
   return findSession(services, portalTenant, readCookie(services, request, 'session'));
 }
 
@@ -147,8 +160,8 @@ export function portalPage(
 
 function answerError(services: PortalPageServices, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof LogInNeeded) {
-    const to = request.method === 'GET' ? request.url.split('?')[0] : '/portal';
-    return goTo(services, request, reply, `/portal/log-in?to=${encodeURIComponent(to ?? '/portal')}`);
+    const to = request.method === 'GET' ? request.url : '/portal';
+    return goTo(services, request, reply, `/portal/log-in?to=${encodeURIComponent(returnPathOf(to))}`);
   }
   return sendErrorPage(error, request, reply, () => contextOf(services, request));
 }

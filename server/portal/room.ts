@@ -14,8 +14,9 @@ const CHECK_MS = 3_600_000;
 export const portalRoom = defineRoom({
   name: 'portal',
   tables: ['page_session', 'portal_membership'],
-  create({ baseUrl, encrypter }, use) {
+  create({ baseUrl, encrypter, config, portal = {} }, use) {
     return {
+      ...{ portal, environment: config.ACCORD_ENVIRONMENT },
       ...{ baseUrl, encrypter, accounts: use(accountsRoom), keys: use(keysRoom), members: use(membersRoom) },
       ...{
         tenants: use(tenantsRoom),

@@ -14,6 +14,8 @@ export type Session = {
   account: Account;
   /** ms */
   authenticatedAt: number;
+  /** RFC 3339 */
+  expiresAt: string;
   /** The log-in at the issuer that it came from, as the issuer stores it. */
   issuerSession?: Buffer;
 };
@@ -61,12 +63,13 @@ export async function findSession(
   if (row === undefined) return undefined;
   const account = await readAccount(services, tenant, row.account);
   if (account?.epoch !== row.epoch) return undefined;
-  const { authenticated_at: at, issuer_session: issuerSession } = row;
+  const { authenticated_at: at, expires_at: expiresAt, issuer_session: issuerSession } = row;
   if (issuerSession !== null && !(await isIssuerSessionLive(oidc, tenant, issuerSession))) {
     await endSession(services, tenant, value);
     return undefined;
   }
-  return { value, account, authenticatedAt: Date.parse(at), ...(issuerSession === null ? {} : { issuerSession }) };
+  const session = { value, account, authenticatedAt: Date.parse(at), expiresAt };
+  return issuerSession === null ? session : { ...session, issuerSession };
 }
 
 export async function endSession(services: AccountServices, tenant: string, value: string): Promise<void> {

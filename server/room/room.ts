@@ -21,6 +21,16 @@ import type { Task } from './tasks.ts';
 import type { TenantRows } from './tenant-rows.ts';
 import type { AnySnapshotPart } from './tenant-snapshot.ts';
 
+/** What the process knows of the portal's web application. */
+export type PortalOptions = {
+  /** Where it was built. @default portal/dist of the source tree or of the image */
+  readonly directory?: string;
+  /** Whether it is being built now, or what was said when that failed. */
+  readonly building?: () => 'building' | Readonly<{ failed: string }> | undefined;
+  /** Where the mails of `accord start` are shown. */
+  readonly mailbox?: () => string | undefined;
+};
+
 /** Services that every room may use. */
 export type BaseServices = {
   readonly config: Config;
@@ -33,6 +43,7 @@ export type BaseServices = {
   readonly baseUrl: string;
   /** This process, a UUID: as accord.server knows it. */
   readonly server: string;
+  readonly portal?: PortalOptions | undefined;
   /** Turns of the main thread, tenant by tenant. */
   readonly scheduler: FairScheduler;
   /** Told of each commit that emitted events. */

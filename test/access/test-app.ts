@@ -64,6 +64,9 @@ export async function createTestApp(
     tenantOf: (tenant) => held.get(tenant),
     tokens,
     authenticateMember: (token, tenant) => authenticateMember(keyed, token, tenant),
+    authenticatePortal: async () => {
+      throw new Error('there is no portal here');
+    },
     recordSupportUse: (caller, use) => recordSupportUse(keyed, caller, use),
     checkProof: proofChecker({ ...keyed, clock }),
     observe,

@@ -10,6 +10,7 @@ import type { Writer } from '../../server/core/ownership.ts';
 import type { App } from '../../server/http/fastify.ts';
 import { mintClientToken, mintUserToken } from '../../server/keys/index.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
+import type { PortalOptions } from '../../server/room/room.ts';
 import { createServices, type Services } from '../../server/services.ts';
 import { putTenant, type TenantSpec } from '../../server/tenants/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -53,6 +54,7 @@ export async function createTestServer(
   environment: Record<string, string> = {},
   on?: TestDatabase,
   clock?: Clock,
+  portal?: PortalOptions,
 ): Promise<TestServer> {
   const db = on ?? (await createTestDatabase());
   const config = readConfig({
@@ -68,6 +70,7 @@ export async function createTestServer(
     applicationName: 'serve',
     observe: (one) => observations.push(one),
     ...(clock ? { clock } : {}),
+    ...(portal ? { portal } : {}),
   });
   await services.snapshots.start();
   // The tests run in the same event loop, and on a busy machine it is late for reasons that are not the server's.

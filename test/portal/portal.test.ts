@@ -1,44 +1,27 @@
 /** /portal: a member accepts an invitation, logs in, invites others, and copies the token for the Config API. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { inviteMember } from '../../server/members/index.ts';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { Browser, type Page } from '../helpers/browser.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { configClient } from '../policies/config-client.ts';
+import { makeBundle } from './bundle.ts';
+import { enrolling, password, type Role } from './enrolling.ts';
 
 const clock = new WallClock();
-const server = await createTestServer({}, undefined, clock);
+const server = await createTestServer({}, undefined, clock, { directory: makeBundle() });
 const { services } = server;
 await ensurePortalTenant(services);
 await services.snapshots.refresh('portal');
 
-const password = 'correct horse battery staple';
-let people = 0;
-const newAddress = () => `person${people++}@team.example`;
+const { newAddress, invited, logIn, ...enrol } = enrolling(server);
 
-type Role = 'security-admin' | 'config-editor' | 'config-viewer' | 'support';
-
-async function invited(tenant: string, role: Role, email = newAddress()) {
-  const { result } = await inviteMember(services.members, tenant, { email, role }, { actor: 'test' });
-  return { email, token: new URL(result.url).hash.slice(1) };
-}
-
-/** Somebody who has accepted an invitation in this browser. */
+/** `home`: the tenant's first page that needs no web application. */
 async function enrolled(tenant: string, role: Role = 'security-admin') {
-  const browser = new Browser(server);
-  const { email, token } = await invited(tenant, role);
-  const page = await browser.post('/portal/invitations/open', { token });
-  const form = await browser.get('/portal/invitations/enrol');
-  const home = await browser.submit(form, '/portal/invitations/enrol', { displayName: 'Ann', password });
-  return { browser, email, page, home, token };
-}
-
-async function logIn(browser: Browser, email: string, secret = password, from = '/portal'): Promise<Page> {
-  const page = await browser.get(from);
-  return browser.submit(page, '/log-in', { email, password: secret });
+  const { home: landed, ...person } = await enrol.enrolled(tenant, role);
+  return { ...person, landed, home: await person.browser.get(`/portal/tenants/${tenant}`) };
 }
 
 const tokenOn = (page: Page) => /eyJ[\w-]+\.[\w-]+\.[\w-]+/.exec(page.text)?.[0] ?? '';
@@ -46,10 +29,11 @@ const tokenOn = (page: Page) => /eyJ[\w-]+\.[\w-]+\.[\w-]+/.exec(page.text)?.[0]
 describe('a member invitation', () => {
   test('leads from its link over a password to the tenant', async () => {
     const tenant = await server.tenant({ displayName: 'Team & Sons' });
-    const { page, home, email } = await enrolled(tenant);
+    const { page, landed, home, email } = await enrolled(tenant);
     expect(page.status).toBe(200);
     expect(page.text).toContain('Team & Sons');
-    expect([home.status, home.url]).toEqual([200, `/portal/tenants/${tenant}/members`]);
+    expect([landed.status, landed.url]).toEqual([200, `/portal/t/${tenant}`]);
+    expect(home.url).toBe(`/portal/tenants/${tenant}/members`);
     expect(home.text).toMatch(/^Members – Team & Sons – Accord .*These people administer Team & Sons\./);
     expect(home.text).toContain(email);
   });
@@ -100,7 +84,7 @@ describe('a member invitation', () => {
     const weak = await browser.submit(form, '/enrol', { password: 'password1' });
     expect([weak.status, weak.text]).toEqual([400, expect.stringContaining('too well known')]);
     const home = await browser.submit(weak, '/enrol', { password });
-    expect(home.url).toBe(`/portal/tenants/${tenant}/tokens`);
+    expect(home.url).toBe(`/portal/t/${tenant}`);
   });
 
   test('of somebody who has a log-in asks for it, and the link alone does not replace the password', async () => {
@@ -117,8 +101,8 @@ describe('a member invitation', () => {
     const question = await browser.submit(wrong, '/log-in', { email, password });
     expect(question.url).toBe('/portal/invitations/accept');
     const home = await browser.submit(question, '/portal/invitations/accept', { decision: 'accept' });
-    expect(home.url).toBe(`/portal/tenants/${second}/tokens`);
-    const choice = await browser.get('/portal');
+    expect(home.url).toBe(`/portal/t/${second}`);
+    const choice = await browser.get('/portal/tenants');
     expect(choice.text).toContain(first);
     expect(choice.text).toContain(second);
   });
@@ -364,9 +348,9 @@ describe('members at the portal', () => {
     const tenant = await server.tenant();
     const { browser } = await enrolled(tenant);
     clock.advance(limits.pageSessionTtlMs - 60_000);
-    expect((await browser.get('/portal')).url).toBe(`/portal/tenants/${tenant}/members`);
+    expect((await browser.get('/portal')).url).toBe('/portal');
     clock.advance(60_000);
-    expect((await browser.get('/portal')).url).not.toBe(`/portal/tenants/${tenant}/members`);
+    expect((await browser.get('/portal')).url).toContain('/portal/oidc/interaction/');
   });
 });
 
@@ -384,7 +368,7 @@ describe('bounds', () => {
     const tenant = await server.tenant();
     const { email } = await enrolled(tenant);
     for (const [passed, url] of [
-      [limits.portalLogInMs - 1000, `/portal/tenants/${tenant}/members`],
+      [limits.portalLogInMs - 1000, '/portal'],
       [limits.portalLogInMs, '/portal/log-in/callback'],
     ] as const) {
       const browser = new Browser(server);
@@ -428,13 +412,17 @@ describe('attacks', () => {
     '//evil.example',
     '/portal/../evil',
     '/portal/tenants/a/tokens/../..',
+    '@evil.example',
+    'user@evil.example',
+    '/portal/t/demo/%2e%2e/%2e%2e/%2e%2e/evil',
+    '/portal/t/demo\\..\\evil',
     'javascript:alert(1)',
   ])('the log-in does not lead to %s afterwards (open redirect)', async (to) => {
     const tenant = await server.tenant();
     const { browser, email, home } = await enrolled(tenant);
     await browser.submit(home, '/portal/log-out');
     const back = await logIn(browser, email, password, `/portal/log-in?to=${encodeURIComponent(to)}`);
-    expect(back.url).toBe(`/portal/tenants/${tenant}/members`);
+    expect(back.url).toBe('/portal');
   });
 
   test('an answer of the issuer in another browser, or a second time, begins no session (log-in CSRF)', async () => {

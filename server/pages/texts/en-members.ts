@@ -15,6 +15,15 @@ export const enMembers = {
     logOut: 'Log out',
     you: 'You',
   },
+  portalNotice: {
+    buildingTitle: 'The portal is being built',
+    buildingText: 'This takes some seconds. The page appears by itself.',
+    missingTitle: 'The portal is not built',
+    failedTitle: 'The portal was not built',
+    build: 'Run this command where Accord is installed, and then load this page again:',
+    output: 'What the command said',
+    others: 'Members, invitations and access tokens',
+  },
   tenants: {
     title: 'Choose a tenant',
     lead: 'You are a member of these:',

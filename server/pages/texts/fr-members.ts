@@ -19,6 +19,15 @@ export const frMembers: typeof enMembers = {
     logOut: 'Se déconnecter',
     you: 'Vous',
   },
+  portalNotice: {
+    buildingTitle: 'Le portail est en cours de construction',
+    buildingText: 'Cela prend quelques secondes. La page apparaît d’elle-même.',
+    missingTitle: 'Le portail n’est pas construit',
+    failedTitle: 'Le portail n’a pas pu être construit',
+    build: 'Exécutez cette commande là où Accord est installé, puis rechargez cette page :',
+    output: 'Ce que la commande a indiqué',
+    others: 'Membres, invitations et jetons d’accès',
+  },
   tenants: {
     title: 'Choisissez un tenant',
     lead: 'Vous êtes membre de :',

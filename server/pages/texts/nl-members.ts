@@ -16,6 +16,15 @@ export const nlMembers: typeof enMembers = {
     logOut: 'Uitloggen',
     you: 'Jij',
   },
+  portalNotice: {
+    buildingTitle: 'Het portaal wordt gebouwd',
+    buildingText: 'Dit duurt enkele seconden. De pagina verschijnt vanzelf.',
+    missingTitle: 'Het portaal is niet gebouwd',
+    failedTitle: 'Het portaal kon niet worden gebouwd',
+    build: 'Voer deze opdracht uit waar Accord is geïnstalleerd, en laad deze pagina dan opnieuw:',
+    output: 'Wat de opdracht meldde',
+    others: 'Leden, uitnodigingen en toegangstokens',
+  },
   tenants: {
     title: 'Kies een tenant',
     lead: 'Hiervan ben je lid:',

@@ -1,0 +1,38 @@
+/** What goes wrong when the server is asked. */
+type Place = { pointer: string; detail: string; line?: number; column?: number };
+
+/** An answer of 400 and more (RFC 9457). `code` is the stable word of docs/problems.md. */
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly places: readonly Place[];
+  readonly requestId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(status: number, body: unknown, retryAfter: string | null = null) {
+    const told = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+    const text = (name: string) => (typeof told[name] === 'string' ? (told[name] as string) : undefined);
+    super(text('detail') ?? text('title') ?? `The server answered ${status}.`);
+    this.name = 'ApiProblem';
+    this.status = status;
+    this.code = text('code') ?? 'unknown';
+    this.title = text('title') ?? `The server answered ${status}`;
+    this.places = Array.isArray(told.errors) ? (told.errors as Place[]) : [];
+    this.requestId = text('requestId');
+    const seconds = Number(retryAfter ?? '');
+    this.retryAfterSeconds = retryAfter !== null && Number.isFinite(seconds) ? seconds : undefined;
+  }
+}
+
+/** The server did not answer: it is away, or the network is. What was asked may have been done. */
+export class NoAnswer extends Error {
+  constructor(cause: unknown) {
+    super('The server does not answer.', { cause });
+    this.name = 'NoAnswer';
+  }
+}
+
+/** Somebody else changed it since it was read. */
+export const isConflict = (error: unknown) => error instanceof ApiProblem && error.status === 412;
+export const isMissing = (error: unknown) => error instanceof ApiProblem && error.status === 404;

@@ -1,0 +1,49 @@
+/** Who is logged in, as GET /portal/session tells. */
+import { createContext, useContext } from 'react';
+import { type TenantApi, tenantApi } from './api.ts';
+import { base } from './page.ts';
+
+export type Role = 'security-admin' | 'config-editor' | 'config-viewer' | 'support';
+export type Tenant = { code: string; name: string; role: Role };
+export type Session = {
+  email: string;
+  displayName?: string;
+  authenticatedAt: string;
+  expiresAt: string;
+  tenants: Tenant[];
+  /** ACCORD_ENVIRONMENT, such as production. */
+  environment?: string;
+  /** The address of the local mailbox, when `accord start` runs. */
+  mailbox?: string;
+};
+
+export const SessionContext = createContext<Session | undefined>(undefined);
+export const TenantContext = createContext<{ tenant: Tenant; api: TenantApi } | undefined>(undefined);
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (session === undefined) throw new Error('useSession is used outside of a session.');
+  return session;
+}
+
+/** The tenant of the page, with the member's role, and its API. */
+export function useTenant(): { tenant: Tenant; api: TenantApi } {
+  const value = useContext(TenantContext);
+  if (value === undefined) throw new Error('useTenant is used outside of a tenant.');
+  return value;
+}
+
+export const tenantContext = (tenant: Tenant) => ({ tenant, api: tenantApi(tenant.code) });
+
+/** Where somebody logs in and comes back to this page. */
+export const logInPath = () =>
+  `${base}/portal/log-in?to=${encodeURIComponent(location.pathname.slice(base.length) + location.search)}`;
+
+const may: Record<'edit' | 'admin' | 'records', readonly Role[]> = {
+  edit: ['security-admin', 'config-editor'],
+  admin: ['security-admin'],
+  records: ['security-admin', 'config-editor', 'support'],
+};
+
+/** What to offer. The server decides: what is hidden here is refused there, too. */
+export const mayDo = (role: Role, what: keyof typeof may) => may[what].includes(role);

@@ -1,0 +1,61 @@
+/**
+ * Catalogues of texts: English is complete in the bundle, other languages arrive when they are chosen and are complete by `satisfies`.
+ * A text is a string, or a function of what it names; plurals by `plural`.
+ */
+import { createContext, use, useContext } from 'react';
+
+export const languages = { en: 'English', nl: 'Nederlands' } as const;
+export type Language = keyof typeof languages;
+type Others<T> = { [K in Exclude<Language, 'en'>]: () => Promise<T> };
+export type Texts<T> = { readonly en: T; of(language: Language): T | Promise<T> };
+
+export function defineTexts<T extends object>(en: T, others: Others<NoInfer<T>>): Texts<T> {
+  const loading: { [K in Language]?: Promise<T> } = {};
+  const loaded: { [K in Language]?: T } = { en };
+  return {
+    en,
+    of(language) {
+      const ready = loaded[language];
+      if (ready !== undefined || language === 'en') return ready ?? en;
+      loading[language] ??= others[language]().then(
+        (texts) => {
+          loaded[language] = texts;
+          return texts;
+        },
+        () => en, // the file did not arrive: English says it as well
+      );
+      return loading[language];
+    },
+  };
+}
+
+export const LanguageContext = createContext<{ language: Language; choose(language: Language): void }>({
+  language: 'en',
+  choose: () => {},
+});
+export const useLanguage = () => useContext(LanguageContext);
+
+/** The texts in the language of the page; suspends until they are there. */
+export function useTexts<T>(texts: Texts<T>): T {
+  const { language } = useLanguage();
+  const found = texts.of(language);
+  return found instanceof Promise ? use(found) : found;
+}
+
+type Forms = { [K in Intl.LDMLPluralRule]?: string } & { other: string };
+const rules: { [K in Language]?: Intl.PluralRules } = {};
+
+/** The form for a count, in which # is the count: plural('en', 3, {one: '# person', other: '# people'}). */
+export function plural(language: Language, count: number, forms: Forms): string {
+  rules[language] ??= new Intl.PluralRules(language);
+  const form = forms[rules[language].select(count)] ?? forms.other;
+  return form.replaceAll('#', count.toLocaleString(language));
+}
+
+const stored = 'accord.language';
+export function firstLanguage(): Language {
+  const wanted = [localStorage.getItem(stored) ?? '', ...navigator.languages];
+  const found = wanted.map((one) => one.slice(0, 2)).find((one): one is Language => Object.hasOwn(languages, one));
+  return found ?? 'en';
+}
+export const keepLanguage = (language: Language) => localStorage.setItem(stored, language);

@@ -1,0 +1,127 @@
+/** Ctrl-K (or Command-K): goes to screens, and finds policies, people, types and pasted ids as the screens know them. */
+import { type KeyboardEvent, useDeferredValue, useEffect, useId, useMemo, useState } from 'react';
+import { useGo } from '../core/address.ts';
+import type { PaletteEntry } from '../core/screen.ts';
+import { useTenant } from '../core/session.ts';
+import { useLanguage } from '../core/texts.ts';
+import { screens } from '../screens/index.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { useUiTexts } from '../ui/texts.ts';
+import { matching } from './find.ts';
+
+const key = ({ to, label }: PaletteEntry) => `${to} ${label}`;
+
+/** What stands in the registry: the screens themselves and their own entries. */
+function useOwnEntries(): PaletteEntry[] {
+  const { language } = useLanguage();
+  const [entries, setEntries] = useState<PaletteEntry[]>([]);
+  useEffect(() => {
+    let isGone = false;
+    const all = screens.map(async ({ id, icon, texts, palette }) => {
+      const found = await texts.of(language);
+      const more = (palette?.(found as never) ?? []).map((one) => ({ icon, hint: found.title, ...one }));
+      return [{ label: found.title, icon, to: `/${id}` }, ...more];
+    });
+    void Promise.all(all).then((lists) => isGone || setEntries(lists.flat()));
+    return () => {
+      isGone = true;
+    };
+  }, [language]);
+  return entries;
+}
+
+/** What the tenant has. Each screen answers when it can. */
+function useFound(query: string): PaletteEntry[] {
+  const { tenant, api } = useTenant();
+  const [found, setFound] = useState<{ query: string; entries: PaletteEntry[] }>({ query: '', entries: [] });
+  useEffect(() => {
+    setFound({ query, entries: [] });
+    if (query.trim().length < 2) return;
+    const control = new AbortController();
+    const { signal } = control;
+    const timer = setTimeout(() => {
+      for (const { find, icon } of screens) {
+        find?.(query.trim(), { tenant, api, signal }).then(
+          (entries) => {
+            if (signal.aborted) return;
+            const more = entries.map((one) => ({ icon, ...one }));
+            setFound((before) => ({ query, entries: [...before.entries, ...more] }));
+          },
+          () => {}, // this screen finds nothing now; the others do
+        );
+      }
+    }, 200);
+    return () => {
+      clearTimeout(timer);
+      control.abort();
+    };
+  }, [query, tenant, api]);
+  return found.query === query ? found.entries : [];
+}
+
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const texts = useUiTexts();
+  const go = useGo();
+  const list = useId();
+  const [query, setQuery] = useState('');
+  const [at, setAt] = useState(0);
+  const own = useOwnEntries();
+  const found = useFound(useDeferredValue(query));
+  const shown = useMemo(() => {
+    const all = [...matching(own, query), ...found];
+    return [...new Map(all.map((one) => [key(one), one])).values()].slice(0, 40);
+  }, [own, found, query]);
+  const choose = (entry: PaletteEntry | undefined) => {
+    if (entry === undefined) return;
+    onClose();
+    go(entry.to);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Enter') choose(shown[at]);
+    if (step === undefined || shown.length === 0) return;
+    event.preventDefault();
+    setAt((at + step + shown.length) % shown.length);
+  };
+  return (
+    <Dialog label={texts.paletteLabel} className="palette" onClose={onClose}>
+      <input
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={list}
+        aria-activedescendant={shown[at] && `${list}-${at}`}
+        aria-label={texts.paletteLabel}
+        placeholder={texts.paletteLabel}
+        value={query}
+        onChange={(event) => {
+          setQuery(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div className="list" id={list} role="listbox" tabIndex={-1} aria-label={texts.paletteLabel}>
+        {shown.map((entry, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys, and names the active entry
+          <div
+            key={key(entry)}
+            id={`${list}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === at}
+            onClick={() => choose(entry)}
+          >
+            <Icon name={entry.icon ?? 'chevronRight'} />
+            {entry.label}
+            {entry.hint !== undefined && <span className="dim">{entry.hint}</span>}
+          </div>
+        ))}
+      </div>
+      {shown.length === 0 && (
+        <p className="dim" style={{ padding: '0 16px 16px' }}>
+          {texts.paletteNone}
+        </p>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,9 @@
+import { defineScreen } from '../../core/screen.ts';
+import { texts } from './texts.ts';
+
+export const overview = defineScreen({
+  id: 'overview',
+  icon: 'overview',
+  texts,
+  routes: [{ path: '/', load: () => import('./first.tsx') }],
+});

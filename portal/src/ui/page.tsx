@@ -1,0 +1,100 @@
+/** The head of a page, the side panel beside a list, states, and what a manifest owns. */
+import { type ReactNode, useEffect } from 'react';
+import { Icon, type IconName } from './icons.tsx';
+import { Link } from './link.tsx';
+import { useUiTexts } from './texts.ts';
+
+type HeaderProps = {
+  title: string;
+  /** One line that says what this is. */
+  about?: ReactNode;
+  /** The address of the guide. */
+  guide?: string;
+  /** Where the page comes from, below the tenant. */
+  back?: { to: string; label: string };
+  /** The primary action last. */
+  actions?: ReactNode;
+};
+
+export function PageHeader({ title, about, guide, back, actions }: HeaderProps) {
+  const texts = useUiTexts();
+  useEffect(() => {
+    document.title = `${title} · Accord`;
+  }, [title]);
+  return (
+    <header className="page-header">
+      {back && (
+        <span className="back">
+          <Link to={back.to}>
+            <Icon name="arrowLeft" /> {back.label}
+          </Link>
+        </span>
+      )}
+      <div>
+        <h1>{title}</h1>
+        {(about ?? guide) !== undefined && (
+          <p className="dim">
+            {about} {guide !== undefined && <a href={guide}>{texts.guide}</a>}
+          </p>
+        )}
+      </div>
+      {actions && <div className="page-actions">{actions}</div>}
+    </header>
+  );
+}
+
+type PanelProps = { title: ReactNode; label: string; onClose: () => void; children: ReactNode };
+
+/** Beside a list, which stays in view: <WithPanel panel={open && <SidePanel …>}>list</WithPanel>. */
+export function SidePanel({ title, label, onClose, children }: PanelProps) {
+  const texts = useUiTexts();
+  return (
+    <aside className="panel card" aria-label={label} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
+      <header>
+        <h2>{title}</h2>
+        <button type="button" className="plain" aria-label={texts.close} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {children}
+    </aside>
+  );
+}
+
+export const WithPanel = ({ panel, children }: { panel?: ReactNode; children: ReactNode }) => (
+  <div className={panel ? 'with-panel open' : 'with-panel'}>
+    <div className="stack">{children}</div>
+    {panel}
+  </div>
+);
+
+type Tone = 'ok' | 'bad' | 'warn' | 'accent' | 'none';
+const signs: { [K in Tone]?: IconName } = { ok: 'check', bad: 'error', warn: 'warning' };
+
+/** A state: a colour is never alone, an icon and a word stand beside it. */
+export const State = ({ tone, icon, children }: { tone: Tone; icon?: IconName; children: ReactNode }) => {
+  const sign = icon ?? signs[tone];
+  return (
+    <span className={`state ${tone}`}>
+      {sign && <Icon name={sign} size={14} />}
+      {children}
+    </span>
+  );
+};
+
+export function ManagedBy({ owner }: { owner: string }) {
+  const texts = useUiTexts();
+  return (
+    <span className="state">
+      <Icon name="lock" size={14} /> {texts.managedBy(owner)}
+    </span>
+  );
+}
+
+/** Words on something that needs attention and is no error. */
+export const Notice = ({ tone = 'none', children }: { tone?: 'none' | 'warn' | 'bad'; children: ReactNode }) => (
+  <div className={`notice ${tone}`}>
+    <Icon name={tone === 'none' ? 'info' : 'warning'} />
+    <div>{children}</div>
+  </div>
+);

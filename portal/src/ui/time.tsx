@@ -1,0 +1,52 @@
+/** "3 minutes ago", with the exact instant on hover: in the person's zone and in UTC. */
+import { useSyncExternalStore } from 'react';
+import { useLanguage } from '../core/texts.ts';
+
+const units = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+export function relative(language: string, at: number, now: number): string {
+  const seconds = Math.round((at - now) / 1000);
+  const [unit, size] = units.find(([, one]) => Math.abs(seconds) >= one) ?? units[6];
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+}
+
+/** All on a page move together, each half minute. */
+let now = Date.now();
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const one of listeners) one();
+  }, 30_000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+};
+/** The present instant, which moves on each half minute. */
+export const useNow = () => useSyncExternalStore(subscribe, () => now);
+
+export function RelativeTime({ at }: { at: string | Date }) {
+  const { language } = useLanguage();
+  const present = Math.max(useNow(), 0);
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return <span>{String(at)}</span>;
+  const exact = `${date.toLocaleString(language, { dateStyle: 'full', timeStyle: 'long' })}\n${date.toISOString()}`;
+  return (
+    <time dateTime={date.toISOString()} title={exact}>
+      {relative(language, date.getTime(), Math.max(present, date.getTime() > present + 5_000 ? present : Date.now()))}
+    </time>
+  );
+}

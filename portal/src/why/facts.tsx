@@ -1,0 +1,82 @@
+/** The lanes below the policy: relationships and consents, of which those light up that matter, and those that are missing are dashed. */
+import { useTexts } from '../core/texts.ts';
+import { Link } from '../ui/link.tsx';
+import { State } from '../ui/page.tsx';
+import { entityText, type PersonConsent, type Relation, stepText } from './model.ts';
+import type { Entity, MissingFact } from './schema.ts';
+import { texts } from './texts.ts';
+
+const shownMax = 8;
+
+export function Entities({ of }: { of: Entity | undefined }) {
+  if (of?.type === undefined || of.id === undefined || of.id === '***')
+    return <span className="mono">{of === undefined ? '' : entityText(of)}</span>;
+  return (
+    <Link className="mono" to={`/people/${encodeURIComponent(of.type)}/${encodeURIComponent(of.id)}`}>
+      {entityText(of)}
+    </Link>
+  );
+}
+
+type Lane<T> = { found: readonly T[]; missing: readonly MissingFact[]; isHidden: boolean };
+
+export function Relations({ found, missing, isHidden }: Lane<Relation>) {
+  const t = useTexts(texts);
+  return (
+    <section className="card why-relations">
+      <h3>{t.relationships}</h3>
+      {found.length + missing.length === 0 && <p className="dim">{isHidden ? t.hidden : t.noRelationships}</p>}
+      <ul>
+        {found.slice(0, shownMax).map((one) => (
+          <li key={stepText(one)} className={one.lit ? 'why-item lit' : 'why-item'}>
+            <Entities of={one.from} /> <strong>{one.relationshipType}</strong> <Entities of={one.to} />{' '}
+            {one.lit && <State tone="ok">{t.found}</State>}
+            {one.through && (
+              <div>
+                {t.through} {one.through.map(stepText).join(', ')}
+              </div>
+            )}
+          </li>
+        ))}
+        {missing.map((one) => (
+          <li key={one.text} className="why-item missing">
+            {one.text} <State tone="bad">{t.missing}</State>
+          </li>
+        ))}
+        {found.length > shownMax && <li className="dim">{t.more(found.length - shownMax)}</li>}
+      </ul>
+    </section>
+  );
+}
+
+export function Consents({ found, missing, isHidden }: Lane<PersonConsent>) {
+  const t = useTexts(texts);
+  const named = (name: string | undefined, person: Entity | undefined) =>
+    person === undefined ? (name ?? '') : t.consentOf(name ?? '', entityText(person));
+  const isMissing = (one: PersonConsent) =>
+    missing.some(({ consent }) => consent?.name === one.name && consent.subject.id === one.person?.id);
+  const shown = found.filter((one) => !isMissing(one));
+  return (
+    <section className="card why-consents">
+      <h3>{t.consents}</h3>
+      {shown.length + missing.length === 0 && <p className="dim">{isHidden ? t.hidden : t.noConsents}</p>}
+      <ul>
+        {shown.slice(0, shownMax).map((one) => (
+          <li key={named(one.name, one.person)} className={one.sufficient ? 'why-item lit' : 'why-item missed'}>
+            <Link to={`/consents/${encodeURIComponent(one.name)}`}>{named(one.name, one.person)}</Link> {one.version}{' '}
+            <State tone={one.sufficient ? (one.status === 'grace' ? 'warn' : 'ok') : 'bad'}>
+              {t.status[one.status] ?? one.status}
+            </State>
+          </li>
+        ))}
+        {missing.map((one) => (
+          <li key={one.text} className="why-item missing">
+            {named(one.consent?.name, one.consent?.subject)}{' '}
+            <State tone="bad">{t.status[one.consent?.status ?? ''] ?? one.consent?.status}</State>
+          </li>
+        ))}
+        {shown.length > shownMax && <li className="dim">{t.more(shown.length - shownMax)}</li>}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,108 @@
+/** What is drawn of an explained decision. Pure. */
+import type { Answer, Consent, Entity, Explanation, MissingFact, Step, WhyNotRule } from './schema.ts';
+
+export type Relation = Step & {
+  /** It leads from the subject to the resource, or is a step of a way that does. */
+  lit: boolean;
+  /** The steps through which it holds, when it is inherited. */
+  through?: Step[];
+};
+export type PersonConsent = Consent & { person?: Entity };
+export type Why = {
+  outcome: 'allow' | 'deny' | 'other';
+  subject?: Entity;
+  resource?: Entity;
+  action?: string;
+  relations: Relation[];
+  /** Links that the policy looks for and that are not there. */
+  missingRelations: MissingFact[];
+  consents: PersonConsent[];
+  missingConsents: MissingFact[];
+  /** The first rule that could have allowed, and what would make it: evaluated by the server, so it is true. */
+  advice?: { rule: WhyNotRule; facts: MissingFact[] };
+};
+
+const entity = (value: unknown): Entity | undefined => {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { type, id } = value as Record<string, unknown>;
+  if (typeof type !== 'string' && typeof id !== 'string') return undefined;
+  return { ...(typeof type === 'string' ? { type } : {}), ...(typeof id === 'string' ? { id } : {}) };
+};
+export const entityText = ({ type, id }: Entity) => [type, id].filter((one) => one !== undefined).join(':');
+const same = (a: Entity | undefined, b: Entity | undefined) => a?.id === b?.id && a?.type === b?.type;
+const textOf = (value: unknown) => (typeof value === 'string' ? value : (value as { name?: string } | undefined)?.name);
+
+export const stepText = ({ from, relationshipType, to }: Step) =>
+  `${entityText(from)} ${relationshipType} ${entityText(to)}`;
+
+/** All rules of a whyNot, with those that their conditions ask. */
+function* allRules(rules: readonly WhyNotRule[]): Generator<WhyNotRule> {
+  for (const rule of rules) {
+    yield rule;
+    for (const condition of conditionsOf(rule)) yield* allRules(condition.because ?? []);
+  }
+}
+export const conditionsOf = (rule: WhyNotRule) => [
+  ...(rule.condition === undefined ? [] : [rule.condition]),
+  ...(rule.conditions ?? []),
+];
+
+function relationsOf({ input, facts }: Explanation, subject?: Entity, resource?: Entity): Relation[] {
+  const given = input?.graph as NonNullable<Explanation['facts']>['graph'];
+  const isEmpty = !facts?.graph?.subject?.length && !facts?.graph?.resource?.length;
+  const graph = (isEmpty ? given : facts?.graph) ?? {};
+  const of = [
+    ...(graph.subject ?? []).map(({ relationshipType, to }) => ({ from: subject ?? {}, relationshipType, to })),
+    ...(graph.resource ?? []).map(({ relationshipType, from }) => ({ from, relationshipType, to: resource ?? {} })),
+  ];
+  const found = new Map<string, Relation>();
+  for (const one of of) {
+    const inherited = facts?.inherited?.find(({ relationship }) => stepText(relationship) === stepText(one));
+    const lit = same(one.from, subject) && same(one.to, resource);
+    found.set(stepText(one), { ...one, lit, ...(inherited && { through: inherited.through }) });
+  }
+  return [...found.values()].sort((a, b) => Number(b.lit) - Number(a.lit));
+}
+
+function consentsOf({ input, facts }: Explanation, subject?: Entity): PersonConsent[] {
+  const given = (input?.consents as Consent[] | undefined) ?? [];
+  const own = facts?.consents?.length ? facts.consents : given;
+  const listed = facts?.dataSubjects ?? (input?.dataSubjects as NonNullable<Explanation['facts']>['dataSubjects']);
+  const others = (listed ?? []).flatMap(({ type, id, consents }) =>
+    consents.map((one) => ({ ...one, person: { type, id } })),
+  );
+  return [...own.map((one) => ({ ...one, ...(subject && { person: subject }) })), ...others];
+}
+
+export function whyOf(answer: Answer, explain: Explanation): Why {
+  const { input = {}, whyNot } = explain;
+  const subject = entity(input.subject);
+  const resource = entity(input.resource);
+  const action = textOf(input.action);
+  const rules = [...allRules(whyNot?.rules ?? [])];
+  const missing = rules.flatMap((rule) => conditionsOf(rule).flatMap((one) => one.missing ?? []));
+  const lacking = (explain.missingConsents ?? []).map(({ type, id, name, status }) => ({
+    consent: { name, status, subject: { type, id } },
+    text: `${type}:${id} ${name} (${status})`,
+  }));
+  const unique = (facts: MissingFact[], key: (fact: MissingFact) => string) => [
+    ...new Map(facts.map((one) => [key(one), one])).values(),
+  ];
+  const consentKey = ({ consent }: MissingFact) => `${consent?.name} ${entityText(consent?.subject ?? {})}`;
+  const adviser = rules.find((rule) => rule.wouldAllowIf !== undefined && rule.wouldAllowIf.length > 0);
+  const { outcome } = answer;
+  return {
+    outcome: outcome === 'allow' || outcome === 'deny' ? outcome : 'other',
+    ...(subject && { subject }),
+    ...(resource && { resource }),
+    ...(action !== undefined && { action }),
+    relations: relationsOf(explain, subject, resource),
+    missingRelations: unique(
+      missing.filter((one) => one.relationship !== undefined),
+      (one) => one.text,
+    ),
+    consents: consentsOf(explain, subject),
+    missingConsents: unique([...lacking, ...missing.filter((one) => one.consent !== undefined)], consentKey),
+    ...(adviser?.wouldAllowIf && { advice: { rule: adviser, facts: adviser.wouldAllowIf } }),
+  };
+}

@@ -1,0 +1,141 @@
+/** The policy's lane: rules that held, and for a deny the first condition of each that did not. */
+import type { ReactNode } from 'react';
+import { useTexts } from '../core/texts.ts';
+import { Icon } from '../ui/icons.tsx';
+import { Link } from '../ui/link.tsx';
+import { State } from '../ui/page.tsx';
+import { conditionsOf } from './model.ts';
+import type { Explanation, FailedCondition, WhyNotRule } from './schema.ts';
+import { texts } from './texts.ts';
+
+export type Links = {
+  /** Where a line of the policy stands, below the tenant. */
+  line?: (policy: string, line: number, file?: string) => string;
+};
+const defaultLine: NonNullable<Links['line']> = (policy, line, file) =>
+  file === undefined
+    ? `/policies/${encodeURIComponent(policy)}?line=${line}`
+    : `/policies?library=${encodeURIComponent(file)}`;
+
+type Place = { policy?: string; line?: number; file?: string; links?: Links };
+
+export function LineLink({ policy, line, file, links }: Place) {
+  const t = useTexts(texts);
+  if (line === undefined) return null;
+  const text = file === undefined ? t.line(line) : `${file}: ${t.line(line)}`;
+  if (policy === undefined) return <span className="dim">{text}</span>;
+  return <Link to={(links?.line ?? defaultLine)(policy, line, file)}>{text}</Link>;
+}
+
+type Props = { explain: Explanation; links?: Links; onNode?: (id: string) => void };
+
+export function Rules({ explain, links, onNode }: Props) {
+  const t = useTexts(texts);
+  const { policy, rules, path, whyNot, whyNotUnavailable, failure } = explain;
+  return (
+    <ol>
+      {rules.map(({ line, text }) => (
+        <li key={line} className="why-item lit">
+          <Said sign={<State tone="ok">{t.held}</State>} place={<LineLink {...{ policy, line, links }} />} />
+          <code>{text}</code>
+        </li>
+      ))}
+      {path && path.length > 0 && (
+        <li className="why-item lit">
+          <h3>{t.path}</h3>
+          <div className="row">
+            {path.map((id, index) => (
+              <span key={id} className="row">
+                {index > 0 && <Icon name="chevronRight" size={12} />}
+                {onNode ? (
+                  <button type="button" className="plain state accent" onClick={() => onNode(id)}>
+                    {id}
+                  </button>
+                ) : (
+                  <span className="state accent">{id}</span>
+                )}
+              </span>
+            ))}
+          </div>
+        </li>
+      )}
+      {whyNot?.rules.map((rule, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rules of one answer, in the policy's order
+        <Rule key={index} rule={rule} policy={policy} links={links} />
+      ))}
+      {failure && (
+        <li className="why-item missed">
+          <code>{failure.reason}</code> {failure.detail}
+        </li>
+      )}
+      {whyNot?.truncated && <li className="dim">{t.truncated}</li>}
+      {whyNotUnavailable !== undefined && <li className="dim">{whyNotUnavailable}</li>}
+    </ol>
+  );
+}
+
+const Said = ({ sign, place }: { sign: ReactNode; place: ReactNode }) => (
+  <div className="row">
+    {sign} {place}
+  </div>
+);
+
+function Rule({ rule, policy, links }: { rule: WhyNotRule; policy?: string; links?: Links }) {
+  const t = useTexts(texts);
+  const { line, file, node, text, held, notReached } = rule;
+  const conditions = conditionsOf(rule);
+  const tone = held ? 'ok' : notReached ? 'none' : 'bad';
+  const word = held ? t.held : notReached ? t.notReached : t.notHeld;
+  return (
+    <li className={held ? 'why-item' : 'why-item missed'}>
+      <Said
+        sign={<State tone={tone}>{word}</State>}
+        place={node === undefined ? <LineLink {...{ policy, line, file, links }} /> : <code>{node}</code>}
+      />
+      <code>{text}</code>
+      {conditions.length > 0 && (
+        <ul>
+          {conditions.map((one, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: conditions of one answer, in the policy's order
+            <Condition key={index} condition={one} policy={policy} links={links} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function Condition({ condition, policy, links }: { condition: FailedCondition; policy?: string; links?: Links }) {
+  const t = useTexts(texts);
+  const { line, file, text, values, item, because } = condition;
+  const read = [...values, ...(item?.values ?? [])];
+  return (
+    <li>
+      <div className="row">
+        <span className="dim">{t.firstMissed}</span> <LineLink {...{ policy, line, file, links }} />
+      </div>
+      <code>{item === undefined ? text : `${text}\n${item.text}`}</code>
+      {read.length > 0 && (
+        <details>
+          <summary className="dim">{t.saw}</summary>
+          {read.map((one) => (
+            <div key={one.of}>
+              <code>
+                {one.of} = {one.value === undefined ? t.undefinedValue : JSON.stringify(one.value)}
+                {one.cut && '…'}
+              </code>
+            </div>
+          ))}
+        </details>
+      )}
+      {because && because.length > 0 && (
+        <ul>
+          {because.map((one, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rules of one answer, in the policy's order
+            <Rule key={index} rule={one} policy={policy} links={links} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}

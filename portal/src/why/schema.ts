@@ -1,0 +1,57 @@
+/** What the server tells of a decision: `explain` of POST C/policies/{p}/test, of C/decisions/{id}/explain and of /authz?explain=true (docs/explain.md). */
+export type Entity = { type?: string; id?: string };
+export type MissingFact = {
+  relationship?: { relationshipType?: string; alternatives?: string[]; from: Entity; to: Entity };
+  consent?: { name?: string; subject: Entity; status: string };
+  text: string;
+};
+type ShownValue = { of: string; value?: unknown; cut?: true };
+export type FailedCondition = {
+  line?: number;
+  file?: string;
+  text: string;
+  values: ShownValue[];
+  item?: { line?: number; file?: string; text: string; values: ShownValue[] };
+  missing?: MissingFact[];
+  because?: WhyNotRule[];
+};
+export type WhyNotRule = {
+  line?: number;
+  file?: string;
+  node?: string;
+  text: string;
+  condition?: FailedCondition;
+  conditions?: FailedCondition[];
+  answer?: 'true' | 'false';
+  held?: true;
+  value?: unknown;
+  heldFor?: ShownValue[];
+  notReached?: { line?: number };
+  wouldAllowIf?: MissingFact[];
+};
+export type Consent = { name: string; version?: string; status: string; sufficient: boolean };
+export type Step = { from: Entity; relationshipType: string; to: Entity };
+type Graph = {
+  subject?: readonly { relationshipType: string; to: Entity }[];
+  resource?: readonly { relationshipType: string; from: Entity }[];
+};
+/** Each member may be absent: what support may not see is left out. */
+export type Explanation = {
+  policy?: string;
+  revision?: number;
+  input?: Record<string, unknown>;
+  facts?: {
+    graph?: Graph;
+    consents?: readonly Consent[];
+    inherited?: readonly { relationship: Step; through: Step[] }[];
+    dataSubjects?: readonly { type: string; id: string; consents: readonly Consent[] }[];
+  };
+  rules: { line: number; text: string }[];
+  missingConsents?: { type: string; id: string; name: string; status: string }[];
+  path?: string[];
+  whyNot?: { rules: WhyNotRule[]; truncated?: true };
+  whyNotUnavailable?: string;
+  failure?: { reason: string; detail: string };
+  timeUs?: number;
+};
+export type Answer = { outcome: unknown; reason?: unknown; obligations?: unknown };

@@ -1,0 +1,25 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+/**
+ * Two literals in index.html are filled by the server in each answer: __ACCORD_NONCE__ and __ACCORD_BASE__, the path of the base URL
+ * ('' or '/accord'). Names of assets carry a digest of what is in them, so that they can be kept for ever.
+ */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/portal/',
+  plugins: [react()],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    target: 'es2022',
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    sourcemap: false,
+    chunkSizeWarningLimit: 700,
+  },
+  experimental: {
+    renderBuiltUrl: (name, { hostType }) =>
+      hostType === 'html' ? `__ACCORD_BASE__/portal/${name}` : { relative: true },
+  },
+});

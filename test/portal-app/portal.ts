@@ -1,0 +1,108 @@
+/**
+ * The portal's web application on a real server, with a member who is logged in. It is built once for all test files, in
+ * node_modules/.cache; a file that changes below portal/ makes it be built again.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll } from 'vitest';
+import { ensurePortalTenant } from '../../server/portal/index.ts';
+import type { TenantSpec } from '../../server/tenants/index.ts';
+import { createTestServer } from '../helpers/server.ts';
+import { freePort } from '../oidc/relying-party.ts';
+import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
+import { enrolling, type Role } from '../portal/enrolling.ts';
+
+const root = join(import.meta.dirname, '../..');
+export const executablePath = chromiumPath();
+if (executablePath === undefined) {
+  // biome-ignore lint/suspicious/noConsole: what is not tested is said aloud
+  console.warn(`THE PORTAL'S APPLICATION IS NOT TESTED: there is no Chromium. To get it: ${howToGetChromium}`);
+}
+
+/** Where it is built: the mode `test` adds the gallery of portal/src/why. */
+export async function buildPortal(): Promise<string> {
+  const sources = globSync('portal/{*.{ts,html,json},src/**/*}', { cwd: root, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  const digest = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  for (const file of sources) digest.update(`${file}\0`).update(readFileSync(file));
+  const cache = join(root, 'node_modules/.cache');
+  const built = join(cache, `accord-portal-${digest.digest('hex').slice(0, 16)}`);
+  if (existsSync(built)) return built;
+  mkdirSync(cache, { recursive: true });
+  // Built beside it and renamed: two test files may build at the same time.
+  const making = `${built}.${process.pid}`;
+  const vite = [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--config', 'portal/vite.config.ts'];
+  const env = { ...process.env, NODE_ENV: 'production' };
+  await promisify(execFile)(process.execPath, [...vite, '--mode', 'test', '--outDir', making], { cwd: root, env });
+  try {
+    renameSync(making, built);
+  } catch {
+    rmSync(making, { recursive: true, force: true });
+  }
+  return built;
+}
+
+type Member = { role: Role; tenant?: Partial<TenantSpec> };
+
+/**
+ * A server that serves the application, and somebody who is logged in at the portal and is a member of a tenant. Call it at the top of a
+ * file: it is closed after the file's tests.
+ * @param environment variables of the server, such as ACCORD_ENVIRONMENT
+ */
+export async function createPortal({ role, tenant: spec }: Member, environment: Record<string, string> = {}) {
+  const directory = await buildPortal();
+  const listen = `127.0.0.1:${await freePort()}`;
+  const base = `http://${listen}`;
+  const own = { ACCORD_BASE_URL: base, ACCORD_LISTEN: listen, ACCORD_OUTBOUND_ALLOW: '127.0.0.0/8' };
+  const server = await createTestServer({ ...own, ...environment }, undefined, undefined, { directory });
+  const [host, port] = listen.split(':');
+  await server.app.listen({ host: host as string, port: Number(port) });
+  afterAll(() => server.app.server.closeAllConnections());
+  await ensurePortalTenant(server.services);
+  await server.services.snapshots.refresh('portal');
+  const tenant = await server.tenant({ displayName: 'Cars of Ghent', ...spec });
+  const people = enrolling(server);
+  const { browser, email } = await people.enrolled(tenant, role);
+  const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${base}/` }));
+  /** A page of a browser in which that member, or with `cookies` somebody else, is logged in. */
+  const open = (options: BrowserContextOptions = {}, logged = cookies) => openPage(options, logged);
+  return { server, tenant, base, directory, email, people, browser, open };
+}
+
+let launched: Promise<Browser> | undefined;
+
+afterAll(async () => (await launched)?.close());
+
+function browserOfFile(): Promise<Browser> {
+  launched ??= chromium.launch({ executablePath: executablePath as string, args: ['--no-sandbox'] });
+  return launched;
+}
+
+/**
+ * A page, and what the browser complained of: errors of scripts and violations of the Content-Security-Policy. Disposed of by
+ * `await using`.
+ */
+async function openPage(options: BrowserContextOptions, cookies: { name: string; value: string; url: string }[]) {
+  const browser = await browserOfFile();
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  await context.addCookies(cookies);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, context, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Keeps a picture where ACCORD_TEST_SHOTS says, and holds that nothing is wider than the page. */
+export async function look(page: Page, name: string): Promise<void> {
+  const to = process.env.ACCORD_TEST_SHOTS;
+  if (to) await page.screenshot({ path: `${to}/${name}.png`, fullPage: true });
+  const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  if (wider !== 0) throw new Error(`${name} is ${wider} pixels wider than the window.`);
+}

@@ -1,0 +1,145 @@
+/** The portal around its screens: addresses, keyboard, languages, looks, an ended session; and what `why` draws. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { createPortal, executablePath, look } from './portal.ts';
+
+const names = ['Overview', 'Policies', 'Model', 'Consents', 'People', 'Activity', 'Settings'];
+const firstPageMax = 200 * 1024;
+
+const axe = async (page: Page) =>
+  (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+  );
+
+describe.skipIf(executablePath === undefined)('the portal', async () => {
+  if (executablePath === undefined) return;
+  const site = await createPortal({ role: 'security-admin' });
+  const { tenant, open } = site;
+  const at = (path: string) => `${site.base}/portal${path}`;
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+  test('the first page is small', () => {
+    const index = readFileSync(join(site.directory, 'index.html'), 'utf8');
+    const assets = [...index.matchAll(/(?:src|href)="__ACCORD_BASE__\/portal\/(assets\/[^"]+)"/g)];
+    expect(assets.length).toBeGreaterThan(1);
+    const bytes = assets.reduce(
+      (sum, [, file]) => sum + gzipSync(readFileSync(join(site.directory, file ?? ''))).length,
+      0,
+    );
+    expect(bytes).toBeLessThan(firstPageMax);
+  });
+
+  test.each([
+    { width: 1440, height: 900, colorScheme: 'light' },
+    { width: 1440, height: 900, colorScheme: 'dark' },
+    { width: 390, height: 844, colorScheme: 'light' },
+    { width: 390, height: 844, colorScheme: 'dark' },
+  ] as const)(
+    'shows each screen: $width, $colorScheme',
+    { timeout: 120_000 },
+    async ({ width, height, colorScheme }) => {
+      await using opened = await open({ viewport: { width, height }, colorScheme });
+      const { page, complaints } = opened;
+      for (const name of names) {
+        await page.goto(at(`/t/${tenant}/${name.toLowerCase()}`));
+        await heading(page, name);
+        expect([name, await axe(page)]).toEqual([name, []]);
+        await look(page, `portal-${name}-${width}-${colorScheme}`);
+      }
+      await page.goto(at('/t/gallery/why'));
+      await page.getByRole('region', { name: 'masked' }).waitFor();
+      expect(await axe(page)).toEqual([]);
+      await look(page, `portal-why-${width}-${colorScheme}`);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  test('leads to the only tenant, and says where there is none', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at(''));
+    await heading(page, 'Overview');
+    expect(new URL(page.url()).pathname).toBe(`/portal/t/${tenant}/overview`);
+    await page.goto(at('/t/elsewhere/policies'));
+    await page.getByText('There is no tenant elsewhere').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('Ctrl-K goes to a screen by keyboard', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at(`/t/${tenant}/overview`));
+    await heading(page, 'Overview');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('consen');
+    await page.getByRole('option', { name: 'Consents' }).waitFor();
+    await look(page, 'portal-palette');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Consents');
+    expect(complaints).toEqual([]);
+  });
+
+  test('speaks Dutch, and keeps it', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.goto(at(`/t/${tenant}/policies`));
+    await page.getByRole('button', { name: /^Account and looks/ }).click();
+    await look(page, 'portal-account');
+    await page.getByRole('menuitemradio', { name: 'Nederlands' }).click();
+    await heading(page, 'Policy’s');
+    await page.reload();
+    await heading(page, 'Policy’s');
+    expect(await page.evaluate('document.documentElement.lang')).toBe('nl');
+  });
+
+  test('says over the page that the session has ended, and leads to the log-in and back', async () => {
+    await using opened = await open();
+    const { page, context } = opened;
+    await page.goto(at(`/t/${tenant}/policies?state=bad`));
+    await heading(page, 'Policies');
+    await context.clearCookies();
+    await page.getByRole('button', { name: /^Account and looks/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    await look(page, 'portal-session-ended');
+    const link = await dialog.getByRole('link', { name: 'Log in again' }).getAttribute('href');
+    const to = new URL(link ?? '', site.base).searchParams.get('to');
+    expect(to).toBe(`/portal/t/${tenant}/policies?state=bad`);
+    await dialog.getByRole('link', { name: 'Log in again' }).click();
+    await page.getByLabel('Email address').waitFor();
+  });
+
+  test('why says in one sentence what was missing', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.goto(at('/t/gallery/why'));
+    const deny = page.getByRole('region', { name: 'deny', exact: true });
+    await deny.getByText('Denied: what is missing is “user:alice is_owner_of record:rec-pat').waitFor();
+    const relationships = deny.locator('.why-relations');
+    expect(await relationships.locator('.missing').count()).toBe(1);
+    const line = deny.locator('.why-policy').getByRole('link', { name: 'line 11' });
+    expect(await line.getAttribute('href')).toBe('/portal/t/gallery/policies/records-read?line=11');
+    const allow = page.getByRole('region', { name: 'allow', exact: true });
+    await allow.getByText('Allowed: user:alice may records-read on record:rec-pat').waitFor();
+    expect(await allow.locator('.why-item.lit').count()).toBe(3);
+  });
+});
+
+describe.skipIf(executablePath === undefined)('the portal of production', async () => {
+  if (executablePath === undefined) return;
+  const { base, tenant, open } = await createPortal({ role: 'support' }, { ACCORD_ENVIRONMENT: 'production' });
+
+  test('has its own look', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.goto(`${base}/portal/t/${tenant}/overview`);
+    await page.locator('.is-production').getByText('production').waitFor();
+    await look(page, 'portal-production');
+    expect(await axe(page)).toEqual([]);
+  });
+});
