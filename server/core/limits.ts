@@ -193,6 +193,7 @@ export const limits = {
   erasedTextsMax: 1000, // of a decision, compared with what was erased; of one that has more, only who, what and outcome are recorded
   eraseContactsMax: 16, // addresses of the actor in one request; an erasure under way has as many in all, each in up to two spellings
   eraseRequestMs: 20_000, // past this the request answers how far it came, and is repeated
+  erasePreviewMs: 3000, // then what was counted is answered
 
   // Idempotency-Key
   idempotencyKeyCharsMax: 255,
@@ -231,6 +232,7 @@ export const limits = {
   consentBatchMax: 50, // items of one request
   consentNamesCharsMax: 4096, // of the list of definitions in one question
   proofBytesMax: 4096,
+  consentReasonCharsMax: 500, // why a member acts for a user
   proofMembersMax: 64,
   registrationItemsMax: 500, // in one transaction, unless one request alone has more
   registrationsWritingMax: 2, // transactions of a tenant at once
