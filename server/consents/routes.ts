@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { type App, type CountMore, TenantParams } from '../http/fastify.ts';
 import { eraseUser, inviteUser, refuseConsent, revokeConsent } from './actions.ts';
+import { registerAdoptionRoutes } from './adoption-routes.ts';
 import type { ConsentBatchWriter } from './batch-writer.ts';
 import { registerMemberRoutes } from './member-routes.ts';
 import { registerReadRoutes } from './read-routes.ts';
@@ -28,6 +29,7 @@ export function registerConsentRoutes(app: App, services: ConsentRouteServices, 
   registerGiving(app, services, countMore);
   registerTaking(app, services);
   registerMemberRoutes(app, services);
+  registerAdoptionRoutes(app, services);
 }
 
 function registerGiving(app: App, services: ConsentRouteServices, countMore: CountMore): void {

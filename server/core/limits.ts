@@ -234,6 +234,7 @@ export const limits = {
   proofBytesMax: 4096,
   consentReasonCharsMax: 500, // why a member acts for a user
   proofMembersMax: 64,
+  consentsLookedAtMax: 2000, // for one page of those who are left with a version
   registrationItemsMax: 500, // in one transaction, unless one request alone has more
   registrationsWritingMax: 2, // transactions of a tenant at once
 
@@ -262,6 +263,12 @@ export const limits = {
   factsQuestionsMax: 32, // in one query; with all that wait in one, this process and Postgres wait for each other in turn
   factsQueriesPerTenantMax: 2, // at once
   factsRowsTogetherMax: 1000, // of a tenant's next query, going by its last one: parsing an answer holds up all others
+
+  // Servers
+  serversShownMax: 200,
+
+  // People
+  personRecordsMax: 1000, // of what has no order by time, such as a person's relationships, for its time line
 
   // Search
   searchTokenCharsMax: 8192,

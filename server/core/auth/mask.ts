@@ -9,6 +9,9 @@ export function shownName(role: Role, name: string): string {
   return role === 'support' ? masked(name) : name;
 }
 
+/** What support sees of a mail address. */
+export const maskOfEmail = '***';
+
 /** An id or a contact as a member of that role may see it. */
 export function shownId(role: Role, id: string): string {
   return role === 'support' ? '***' : id;

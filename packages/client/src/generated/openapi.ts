@@ -221,6 +221,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the servers that live, and the revision of the configuration that each of them serves
+         * @description Those that were seen in the last minute, at most 200. An object is served by a server whose revision is at least the one that its write was answered with (Accord-Revision).
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            revision: string;
+                            servers: {
+                                id: string;
+                                startedAt: string;
+                                seenAt: string;
+                                /** @description Absent: the server serves nothing of the tenant yet. */
+                                revision?: string;
+                                /** @description Whether it serves the newest revision that this server knows. */
+                                current: boolean;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{tenant}/oidc/jwks": {
         parameters: {
             query?: never;
@@ -9965,6 +10028,152 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/consent-definitions/{name}/adoption": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count how many users consented to each version of a definition */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            versions: {
+                                version: string;
+                                /** @description Whether users are asked for this version now, in any language. */
+                                active: boolean;
+                                /** @description How many users consented to the version, by the language of the document. They may have consented to a newer one since. */
+                                users: {
+                                    language: string;
+                                    count: number;
+                                }[];
+                                /** @description How many users were invited away from the version. */
+                                invited: number;
+                                /** @description Where the version has one. */
+                                endOfLife?: {
+                                    startDate: string;
+                                    endDate: string;
+                                };
+                                /** @description Of the users that were invited. */
+                                graceEnds?: {
+                                    first: string;
+                                    last: string;
+                                };
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/consent-definitions/{name}/versions/{version}/remaining": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users who consented to a version, and to none that is newer
+         * @description By the time of the consent, oldest first. A page looks at 2000 consents at most: it may have fewer items than limit, or none, and a cursor.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                    name: string;
+                    version: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            users: {
+                                userId: string;
+                                document: {
+                                    version: string;
+                                    language: string;
+                                };
+                                givenAt: string;
+                                /** Format: date-time */
+                                invitedAt?: string;
+                                /** Format: date-time */
+                                gracePeriodEnds?: string;
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/authz/{tenant}": {
         parameters: {
             query?: never;
@@ -13095,6 +13304,255 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find actors by id, by the beginning of the id, or by a mail address
+         * @description An address is compared as a whole: with those of accounts of the tenant's own issuer, and with those of invitations that were accepted. Support finds an id that it knows, and nothing else.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                    /** @description The type of the actors. Default: the tenant's default actor type. */
+                    type?: string;
+                    /** @description Exactly this id. */
+                    id?: string;
+                    /** @description Ids that begin with this text. */
+                    idPrefix?: string;
+                    /** @description A mail address. */
+                    email?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            people: {
+                                type: string;
+                                id: string;
+                                /**
+                                 * @description By its id, by the address of its account, or by an invitation to the address that it accepted.
+                                 * @enum {unknown}
+                                 */
+                                by: "id" | "account" | "invitation";
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/people/{type}/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what is known of an actor, and when it was first and last seen
+         * @description An actor of which nothing is known has neither. Where support reads it, the audit names the actor.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    type: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            type: string;
+                            id: string;
+                            displayName?: string;
+                            attributes?: {
+                                [key: string]: unknown;
+                            };
+                            /** @description Of the tenant's own issuer. Support sees it masked. */
+                            account?: {
+                                email: string;
+                            };
+                            firstSeen?: string;
+                            lastSeen?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/people/{type}/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read everything that is recorded about an actor, newest first
+         * @description Relationships that there are, invitations, entries of the ledger, decisions, mails, and entries of the audit, among them the relationships that were ended. Of relationships, invitations and mails 1000 each are looked at. Support sees no others than the actor. Where support reads it, the audit names the actor.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                    /** @description Separated by commas: relationship, invitation, consent, decision, mail, audit. Default: all. */
+                    kinds?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                    type: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            items: {
+                                /** @description When it happened, to the microsecond. */
+                                at: string;
+                                id: string;
+                                /** @enum {unknown} */
+                                kind: "relationship" | "invitation" | "consent" | "decision" | "mail" | "audit";
+                                /** @description What happened: created (relationship); invited, accepted (invitation); the type of the ledger entry (consent); the outcome (decision); the status (mail); the action (audit). */
+                                what: string;
+                                from?: {
+                                    type: string;
+                                    id: string;
+                                };
+                                relationshipType?: string;
+                                to?: {
+                                    type: string;
+                                    id: string;
+                                };
+                                expiresAt?: string;
+                                invitationId?: string;
+                                status?: string;
+                                /** @description The mask of the invited contact. */
+                                contact?: string;
+                                /** @description The consent definition, or the object of an audit entry. */
+                                name?: string;
+                                version?: string;
+                                document?: {
+                                    version?: string;
+                                    language?: string;
+                                };
+                                outcome?: string;
+                                /** @description The action of a decision. */
+                                action?: string;
+                                resource?: {
+                                    type?: string;
+                                    id?: string;
+                                };
+                                reason?: string;
+                                template?: string;
+                                /** @description Who did it. */
+                                by?: string;
+                                objectKind?: string;
+                                requestId?: string;
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
