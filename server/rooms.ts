@@ -18,6 +18,7 @@ import { ledgerRoom } from './ledger/index.ts';
 import { mailRoom } from './mail/index.ts';
 import { membersRoom } from './members/index.ts';
 import { oidcRoom } from './oidc/index.ts';
+import { peopleRoom } from './people/index.ts';
 import { personsRoom } from './persons/index.ts';
 import { policiesRoom } from './policies/index.ts';
 import { portalRoom } from './portal/index.ts';
@@ -64,5 +65,6 @@ export const rooms = [
   portalRoom,
   personsRoom,
   erasureRoom,
+  peopleRoom,
   graphqlRoom,
 ] as const;

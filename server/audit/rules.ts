@@ -34,10 +34,12 @@ function replaced(value: unknown, person: Person): unknown {
     return value === `user:${type}:${id}` ? `user:${type}:${replacement}` : nameWithout(value, person);
   }
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, member]): [string, unknown] => [
-    name,
-    words.has(name) ? member : replaced(member, person),
-  ]);
+  // Why a member acted for a user, in its own words.
+  const isOfPerson = person.isUser && (value as { userId?: unknown }).userId === id;
+  const entries = Object.entries(value).map(([name, member]): [string, unknown] => {
+    if (name === 'reason' && isOfPerson) return [name, replacement];
+    return [name, words.has(name) ? member : replaced(member, person)];
+  });
   if (entries.every(([name, member]) => member === (value as Record<string, unknown>)[name])) return value;
   return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
 }

@@ -6,6 +6,7 @@ import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
 import { type App, type CountMore, TenantParams, tenantOf } from '../http/fastify.ts';
+import { recordReaders } from '../http/member-access.ts';
 import { type ChargeRate, type Found, type SearchServices, searchEntities, searchPolicies } from '../search/index.ts';
 import { checkNames } from './misspelt.ts';
 import { actionNameOf, actionOf, attributesOf, entityOf, requestOf, searchedOf } from './rules.ts';
@@ -28,6 +29,13 @@ const backends = { access: { api: 'management', scope: 'authz:evaluate', users: 
 /** An end user about itself only. */
 const callers = { access: { api: 'management', scope: 'authz:evaluate', users: true } } as const;
 
+/** At /{tenant}/access/v1; members search at the same paths of the Config API, where what is found are ids: not for support. */
+const places = [
+  { prefix: '/:tenant/access/v1', of: (config: typeof backends | typeof callers) => config },
+  { prefix: '/tenants/:tenant/access/v1', of: () => recordReaders },
+] as const;
+type Place = (typeof places)[number];
+
 const searchesOfEntities = [
   {
     vary: 'subject',
@@ -45,11 +53,23 @@ const searchesOfEntities = [
 
 export function registerSearch(app: App, services: AuthzenSearchServices, countMore: CountMore): void {
   const search = searching(services, countMore);
+  for (const place of places) {
+    registerEntitySearches(app, services, search, place);
+    registerActionSearch(app, services, search, place);
+  }
+}
+
+function registerEntitySearches(
+  app: App,
+  services: AuthzenSearchServices,
+  search: Search,
+  { prefix, of }: Place,
+): void {
   for (const { vary, config, summary, body } of searchesOfEntities) {
     app.route({
       method: 'POST',
-      url: `/:tenant/access/v1/search/${vary}`,
-      config,
+      url: `${prefix}/search/${vary}`,
+      config: of(config),
       bodyLimit: limits.bodyBytesMax,
       schema: { summary, params: TenantParams, body, response: { 200: EntitySearchResponse } },
       handler: async (request, reply) => {
@@ -73,10 +93,13 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
       },
     });
   }
+}
+
+function registerActionSearch(app: App, services: AuthzenSearchServices, search: Search, { prefix, of }: Place): void {
   app.route({
     method: 'POST',
-    url: '/:tenant/access/v1/search/action',
-    config: callers,
+    url: `${prefix}/search/action`,
+    config: of(callers),
     bodyLimit: limits.bodyBytesMax,
     schema: {
       summary: 'AuthZEN Action Search: which actions a subject may perform on a resource',
@@ -112,6 +135,8 @@ export function registerSearch(app: App, services: AuthzenSearchServices, countM
 type Requested = Pick<FastifyRequest, 'tenant' | 'caller' | 'id' | 'span'> & { params: { tenant: string } };
 type Reply = { header(name: string, value: string): unknown };
 type Paged = { found: string[]; page: { next_token: string; count: number } };
+
+type Search = ReturnType<typeof searching>;
 
 type Find = (
   chargeRate: ChargeRate,

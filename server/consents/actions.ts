@@ -14,6 +14,7 @@ import { type RecordUnit, type RecordWritten, write } from '../writes/index.ts';
 import { consentInvited, consentRefused, consentRevoked, gracePeriodEnds } from './events.ts';
 import { consentProblem } from './problems.ts';
 import {
+  auditMember,
   authorOf,
   type ConsentServices,
   concernedUser,
@@ -117,6 +118,7 @@ export async function revokeConsent(
       const about = { userId, name, version, document: { version: document, language } };
       unit.appendToLedger([entryOf(context, { ...about, type: 'revoked', time: unit.now, outcome: 'revoked' })]);
       unit.emit(consentRevoked, { requestor: callerName(context.caller), ...about });
+      auditMember(unit, context, { action: 'revoke', name: `${name}/${version}`, about: { userId, document: about.document } });
     }
   });
 }

@@ -13,7 +13,7 @@ import type { RegisterEntry } from '../ledger/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { GroupCommit, type RecordUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { consentRegistered } from './events.ts';
-import { entryOf, type RequestContext } from './request-context.ts';
+import { auditMember, entryOf, type RequestContext } from './request-context.ts';
 import { checkRegistrable, documentOf } from './rules.ts';
 import type { ConsentItem, ConsentRow } from './schema.ts';
 import { insertConsents, lockUsers, type NewConsent, readConsentsWithProofs } from './store.ts';
@@ -88,6 +88,7 @@ function record(unit: RecordUnit, wanted: Wanted, { row, created }: { row: Conse
   unit.appendToLedger([{ ...entryFor(wanted, created ? 'registered' : 'already_given', unit.now), ...digest }]);
   if (!created) return;
   const { name, version, document } = item;
+  auditMember(unit, context, { action: 'register', name: `${name}/${version}`, about: { userId, document } });
   unit.emit(consentRegistered, { requestor: callerName(context.caller), userId, name, version, document });
 }
 

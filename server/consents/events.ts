@@ -19,14 +19,14 @@ const keyOf = ({ userId }: { userId: string }) => `consents/${userId}`;
 export const consentRegistered = eventType('CONSENT_REGISTERED', {
   ...{
     when: 'A user consented to a document.',
-    operations: ['POST /{tenant}/consents'],
+    operations: ['POST /{tenant}/consents', 'POST /tenants/{tenant}/consents'],
     data: consent,
     example,
     keyOf,
   },
 });
 export const consentRevoked = eventType('CONSENT_REVOKED', {
-  ...{ when: 'A consent was revoked, one event for each.', operations: ['DELETE /{tenant}/consents/{id}'] },
+  ...{ when: 'A consent was revoked, one event for each.', operations: ['DELETE /{tenant}/consents/{id}', 'POST /tenants/{tenant}/consents/{id}/revoke'] },
   ...{ data: consent, example, keyOf },
 });
 export const consentRefused = eventType('CONSENT_REFUSED', {

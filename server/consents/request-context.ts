@@ -1,4 +1,5 @@
 /** What the room's verbs share: what they need, who asks, whose consents it is about, and what is recorded of it. */
+import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { Author } from '../core/author.ts';
 import { type IdempotencyReservation, idempotencyOf } from '../core/idempotency-key.ts';
@@ -8,7 +9,7 @@ import type { Definitions } from '../definitions/index.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
 import type { DeniedRequestRecorder, Ledger } from '../ledger/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
-import type { WriteServices } from '../writes/index.ts';
+import type { RecordUnit, WriteServices } from '../writes/index.ts';
 import type { ConsentHistory } from './consent-history.ts';
 
 export { entryOf } from '../ledger/index.ts';
@@ -28,6 +29,8 @@ export type RequestContext = {
   caller: Caller;
   requestId: string;
   idempotency?: IdempotencyReservation;
+  /** Why a member acts for a user: it stands in the ledger and in the audit. */
+  reason?: string;
 };
 
 /** The caller of a request. access.ts has let it in. */
@@ -43,16 +46,27 @@ export function contextOf(request: {
   return { tenant: params.tenant, requestTenant, caller: caller as Caller, requestId, ...idempotencyOf(request) };
 }
 
-/** What is done with consents is in the ledger, and not in the audit. */
+/** What is done with consents is in the ledger. What members do is in the audit too (auditMember). */
 export function authorOf({ tenant, idempotency }: RequestContext): Author {
   return { tenant, idempotency };
 }
 
-/** The user that a caller is, or undefined for a back end. @throws Problem forbidden for an actor that is no user of consents */
+/** Records in the audit what a member did for a user; of other callers there is nothing to record. */
+export function auditMember(
+  unit: RecordUnit,
+  { caller, requestId, reason }: RequestContext,
+  entry: { action: 'register' | 'revoke'; name: string; about: Record<string, unknown> },
+): void {
+  if (caller.kind !== 'member') return;
+  const { action, name, about } = entry;
+  unit.as({ actor: callerName(caller), requestId }).audit({ action, kind: 'consent', name, detail: { ...about, reason } });
+}
+
+/** The user that a caller is, or undefined for a back end or a member. @throws Problem forbidden for an actor that is no user of consents */
 export function userOf({ requestTenant, caller }: RequestContext): string | undefined {
-  if (caller.kind === 'backend') return undefined;
+  if (caller.kind !== 'user') return undefined;
   const { defaultActorType } = requestTenant.snapshot.spec.tokenMapping;
-  if (caller.kind === 'user' && caller.actor.type === defaultActorType) return caller.actor.id;
+  if (caller.actor.type === defaultActorType) return caller.actor.id;
   throw problem('forbidden', { detail: `Only actors of the type ${defaultActorType} have consents.` });
 }
 

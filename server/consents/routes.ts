@@ -3,7 +3,9 @@ import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { type App, type CountMore, TenantParams } from '../http/fastify.ts';
 import { eraseUser, inviteUser, refuseConsent, revokeConsent } from './actions.ts';
+import { registerAdoptionRoutes } from './adoption-routes.ts';
 import type { ConsentBatchWriter } from './batch-writer.ts';
+import { registerMemberRoutes } from './member-routes.ts';
 import { registerReadRoutes } from './read-routes.ts';
 import type { ReceiptServices } from './receipts.ts';
 import { registerConsents } from './registering.ts';
@@ -26,6 +28,8 @@ export function registerConsentRoutes(app: App, services: ConsentRouteServices, 
   registerReadRoutes(app, services);
   registerGiving(app, services, countMore);
   registerTaking(app, services);
+  registerMemberRoutes(app, services);
+  registerAdoptionRoutes(app, services);
 }
 
 function registerGiving(app: App, services: ConsentRouteServices, countMore: CountMore): void {

@@ -21,6 +21,13 @@ const userId = Type.String({
 });
 const Document = Type.Object({ version, language }, { additionalProperties: false });
 
+const reason = Type.String({
+  minLength: 1,
+  maxLength: limits.consentReasonCharsMax,
+  pattern: '\\S',
+  description: 'Why the member acts for the user, such as the number of a signed form. It stands in the ledger and in the audit.',
+});
+
 const named = { name, version, document: Document, userId: Type.Optional(userId) };
 export const ConsentItem = Type.Object(
   {
@@ -43,6 +50,12 @@ export const RegisterBody = Type.Unsafe<ConsentItem | ConsentItem[]>({
   then: Type.Array(ConsentItem, { minItems: 1, maxItems: limits.consentBatchMax }) as TSchema,
   else: ConsentItem as TSchema,
 });
+/** What a member registers for a user. */
+export const MemberConsentBody = Type.Object(
+  { ...ConsentItem.properties, userId, reason },
+  { additionalProperties: false },
+);
+export const MemberRevocationBody = Type.Object({ reason }, { additionalProperties: false });
 export const RefusalBody = Type.Object(named, { additionalProperties: false });
 export type RefusalBody = Static<typeof RefusalBody>;
 export const InvitationBody = Type.Object({ userId, name }, { additionalProperties: false });

@@ -4,6 +4,7 @@ export const auditKinds = [
   'actor',
   'actor_type',
   'client_consent',
+  'consent',
   'consent_definition',
   'denied_token',
   'event_subscription',

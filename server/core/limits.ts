@@ -193,6 +193,7 @@ export const limits = {
   erasedTextsMax: 1000, // of a decision, compared with what was erased; of one that has more, only who, what and outcome are recorded
   eraseContactsMax: 16, // addresses of the actor in one request; an erasure under way has as many in all, each in up to two spellings
   eraseRequestMs: 20_000, // past this the request answers how far it came, and is repeated
+  erasePreviewMs: 3000, // then what was counted is answered
 
   // Idempotency-Key
   idempotencyKeyCharsMax: 255,
@@ -231,7 +232,9 @@ export const limits = {
   consentBatchMax: 50, // items of one request
   consentNamesCharsMax: 4096, // of the list of definitions in one question
   proofBytesMax: 4096,
+  consentReasonCharsMax: 500, // why a member acts for a user
   proofMembersMax: 64,
+  consentsLookedAtMax: 2000, // for one page of those who are left with a version
   registrationItemsMax: 500, // in one transaction, unless one request alone has more
   registrationsWritingMax: 2, // transactions of a tenant at once
 
@@ -260,6 +263,12 @@ export const limits = {
   factsQuestionsMax: 32, // in one query; with all that wait in one, this process and Postgres wait for each other in turn
   factsQueriesPerTenantMax: 2, // at once
   factsRowsTogetherMax: 1000, // of a tenant's next query, going by its last one: parsing an answer holds up all others
+
+  // Servers
+  serversShownMax: 200,
+
+  // People
+  personRecordsMax: 1000, // of what has no order by time, such as a person's relationships, for its time line
 
   // Search
   searchTokenCharsMax: 8192,

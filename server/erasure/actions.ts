@@ -92,6 +92,57 @@ async function refuse(
   await services.waitForRevision(tenant, revision);
 }
 
+/** @property complete false: the time was up, and there are at least so many */
+export type ErasurePreview = { removed: Removed; complete: boolean; kept: Kept[] };
+
+class Counted extends Error {
+  readonly preview: Omit<ErasurePreview, 'kept'>;
+
+  constructor(preview: Omit<ErasurePreview, 'kept'>) {
+    super('counted');
+    this.preview = preview;
+  }
+}
+
+/**
+ * What erasing a person would remove: the rooms erase in a transaction that is rolled back, so that what is counted is what would
+ * be erased. Nothing of the person is refused meanwhile, and nothing is recorded.
+ * @param forMs for how long at most
+ * @throws Problem tenant_not_found, invalid_request
+ */
+export async function previewErasure(
+  services: ErasureServices,
+  tenant: string,
+  { type, id, contacts: said }: Wanted,
+  forMs: number,
+): Promise<ErasurePreview> {
+  checkEntity({ type, id }, '/params');
+  const contacts = [...new Set(said.flatMap((value, i) => [contactOf(value, `/contacts/${i}/value`), value]))];
+  const replacement = REPLACEMENT_PREFIX + pseudonymOf(services.encrypter, tenant, id);
+  const kept = [...services.rooms.flatMap((room) => room.keeps), ...keptBeside(replacement)];
+  const until = services.clock.monotonic() + forMs;
+  try {
+    await write(services, { tenant }, { locks: 'records' }, async ({ tx }) => {
+      const person = { tenant, type, id, isUser: await checkActor(tx, tenant, type), replacement, contacts };
+      let removed: Removed = {};
+      for (const room of services.rooms) {
+        let position: string | undefined;
+        do {
+          if (services.clock.monotonic() >= until) throw new Counted({ removed, complete: false });
+          const some = await room.eraseSome(tx, person, position);
+          removed = added(removed, some.removed);
+          position = some.next;
+        } while (position !== undefined);
+      }
+      throw new Counted({ removed, complete: true });
+    });
+  } catch (error) {
+    if (error instanceof Counted) return { ...error.preview, kept };
+    throw error;
+  }
+  throw new Error('a preview was not rolled back');
+}
+
 type Beginning = {
   tenant: string;
   by: Eraser;

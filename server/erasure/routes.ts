@@ -4,8 +4,9 @@ import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import type { App } from '../http/fastify.ts';
+import { recordWriters } from '../http/member-access.ts';
 import { actedBy } from '../ledger/index.ts';
-import { type ErasureServices, eraseActor } from './actions.ts';
+import { type ErasureServices, eraseActor, previewErasure } from './actions.ts';
 
 const Params = Type.Object({ tenant: Type.String(), type: Type.String(), id: Type.String() });
 
@@ -45,7 +46,43 @@ const routes = [
   { url: '/tenants/:tenant/actors/:type/:id/erase', access: { api: 'config', roles: ['security-admin'] } },
 ] as const;
 
+const Preview = Type.Object({
+  removed: Type.Record(Type.String(), Type.Integer(), {
+    description: 'How many records of each kind an erasure would remove or rewrite now.',
+  }),
+  complete: Type.Boolean({ description: 'false: the time was up; there are at least so many.' }),
+  kept: Report.properties.kept,
+});
+
 export function registerErasureRoutes(app: App, services: ErasureServices): void {
+  registerErasing(app, services);
+  app.route({
+    method: 'POST',
+    url: '/tenants/:tenant/actors/:type/:id/erase/preview',
+    config: recordWriters,
+    bodyLimit: limits.smallBodyBytesMax,
+    schema: {
+      summary: 'Count what erasing the personal data of an actor would remove',
+      description: `Nothing is changed. After ${limits.erasePreviewMs / 1000} s it answers what it has counted, with complete: false.`,
+      params: Params,
+      body: ErasureBody,
+      response: { 200: Preview },
+    },
+    // The body is optional; body.ts puts what is sent in its place.
+    onRequest: (request, _reply, done) => {
+      request.body = {};
+      done();
+    },
+    handler: async (request, reply) => {
+      const { tenant, type, id } = request.params;
+      const contacts = (request.body.contacts ?? []).map(({ value }) => value);
+      reply.header('cache-control', 'no-store');
+      return previewErasure(services, tenant, { type, id, contacts }, limits.erasePreviewMs);
+    },
+  });
+}
+
+function registerErasing(app: App, services: ErasureServices): void {
   for (const { url, access } of routes) {
     app.route({
       method: 'POST',

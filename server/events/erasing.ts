@@ -51,7 +51,10 @@ export function withoutPerson({ n, key, body }: NamingRow, person: Erasing): Nam
   };
   const about = body.entity as { type?: unknown; id?: unknown } | undefined;
   const own = about?.type === type && about?.id === id && body.attributes !== undefined;
-  const replaced = replaceTexts(own ? { ...body, attributes: {} } : body, replacementOf);
+  // REGISTER_EVENT: why a member acted for the user, in its own words.
+  const because = isUser && body.userId === id && body.reason !== undefined;
+  const spared = { ...(own ? { attributes: {} } : {}), ...(because ? { reason: replacement } : {}) };
+  const replaced = replaceTexts(own || because ? { ...body, ...spared } : body, replacementOf);
   const keyed = keyWithout(key, person);
   return replaced === body && keyed === key ? undefined : { n, key: keyed, body: replaced };
 }

@@ -31,4 +31,8 @@ export const silentOperations: Readonly<Record<string, string>> = {
   'POST /{tenant}/access/v1/search/subject': reads,
   'POST /{tenant}/access/v1/search/resource': reads,
   'POST /{tenant}/access/v1/search/action': reads,
+  [`POST ${C}/access/v1/search/subject`]: reads,
+  [`POST ${C}/access/v1/search/resource`]: reads,
+  [`POST ${C}/access/v1/search/action`]: reads,
+  [`POST ${C}/actors/{type}/{id}/erase/preview`]: reads,
 };

@@ -179,6 +179,9 @@ async function requireInvitation(
   return { row, mayTell: await requireAllowed(services, context, doing(services, context, verb, row)) };
 }
 
+const ONLY_BACK_END =
+  'The requestToken of this invitation is returned to the back end that asks for it. Only a back end can send it again.';
+
 /**
  * Gives the invitation a new token, which is delivered as the one before was, and which makes that one void.
  * @throws Problem invitation_not_found, forbidden, rate_limited; 409 and 410 unless it is pending
@@ -189,6 +192,7 @@ export async function resendInvitation(
   id: string,
 ): Promise<RecordWritten<InvitationView>> {
   const { mayTell, row: known } = await requireInvitation(services, context, id, 'resend');
+  if (context.caller.kind === 'member' && known.delivery === 'response') throw problem('forbidden', { detail: ONLY_BACK_END });
   deliveryFor(known.delivery, mayTell);
   const { tenant } = context;
   const name = known.delivery === 'mail' ? await shownName(services, tenant, invitorOf(known)) : undefined;

@@ -91,7 +91,8 @@ export function doing(
 }
 
 /**
- * Lets a back end pass, which has the scope; a user by the policy.
+ * Lets a back end pass, which has the scope, and a member, whom the route admits by its role; a user by the policy. A member is
+ * not told the requestToken: it could accept for the invitee.
  * @returns whether the caller may be told the requestToken
  * @throws Problem forbidden
  */
@@ -100,7 +101,7 @@ export async function requireAllowed(
   context: RequestContext,
   question: DecisionRequest,
 ): Promise<boolean> {
-  if (context.caller.kind === 'backend') return true;
+  if (context.caller.kind !== 'user') return context.caller.kind === 'backend';
   const { obligations = [] } = await services.requireAccess(context, question);
   return obligations.includes('return-token');
 }

@@ -2,6 +2,7 @@
 import type { Caller } from '../core/auth/schema.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { invitationProblem } from './problems.ts';
+import { contactOf } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
 
 /** What a contact is encrypted for, and digested with. */
@@ -12,6 +13,12 @@ export function contactPlace(tenant: string): string[] {
 /** @param address in the form in which addresses are compared */
 export function contactDigest(encrypter: Pick<Encrypter, 'digest'>, tenant: string, address: string): string {
   return encrypter.digest(Buffer.from(address), contactPlace(tenant));
+}
+
+/** The address as addresses are compared, and its digest. @throws Problem invalid_request */
+export function contactDigestOf(encrypter: Pick<Encrypter, 'digest'>, tenant: string, said: string, pointer: string) {
+  const address = contactOf(said, pointer);
+  return { address, digest: contactDigest(encrypter, tenant, address) };
 }
 
 /** Whether this is the invited address. @param email the caller's verified one */

@@ -25,7 +25,7 @@ export const invitationCreated = eventType('INVITATION_CREATED', {
   }),
 });
 export const invitationResent = eventType('INVITATION_RESENT', {
-  ...{ when: 'An invitation was sent again, with another requestToken.', operations: [`POST ${base}/{id}/resend`] },
+  ...{ when: 'An invitation was sent again, with another requestToken.', operations: [`POST ${base}/{id}/resend`, `POST /tenants${base}/{id}/resend`] },
   ...{ data: eventData(invitation), example, keyOf },
 });
 export const invitationAccepted = eventType('INVITATION_ACCEPTED', {
@@ -43,6 +43,7 @@ export const invitationRevoked = eventType('INVITATION_REVOKED', {
   when: 'An invitation was revoked, or ended because its target was deleted or its invitor may no longer invite.',
   operations: [
     `DELETE ${base}/{id}`,
+    `DELETE /tenants${base}/{id}`,
     `POST ${base}/accept`,
     'DELETE /{tenant}/actors/{type}/{id}',
     'DELETE /{tenant}/resources/{type}/{id}',

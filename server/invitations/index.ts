@@ -4,6 +4,7 @@
  */
 export { endInvitations, revokeInvitation } from './actions.ts';
 export type { InvitationServices, RequestContext } from './authorization.ts';
+export { contactDigestOf } from './contact.ts';
 export { erasingInvitations } from './erasing.ts';
 export { pendingInvitationOf } from './facts.ts';
 export { invitationPath } from './mailed.ts';

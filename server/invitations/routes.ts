@@ -6,6 +6,7 @@ import { type App, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
 import { createInvitation, resendInvitation, revokeInvitation } from './actions.ts';
 import { contextOf, type InvitationServices, readers, writers } from './authorization.ts';
+import { registerMemberRoutes } from './member-routes.ts';
 import { type ListQuery, pageOfInvitations, viewInvitation } from './list.ts';
 import { viewOf } from './rules.ts';
 import { InvitationBody, InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';
@@ -21,6 +22,7 @@ export function registerInvitationRoutes(app: App, services: InvitationRouteServ
   registerCreating(app, services);
   registerReading(app, services);
   registerChanging(app, services);
+  registerMemberRoutes(app, services);
   registerTokenRoutes(app, services);
 }
 

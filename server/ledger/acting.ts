@@ -2,7 +2,7 @@
 import type { Caller } from '../core/auth/schema.ts';
 import type { RegisterEntry } from './schema.ts';
 
-type About = Partial<Pick<RegisterEntry, 'userId' | 'name' | 'version' | 'document' | 'contentDigest'>>;
+type About = Partial<Pick<RegisterEntry, 'userId' | 'name' | 'version' | 'document' | 'contentDigest' | 'reason'>>;
 
 /** A back end is an actor of the type `client`; a user's client is the one that its token names (RFC 9068 section 2.2). */
 export function actedBy(caller: Caller): Pick<RegisterEntry, 'actor' | 'clientId'> {
@@ -16,8 +16,8 @@ export function actedBy(caller: Caller): Pick<RegisterEntry, 'actor' | 'clientId
 
 /** One entry of the ledger on what a caller asked or did. */
 export function entryOf(
-  { caller, requestId }: { caller: Caller; requestId: string },
+  { caller, requestId, reason }: { caller: Caller; requestId: string; reason?: string | undefined },
   entry: Pick<RegisterEntry, 'type' | 'time' | 'outcome'> & About,
 ): RegisterEntry {
-  return { ...actedBy(caller), requestId, ...entry };
+  return { ...actedBy(caller), requestId, ...(reason === undefined ? {} : { reason }), ...entry };
 }

@@ -105,6 +105,8 @@ function rowOf(
   const optional = (text: string | undefined) => (text === undefined ? null : storable(text));
   const actor = { type: storable(entry.actor.type), id: storable(entry.actor.id) };
   const userId = optional(entry.userId);
+  const reason = optional(entry.reason);
+  const about = { ...(userId === null ? {} : { userId }), ...(reason === null ? {} : { reason }) };
   return {
     tenant,
     time: new Date(entry.time).toISOString(),
@@ -117,11 +119,12 @@ function rowOf(
     outcome: storable(entry.outcome),
     request_id: storable(entry.requestId),
     client_id: optional(entry.clientId),
-    personal_digest: bytea(personalDigest(salt, userId === null ? { actor } : { actor, userId })),
+    personal_digest: bytea(personalDigest(salt, { actor, ...about })),
     salt: bytea(salt),
     actor_type: actor.type,
     actor_id: actor.id,
     user_id: userId,
+    reason,
   };
 }
 

@@ -12,9 +12,10 @@ const FORMAT = 1;
 
 export const SALT_BYTES = 16;
 
-/** SHA-256 of the salt, as it stands in hexadecimal digits, and the JSON array [actor type, actor id, user id or null]. */
-export function personalDigest(salt: string, { actor, userId }: Personal): string {
-  return personalDigestOfJson(salt, JSON.stringify([actor.type, actor.id, userId ?? null]));
+/** SHA-256 of the salt, as it stands in hexadecimal digits, and the JSON array [actor type, actor id, user id or null, reason where there is one]. */
+export function personalDigest(salt: string, { actor, userId, reason }: Personal): string {
+  const why = reason === undefined ? [] : [reason];
+  return personalDigestOfJson(salt, JSON.stringify([actor.type, actor.id, userId ?? null, ...why]));
 }
 
 /** The same of that array as JSON. */

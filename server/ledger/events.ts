@@ -4,6 +4,7 @@ import { eventData, eventType } from '../room/events.ts';
 import { RegisterEvent } from './schema.ts';
 
 const consents = '/{tenant}/consents';
+const byMembers = '/tenants/{tenant}/consents';
 
 export const registerEvent = eventType('REGISTER_EVENT', {
   when: 'An entry of the ledger of consents was sealed, about half a second after the request that it records.',
@@ -13,6 +14,8 @@ export const registerEvent = eventType('REGISTER_EVENT', {
     ...[`GET ${consents}/outstanding`, `GET ${consents}/{id}/receipt`, `GET ${consents}/events/verify`],
     ...[`GET ${consents}/events`, `GET ${consents}/events/me`, `GET ${consents}/export`],
     ...['POST /{tenant}/actors/{type}/{id}/erase', 'POST /tenants/{tenant}/actors/{type}/{id}/erase'],
+    ...[`POST ${byMembers}`, `POST ${byMembers}/{id}/revoke`, `GET ${byMembers}`, `GET ${byMembers}/{id}/receipt`],
+    ...[`GET ${byMembers}/events`, `GET ${byMembers}/events/verify`, `GET ${byMembers}/export`],
   ],
   data: eventData({
     ...RegisterEvent.properties,

@@ -18,6 +18,7 @@ type SealedRow = HashedRow & {
   actor_type: string | null;
   actor_id: string | null;
   user_id: string | null;
+  reason: string | null;
   sequence: number;
   hash: string;
 };
@@ -32,7 +33,7 @@ export function sealedRow(line: SealedLine): SealedRow {
   const [hash, personal_digest, id, number, ms, salt] = line;
   const [type, name, version, document_version, document_language, ...rest] = JSON.parse(line[6]) as Fields;
   const [content_digest, outcome, request_id, client_id] = rest;
-  const [actor_type, actor_id, user_id] = JSON.parse(line[7]) as [Text, Text, Text];
+  const [actor_type, actor_id, user_id, reason = null] = JSON.parse(line[7]) as [Text, Text, Text, Text?];
   return {
     ...{ id, time_ms: Number(ms), type, name, version, document_version, document_language, content_digest },
     ...{
@@ -44,6 +45,7 @@ export function sealedRow(line: SealedLine): SealedRow {
       actor_type,
       actor_id,
       user_id,
+      reason,
     },
     ...{ sequence: Number(number), hash },
   };
@@ -60,8 +62,9 @@ export function follows(before: string, line: SealedLine): boolean {
 export function isPersonal(line: SealedLine): boolean {
   const [, digest, , , , salt, , personal] = line;
   if (salt !== '-' && personalDigestOfJson(salt, personal) === digest) return true;
-  const { actor_type: type, actor_id: id, user_id: userId } = sealedRow(line);
-  if (salt === '-') return type === null && id === null && userId === null;
+  const { actor_type: type, actor_id: id, user_id: userId, reason } = sealedRow(line);
+  if (salt === '-') return type === null && id === null && userId === null && reason === null;
   if (type === null || id === null) return false;
-  return personalDigest(salt, { actor: { type, id }, ...(userId === null ? {} : { userId }) }) === digest;
+  const about = { ...(userId === null ? {} : { userId }), ...(reason === null ? {} : { reason }) };
+  return personalDigest(salt, { actor: { type, id }, ...about }) === digest;
 }

@@ -7,6 +7,7 @@ import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { type App, TenantParams, tenantOf, whileConnected } from '../http/fastify.ts';
+import { recordViewers, recordWriters, refuseMaskedSearch } from '../http/member-access.ts';
 import { type ExportFormat, exportFormats, exportTypes, OpenExports } from '../http/open-exports.ts';
 import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../http/paging.ts';
 import { actedBy } from './acting.ts';
@@ -19,7 +20,7 @@ import { ledgerProblem } from './problems.ts';
 import { RegisterEvent } from './schema.ts';
 import { type EventFilter, type Position, readEventLines } from './store.ts';
 import { verifyLedger } from './verify.ts';
-import { eventsIn } from './view.ts';
+import { eventsIn, masked } from './view.ts';
 
 type LedgerRouteServices = {
   database: Database;
@@ -30,6 +31,15 @@ type LedgerRouteServices = {
 
 const backends = { access: { api: 'management', scope: 'consents:read', users: false } } as const;
 const users = { access: { api: 'management', scope: 'consents:read', users: true } } as const;
+/** Back ends of the tenant, and its members. */
+const lists = [
+  { prefix: '/:tenant', config: backends },
+  { prefix: '/tenants/:tenant', config: recordViewers },
+] as const;
+const exporters = [
+  { prefix: '/:tenant', config: backends },
+  { prefix: '/tenants/:tenant', config: recordWriters },
+] as const;
 const Events = Type.Object({ logs: Type.Array(RegisterEvent), cursor: Type.Optional(Type.String()) });
 
 export function registerLedgerRoutes(app: App, services: LedgerRouteServices): void {
@@ -40,23 +50,26 @@ export function registerLedgerRoutes(app: App, services: LedgerRouteServices): v
 
 function registerLists(app: App, services: LedgerRouteServices): void {
   const { errorHandler } = services.deniedRequests;
-  app.route({
-    method: 'GET',
-    url: '/:tenant/consents/events',
-    config: backends,
-    errorHandler,
-    schema: {
-      summary: 'List ledger entries about consents, newest first',
-      description: 'Reading is recorded as an entry.',
-      params: TenantParams,
-      querystring: Type.Object({ ...pageQuery, ...tenantFilter }, { additionalProperties: false }),
-      response: { 200: Events },
-    },
-    handler: (request, reply) => {
-      const { limit, cursor, ...query } = request.query;
-      return pageOf(services, { request, reply }, filterOf(query, services.clock), { limit, cursor });
-    },
-  });
+  for (const { prefix, config } of lists) {
+    app.route({
+      method: 'GET',
+      url: `${prefix}/consents/events`,
+      config,
+      errorHandler,
+      schema: {
+        summary: 'List ledger entries about consents, newest first',
+        description: 'Reading is recorded as an entry. Support sees no ids and reasons, and may not search by userId.',
+        params: TenantParams,
+        querystring: Type.Object({ ...pageQuery, ...tenantFilter }, { additionalProperties: false }),
+        response: { 200: Events },
+      },
+      handler: (request, reply) => {
+        const { limit, cursor, ...query } = request.query;
+        if (request.caller?.kind === 'member') refuseMaskedSearch(request.caller.role, { userId: query.userId });
+        return pageOf(services, { request, reply }, filterOf(query, services.clock), { limit, cursor });
+      },
+    });
+  }
   app.route({
     method: 'GET',
     url: '/:tenant/consents/events/me',
@@ -117,7 +130,11 @@ async function pageOf(
   const { page: logs, onward } = pageOfRows(reading, events, limit, ({ time: at, id }) =>
     encodeRecordCursor({ at, id }, LIST),
   );
-  return { logs, ...onward };
+  return { logs: isMasked(caller) ? logs.map(masked) : logs, ...onward };
+}
+
+function isMasked(caller: Caller | null): boolean {
+  return caller?.kind === 'member' && caller.role === 'support';
 }
 
 /** @throws Problem invalid_request */
@@ -142,87 +159,91 @@ const Verified = Type.Object({
 function registerVerification(app: App, services: LedgerRouteServices): void {
   const { errorHandler } = services.deniedRequests;
   const running = new Set<string>();
-  app.route({
-    method: 'GET',
-    url: '/:tenant/consents/events/verify',
-    config: backends,
-    errorHandler,
-    schema: {
-      summary: 'Verify the chain of sealed entries',
-      description:
-        'Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. The verification is recorded as an entry.',
-      params: TenantParams,
-      querystring: Type.Object(
-        {
-          checkpoint: Type.Optional(
-            Type.String({
-              maxLength: limits.ledgerCheckpointCharsMax,
-              description: 'An earlier checkpoint to compare with.',
-            }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
-      response: { 200: Verified },
-    },
-    handler: async (request, reply) => {
-      const { tenant } = request.params;
-      if (running.has(tenant) || running.size >= limits.ledgerVerificationsMax) {
-        throw ledgerProblem('verifications_busy');
-      }
-      const { checkpoint } = request.query;
-      const signal = whileConnected(reply);
-      running.add(tenant);
-      try {
-        const earlier = checkpoint === undefined ? {} : { earlier: checkpoint };
-        const verified = await verifyLedger(services, tenant, { ...earlier, signal });
-        const read = { ...actedBy(request.caller as Caller), type: 'read', outcome: 'verification' } as const;
-        await services.ledger.append(tenant, [{ ...read, time: services.clock.now(), requestId: request.id }]);
-        return verified;
-      } finally {
-        running.delete(tenant);
-      }
-    },
-  });
+  for (const { prefix, config } of lists) {
+    app.route({
+      method: 'GET',
+      url: `${prefix}/consents/events/verify`,
+      config,
+      errorHandler,
+      schema: {
+        summary: 'Verify the chain of sealed entries',
+        description:
+          'Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. The verification is recorded as an entry.',
+        params: TenantParams,
+        querystring: Type.Object(
+          {
+            checkpoint: Type.Optional(
+              Type.String({
+                maxLength: limits.ledgerCheckpointCharsMax,
+                description: 'An earlier checkpoint to compare with.',
+              }),
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        response: { 200: Verified },
+      },
+      handler: async (request, reply) => {
+        const { tenant } = request.params;
+        if (running.has(tenant) || running.size >= limits.ledgerVerificationsMax) {
+          throw ledgerProblem('verifications_busy');
+        }
+        const { checkpoint } = request.query;
+        const signal = whileConnected(reply);
+        running.add(tenant);
+        try {
+          const earlier = checkpoint === undefined ? {} : { earlier: checkpoint };
+          const verified = await verifyLedger(services, tenant, { ...earlier, signal });
+          const read = { ...actedBy(request.caller as Caller), type: 'read', outcome: 'verification' } as const;
+          await services.ledger.append(tenant, [{ ...read, time: services.clock.now(), requestId: request.id }]);
+          return verified;
+        } finally {
+          running.delete(tenant);
+        }
+      },
+    });
+  }
 }
 
 function registerExport(app: App, services: LedgerRouteServices): void {
   const { errorHandler } = services.deniedRequests;
   const exports = new OpenExports(limits.ledgerExportsMax);
-  app.route({
-    method: 'GET',
-    url: '/:tenant/consents/export',
-    config: backends,
-    errorHandler,
-    schema: {
-      summary: 'Export ledger entries about consents, oldest first',
-      description:
-        "One RegisterEvent per line as JSON, or CSV with a header. In CSV, text that a spreadsheet would take for a formula is prefixed with '. The export is recorded as an entry. An export is complete only if the connection ends normally.",
-      params: TenantParams,
-      produces: Object.values(exportTypes),
-      querystring: Type.Object(
-        { format: Type.Optional(Type.Enum(exportFormats, { description: 'Default: ndjson.' })), ...tenantFilter },
-        { additionalProperties: false },
-      ),
-    },
-    handler: async (request, reply) => {
-      const { tenant } = request.params;
-      const { format = 'ndjson', ...query } = request.query as FilterQuery & { format?: ExportFormat };
-      const filter = filterOf(query, services.clock);
-      const about = query.userId === undefined ? {} : { userId: query.userId };
-      const text = exports.begin(tenant, reply, exported(services.database, tenant, filter, format));
-      await services.ledger.append(tenant, [
-        {
-          ...actedBy(request.caller as Caller),
-          ...about,
-          type: 'exported',
-          time: services.clock.now(),
-          outcome: format,
-          requestId: request.id,
-        },
-      ]);
-      reply.type(exportTypes[format]);
-      return reply.send(text);
-    },
-  });
+  for (const { prefix, config } of exporters) {
+    app.route({
+      method: 'GET',
+      url: `${prefix}/consents/export`,
+      config,
+      errorHandler,
+      schema: {
+        summary: 'Export ledger entries about consents, oldest first',
+        description:
+          "One RegisterEvent per line as JSON, or CSV with a header. In CSV, text that a spreadsheet would take for a formula is prefixed with '. The export is recorded as an entry. An export is complete only if the connection ends normally.",
+        params: TenantParams,
+        produces: Object.values(exportTypes),
+        querystring: Type.Object(
+          { format: Type.Optional(Type.Enum(exportFormats, { description: 'Default: ndjson.' })), ...tenantFilter },
+          { additionalProperties: false },
+        ),
+      },
+      handler: async (request, reply) => {
+        const { tenant } = request.params;
+        const { format = 'ndjson', ...query } = request.query as FilterQuery & { format?: ExportFormat };
+        const filter = filterOf(query, services.clock);
+        const about = query.userId === undefined ? {} : { userId: query.userId };
+        const text = exports.begin(tenant, reply, exported(services.database, tenant, filter, format));
+        await services.ledger.append(tenant, [
+          {
+            ...actedBy(request.caller as Caller),
+            ...about,
+            type: 'exported',
+            time: services.clock.now(),
+            outcome: format,
+            requestId: request.id,
+          },
+        ]);
+        reply.type(exportTypes[format]);
+        return reply.send(text);
+      },
+    });
+  }
 }

@@ -33,10 +33,12 @@ export type RegisterEntry = {
   outcome: string;
   requestId: string;
   clientId?: string;
+  /** Why a member acted for the user. */
+  reason?: string;
 };
 
 /** The fields that tell who it was. They are hashed apart, under a salt, and are wiped when the user is erased. */
-export type Personal = { actor: Actor; userId?: string };
+export type Personal = { actor: Actor; userId?: string; reason?: string };
 
 /** A new entry as JSON; bytes are `\x` and hexadecimal digits. */
 export type InboxRow = {
@@ -56,6 +58,7 @@ export type InboxRow = {
   actor_type: string;
   actor_id: string;
   user_id: string | null;
+  reason: string | null;
   /** What is written in the place of the ids where they are erased actors'. */
   actor_pseudonym: string;
   user_pseudonym: string | null;
@@ -102,5 +105,6 @@ export const RegisterEvent = Type.Object({
   outcome: Type.String(),
   requestId: Type.String(),
   clientId: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String({ description: 'Why a member acted for the user.' })),
 });
 export type RegisterEvent = Static<typeof RegisterEvent>;

@@ -11,24 +11,24 @@ import { HashedRow, type InboxRow, type RegisterEventType } from './schema.ts';
 
 const entryColumns = sql`tenant, time, type, name, version, document_version, document_language, content_digest, outcome,
   request_id, client_id`;
-const inboxColumns = sql`${entryColumns}, personal_digest, salt, actor_type, actor_id, user_id`;
+const inboxColumns = sql`${entryColumns}, personal_digest, salt, actor_type, actor_id, user_id, reason`;
 
 /**
- * Writes entries of one tenant, or of many in a system transaction. Of an erased actor the pseudonym is written, and the digest is
- * of that: Postgres writes JSON as JSON.stringify does (line.ts).
+ * Writes entries of one tenant, or of many in a system transaction. Of an erased actor the pseudonym is written, without a reason, and
+ * the digest is of that: Postgres writes JSON as JSON.stringify does (line.ts).
  */
 export async function insertEntries(tx: Transaction, rows: readonly InboxRow[]): Promise<void> {
   await tx.run(sql`
     insert into accord.ledger_inbox (${inboxColumns})
     select ${entryColumns}, case when actor_erased or user_erased
         then sha256(convert_to(encode(salt, 'hex') || array_to_json(array[actor_type, actor, "user"])::text, 'UTF8'))
-        else personal_digest end, salt, actor_type, actor, "user"
+        else personal_digest end, salt, actor_type, actor, "user", case when not actor_erased and not user_erased then reason end
     from (select r.*, actor_erased, user_erased,
         case when actor_erased then ${REPLACEMENT_PREFIX} || actor_pseudonym else actor_id end as actor,
         case when user_erased then ${REPLACEMENT_PREFIX} || user_pseudonym else user_id end as "user"
       from json_to_recordset(${JSON.stringify(rows)}::json) as r (tenant text, time timestamptz, type text,
         name text, version text, document_version text, document_language text, content_digest text, outcome text, request_id text,
-        client_id text, personal_digest bytea, salt bytea, actor_type text, actor_id text, user_id text, actor_pseudonym text, user_pseudonym text),
+        client_id text, personal_digest bytea, salt bytea, actor_type text, actor_id text, user_id text, reason text, actor_pseudonym text, user_pseudonym text),
       lateral (select ${erasedActor(sql`r.tenant`, sql`r.actor_type`, sql`r.actor_pseudonym`)} as actor_erased,
         ${erasedUser(sql`r.tenant`, sql`r.user_pseudonym`)} as user_erased) as e) as entry`);
 }
@@ -64,7 +64,7 @@ export async function wipeSome(
   const wipe = (table: 'ledger_inbox' | 'ledger_entry', those: Sql) => {
     const from = sql`accord.${identifier(table)}`;
     return tx.run(sql`
-      update ${from} set salt = null, actor_type = null, actor_id = null, user_id = null
+      update ${from} set salt = null, actor_type = null, actor_id = null, user_id = null, reason = null
       where (tenant, time, id) in (select tenant, time, id from ${from} where tenant = ${tenant} and ${those} limit ${most})`);
   };
   const counts = await Promise.all([
@@ -182,7 +182,7 @@ export async function readSealed(
         select string_agg(line, E'\\n') from (
           select concat_ws(E'\\t', encode(hash, 'hex'), encode(personal_digest, 'hex'), id, sequence, ${timeMs},
             coalesce(encode(salt, 'hex'), '-'), array_to_json(array[type, name, version, document_version,
-            document_language, content_digest, outcome, request_id, client_id]), array_to_json(array[actor_type, actor_id, user_id])) as line
+            document_language, content_digest, outcome, request_id, client_id]), array_to_json(array[actor_type, actor_id, user_id] || case when reason is null then '{}' else array[reason] end)) as line
           from accord.ledger_entry where ${within('sequence')}
           order by sequence limit ${2 * limits.ledgerVerifyPageItemsMax}) as page
       ) as text, (
@@ -248,7 +248,7 @@ function matching(tenant: string, { start, end, type, name, userId, actor }: Eve
 }
 
 const eventColumns = sql`id, time, type, name, version, document_version, document_language, content_digest, outcome, request_id,
-  client_id, actor_type, actor_id, user_id`;
+  client_id, actor_type, actor_id, user_id, reason`;
 
 /** An entry as a RegisterEvent in JSON. What is null makes its member null, which `concat` leaves out. */
 export const eventLine = sql`concat('{"id":"', id, '"', ',"sequence":' || sequence,
@@ -257,7 +257,7 @@ export const eventLine = sql`concat('{"id":"', id, '"', ',"sequence":' || sequen
   ',"userId":' || to_json(user_id), ',"name":' || to_json(name), ',"version":' || to_json(version),
   ',"document":{' || nullif(concat_ws(',', '"version":' || to_json(document_version),
     '"language":' || to_json(document_language)), '') || '}', ',"contentDigest":' || to_json(content_digest),
-  ',"outcome":', to_json(outcome), ',"requestId":', to_json(request_id), ',"clientId":' || to_json(client_id), '}', chr(10))`;
+  ',"outcome":', to_json(outcome), ',"requestId":', to_json(request_id), ',"clientId":' || to_json(client_id), ',"reason":' || to_json(reason), '}', chr(10))`;
 
 type EventPage = { newestFirst: boolean; behind?: Position | undefined; limit: number };
 

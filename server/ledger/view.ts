@@ -11,14 +11,23 @@ export function eventsIn(lines: string): RegisterEvent[] {
 }
 
 export const csvHeader =
-  'id,sequence,time,type,actorType,actorId,userId,name,version,documentVersion,documentLanguage,contentDigest,outcome,requestId,clientId\r\n';
+  'id,sequence,time,type,actorType,actorId,userId,name,version,documentVersion,documentLanguage,contentDigest,outcome,requestId,clientId,reason\r\n';
 
 export function csvOf(event: RegisterEvent): string {
   const { actor, document } = event;
   const cells = [
     ...[event.id, event.sequence, event.time, event.type, actor?.type, actor?.id, event.userId, event.name],
     ...[event.version, document?.version, document?.language, event.contentDigest, event.outcome],
-    ...[event.requestId, event.clientId],
+    ...[event.requestId, event.clientId, event.reason],
   ];
   return csvLine(cells);
+}
+
+/** An entry as support sees it: what was done, and to what, but not who to whom, nor why. */
+export function masked({ actor, userId, clientId: _, reason: __, ...event }: RegisterEvent): RegisterEvent {
+  return {
+    ...event,
+    ...(actor === undefined ? {} : { actor: { type: actor.type, id: '***' } }),
+    ...(userId === undefined ? {} : { userId: '***' }),
+  };
 }

@@ -13,5 +13,8 @@ create table accord.audit_entry (
   primary key (tenant, at, id)
 ) partition by range (at);
 select accord.isolate('accord.audit_entry');
+-- Whom an entry is about: names of relationships begin with the actor's, `user/alice is_owner_of car/1`. Hashed: names may be long.
+create index audit_entry_about on accord.audit_entry (tenant, hashtextextended(split_part(object_name, ' ', 1), 0), at, id);
+create index audit_entry_by on accord.audit_entry (tenant, hashtextextended(actor #>> '{}', 0), at, id);
 create table accord.audit_entry_rest partition of accord.audit_entry default;
 select accord.ensure_partitions(3);

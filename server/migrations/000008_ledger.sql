@@ -23,6 +23,8 @@ create table accord.ledger_inbox (
   actor_type text collate "C",
   actor_id text collate "C",
   user_id text collate "C",
+  -- Why a member acted for the user, in its words; personal, because they may name somebody.
+  reason text,
   primary key (tenant, time, id)
 );
 select accord.isolate('accord.ledger_inbox');
@@ -63,6 +65,6 @@ grant execute on function accord.ledger_lock(text) to accord_app, accord_system;
 revoke all on accord.ledger_inbox, accord.ledger_entry, accord.ledger_checkpoint from accord_app, accord_system;
 grant select on accord.ledger_inbox, accord.ledger_entry, accord.ledger_checkpoint to accord_app;
 grant insert on accord.ledger_inbox to accord_app;
-grant update (salt, actor_type, actor_id, user_id) on accord.ledger_inbox, accord.ledger_entry to accord_app;
+grant update (salt, actor_type, actor_id, user_id, reason) on accord.ledger_inbox, accord.ledger_entry to accord_app;
 grant select, insert, delete on accord.ledger_inbox, accord.ledger_entry, accord.ledger_checkpoint to accord_system;
 select accord.ensure_partitions(3);

@@ -18,6 +18,8 @@ create table accord.user_consent (
 create unique index user_consent_id on accord.user_consent (tenant, id);
 -- Pages of a definition, and of one of its versions: those who are left in an old one may be few among millions.
 create index user_consent_definition on accord.user_consent (tenant, definition, id);
+-- How many users consented to what is counted in the index.
+create index user_consent_adoption on accord.user_consent (tenant, definition, version, language, user_id);
 create index user_consent_version on accord.user_consent (tenant, definition, version, id);
 select accord.isolate('accord.user_consent');
 
@@ -36,6 +38,7 @@ create table accord.consent_invitation (
 );
 create index consent_invitation_to_remind on accord.consent_invitation (tenant, grace_ends) where not told_ending;
 create index consent_invitation_to_tell on accord.consent_invitation (tenant, grace_ends) where not told_expired;
+create index consent_invitation_version on accord.consent_invitation (tenant, definition, version, grace_ends);
 create index consent_invitation_unplanned on accord.consent_invitation (tenant, definition, version) where grace_ends is null;
 select accord.isolate('accord.consent_invitation');
 revoke update on accord.consent_invitation from accord_app, accord_system;

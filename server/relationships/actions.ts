@@ -122,6 +122,13 @@ export function deleteMatching(
   });
 }
 
+/** A member takes all relationships with it: that is audited before the first of them is sent. */
+export async function recordExport(services: RelationshipServices, author: AuditedAuthor): Promise<void> {
+  await write(services, author, { locks: 'records' }, async (unit) => {
+    unit.audit({ action: 'export', kind: 'relationships', name: '' });
+  });
+}
+
 /** In portions, because a statement has its time; all in the unit's transaction. @returns how many */
 export async function removeAll(unit: AuditedUnit, filter: Filter): Promise<number> {
   const { tx, tenant } = unit;

@@ -55,14 +55,14 @@ export function recordAuthorOf(request: Request): AuditedAuthor {
   return { tenant: caller.tenant, by, ...user, ...idempotencyOf(request) };
 }
 
-/** Lets a back end pass, which has the scope; a user by the tenant's policy of that name. */
+/** Lets back ends and members pass, which the route admits by scope and role; a user by the tenant's policy of that name. */
 export async function requireAllowed(
   services: RelationshipRouteServices,
   request: Request,
   question: Parameters<RelationshipRouteServices['requireAccess']>[1],
 ): Promise<void> {
   const caller = request.caller as Caller;
-  if (caller.kind === 'backend') return;
+  if (caller.kind !== 'user') return;
   const { id: requestId, span } = request;
   const asked = { tenant: caller.tenant, requestTenant: tenantOf(request), caller, requestId, span };
   await services.requireAccess(asked, question);

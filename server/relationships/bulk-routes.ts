@@ -9,7 +9,8 @@ import { IdempotencyKey } from '../core/idempotency-key.ts';
 import { limits } from '../core/limits.ts';
 import { bodyTooLarge, Problem, problem } from '../core/problems.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
-import { deleteMatching } from './actions.ts';
+import { recordWriters } from '../http/member-access.ts';
+import { deleteMatching, recordExport } from './actions.ts';
 import { backendReaders, backendWriters, type RelationshipRouteServices, recordAuthorOf } from './authorization.ts';
 import { importRelationships } from './import.ts';
 import { allowLongBodies } from './long-body.ts';
@@ -52,9 +53,25 @@ export function registerBulkRoutes(app: App, services: RelationshipRouteServices
       return { deleted: result };
     },
   });
-  registerImport(app, services);
-  registerExport(app, services);
+  const allow = allowImports(app);
+  for (const place of places) {
+    registerImport(app, services, allow, place);
+    registerProgress(app, services, place);
+    registerExport(app, services, place);
+  }
 }
+
+/** For back ends, and for security admins in the Config API. */
+const places = [
+  { prefix: '/:tenant', reading: backendReaders, writing: backendWriters, at: (tenant: string) => `/${tenant}` },
+  {
+    prefix: '/tenants/:tenant',
+    reading: recordWriters,
+    writing: recordWriters,
+    at: (tenant: string) => `/tenants/${tenant}`,
+  },
+] as const;
+type Place = (typeof places)[number];
 
 /** @throws Problem invalid_request for a query that would delete everything, or an id without its type */
 function filterOf(query: Filter): Filter {
@@ -68,17 +85,28 @@ function filterOf(query: Filter): Filter {
   return query;
 }
 
-function registerImport(app: App, services: RelationshipRouteServices): void {
+const wrongType = () => problem('unsupported_media_type', { detail: `Send ${ndjson}.` });
+
+/** @returns exempts a request from the timeout of bodies */
+function allowImports(app: App): ReturnType<typeof allowLongBodies> {
   const exemptFromTimeout = allowLongBodies(app);
-  const wrongType = () => problem('unsupported_media_type', { detail: `Send ${ndjson}.` });
   app.addContentTypeParser(ndjson, (request, payload, done) => {
     const announced = Number(request.headers['content-length'] ?? 0);
     done(announced > limits.importBytesMax ? bodyTooLarge(limits.importBytesMax) : null, payload);
   });
+  return exemptFromTimeout;
+}
+
+function registerImport(
+  app: App,
+  services: RelationshipRouteServices,
+  exemptFromTimeout: ReturnType<typeof allowLongBodies>,
+  { prefix, writing, at }: Place,
+): void {
   app.route({
     method: 'POST',
-    url: '/:tenant/relationships/import',
-    config: backendWriters,
+    url: `${prefix}/relationships/import`,
+    config: writing,
     bodyLimit: limits.strayBodyBytesMax, // of JSON, which is refused; lines have importBytesMax
     schema: {
       summary: 'Import relationships, one JSON object per line, in the format of the export',
@@ -120,15 +148,18 @@ function registerImport(app: App, services: RelationshipRouteServices): void {
         });
       });
       reply
-        .header('location', `/${request.params.tenant}/relationships/imports/${id}`)
+        .header('location', `${at(request.params.tenant)}/relationships/imports/${id}`)
         .header('accord-revision', revision);
       return view(result);
     },
   });
+}
+
+function registerProgress(app: App, services: RelationshipRouteServices, { prefix, reading }: Place): void {
   app.route({
     method: 'GET',
-    url: '/:tenant/relationships/imports/:importId',
-    config: backendReaders,
+    url: `${prefix}/relationships/imports/:importId`,
+    config: reading,
     schema: {
       summary: 'Read the progress of an import',
       params: Type.Object({ tenant: Type.String(), importId }),
@@ -154,20 +185,21 @@ function view(row: ImportRow) {
   return { importId: id, lines, created, updated, unchanged, refused, errors, startedAt: started_at, ...finished };
 }
 
-function registerExport(app: App, services: RelationshipRouteServices): void {
+function registerExport(app: App, services: RelationshipRouteServices, { prefix, reading }: Place): void {
   app.route({
     method: 'GET',
-    url: '/:tenant/relationships/export',
-    config: backendReaders,
+    url: `${prefix}/relationships/export`,
+    config: reading,
     schema: {
       summary: 'Export all relationships, one JSON object per line',
       description:
-        'Relationships that exist during the whole export appear exactly once. An export is complete only if the connection ends normally.',
+        'Relationships that exist during the whole export appear exactly once. An export is complete only if the connection ends normally. The export of a member is audited.',
       params: TenantParams,
       produces: [ndjson],
     },
-    handler: (request, reply) => {
+    handler: async (request, reply) => {
       const { tenant } = request.params;
+      if (request.caller?.kind === 'member') await recordExport(services, recordAuthorOf(request));
       reply.type(ndjson);
       return reply.send(Readable.from(exported(services, tenant)));
     },

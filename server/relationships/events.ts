@@ -14,7 +14,11 @@ const keyOf = ({ type, id }: { type: string; id: string }) => `${type}/${id}`;
 
 export const relationshipCreated = eventType('RELATIONSHIP_CREATED', {
   when: 'A relationship was created, by a request or by accepting an invitation.',
-  operations: ['POST /{tenant}/actors/{type}/{id}/relationships', 'POST /{tenant}/sharing/invitations/accept'],
+  operations: [
+    'POST /{tenant}/actors/{type}/{id}/relationships',
+    'POST /tenants/{tenant}/actors/{type}/{id}/relationships',
+    'POST /{tenant}/sharing/invitations/accept',
+  ],
   data: eventData(relationship),
   example: { requestor, from: alice, relationshipType: 'is_owner_of', to: car },
   keyOf: ({ to }) => keyOf(to),
@@ -39,6 +43,7 @@ export const relationshipsDeleted = eventType('RELATIONSHIPS_DELETED', {
   when: 'Relationships were deleted: all that match the members of the event. A member that is absent matches every value.',
   operations: [
     'DELETE /{tenant}/actors/{type}/{id}/relationships/{relationshipType}/{toType}/{toId}',
+    'DELETE /tenants/{tenant}/actors/{type}/{id}/relationships/{relationshipType}/{toType}/{toId}',
     'DELETE /{tenant}/relationships',
     'DELETE /{tenant}/actors/{type}/{id}',
     'DELETE /{tenant}/resources/{type}/{id}',
@@ -66,7 +71,7 @@ export const relationshipsDeleted = eventType('RELATIONSHIPS_DELETED', {
 });
 export const relationshipsImported = eventType('RELATIONSHIPS_IMPORTED', {
   when: 'Relationships were created or got another expiry by an import. An import emits many of these, each with at most 100 relationships.',
-  operations: ['POST /{tenant}/relationships/import'],
+  operations: ['POST /{tenant}/relationships/import', 'POST /tenants/{tenant}/relationships/import'],
   data: eventData({
     importId: Type.String({ description: 'Id of the import.' }),
     relationships: Type.Array(Type.Object(relationship), { description: 'What was imported, unchanged lines too.' }),

@@ -75,14 +75,14 @@ export function registerListRoutes(app: App, services: RelationshipRouteServices
   });
 }
 
-function cursorOf(last: RelationshipRow | undefined, side: 'from' | 'to'): string {
+export function cursorOf(last: RelationshipRow | undefined, side: 'from' | 'to'): string {
   if (last === undefined) throw new Error('a page that has a next one has a last row');
   const far = side === 'from' ? [last.to_type, last.to_id] : [last.from_type, last.from_id];
   return encodeCursor(JSON.stringify([last.name, ...far]), `relationships ${side}`);
 }
 
 /** The row that a page of the entity's list ended with. @throws Problem invalid_request */
-function rowOf(cursor: string, { type, id }: Entity, side: 'from' | 'to'): RelationshipRow {
+export function rowOf(cursor: string, { type, id }: Entity, side: 'from' | 'to'): RelationshipRow {
   const position = decodeCursor(cursor, `relationships ${side}`, /^\["[^\0]*"\]$/);
   let parts: unknown;
   try {

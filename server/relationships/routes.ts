@@ -14,6 +14,7 @@ import { registerBulkRoutes } from './bulk-routes.ts';
 import { registerEntityLists } from './entity-list-routes.ts';
 import { registerEntityRoutes } from './entity-routes.ts';
 import { registerListRoutes } from './list-routes.ts';
+import { registerMemberRoutes } from './member-routes.ts';
 import { RelationshipBody } from './schema.ts';
 
 export function registerRelationshipRoutes(app: App, services: RelationshipRouteServices): void {
@@ -21,6 +22,7 @@ export function registerRelationshipRoutes(app: App, services: RelationshipRoute
   registerEntityLists(app, services);
   registerListRoutes(app, services);
   registerChanges(app, services);
+  registerMemberRoutes(app, services);
   registerBulkRoutes(app, services);
 }
 

@@ -2,6 +2,7 @@ import { problem } from '../core/problems.ts';
 import { defineRoom, snapshotPartsOf } from '../room/room.ts';
 import type { TenantSnapshot } from '../room/tenant-snapshot.ts';
 import type { ServedTenant } from './served-tenant.ts';
+import { registerServerRoutes } from './routes.ts';
 import { Snapshots } from './snapshots.ts';
 import { forgetServed } from './store.ts';
 
@@ -16,6 +17,7 @@ export const snapshotRoom = defineRoom({
     /** The tenant for a request, also one that is disabled. @throws Problem stale */
     const tenantOf = (tenant: string): ServedTenant | undefined => snapshots.served(tenant);
     return {
+      database,
       snapshots,
       tenantOf,
       /** @throws Problem stale, tenant_not_found */
@@ -30,6 +32,8 @@ export const snapshotRoom = defineRoom({
       },
     };
   },
+  routes: registerServerRoutes,
+  openapiTag: 'Servers',
   metrics({ snapshots }, meters) {
     meters.gauge('tenants', 'Tenants in the snapshot.', () => snapshots.size);
     const fresh = '1 while the state is confirmed with the database.';

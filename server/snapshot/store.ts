@@ -1,6 +1,8 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { Instant, Nullable } from '../core/db/rows.ts';
 import { column, sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
 
 const Heartbeat = Type.Object({ added: Type.Boolean() });
 
@@ -40,6 +42,19 @@ export async function acknowledge(
   await tx.run(sql`
     select pg_notify('accord_ack', tenant || ':' || revision)
     from ${list}`);
+}
+
+const ServingRow = Type.Object({ id: Type.String(), started_at: Instant, seen_at: Instant, revision: Nullable(Type.Integer()) });
+export type ServingRow = Static<typeof ServingRow>;
+
+/** The servers that live, and what each of them serves of the tenant, in a system transaction. */
+export function readServing(tx: Transaction, tenant: string): Promise<ServingRow[]> {
+  return tx.many(
+    ServingRow,
+    sql`select s.id::text as id, s.started_at, s.seen_at, r.revision from accord.server s
+      left join accord.server_revision r on r.server = s.id and r.tenant = ${tenant}
+      where s.seen_at > now() - interval '1 minute' order by s.started_at, s.id limit ${limits.serversShownMax}`,
+  );
 }
 
 /** No server serves a deleted tenant. */

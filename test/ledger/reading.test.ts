@@ -375,11 +375,11 @@ describe('GET export', () => {
     const uuid = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
     expect(reply.text.replace(uuid, 'ID')).toBe(
       [
-        'id,sequence,time,type,actorType,actorId,userId,name,version,documentVersion,documentLanguage,contentDigest,outcome,requestId,clientId',
-        `ID,1,${new Date(T0 - 2).toISOString()},read,user,"a""b,c\r\nd","a""b,c\r\nd",,,,,,given,r1,`,
-        `ID,2,${new Date(T0 - 1).toISOString()},read,user,alice,'=cmd(),'-1,,1,en,sha256:ab,given,r2,`,
-        `ID,3,${new Date(T0).toISOString()},read,user,alice,' =1+1,'\u00a0@SUM,'\uff1d1,,,,'\u200b-1,r3,`,
-        `ID,4,${new Date(T0 + 1).toISOString()},read,user,alice,a=b,'\uff0b1,1-2,,,,'\u2212 1,r4,`,
+        'id,sequence,time,type,actorType,actorId,userId,name,version,documentVersion,documentLanguage,contentDigest,outcome,requestId,clientId,reason',
+        `ID,1,${new Date(T0 - 2).toISOString()},read,user,"a""b,c\r\nd","a""b,c\r\nd",,,,,,given,r1,,`,
+        `ID,2,${new Date(T0 - 1).toISOString()},read,user,alice,'=cmd(),'-1,,1,en,sha256:ab,given,r2,,`,
+        `ID,3,${new Date(T0).toISOString()},read,user,alice,' =1+1,'\u00a0@SUM,'\uff1d1,,,,'\u200b-1,r3,,`,
+        `ID,4,${new Date(T0 + 1).toISOString()},read,user,alice,a=b,'\uff0b1,1-2,,,,'\u2212 1,r4,,`,
         '',
       ].join('\r\n'),
     );

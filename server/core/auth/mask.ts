@@ -9,6 +9,14 @@ export function shownName(role: Role, name: string): string {
   return role === 'support' ? masked(name) : name;
 }
 
+/** What support sees of a mail address. */
+export const maskOfEmail = '***';
+
+/** An id or a contact as a member of that role may see it. */
+export function shownId(role: Role, id: string): string {
+  return role === 'support' ? '***' : id;
+}
+
 function masked(name: string): string {
   const [kind = '', type = ''] = name.split(':', 2);
   if (kind === 'operator' || name === 'cli' || name === 'accord') return name; // no person: managedBy tells the manifest as well

@@ -30,7 +30,7 @@ export interface paths {
                     /** @description Only entries with this action, such as put, delete or erase. */
                     action?: string;
                     /** @description Only entries about objects of this kind. */
-                    kind?: "account" | "actor" | "actor_type" | "client_consent" | "consent_definition" | "denied_token" | "event_subscription" | "identity" | "invitation" | "key" | "mail_settings" | "mail_suppression" | "mail_template" | "member" | "member_invitation" | "oauth_client" | "passkey" | "policy" | "policy_data" | "policy_library" | "portal_token" | "relationship" | "relationship_type" | "relationships" | "resource" | "resource_type" | "route" | "tenant" | "tenant_secret" | "trusted_issuer";
+                    kind?: "account" | "actor" | "actor_type" | "client_consent" | "consent" | "consent_definition" | "denied_token" | "event_subscription" | "identity" | "invitation" | "key" | "mail_settings" | "mail_suppression" | "mail_template" | "member" | "member_invitation" | "oauth_client" | "passkey" | "policy" | "policy_data" | "policy_library" | "portal_token" | "relationship" | "relationship_type" | "relationships" | "resource" | "resource_type" | "route" | "tenant" | "tenant_secret" | "trusted_issuer";
                     /** @description Only entries about the object with exactly this name. */
                     name?: string;
                 };
@@ -116,7 +116,7 @@ export interface paths {
                     /** @description Only entries with this action, such as put, delete or erase. */
                     action?: string;
                     /** @description Only entries about objects of this kind. */
-                    kind?: "account" | "actor" | "actor_type" | "client_consent" | "consent_definition" | "denied_token" | "event_subscription" | "identity" | "invitation" | "key" | "mail_settings" | "mail_suppression" | "mail_template" | "member" | "member_invitation" | "oauth_client" | "passkey" | "policy" | "policy_data" | "policy_library" | "portal_token" | "relationship" | "relationship_type" | "relationships" | "resource" | "resource_type" | "route" | "tenant" | "tenant_secret" | "trusted_issuer";
+                    kind?: "account" | "actor" | "actor_type" | "client_consent" | "consent" | "consent_definition" | "denied_token" | "event_subscription" | "identity" | "invitation" | "key" | "mail_settings" | "mail_suppression" | "mail_template" | "member" | "member_invitation" | "oauth_client" | "passkey" | "policy" | "policy_data" | "policy_library" | "portal_token" | "relationship" | "relationship_type" | "relationships" | "resource" | "resource_type" | "route" | "tenant" | "tenant_secret" | "trusted_issuer";
                     /** @description Only entries about the object with exactly this name. */
                     name?: string;
                 };
@@ -197,6 +197,69 @@ export interface paths {
                                 updatedAt: string;
                             }[];
                             cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the servers that live, and the revision of the configuration that each of them serves
+         * @description Those that were seen in the last minute, at most 200. An object is served by a server whose revision is at least the one that its write was answered with (Accord-Revision).
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            revision: string;
+                            servers: {
+                                id: string;
+                                startedAt: string;
+                                seenAt: string;
+                                /** @description Absent: the server serves nothing of the tenant yet. */
+                                revision?: string;
+                                /** @description Whether it serves the newest revision that this server knows. */
+                                current: boolean;
+                            }[];
                         };
                     };
                 };
@@ -505,7 +568,7 @@ export interface paths {
         };
         /**
          * List ledger entries about consents, newest first
-         * @description Reading is recorded as an entry.
+         * @description Reading is recorded as an entry. Support sees no ids and reasons, and may not search by userId.
          */
         get: {
             parameters: {
@@ -567,6 +630,107 @@ export interface paths {
                                 outcome: string;
                                 requestId: string;
                                 clientId?: string;
+                                /** @description Why a member acted for the user. */
+                                reason?: string;
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/consents/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List ledger entries about consents, newest first
+         * @description Reading is recorded as an entry. Support sees no ids and reasons, and may not search by userId.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                    /** @description Start of the range, inclusive. */
+                    start?: string;
+                    /** @description End of the range, exclusive. */
+                    end?: string;
+                    /** @description Instead of start: an ISO 8601 duration up to now, such as P7D. */
+                    last?: string;
+                    type?: "read" | "invited" | "registered" | "revoked" | "refused" | "exported" | "erased" | "denied";
+                    /** @description Name of the consent definition. */
+                    name?: string;
+                    /** @description The user whose consents the entry is about. */
+                    userId?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            logs: {
+                                id: string;
+                                /** @description Sequence number in the tenant's chain. Absent until the entry is sealed. */
+                                sequence?: number;
+                                /** Format: date-time */
+                                time: string;
+                                /** @enum {unknown} */
+                                type: "read" | "invited" | "registered" | "revoked" | "refused" | "exported" | "erased" | "denied";
+                                /** @description The actor that acted. */
+                                actor?: {
+                                    type: string;
+                                    id: string;
+                                };
+                                /** @description The user whose consents the entry is about. */
+                                userId?: string;
+                                name?: string;
+                                version?: string;
+                                document?: {
+                                    version?: string;
+                                    language?: string;
+                                };
+                                /** @description SHA-256 of the text that was agreed to or refused, where the document has one. */
+                                contentDigest?: string;
+                                outcome: string;
+                                requestId: string;
+                                clientId?: string;
+                                /** @description Why a member acted for the user. */
+                                reason?: string;
                             }[];
                             cursor?: string;
                         };
@@ -662,6 +826,8 @@ export interface paths {
                                 outcome: string;
                                 requestId: string;
                                 clientId?: string;
+                                /** @description Why a member acted for the user. */
+                                reason?: string;
                             }[];
                             cursor?: string;
                         };
@@ -755,7 +921,138 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/consents/events/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify the chain of sealed entries
+         * @description Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. The verification is recorded as an entry.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description An earlier checkpoint to compare with. */
+                    checkpoint?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            valid: boolean;
+                            /** @description Number of entries, from the first on, that match their seals. */
+                            entries: number;
+                            /** @description The newest checkpoint, a compact JWS. Keep it and send it with the next verification. */
+                            checkpoint?: string;
+                            firstBad?: {
+                                sequence: number;
+                                id?: string;
+                                /** @enum {unknown} */
+                                problem: "changed" | "missing" | "inserted" | "reordered" | "cut" | "rewritten" | "unsigned";
+                            };
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{tenant}/consents/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export ledger entries about consents, oldest first
+         * @description One RegisterEvent per line as JSON, or CSV with a header. In CSV, text that a spreadsheet would take for a formula is prefixed with '. The export is recorded as an entry. An export is complete only if the connection ends normally.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Default: ndjson. */
+                    format?: "ndjson" | "csv";
+                    /** @description Start of the range, inclusive. */
+                    start?: string;
+                    /** @description End of the range, exclusive. */
+                    end?: string;
+                    /** @description Instead of start: an ISO 8601 duration up to now, such as P7D. */
+                    last?: string;
+                    type?: "read" | "invited" | "registered" | "revoked" | "refused" | "exported" | "erased" | "denied";
+                    /** @description Name of the consent definition. */
+                    name?: string;
+                    /** @description The user whose consents the entry is about. */
+                    userId?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/consents/export": {
         parameters: {
             query?: never;
             header?: never;
@@ -7880,6 +8177,316 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/actors/{type}/{id}/relationships": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List an actor's relationships
+         * @description Direct relationships only. Support sees no ids of the other side.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                    type: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            relationships: {
+                                relationshipType: string;
+                                /** @description An actor or a resource. */
+                                from?: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** @description An actor or a resource. */
+                                to?: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** Format: date-time */
+                                expiresAt?: string;
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Create a relationship as a member, or change the expiry of an existing one */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    tenant: string;
+                    type: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description Name of the relationship, such as is_owner_of. */
+                        relationshipType: string;
+                        /** @description An actor or a resource. */
+                        to: {
+                            /** @description An identifier of at most 1024 bytes. */
+                            id: string;
+                            /** @description The type of the actor or resource. */
+                            type: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description The relationship expires at this instant, with a precision of milliseconds. Default: never.
+                         */
+                        expiresAt?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description Name of the relationship, such as is_owner_of. */
+                            relationshipType: string;
+                            /** @description An actor or a resource. */
+                            to: {
+                                /** @description An identifier of at most 1024 bytes. */
+                                id: string;
+                                /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /**
+                             * Format: date-time
+                             * @description The relationship expires at this instant, with a precision of milliseconds. Default: never.
+                             */
+                            expiresAt?: string;
+                        };
+                    };
+                };
+                /** @description Default Response */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description Name of the relationship, such as is_owner_of. */
+                            relationshipType: string;
+                            /** @description An actor or a resource. */
+                            to: {
+                                /** @description An identifier of at most 1024 bytes. */
+                                id: string;
+                                /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /**
+                             * Format: date-time
+                             * @description The relationship expires at this instant, with a precision of milliseconds. Default: never.
+                             */
+                            expiresAt?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/resources/{type}/{id}/relationships": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the relationships that lead to a resource
+         * @description Direct relationships only. Support sees no ids of the other side.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                    type: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            relationships: {
+                                relationshipType: string;
+                                /** @description An actor or a resource. */
+                                from?: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** @description An actor or a resource. */
+                                to?: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** Format: date-time */
+                                expiresAt?: string;
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/actors/{type}/{id}/relationships/{relationshipType}/{toType}/{toId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a relationship as a member */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    type: string;
+                    id: string;
+                    relationshipType: string;
+                    toType: string;
+                    toId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{tenant}/relationships": {
         parameters: {
             query?: never;
@@ -8106,7 +8713,212 @@ export interface paths {
         };
         /**
          * Export all relationships, one JSON object per line
-         * @description Relationships that exist during the whole export appear exactly once. An export is complete only if the connection ends normally.
+         * @description Relationships that exist during the whole export appear exactly once. An export is complete only if the connection ends normally. The export of a member is audited.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/relationships/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import relationships, one JSON object per line, in the format of the export
+         * @description Invalid lines are refused and reported; all others are imported. After an interruption, send the same lines with the same importId again, or only the missing lines with firstLine. Different lines with an importId that is in use are refused (409).
+         */
+        post: {
+            parameters: {
+                query?: {
+                    /** @description Any name. Default: the server generates one. */
+                    importId?: string;
+                    /** @description Number of the first line that is sent. */
+                    firstLine?: number;
+                };
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/x-ndjson": unknown;
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            importId: string;
+                            /** @description Number of processed lines. An interrupted import continues after them. */
+                            lines: number;
+                            created: number;
+                            /** @description Number of existing relationships whose expiresAt changed. */
+                            updated: number;
+                            unchanged: number;
+                            /** @description Number of refused lines. All others were imported. */
+                            refused: number;
+                            /** @description Why lines were refused: the first 1000 of them. */
+                            errors: {
+                                line: number;
+                                pointer?: string;
+                                detail: string;
+                            }[];
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            finishedAt?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/relationships/imports/{importId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the progress of an import */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    /** @description Any name. Default: the server generates one. */
+                    importId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            importId: string;
+                            /** @description Number of processed lines. An interrupted import continues after them. */
+                            lines: number;
+                            created: number;
+                            /** @description Number of existing relationships whose expiresAt changed. */
+                            updated: number;
+                            unchanged: number;
+                            /** @description Number of refused lines. All others were imported. */
+                            refused: number;
+                            /** @description Why lines were refused: the first 1000 of them. */
+                            errors: {
+                                line: number;
+                                pointer?: string;
+                                detail: string;
+                            }[];
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            finishedAt?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/relationships/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all relationships, one JSON object per line
+         * @description Relationships that exist during the whole export appear exactly once. An export is complete only if the connection ends normally. The export of a member is audited.
          */
         get: {
             parameters: {
@@ -8909,6 +9721,454 @@ export interface paths {
                 };
             };
         };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/consents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the consents of the tenant's users as a member, newest first
+         * @description A page with `status` may hold fewer than `limit`. Support sees no ids and proofs, and may not search by userId.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The id of the user, an actor of the tenant's default type. Required for back ends; users may omit it. */
+                    userId?: string;
+                    /** @description Name of the definition. */
+                    name?: string;
+                    version?: string;
+                    status?: "given" | "valid" | "grace" | "expired" | "required";
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            consents: {
+                                id: string;
+                                userId: string;
+                                name: string;
+                                version: string;
+                                document: {
+                                    version: string;
+                                    language: string;
+                                };
+                                /** Format: date-time */
+                                givenAt: string;
+                                /** @description SHA-256 of the text that was agreed to, where the document has one. */
+                                contentDigest?: string;
+                                proof?: {
+                                    [key: string]: unknown;
+                                };
+                                /** @enum {unknown} */
+                                status: "given" | "valid" | "grace" | "expired" | "required";
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Register a consent for a user as a member
+         * @description What the user said elsewhere, such as on paper. The reason stands in the ledger and in the audit. If the consent was already given, the status is 200.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description Name of the definition. */
+                        name: string;
+                        version: string;
+                        document: {
+                            version: string;
+                            language: string;
+                        };
+                        /** @description The id of the user, an actor of the tenant's default type. Required for back ends; users may omit it. */
+                        userId: string;
+                        /** @description Evidence that the application provides. It is stored unchanged with the consent. */
+                        proof?: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Why the member acts for the user, such as the number of a signed form. It stands in the ledger and in the audit. */
+                        reason: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            userId: string;
+                            name: string;
+                            version: string;
+                            document: {
+                                version: string;
+                                language: string;
+                            };
+                            /** Format: date-time */
+                            givenAt: string;
+                            /** @description SHA-256 of the text that was agreed to, where the document has one. */
+                            contentDigest?: string;
+                            proof?: {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+                /** @description Default Response */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            userId: string;
+                            name: string;
+                            version: string;
+                            document: {
+                                version: string;
+                                language: string;
+                            };
+                            /** Format: date-time */
+                            givenAt: string;
+                            /** @description SHA-256 of the text that was agreed to, where the document has one. */
+                            contentDigest?: string;
+                            proof?: {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/consents/{id}/receipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a signed receipt for a consent as a member
+         * @description The keys at /{tenant}/.well-known/jwks.json verify it.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            receipt: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/consents/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a consent for a user as a member, and the user's older consents of the same definition
+         * @description The reason stands in the ledger and in the audit.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description Why the member acts for the user, such as the number of a signed form. It stands in the ledger and in the audit. */
+                        reason: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/consent-definitions/{name}/adoption": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count how many users consented to each version of a definition */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            versions: {
+                                version: string;
+                                /** @description Whether users are asked for this version now, in any language. */
+                                active: boolean;
+                                /** @description How many users consented to the version, by the language of the document. They may have consented to a newer one since. */
+                                users: {
+                                    language: string;
+                                    count: number;
+                                }[];
+                                /** @description How many users were invited away from the version. */
+                                invited: number;
+                                /** @description Where the version has one. */
+                                endOfLife?: {
+                                    startDate: string;
+                                    endDate: string;
+                                };
+                                /** @description Of the users that were invited. */
+                                graceEnds?: {
+                                    first: string;
+                                    last: string;
+                                };
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/consent-definitions/{name}/versions/{version}/remaining": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users who consented to a version, and to none that is newer
+         * @description By the time of the consent, oldest first. A page looks at 2000 consents at most: it may have fewer items than limit, or none, and a cursor.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                    name: string;
+                    version: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            users: {
+                                userId: string;
+                                document: {
+                                    version: string;
+                                    language: string;
+                                };
+                                givenAt: string;
+                                /** Format: date-time */
+                                invitedAt?: string;
+                                /** Format: date-time */
+                                gracePeriodEnds?: string;
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -10251,6 +11511,355 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/sharing/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List invitations as a member, newest first
+         * @description Support sees no ids and contacts, and may not search by toId.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    status?: "pending" | "accepted" | "declined" | "revoked" | "expired";
+                    toType?: string;
+                    toId?: string;
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            invitations: {
+                                invitationId: string;
+                                /** @enum {unknown} */
+                                status: "pending" | "accepted" | "declined" | "revoked" | "expired";
+                                relationshipType: string;
+                                /** @enum {unknown} */
+                                direction: "acceptor_to_target" | "target_to_acceptor";
+                                /** @description An actor or a resource. */
+                                to: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** Format: date-time */
+                                expiresAt: string;
+                                /** @description An actor or a resource. */
+                                invitor: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                invitee: {
+                                    contact: {
+                                        type: string;
+                                        masked: string;
+                                    };
+                                };
+                                /**
+                                 * @description That of the relationship type when the invitation was made. It stays bound to its contact when the type no longer says so, and is bound by a type that says so since.
+                                 * @enum {unknown}
+                                 */
+                                binding: "none" | "contact";
+                                /** Format: date-time */
+                                createdAt: string;
+                                /** Format: date-time */
+                                relationshipExpiresAt?: string;
+                                maxUses: number;
+                                /** @description How many actors have accepted it. */
+                                uses: number;
+                                /** @description Only for back ends, or if the policy returned the obligation return-token. */
+                                requestToken?: string;
+                                /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
+                                note?: string;
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/sharing/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an invitation and its deliveries as a member */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            invitationId: string;
+                            /** @enum {unknown} */
+                            status: "pending" | "accepted" | "declined" | "revoked" | "expired";
+                            relationshipType: string;
+                            /** @enum {unknown} */
+                            direction: "acceptor_to_target" | "target_to_acceptor";
+                            /** @description An actor or a resource. */
+                            to: {
+                                /** @description An identifier of at most 1024 bytes. */
+                                id: string;
+                                /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** Format: date-time */
+                            expiresAt: string;
+                            /** @description An actor or a resource. */
+                            invitor: {
+                                /** @description An identifier of at most 1024 bytes. */
+                                id: string;
+                                /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            invitee: {
+                                contact: {
+                                    type: string;
+                                    masked: string;
+                                };
+                            };
+                            /**
+                             * @description That of the relationship type when the invitation was made. It stays bound to its contact when the type no longer says so, and is bound by a type that says so since.
+                             * @enum {unknown}
+                             */
+                            binding: "none" | "contact";
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            relationshipExpiresAt?: string;
+                            maxUses: number;
+                            /** @description How many actors have accepted it. */
+                            uses: number;
+                            /** @description Only for back ends, or if the policy returned the obligation return-token. */
+                            requestToken?: string;
+                            /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
+                            note?: string;
+                            deliveries: {
+                                /** @enum {unknown} */
+                                kind: "mail" | "event" | "response";
+                                /** @enum {unknown} */
+                                status: "recorded" | "delivered";
+                                /** Format: date-time */
+                                recordedAt: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an invitation as a member
+         * @description 409 if it has been accepted the maximum number of times.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/sharing/invitations/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an invitation again as a member, with a new requestToken, which replaces the previous one
+         * @description Not before 1 minute after the first delivery, 2 after the second, 4 after the third, and so on (429). Members are not told the requestToken.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            invitationId: string;
+                            /** @enum {unknown} */
+                            status: "pending" | "accepted" | "declined" | "revoked" | "expired";
+                            relationshipType: string;
+                            /** @enum {unknown} */
+                            direction: "acceptor_to_target" | "target_to_acceptor";
+                            /** @description An actor or a resource. */
+                            to: {
+                                /** @description An identifier of at most 1024 bytes. */
+                                id: string;
+                                /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** Format: date-time */
+                            expiresAt: string;
+                            /** @description An actor or a resource. */
+                            invitor: {
+                                /** @description An identifier of at most 1024 bytes. */
+                                id: string;
+                                /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            invitee: {
+                                contact: {
+                                    type: string;
+                                    masked: string;
+                                };
+                            };
+                            /**
+                             * @description That of the relationship type when the invitation was made. It stays bound to its contact when the type no longer says so, and is bound by a type that says so since.
+                             * @enum {unknown}
+                             */
+                            binding: "none" | "contact";
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            relationshipExpiresAt?: string;
+                            maxUses: number;
+                            /** @description How many actors have accepted it. */
+                            uses: number;
+                            /** @description Only for back ends, or if the policy returned the obligation return-token. */
+                            requestToken?: string;
+                            /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
+                            note?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{tenant}/sharing/invitations/accept": {
         parameters: {
             query?: never;
@@ -11019,6 +12628,286 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/access/v1/search/subject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** AuthZEN Subject Search: which subjects may perform an action */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        subject: {
+                            type: string;
+                            /** @description Attributes. The policy reads them as members of input.subject or input.resource. */
+                            properties?: {
+                                [key: string]: unknown;
+                            };
+                        };
+                        action: {
+                            /** @description Selects the policy {resource.type}:{name}. A name that contains a colon is the full name of the policy. */
+                            name: string;
+                            /** @description The policy reads them as input.context.actionProperties. */
+                            properties?: {
+                                [key: string]: unknown;
+                            };
+                        };
+                        resource: {
+                            type: string;
+                            id: string;
+                            /** @description Attributes. The policy reads them as members of input.subject or input.resource. */
+                            properties?: {
+                                [key: string]: unknown;
+                            };
+                        };
+                        /** @description As in POST /authz/{tenant}. */
+                        context?: {
+                            [key: string]: unknown;
+                        };
+                        page?: {
+                            token?: string;
+                            /** @description Maximum number of results, up to 200. With 0, next_token tells whether there are any. */
+                            limit?: number;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            page: {
+                                /** @description Empty on the last page. Earlier pages may have fewer results than the limit, or none. */
+                                next_token: string;
+                                count: number;
+                            };
+                            results: {
+                                type: string;
+                                id: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/access/v1/search/resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** AuthZEN Resource Search: on which resources a subject may perform an action */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        subject: {
+                            type: string;
+                            id: string;
+                            /** @description Attributes. The policy reads them as members of input.subject or input.resource. */
+                            properties?: {
+                                [key: string]: unknown;
+                            };
+                        };
+                        action: {
+                            /** @description Selects the policy {resource.type}:{name}. A name that contains a colon is the full name of the policy. */
+                            name: string;
+                            /** @description The policy reads them as input.context.actionProperties. */
+                            properties?: {
+                                [key: string]: unknown;
+                            };
+                        };
+                        resource: {
+                            type: string;
+                            /** @description Attributes. The policy reads them as members of input.subject or input.resource. */
+                            properties?: {
+                                [key: string]: unknown;
+                            };
+                        };
+                        /** @description As in POST /authz/{tenant}. */
+                        context?: {
+                            [key: string]: unknown;
+                        };
+                        page?: {
+                            token?: string;
+                            /** @description Maximum number of results, up to 200. With 0, next_token tells whether there are any. */
+                            limit?: number;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            page: {
+                                /** @description Empty on the last page. Earlier pages may have fewer results than the limit, or none. */
+                                next_token: string;
+                                count: number;
+                            };
+                            results: {
+                                type: string;
+                                id: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/access/v1/search/action": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** AuthZEN Action Search: which actions a subject may perform on a resource */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        subject: {
+                            type: string;
+                            id: string;
+                            /** @description Attributes. The policy reads them as members of input.subject or input.resource. */
+                            properties?: {
+                                [key: string]: unknown;
+                            };
+                        };
+                        resource: {
+                            type: string;
+                            id: string;
+                            /** @description Attributes. The policy reads them as members of input.subject or input.resource. */
+                            properties?: {
+                                [key: string]: unknown;
+                            };
+                        };
+                        /** @description As in POST /authz/{tenant}. */
+                        context?: {
+                            [key: string]: unknown;
+                        };
+                        page?: {
+                            token?: string;
+                            /** @description Maximum number of results, up to 200. With 0, next_token tells whether there are any. */
+                            limit?: number;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            page: {
+                                /** @description Empty on the last page. Earlier pages may have fewer results than the limit, or none. */
+                                next_token: string;
+                                count: number;
+                            };
+                            results: {
+                                name: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/authzen-configuration/{tenant}": {
         parameters: {
             query?: never;
@@ -11337,6 +13226,333 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/actors/{type}/{id}/erase/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count what erasing the personal data of an actor would remove
+         * @description Nothing is changed. After 3 s it answers what it has counted, with complete: false.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    type: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description Addresses of the person. Invitations to them are erased too; Accord stores invited addresses only as digests and cannot find them otherwise. The addresses are stored, encrypted, until the erasure is complete, so later requests need not repeat them. Digests of them stay, so decisions that are recorded later do not contain the addresses. */
+                        contacts?: {
+                            /** @enum {string} */
+                            type: "email";
+                            value: string;
+                        }[];
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description How many records of each kind an erasure would remove or rewrite now. */
+                            removed: {
+                                [key: string]: number;
+                            };
+                            /** @description false: the time was up; there are at least so many. */
+                            complete: boolean;
+                            /** @description What is retained, why, and for how long. */
+                            kept: {
+                                what: string;
+                                why: string;
+                                until: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find actors by id, by the beginning of the id, or by a mail address
+         * @description An address is compared as a whole: with those of accounts of the tenant's own issuer, and with those of invitations that were accepted. Support finds an id that it knows, and nothing else.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                    /** @description The type of the actors. Default: the tenant's default actor type. */
+                    type?: string;
+                    /** @description Exactly this id. */
+                    id?: string;
+                    /** @description Ids that begin with this text. */
+                    idPrefix?: string;
+                    /** @description A mail address. */
+                    email?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            people: {
+                                type: string;
+                                id: string;
+                                /**
+                                 * @description By its id, by the address of its account, or by an invitation to the address that it accepted.
+                                 * @enum {unknown}
+                                 */
+                                by: "id" | "account" | "invitation";
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/people/{type}/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what is known of an actor, and when it was first and last seen
+         * @description An actor of which nothing is known has neither. Where support reads it, the audit names the actor.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    type: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            type: string;
+                            id: string;
+                            displayName?: string;
+                            attributes?: {
+                                [key: string]: unknown;
+                            };
+                            /** @description Of the tenant's own issuer. Support sees it masked. */
+                            account?: {
+                                email: string;
+                            };
+                            firstSeen?: string;
+                            lastSeen?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/people/{type}/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read everything that is recorded about an actor, newest first
+         * @description Relationships that there are, invitations, entries of the ledger, decisions, mails, and entries of the audit, among them the relationships that were ended. Of relationships, invitations and mails 1000 each are looked at. Support sees no others than the actor. Where support reads it, the audit names the actor.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                    /** @description Separated by commas: relationship, invitation, consent, decision, mail, audit. Default: all. */
+                    kinds?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                    type: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            items: {
+                                /** @description When it happened, to the microsecond. */
+                                at: string;
+                                id: string;
+                                /** @enum {unknown} */
+                                kind: "relationship" | "invitation" | "consent" | "decision" | "mail" | "audit";
+                                /** @description What happened: created (relationship); invited, accepted (invitation); the type of the ledger entry (consent); the outcome (decision); the status (mail); the action (audit). */
+                                what: string;
+                                from?: {
+                                    type: string;
+                                    id: string;
+                                };
+                                relationshipType?: string;
+                                to?: {
+                                    type: string;
+                                    id: string;
+                                };
+                                expiresAt?: string;
+                                invitationId?: string;
+                                status?: string;
+                                /** @description The mask of the invited contact. */
+                                contact?: string;
+                                /** @description The consent definition, or the object of an audit entry. */
+                                name?: string;
+                                version?: string;
+                                document?: {
+                                    version?: string;
+                                    language?: string;
+                                };
+                                outcome?: string;
+                                /** @description The action of a decision. */
+                                action?: string;
+                                resource?: {
+                                    type?: string;
+                                    id?: string;
+                                };
+                                reason?: string;
+                                template?: string;
+                                /** @description Who did it. */
+                                by?: string;
+                                objectKind?: string;
+                                requestId?: string;
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;

@@ -1,0 +1,176 @@
+/** The SQL of the people room. What a member asks for about one actor is one statement, each part of which an index bounds. */
+import { Type } from 'typebox';
+import type { Transaction } from '../core/db/database.ts';
+import { column, none, type Sql, sql } from '../core/db/sql.ts';
+import { limits } from '../core/limits.ts';
+import { FoundRow, ItemRow, type Person, type Place, SeenRow, type TimelineKind } from './schema.ts';
+
+const atText = sql`to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+type Page = { kinds: ReadonlySet<TimelineKind>; before?: Place; limit: number };
+
+/**
+ * A page of all that is recorded about a person, newest first. Of relationships and invitations, which have no order by time, the
+ * first limits.personRecordsMax of each direction are looked at.
+ */
+export function readTimeline(tx: Transaction, tenant: string, person: Person, page: Page): Promise<ItemRow[]> {
+  const { before, limit, kinds } = page;
+  const behind = before === undefined ? none : sql`and (at, id) < (${before.at}::timestamptz, ${before.id}::uuid)`;
+  const parts = [...partsOf(tenant, person, behind, limit)].filter(([kind]) => kinds.has(kind));
+  if (parts.length === 0) return Promise.resolve([]);
+  const all = parts.map(
+    ([kind, rows]) => sql`(select at, id, ${kind}::text as kind, data from (${rows}) as part
+      where true ${behind} order by at desc, id desc limit ${limit})`,
+  );
+  const joined = all.reduce((one, other) => sql`${one} union all ${other}`);
+  return tx.many(
+    ItemRow,
+    sql`select ${atText} as at, id, kind, data from (select * from (${joined}) as parts order by at desc, id desc limit ${limit}) as page order by page.at desc, id desc`,
+  );
+}
+
+function partsOf(tenant: string, person: Person, behind: Sql, limit: number): [TimelineKind, Sql][] {
+  const order = sql`${behind} order by at desc, id desc limit ${limit}`;
+  return [
+    ...relationshipParts(tenant, person),
+    ...invitationParts(tenant, person),
+    ...(person.isUser ? ledgerParts(tenant, person, order) : []),
+    ['decision', decisions(tenant, person, order)],
+    ...auditParts(tenant, person, order),
+    ...(person.recipients.length > 0 ? ([['mail', mails(tenant, person)]] as [TimelineKind, Sql][]) : []),
+  ];
+}
+
+function relationshipParts(tenant: string, { type, id }: Person): [TimelineKind, Sql][] {
+  const columns = sql`created_at as at, md5(concat_ws(chr(1), from_type, from_id, name, to_type, to_id))::uuid as id,
+    jsonb_build_object('from', jsonb_build_object('type', from_type, 'id', from_id), 'relationshipType', name,
+      'to', jsonb_build_object('type', to_type, 'id', to_id), 'expiresAt', expires_at) as data`;
+  const of = (mine: Sql) =>
+    sql`select ${columns} from accord.relationship where tenant = ${tenant} and ${mine} limit ${limits.personRecordsMax}`;
+  return [
+    ['relationship', of(sql`from_type = ${type} and from_id = ${id}`)],
+    ['relationship', of(sql`to_type = ${type} and to_id = ${id} and (from_type, from_id) <> (${type}, ${id})`)],
+  ];
+}
+
+function invitationParts(tenant: string, { type, id }: Person): [TimelineKind, Sql][] {
+  const data = sql`'invitationId', i.id, 'relationshipType', i.name, 'to', jsonb_build_object('type', i.target_type, 'id', i.target_id),
+    'from', jsonb_build_object('type', i.invitor_type, 'id', i.invitor_id), 'contact', i.contact_mask, 'expiresAt', i.expires_at,
+    'status', case when i.status = 'pending' and i.expires_at <= now() then 'expired' else i.status end`;
+  const made = sql`select i.created_at as at, i.id, jsonb_build_object('what', 'invited', ${data}) as data from accord.invitation i
+    where i.tenant = ${tenant} and i.invitor_type = ${type} and i.invitor_id = ${id} order by i.id desc limit ${limits.personRecordsMax}`;
+  const accepted = sql`select u.accepted_at as at, i.id, jsonb_build_object('what', 'accepted', ${data}) as data
+    from (select * from accord.invitation_use where tenant = ${tenant} and acceptor_type = ${type} and acceptor_id = ${id}
+      limit ${limits.personRecordsMax}) as u join accord.invitation i on i.tenant = u.tenant and i.id = u.invitation`;
+  return [
+    ['invitation', made],
+    ['invitation', accepted],
+  ];
+}
+
+function ledgerParts(tenant: string, { id }: Person, order: Sql): [TimelineKind, Sql][] {
+  const of = (table: Sql) => sql`select at, id, data from (select time as at, id, jsonb_build_object('what', type, 'name', name,
+      'version', version, 'document', jsonb_build_object('version', document_version, 'language', document_language),
+      'outcome', outcome, 'requestId', request_id, 'reason', reason, 'by', actor_type || '/' || actor_id) as data
+    from ${table} where tenant = ${tenant} and user_id = ${id}) as l where true ${order}`;
+  return [
+    ['consent', of(sql`accord.ledger_inbox`)],
+    ['consent', of(sql`accord.ledger_entry`)],
+  ];
+}
+
+function decisions(tenant: string, { type, id, isUser }: Person, order: Sql): Sql {
+  const subject = sql`request #>> '{subject,id}'`;
+  const types = isUser ? [type, ''] : [type];
+  return sql`select at, id, jsonb_build_object('what', answer ->> 'outcome', 'outcome', answer ->> 'outcome', 'reason', answer ->> 'reason',
+      'action', action, 'resource', jsonb_build_object('type', request #>> '{resource,type}', 'id', request #>> '{resource,id}'),
+      'by', caller, 'requestId', request_id) as data
+    from accord.decision where tenant = ${tenant} and hashtextextended(${subject}, 0) = hashtextextended(${id}, 0)
+      and ${subject} = ${id} and coalesce(request #>> '{subject,type}', '') in (select unnest(${column.texts(types, (one) => one)})) ${order}`;
+}
+
+/** What was done to the person, and to what is named after it, such as its relationships; and what it did itself. */
+function auditParts(tenant: string, { type, id }: Person, order: Sql): [TimelineKind, Sql][] {
+  const data = sql`jsonb_build_object('what', action, 'objectKind', object_kind, 'name', object_name, 'by', actor #>> '{}',
+    'requestId', request_id) as data`;
+  const name = `${type}/${id}`;
+  const word = sql`split_part(object_name, ' ', 1)`;
+  const by = sql`actor #>> '{}'`;
+  const user = `user:${type}:${id}`;
+  const about = sql`select at, id, ${data} from accord.audit_entry where tenant = ${tenant}
+    and hashtextextended(${word}, 0) = hashtextextended(split_part(${name}, ' ', 1), 0)
+    and (object_name = ${name} or starts_with(object_name, ${`${name} `})) ${order}`;
+  const done = sql`select at, id, ${data} from accord.audit_entry where tenant = ${tenant}
+    and hashtextextended(${by}, 0) = hashtextextended(${user}, 0) and ${by} = ${user}
+    and not (object_name = ${name} or starts_with(object_name, ${`${name} `})) ${order}`;
+  return [
+    ['audit', about],
+    ['audit', done],
+  ];
+}
+
+function mails(tenant: string, { recipients }: Person): Sql {
+  return sql`select created_at as at, id, jsonb_build_object('what', status, 'status', status, 'template', template, 'contact', recipient_mask,
+      'reason', reason) as data
+    from accord.mail_message where tenant = ${tenant}
+      and recipient_digest in (select unnest(${column.texts(recipients, (one) => one)})) limit ${limits.personRecordsMax}`;
+}
+
+/** What is known of an actor, and when records first and last named it; what has no order by time says nothing of the last. */
+export function readSeen(tx: Transaction, tenant: string, { type, id, isUser }: Omit<Person, 'recipients'>): Promise<SeenRow> {
+  const account = sql`accord.account where ${isUser} and tenant = ${tenant} and id::text = ${id}`;
+  const byUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? sql`and id = ${id}::uuid` : sql`and false`;
+  const ledger = (way: Sql) =>
+    sql`(select time from accord.ledger_entry where ${isUser} and tenant = ${tenant} and user_id = ${id} order by time ${way} limit 1)`;
+  const subject = sql`request #>> '{subject,id}'`;
+  const decided = (way: Sql) => sql`(select at from accord.decision where tenant = ${tenant}
+    and hashtextextended(${subject}, 0) = hashtextextended(${id}, 0) and ${subject} = ${id} order by at ${way} limit 1)`;
+  return tx.one(
+    SeenRow,
+    sql`with related as (
+        (select created_at from accord.relationship where tenant = ${tenant} and from_type = ${type} and from_id = ${id} limit ${limits.personRecordsMax})
+        union all
+        (select created_at from accord.relationship where tenant = ${tenant} and to_type = ${type} and to_id = ${id} limit ${limits.personRecordsMax})),
+      own as (select email, display_name, created_at from ${account} ${byUuid})
+      select (select attributes from accord.entity where tenant = ${tenant} and type = ${type} and id = ${id}) as attributes,
+        (select email from own) as email, (select display_name from own) as display_name,
+        least((select min(created_at) from related), (select created_at from own), ${ledger(none)}, ${decided(none)}) as first_seen,
+        greatest((select max(created_at) from related), (select created_at from own), ${ledger(sql`desc`)}, ${decided(sql`desc`)}) as last_seen`,
+  );
+}
+
+/** The users that have an account with an address, and the actors that accepted an invitation to it. */
+export async function findByAddress(
+  tx: Transaction,
+  tenant: string,
+  { email, digest, defaultType }: { email: string; digest: string; defaultType: string },
+): Promise<{ account: { type: string; id: string }[]; invitation: { type: string; id: string }[] }> {
+  const account = await tx.many(
+    FoundRow,
+    sql`select ${defaultType}::text as type, id::text as id from accord.account where tenant = ${tenant} and email = ${email}`,
+  );
+  const invitation = await tx.many(
+    FoundRow,
+    sql`select distinct u.acceptor_type as type, u.acceptor_id as id
+      from (select tenant, id from accord.invitation where tenant = ${tenant} and contact_digest = ${digest} limit ${limits.personRecordsMax}) as i
+      join accord.invitation_use u on u.tenant = i.tenant and u.invitation = i.id order by type, id limit ${limits.pageItemsMax}`,
+  );
+  return { account, invitation };
+}
+
+const Known = Type.Object({ known: Type.Boolean() });
+
+/** Whether an actor is registered, is related to anything, has consents, or an account. */
+export async function isKnown(tx: Transaction, tenant: string, { type, id, isUser }: Omit<Person, 'recipients'>): Promise<boolean> {
+  const { known } = await tx.one(
+    Known,
+    sql`select exists (select from accord.entity where tenant = ${tenant} and type = ${type} and id = ${id})
+      or exists (select from accord.relationship where tenant = ${tenant} and from_type = ${type} and from_id = ${id})
+      or exists (select from accord.relationship where tenant = ${tenant} and to_type = ${type} and to_id = ${id})
+      or (${isUser} and (exists (select from accord.ledger_entry where tenant = ${tenant} and user_id = ${id})
+        or exists (select from accord.ledger_inbox where tenant = ${tenant} and user_id = ${id})
+        or exists (select from accord.user_consent where tenant = ${tenant} and user_id = ${id})
+        or exists (select from accord.account where tenant = ${tenant} and id::text = ${id}))) as known`,
+  );
+  return known;
+}
