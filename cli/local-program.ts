@@ -82,7 +82,8 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
   if (summary !== undefined) {
     const { source, place } = operation;
     console.log(await describe({ config, services, server, summary, source, place, directory, portal }));
-    for (const line of [...refused, ...invitations.lines()]) console.log(line);
+    const links = await invitations.lines(services, choice.kind === 'files' ? choice.invitationsDirectory : undefined);
+    for (const line of [...refused, ...links]) console.log(line);
     portal.ended.then(() => tellFailure(portal));
   }
   const why = await ending;
