@@ -64,7 +64,8 @@ export const wrong = (error: AccordResponseError) => error.code === 'no_such_cod
 const app = fastify();
 const refused = (refusal: Refusal, _request: FastifyRequest, reply: FastifyReply) =>
   reply.code(refusal.status).send({ reason: refusal.decision?.reason });
-app.get('/', { preHandler: fastifyGuard(accord, (_request: FastifyRequest) => undefined, { refused }) }, () => 'driven');
+app.get('/', { preHandler: fastifyGuard(accord, (_request: FastifyRequest) => undefined) }, () => 'driven');
+app.get('/page', { preHandler: fastifyGuard(accord, (_request: FastifyRequest) => undefined, { refused }) }, () => 'driven');
 export const guard: (request: Request, response: Response, next: () => void) => void = expressGuard(
   accord,
   (request: Request) => ({ subject: { type: 'user', id: request.path }, action: 'car:read' }),

@@ -32,7 +32,7 @@ export function expressGuard<Request, Response extends Sendable = Sendable>(
     response.send(refused.body);
     return false;
   };
-  return (request: Request, response: Response, next: (error?: unknown) => void): void => {
+  return (request: Request, response: NoInfer<Response>, next: (error?: unknown) => void): void => {
     guard(request, response).then(
       (passes) => (passes ? next() : undefined),
       (error: unknown) => next(error ?? new Error('the question failed')),

@@ -20,7 +20,7 @@ export function fastifyGuard<Request, Reply extends Sendable = Sendable>(
   questionOf: QuestionOf<Request>,
   options: { refused?: (refusal: Refusal, request: Request, reply: Reply) => unknown } = {},
 ) {
-  return async (request: Request, reply: Reply): Promise<unknown> => {
+  return async (request: Request, reply: NoInfer<Reply>): Promise<unknown> => {
     const refused = await refusalOf(accord, questionOf, request);
     if (refused === undefined) return undefined;
     if (options.refused !== undefined) {
