@@ -7,21 +7,30 @@ export type Shared = { with: string; status: string };
 
 const actor = (sub: string) => ({ type: 'user', id: sub });
 
-/** @returns a car that nobody registered has its id as a name */
-export async function readCar(server: AccordClient, id: string): Promise<Car> {
+/** What nobody has stored anything about is answered 404. */
+async function unlessUnknown<Found>(work: Promise<Found>): Promise<Found | undefined> {
   try {
-    const { data } = await server.call('GET', '/{tenant}/resources/{type}/{id}', { path: { type: 'car', id } });
-    return { id, name: String(data.name ?? id), plate: String(data.plate ?? '') };
+    return await work;
   } catch (error) {
-    if (error instanceof AccordResponseError && error.status === 404) return { id, name: id, plate: '' };
+    if (error instanceof AccordResponseError && error.status === 404) return undefined;
     throw error;
   }
 }
 
+/** @returns a car without a name has its id as one */
+export async function readCar(server: AccordClient, id: string): Promise<Car> {
+  const path = { type: 'car', id };
+  const found = await unlessUnknown(server.call('GET', '/{tenant}/resources/{type}/{id}', { path }));
+  const { name = id, plate = '' }: Record<string, unknown> = found?.data ?? {};
+  return { id, name: String(name), plate: String(plate) };
+}
+
 export async function listCars(server: AccordClient, sub: string): Promise<Car[]> {
   const path = actor(sub);
-  const { data } = await server.call('GET', '/{tenant}/actors/{type}/{id}/relationships', { path });
-  const cars = data.filter(({ relationshipType, to }) => relationshipType === 'may_use' && to.type === 'car');
+  const found = await unlessUnknown(server.call('GET', '/{tenant}/actors/{type}/{id}/relationships', { path }));
+  const cars = (found?.data ?? []).filter(
+    ({ relationshipType, to }) => relationshipType === 'may_use' && to.type === 'car',
+  );
   return Promise.all(cars.map(({ to }) => readCar(server, to.id)));
 }
 
