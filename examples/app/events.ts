@@ -5,6 +5,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 /** A CloudEvent, as far as it is shown. */
 type Event = { id: string; type: string; time: string; subject?: string };
 
+const lineOf = (event: Event) => `data: ${JSON.stringify(event)}\n\n`;
+
 const KEPT = 50;
 const READERS = 100;
 
@@ -20,14 +22,16 @@ export function createEvents(secrets: readonly string[]) {
     const { type, time, subject = '' } = payload;
     newest.unshift({ id, type, time, subject });
     newest.splice(KEPT);
-    for (const reader of readers) reader.raw.write(`data: ${JSON.stringify(newest[0])}\n\n`);
+    for (const reader of readers) reader.raw.write(lineOf({ id, type, time, subject }));
   }
 
+  /** All that are kept, and then what comes: nothing is missed between a page and its stream, or while one connects again. */
   function follow(reply: FastifyReply): void {
     reply.hijack();
     if (readers.size >= READERS) return void reply.raw.writeHead(503).end();
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
-    reply.raw.writeHead(200, headers).write(': what comes from now on\n\n');
+    reply.raw.writeHead(200, headers).write(': events\n\n');
+    for (const event of newest.toReversed()) reply.raw.write(lineOf(event));
     readers.add(reply);
     reply.raw.on('close', () => readers.delete(reply));
   }

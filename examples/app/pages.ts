@@ -166,8 +166,8 @@ const clock = (time: string) => new Date(time).toISOString().slice(11, 19);
 
 export function eventsPage(session: Session, { newest }: Events): Page {
   const items = newest.map(
-    ({ type, time, subject }) =>
-      html`<li><time datetime="${time}">${clock(time)}</time><strong>${type}</strong><span>${subject}</span></li>`,
+    ({ id, type, time, subject }) =>
+      html`<li data-id="${id}"><time datetime="${time}">${clock(time)}</time><strong>${type}</strong><span>${subject}</span></li>`,
   );
   return {
     ...{ title: 'Events', session, at: '/events' },
