@@ -29,6 +29,8 @@ const scripts = {
   ],
   'build:client': [['node_modules/typescript/bin/tsc', '-p', 'packages/client']],
   'build:portal': [['portal/build.ts']],
+  // The client is built first, as a package is before it is installed.
+  example: [['node_modules/typescript/bin/tsc', '-p', 'packages/client'], ['examples/app/run.ts']],
   lint: [['node_modules/@biomejs/biome/bin/biome', 'check', '.']],
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
 };

@@ -11,6 +11,7 @@ import { kinds } from '../crds/index.ts';
 import { createApp } from '../server/app.ts';
 import { ConfigSchema, readConfig } from '../server/core/config.ts';
 import { migrate } from '../server/core/db/migrate.ts';
+import { secretVariables } from '../server/core/secret-files.ts';
 import { type EmbeddedPostgres, startPostgres } from '../server/embedded/postgres.ts';
 import { allEventTypes, allProblems } from '../server/room/catalogue.ts';
 import { rooms } from '../server/rooms.ts';
@@ -44,6 +45,7 @@ function configuration(): string {
     '# Configuration',
     generated,
     'Accord reads environment variables with the prefix `ACCORD_`, once, at its start. An unknown variable or a bad value stops the start.',
+    `A secret can be in a file, whose name is in the variable with \`_FILE\` behind it: ${secretVariables.map((name) => `\`${name}_FILE\``).join(', ')}. White space around it is left out. Setting both stops the start.`,
     ['| Variable | Default | Meaning |', '| --- | --- | --- |', ...rows].join('\n'),
   ].join('\n\n');
 }

@@ -6,6 +6,7 @@ import { type Static, type TProperties, Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { bounds, patterns } from '../../crds/index.ts';
 import { parseCidrs } from './outbound/addresses.ts';
+import { withSecretFiles } from './secret-files.ts';
 
 export const ConfigSchema = Type.Object({
   ACCORD_DATABASE_URL: Type.Optional(
@@ -174,10 +175,10 @@ export class ConfigError extends Error {}
  * Reads and checks the environment.
  * @throws ConfigError listing every unknown variable and bad value
  */
-export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+export function readConfig(given: Record<string, string | undefined> = process.env): Config {
   const properties = ConfigSchema.properties as TProperties;
   const config: Record<string, unknown> = {};
-  const wrong: string[] = [];
+  const { environment, wrong } = withSecretFiles(given);
   for (const [name, value] of Object.entries(environment)) {
     if (name.startsWith('ACCORD_') && value !== undefined && !(name in properties)) {
       wrong.push(`${name}: unknown variable`);

@@ -1,10 +1,10 @@
 /** The guards in real applications of Fastify and Express, before a real server. */
 import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { type FastifyRequest, fastify } from 'fastify';
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { afterAll, describe, expect, test } from 'vitest';
 import { expressGuard } from '../../packages/client/src/express.ts';
-import { fastifyGuard } from '../../packages/client/src/fastify.ts';
+import { fastifyGuard, type Refusal } from '../../packages/client/src/fastify.ts';
 import { freePort } from '../oidc/relying-party.ts';
 import { question, startForClient } from './start.ts';
 
@@ -26,6 +26,14 @@ async function startFastify() {
   const questionOf = (request: FastifyRequest) => ask(request);
   app.get('/car', { preHandler: fastifyGuard(accord, questionOf) }, handler);
   app.get('/away', { preHandler: [fastifyGuard(away, questionOf)] }, handler);
+  const page = {
+    refused: (refusal: Refusal, request: FastifyRequest, reply: FastifyReply) => {
+      if (request.headers.user === 'page-bug') throw new Error('bug');
+      return reply.code(refusal.status).send({ shown: refusal.decision?.reason ?? refusal.error?.name ?? null });
+    },
+  };
+  app.get('/page', { preHandler: fastifyGuard(accord, questionOf, page) }, handler);
+  app.get('/page-away', { preHandler: fastifyGuard(away, questionOf, page) }, handler);
   afterAll(() => app.close());
   return app.listen({ port: 0, host: '127.0.0.1' });
 }
@@ -36,6 +44,14 @@ async function startExpress() {
   const questionOf = (request: Request) => ask(request);
   app.get('/car', expressGuard(accord, questionOf), handler);
   app.get('/away', expressGuard(away, questionOf), handler);
+  const page = {
+    refused: (refusal: Refusal, request: Request, response: Response) => {
+      if (request.headers.user === 'page-bug') throw new Error('bug');
+      response.status(refusal.status).json({ shown: refusal.decision?.reason ?? refusal.error?.name ?? null });
+    },
+  };
+  app.get('/page', expressGuard(accord, questionOf, page), handler);
+  app.get('/page-away', expressGuard(away, questionOf, page), handler);
   app.use((_error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     response.status(500).end();
   });
@@ -70,6 +86,24 @@ describe.each([
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
     expect(await answer.json()).toMatchObject({ type: 'about:blank', status });
+    expect(handled).toBe(before);
+  });
+
+  test.each([
+    ['an allow', '/page', 'ann', 200, { handled: expect.any(Number) }],
+    ['a deny, with its reason', '/page', 'carl', 403, { shown: 'not_ann' }],
+    ['nobody', '/page', undefined, 403, { shown: null }],
+    ['a server that is away', '/page-away', 'ann', 503, { shown: 'AccordNetworkError' }],
+  ])('an answer of the application: %s', async (_what, path, user, status, body) => {
+    const before = handled;
+    const answer = await get(path, user);
+    expect([answer.status, await answer.json()]).toEqual([status, body]);
+    expect(handled).toBe(status === 200 ? before + 1 : before);
+  });
+
+  test('does not go on when the answer of the application fails', async () => {
+    const before = handled;
+    expect((await get('/page', 'page-bug')).status).toBe(500);
     expect(handled).toBe(before);
   });
 

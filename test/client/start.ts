@@ -13,6 +13,7 @@ outcome := "allow" if input.subject.id == "ann"
 outcome := "allow" if input.subject.id == "owes"
 outcome := {"allow": true} if input.subject.id == "odd"
 obligations contains "mfa" if input.subject.id == "owes"
+reason := "not_ann" if input.subject.id == "carl"
 `;
 
 export async function startForClient() {

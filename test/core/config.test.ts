@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, parseListen, readConfig, requireVariable } from '../../server/core/config.ts';
 
@@ -25,6 +28,22 @@ describe('configuration', () => {
     expect(read).toThrow(/ACCORD_DATABASE_URL: must be text that matches/);
     expect(read).toThrow(/ACCORD_OUTBOUND_ALLOW: 10\.0\.0\.0\/8\/8 is not a CIDR range/);
     expect(read).toThrow(/ACCORD_TRUST_PROXY: loopback is not a CIDR range/);
+  });
+  test('a secret in a file, with white space around it', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'accord-config-'));
+    const [file, empty] = [join(directory, 'key'), join(directory, 'empty')];
+    writeFileSync(file, `${'a'.repeat(43)}\n`);
+    writeFileSync(empty, '\n');
+    expect(readConfig({ ACCORD_MASTER_KEY_FILE: file }).ACCORD_MASTER_KEY).toBe('a'.repeat(43));
+    expect(readConfig({ ACCORD_MASTER_KEY_FILE: '' }).ACCORD_MASTER_KEY).toBeUndefined();
+    const both = { ACCORD_MASTER_KEY: 'b'.repeat(43), ACCORD_MASTER_KEY_FILE: file };
+    expect(() => readConfig(both)).toThrow('ACCORD_MASTER_KEY_FILE: ACCORD_MASTER_KEY is set, too; give one of both');
+    expect(() => readConfig({ ACCORD_MASTER_KEY_FILE: empty })).toThrow(/empty is empty/);
+    expect(() => readConfig({ ACCORD_MASTER_KEY_FILE: join(directory, 'gone') })).toThrow(/_FILE: ENOENT.*gone/);
+    expect(() => readConfig({ ACCORD_LISTEN_FILE: file })).toThrow('ACCORD_LISTEN_FILE: unknown variable');
+    writeFileSync(file, 'short');
+    expect(() => readConfig({ ACCORD_MASTER_KEY_FILE: file })).toThrow(/ACCORD_MASTER_KEY: must be text that matches/);
+    rmSync(directory, { recursive: true });
   });
   test('a missing variable is named with what needs it', () => {
     expect(() => requireVariable(readConfig({}), 'ACCORD_MASTER_KEY', 'serve')).toThrow(
