@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
-# One image for every command: `docker run IMAGE serve`, `… operate`, `… migrate`. There is no build step: Node runs the
-# TypeScript. The last stage has Node, its C++ library and certificates, and neither a shell nor npm.
+# One image for every command: `docker run IMAGE serve`, `… operate`, `… migrate`. Only the portal's web application is built:
+# Node runs the TypeScript of all else. The last stage has Node, its C++ library and certificates, and neither a shell nor npm.
 # Pinned by digest: a tag may move. The workplace that chose these reaches no image registry: they are the digests that public
 # Dockerfiles have for these tags (Node 24.18.0), and `docker buildx imagetools inspect TAG` says what a tag is now.
 ARG NODE=node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
@@ -14,6 +14,17 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
+# Everything that the image has, without packages: what .dockerignore lets in, and the portal as it was built.
+FROM ${NODE} AS files
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# With the optional packages: the bundler's own programs are among them.
+RUN npm ci
+COPY . .
+RUN node portal/build.ts --brotli 11 \
+ && find portal -mindepth 1 -maxdepth 1 ! -name dist -exec rm -r {} + \
+ && rm -r node_modules tsconfig.json
+
 FROM ${BASE}
 ARG VERSION=0.1.0
 ARG REVISION=unknown
@@ -26,7 +37,7 @@ WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app/node_modules node_modules
 # deploy/image-files says what this is; .dockerignore keeps all else out.
-COPY . .
+COPY --from=files /app .
 # A container is reached from outside itself; production is what libraries ask for; bin/node24.mjs says why a bounded young
 # generation.
 ENV PATH=/app/deploy:/usr/local/bin:/usr/bin:/bin \

@@ -28,9 +28,7 @@ const scripts = {
     ['node_modules/typescript/bin/tsc', '-p', 'portal'],
   ],
   'build:client': [['node_modules/typescript/bin/tsc', '-p', 'packages/client']],
-  'build:portal': [
-    ['node_modules/vite/bin/vite.js', 'build', '--config', 'portal/vite.config.ts', '--logLevel', 'warn'],
-  ],
+  'build:portal': [['portal/build.ts']],
   lint: [['node_modules/@biomejs/biome/bin/biome', 'check', '.']],
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
 };

@@ -1,15 +1,64 @@
-/** A terminal shows the link to the portal of a tenant's first members, once; other output only says in which file it is. */
+/**
+ * A terminal shows the links to the portal of a tenant's first members, at each start until they are used; other output only says
+ * in which file they are.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { InvitationFiles } from '../operator/index.ts';
+import { readMemberInvitation } from '../server/members/index.ts';
+import type { Services } from '../server/services.ts';
 import { placeOfFile } from './place.ts';
+
+type Link = { email: string; role: string; url: string };
+
+function lineOf(tenant: string, { email, role, url }: Link, path: string): string {
+  const at = process.stdout.isTTY ? url : `see ${placeOfFile(path)}`;
+  return `First log-in at the portal for ${email}, ${role} of ${tenant}; the link works once: ${at}`;
+}
 
 /** What comes before `isReporting` says so is kept for `lines`. */
 export function tellInvitations(isReporting: () => boolean) {
   const waiting: string[] = [];
-  const written: NonNullable<InvitationFiles['written']> = (tenant, { email, role, url }, path) => {
-    const at = process.stdout.isTTY ? url : `see ${placeOfFile(path)}`;
-    const line = `First log-in at the portal for ${email}, ${role} of ${tenant}; the link works once: ${at}`;
+  const told = new Set<string>();
+  const written: NonNullable<InvitationFiles['written']> = (tenant, link, path) => {
+    told.add(link.url);
+    const line = lineOf(tenant, link, path);
     if (isReporting()) console.log(line);
     else waiting.push(line);
   };
-  return { written, lines: () => waiting.splice(0) };
+  return {
+    written,
+    /** Also of the links of earlier starts that still work. */
+    async lines(services: Services, directory: string | undefined): Promise<string[]> {
+      const earlier = directory === undefined ? [] : await earlierLines(services, directory, told);
+      return [...waiting.splice(0), ...earlier];
+    },
+  };
+}
+
+async function earlierLines(services: Services, directory: string, told: ReadonlySet<string>): Promise<string[]> {
+  const lines: string[] = [];
+  const files = await readdir(directory).catch(() => []);
+  for (const file of files.filter((name) => name.endsWith('.json')).sort()) {
+    const path = join(directory, file);
+    for (const link of await linksOf(path)) {
+      if (told.has(link.url)) continue;
+      const { hash } = new URL(link.url);
+      const open = await readMemberInvitation(services.members, hash.slice(1)).catch(() => undefined);
+      // The address may be another since then; the code is not.
+      const url = `${services.baseUrl}/portal/invitations${hash}`;
+      if (open !== undefined) lines.push(lineOf(open.tenant, { ...link, url }, path));
+    }
+  }
+  return lines;
+}
+
+/** None of a file that somebody changed by hand: it is only shown. */
+async function linksOf(path: string): Promise<Link[]> {
+  try {
+    const links = JSON.parse(await readFile(path, 'utf8')) as Link[];
+    return links.filter(({ url }) => URL.canParse(url));
+  } catch {
+    return [];
+  }
 }

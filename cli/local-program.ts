@@ -16,6 +16,7 @@ import { writeBaseUrl } from './local.ts';
 import { type Operation, startOperation } from './operation.ts';
 import { openOutbox, outboxOf } from './outbox.ts';
 import { type createProgress, curl, table } from './output.ts';
+import type { PortalBuild } from './portal-build.ts';
 import { describeProblem, reportChanges, reportProblems, rowOf } from './report.ts';
 import { seed } from './seed.ts';
 
@@ -30,18 +31,23 @@ type ProgramOptions = {
   local: string;
   progress: ReturnType<typeof createProgress>;
   stopped: Promise<unknown>;
+  portal: PortalBuild;
   /** Gets what is to be undone at the end, in reverse order. */
   undo: (() => Promise<unknown>)[];
 };
 
 /** @returns the exit code */
 export async function runProgram(options: ProgramOptions): Promise<number> {
-  const { choice, config, directory, local, progress, stopped, undo } = options;
+  const { choice, config, directory, local, progress, stopped, undo, portal } = options;
   await writeBaseUrl(local, baseUrlOf(config));
   progress.step('Starting the server');
   let metrics: OperatorMetrics | undefined;
   const observe = (observation: Observation) => metrics?.record(observation);
-  const services = await createServices(config, { applicationName: 'start', observe });
+  let mailbox: string | undefined;
+  const services = await createServices(config, {
+    ...{ applicationName: 'start', observe },
+    portal: { building: portal.building, mailbox: () => mailbox },
+  });
   undo.push(() => services.close());
   undo.push(openOutbox(services, local));
   services.rego.compiler.prepare();
@@ -53,6 +59,7 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
     waiting: () => running?.operator.waiting() ?? [],
     outbox: outboxOf(local),
   });
+  mailbox = mailboxOf(server);
   undo.push(() => server.close());
   metrics = createOperatorMetrics(services.metrics.registry);
   // The term is over and nothing more is written; the rest of this process may stop in order.
@@ -74,8 +81,10 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
   progress.done();
   if (summary !== undefined) {
     const { source, place } = operation;
-    console.log(await describe({ config, services, server, summary, source, place, directory }));
-    for (const line of [...refused, ...invitations.lines()]) console.log(line);
+    console.log(await describe({ config, services, server, summary, source, place, directory, portal }));
+    const links = await invitations.lines(services, choice.kind === 'files' ? choice.invitationsDirectory : undefined);
+    for (const line of [...refused, ...links]) console.log(line);
+    portal.ended.then(() => tellFailure(portal));
   }
   const why = await ending;
   if (why !== undefined)
@@ -92,10 +101,19 @@ type Started = {
   source: Source;
   place: string;
   directory: string;
+  portal: PortalBuild;
 };
 
+const mailboxOf = ({ adminUrl }: RunningServer) => `${adminUrl}/dev/mail`;
+
+function tellFailure({ building }: PortalBuild): void {
+  const state = building();
+  if (typeof state !== 'object') return;
+  console.error(`The portal could not be built. All else works; npm run build:portal builds it. ${state.failed}`);
+}
+
 async function describe(started: Started): Promise<string> {
-  const { services, server, summary, source, place, directory } = started;
+  const { services, server, summary, source, place, directory, portal } = started;
   const sorted = summary.resources.map(rowOf).sort();
   const lines = [
     `Reconciled ${counted(sorted.length, 'manifest')} of ${place}:`,
@@ -104,10 +122,10 @@ async function describe(started: Started): Promise<string> {
     '',
     table([
       ['APIs', services.baseUrl],
-      ['portal', `${services.baseUrl}/portal`],
+      ['portal', `${services.baseUrl}/portal${portal.building() === 'building' ? ' (is being built)' : ''}`],
       ['reference', `${services.baseUrl}/docs`],
       ['admin', `${server.adminUrl}/metrics`],
-      ['mail', `${server.adminUrl}/dev/mail`],
+      ['mail', mailboxOf(server)],
       ['data', resolve(directory)],
     ]),
   ];

@@ -10,6 +10,7 @@ import { onLoopback, withListeners } from './listeners.ts';
 import { openLocal } from './local.ts';
 import { lockDirectory } from './lock.ts';
 import { createProgress } from './output.ts';
+import { buildPortal } from './portal-build.ts';
 import { untilStopped } from './stop.ts';
 
 const LOOPBACK_RANGES = '127.0.0.0/8,::1/128';
@@ -27,6 +28,8 @@ export async function run(parsed: Parsed): Promise<number> {
   const undo: (() => Promise<unknown>)[] = [];
   try {
     undo.push(await lockDirectory(directory));
+    const portal = buildPortal();
+    undo.push(() => portal.stop());
     const local = await openLocal(directory, {
       progress: (step) => progress.step(`Starting ${step}`),
       // What fails to load fails again below.
@@ -35,7 +38,7 @@ export async function run(parsed: Parsed): Promise<number> {
     undo.push(() => local.postgres.stop());
     const { runProgram } = await loadProgram();
     const config: Config = { ...base, ...local.environment };
-    return await runProgram({ choice, config, directory, local: local.directory, progress, stopped, undo });
+    return await runProgram({ choice, config, directory, local: local.directory, progress, stopped, undo, portal });
   } finally {
     progress.done();
     for (const step of undo.reverse()) await step();

@@ -14,16 +14,22 @@ const lines = (file: string) =>
 const listed = lines('deploy/image-files');
 const taken = listed.filter((line) => !line.startsWith('!'));
 const left = listed.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+/** By a stage of the Dockerfile. */
+const built = 'portal/dist';
 const within = (file: string, places: string[]) => places.some((one) => file === one || file.startsWith(`${one}/`));
 const inImage = (file: string) => within(file, taken) && !within(file, left);
 
 test('.dockerignore is the list turned round', () => {
-  const turned = listed.map((line) => (line.startsWith('!') ? line.slice(1) : `!${line}`));
+  // What is built there needs its sources, and not what was built here.
+  const turned = listed.flatMap((line) => {
+    if (line.startsWith('!')) return [line.slice(1)];
+    return line === built ? ['!tsconfig.json', '!portal', built] : [`!${line}`];
+  });
   expect(lines('.dockerignore')).toEqual(['*', ...turned]);
 });
 
 test('what is listed exists', () => {
-  expect([...taken, ...left].filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  expect([...taken, ...left].filter((file) => file !== built && !existsSync(join(root, file)))).toEqual([]);
 });
 
 test('the command is a program', () => {
@@ -75,6 +81,15 @@ describe('Dockerfile', () => {
     expect(dockerfile).toContain(`ARG VERSION=${version}\n`);
     expect(text('charts/accord/Chart.yaml')).toContain(`\nversion: ${version}\n`);
     expect(text('charts/accord/Chart.yaml')).toContain(`\nappVersion: "${version}"\n`);
+  });
+
+  test('builds the portal in a stage of its own, which leaves its packages and sources behind', () => {
+    const [, stage = ''] = /\nFROM \$\{NODE\} AS files\n([\s\S]*?)\nFROM /.exec(dockerfile) ?? [];
+    expect(stage).toContain('RUN npm ci\n');
+    expect(stage).toContain('RUN node portal/build.ts --brotli 11 ');
+    expect(stage).toContain('rm -r node_modules tsconfig.json\n');
+    expect(stage).toContain('find portal -mindepth 1 -maxdepth 1 ! -name dist -exec rm -r {} +');
+    expect(dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))).not.toMatch(/^COPY \. /m);
   });
 
   test('ends as nobody in particular, with the command as its entrypoint', () => {

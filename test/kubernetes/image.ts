@@ -76,6 +76,7 @@ export async function packAccord(name: string, to: string): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'accord-root-'));
   try {
     await copyFiles(join(folder, 'app'));
+    await buildPortal(join(folder, 'app/portal/dist'));
     await installPackages(join(folder, 'app'));
     await copyProgram(process.execPath, folder, '/usr/local/bin/node');
     await mkdir(join(folder, 'tmp'));
@@ -101,8 +102,13 @@ async function copyFiles(to: string): Promise<void> {
   const lines = (await readFile(join(root, 'deploy/image-files'), 'utf8')).split('\n').map((line) => line.trim());
   for (const line of lines.filter((one) => one !== '' && !one.startsWith('#'))) {
     if (line.startsWith('!')) await rm(join(to, line.slice(1)), { recursive: true });
-    else await cp(join(root, line), join(to, line), { recursive: true });
+    else if (line !== 'portal/dist') await cp(join(root, line), join(to, line), { recursive: true });
   }
+}
+
+/** As the stage `files` of Dockerfile does. */
+async function buildPortal(to: string): Promise<void> {
+  await run(process.execPath, [join(root, 'portal/build.ts'), '--brotli', '11', '--to', to]);
 }
 
 /** As Dockerfile does, from npm's cache where it has them. */

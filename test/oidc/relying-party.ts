@@ -5,6 +5,7 @@ import { afterAll } from 'vitest';
 import { addSecret, type ClientSpec, putClient } from '../../server/clients/index.ts';
 import type { Clock } from '../../server/core/clock.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
+import type { PortalOptions } from '../../server/room/room.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
 import type { TestDatabase } from '../helpers/database.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -33,7 +34,8 @@ export async function createOidcServer(
     host = '127.0.0.1',
     clock,
     on,
-  }: { basePath?: string; host?: string; clock?: Clock; on?: TestDatabase } = {},
+    portal,
+  }: { basePath?: string; host?: string; clock?: Clock; on?: TestDatabase; portal?: PortalOptions } = {},
 ) {
   const port = await freePort();
   const origin = `http://${host}:${port}`;
@@ -47,6 +49,7 @@ export async function createOidcServer(
     },
     on,
     clock,
+    portal,
   );
   await server.app.listen({ port, host: '127.0.0.1' });
   afterAll(() => server.app.server.closeAllConnections());

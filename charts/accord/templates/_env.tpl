@@ -54,6 +54,8 @@
   {{- end }}
 - name: ACCORD_MAIL_FROM
   value: {{ $root.Values.mail.from | quote }}
+- name: ACCORD_ENVIRONMENT
+  value: {{ $config.environment | quote }}
 - name: ACCORD_ACCESS_LOG
   value: {{ $config.accessLog | quote }}
 - name: ACCORD_METRICS_POLICIES
