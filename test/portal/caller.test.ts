@@ -90,7 +90,7 @@ describe('a request of a page of the portal', () => {
     expect(JSON.stringify((await ask(tenant, cookie, { path: '/portal-tokens' })).body)).not.toContain(made.body.token);
     const entries = await asAdmin(
       server.db.adminUrl,
-      `select name from accord.audit_entry where tenant = $1 and object_kind = 'portal_token'`,
+      `select object_name as name from accord.audit_entry where tenant = $1 and object_kind = 'portal_token'`,
       [tenant],
     );
     expect(entries).toEqual([{ name: made.body.jti }]);
