@@ -8,6 +8,7 @@ import { isCompactJws } from '../core/auth/compact.ts';
 import { invalidToken } from '../core/auth/problems.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
+import type { Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
 import { UUID } from '../core/uuid.ts';
 import { type InstallationKey, type Minted, portalIssuer } from '../keys/index.ts';
@@ -44,8 +45,10 @@ export async function mintPortalToken(
   tenant: string,
   member: Pick<MemberRow, 'id' | 'email'>,
   actor: string,
+  { requestId, idempotency }: Pick<Writer, 'requestId' | 'idempotency'> = {},
 ): Promise<Minted> {
-  const { result: listed } = await write(services, { tenant, by: { actor } }, { locks: 'records' }, (unit) =>
+  const by = { actor, ...(requestId === undefined ? {} : { requestId }) };
+  const { result: listed } = await write(services, { tenant, by, idempotency }, { locks: 'records' }, (unit) =>
     listPortalToken(unit, member),
   );
   return signPortalToken(services, tenant, listed);

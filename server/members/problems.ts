@@ -37,4 +37,9 @@ export const memberProblem = defineProblems({
     title: 'Portal token cannot mint',
     when: 'A portal token cannot mint another portal token. Minting requires an interactive session with a recent login.',
   },
+  recent_log_in_needed: {
+    status: 403,
+    title: 'Recent log-in needed',
+    when: 'The log-in of the portal session is older than ten minutes. Log in again, then create the portal token.',
+  },
 });

@@ -1,6 +1,8 @@
 /** The Config API of members and their portal tokens. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
+import { idempotencyOf } from '../core/idempotency-key.ts';
+import { limits } from '../core/limits.ts';
 import { UUID } from '../core/uuid.ts';
 import { Empty } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
@@ -8,9 +10,9 @@ import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '.
 import type { MailServices } from '../mail/index.ts';
 import { removeMember, revokeToken, seesAllTokens } from './actions.ts';
 import { registerMemberInvitationRoutes } from './member-invitation-routes.ts';
-import type { PortalServices } from './portal-token.ts';
+import { mintPortalToken, type PortalServices } from './portal-token.ts';
 import { memberProblem } from './problems.ts';
-import { MemberView, type PortalTokenRow, PortalTokenView } from './schema.ts';
+import { MemberView, NewPortalTokenView, type PortalTokenRow, PortalTokenView } from './schema.ts';
 import { listMembers, listPortalTokens } from './store.ts';
 
 const UuidText = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' });
@@ -109,11 +111,24 @@ function registerTokenChanges(app: App, services: MemberRouteServices): void {
   app.route({
     method: 'POST',
     url: '/tenants/:tenant/portal-tokens',
-    config: everyMember,
-    schema: { summary: 'Mint a portal token (needs an interactive session)', params: TenantParams },
-    handler: async () => {
-      // Every caller that gets here came with a portal token; interactive sessions arrive with the portal.
-      throw memberProblem('portal_token_cannot_mint');
+    config: { ...everyMember, idempotency: { secrets: ['token'] } },
+    schema: {
+      summary: 'Create a portal token (needs a session of the portal with a recent log-in)',
+      params: TenantParams,
+      response: { 201: NewPortalTokenView },
+    },
+    handler: async (request, reply) => {
+      const { tenant } = request.params;
+      const { id, email, authenticatedAt } = memberOf(request);
+      if (authenticatedAt === undefined) throw memberProblem('portal_token_cannot_mint');
+      if (services.clock.now() - authenticatedAt >= limits.portalRecentLogInMs)
+        throw memberProblem('recent_log_in_needed');
+      const made = await mintPortalToken(services, tenant, { id, email }, `member:${email}`, {
+        ...{ requestId: request.id, ...idempotencyOf(request) },
+      });
+      // A token has no page of its own: the list shows which there are.
+      reply.header('location', `/tenants/${tenant}/portal-tokens`);
+      return reply.status(201).header('cache-control', 'no-store').send(made);
     },
   });
   app.route({

@@ -54,6 +54,12 @@ export const PortalTokenView = Type.Object({
   current: Type.Boolean({ description: 'Whether it is the token of this request.' }),
 });
 
+export const NewPortalTokenView = Type.Object({
+  jti: Type.String(),
+  token: Type.String({ description: 'Shown in this answer only.' }),
+  expiresAt: Type.String(),
+});
+
 const invited = {
   id: Type.String(),
   email: Type.String(),

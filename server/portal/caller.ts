@@ -30,11 +30,11 @@ export async function authenticatePortal(
   headers: IncomingHttpHeaders,
   tenant: string,
 ): Promise<Caller> {
-  const { account } = await requirePortalSession(services, headers);
+  const { account, authenticatedAt } = await requirePortalSession(services, headers);
   const { database } = services.accounts;
   const member = await database.read(tenant, (tx) => readMemberOfPerson(tx, tenant, account.id));
   if (member === undefined) throw missingToken('Who is logged in at the portal is not a member of this tenant.');
-  return { kind: 'member', tenant, id: member.id, email: member.email, role: member.role, jti: '' };
+  return { kind: 'member', tenant, id: member.id, email: member.email, role: member.role, jti: '', authenticatedAt };
 }
 
 /** Origin counts for browsers that do not say where a request comes from (Sec-Fetch-Site). */

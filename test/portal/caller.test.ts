@@ -77,6 +77,28 @@ describe('a request of a page of the portal', () => {
     expect((await put()).status).toBe(403);
   });
 
+  test('makes a portal token, shown once, while the log-in is recent', async () => {
+    const tenant = await server.tenant();
+    const { browser } = await enrolled(tenant, 'config-editor');
+    const cookie = cookieHeader(browser);
+    const made = await ask(tenant, cookie, { method: 'POST', path: '/portal-tokens' });
+    expect(made).toMatchObject({ status: 201, body: { jti: expect.any(String), token: expect.any(String) } });
+    const bearer = { authorization: `Bearer ${made.body.token}` };
+    expect((await ask(tenant, '', { headers: bearer })).status).toBe(200);
+    const again = await ask(tenant, '', { method: 'POST', path: '/portal-tokens', headers: bearer });
+    expect(again).toMatchObject({ status: 403, body: { code: 'portal_token_cannot_mint' } });
+    expect(JSON.stringify((await ask(tenant, cookie, { path: '/portal-tokens' })).body)).not.toContain(made.body.token);
+    const entries = await asAdmin(
+      server.db.adminUrl,
+      `select object_name as name from accord.audit_entry where tenant = $1 and object_kind = 'portal_token'`,
+      [tenant],
+    );
+    expect(entries).toEqual([{ name: made.body.jti }]);
+    clock.advance(limits.portalRecentLogInMs);
+    const late = await ask(tenant, cookie, { method: 'POST', path: '/portal-tokens' });
+    expect(late).toMatchObject({ status: 403, body: { code: 'recent_log_in_needed' } });
+  });
+
   test('of the support desk is audited', async () => {
     const tenant = await server.tenant();
     const { browser, email } = await enrolled(tenant, 'support');

@@ -7,6 +7,7 @@ import { useUiTexts } from './texts.ts';
 
 export type Column<T> = {
   id: string;
+  /** '' for a column of actions. */
   header: string;
   cell: (row: T) => ReactNode;
   numeric?: boolean;
@@ -43,11 +44,15 @@ export function DataTable<T>({ label, columns, pages, rowKey, onOpen, selected, 
         </caption>
         <thead>
           <tr>
-            {columns.map(({ id, header, numeric, width }) => (
-              <th key={id} scope="col" className={numeric ? 'numeric' : undefined} style={{ width }}>
-                {header}
-              </th>
-            ))}
+            {columns.map(({ id, header, numeric, width }) =>
+              header === '' ? (
+                <td key={id} style={{ width }} />
+              ) : (
+                <th key={id} scope="col" className={numeric ? 'numeric' : undefined} style={{ width }}>
+                  {header}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody onKeyDown={moveBetweenRows}>

@@ -20,7 +20,16 @@ export type Actor = { type: string; id: string };
 
 /** A verified caller. Every token has one kind, and no endpoint takes another's. */
 export type Caller =
-  | { kind: 'member'; tenant: string; id: string; email: string; role: Role; jti: string }
+  | {
+      kind: 'member';
+      tenant: string;
+      id: string;
+      email: string;
+      role: Role;
+      jti: string;
+      /** ms, when the person of the portal's cookie session proved who it is; absent for a portal token. */
+      authenticatedAt?: number;
+    }
   | {
       kind: 'backend';
       tenant: string;

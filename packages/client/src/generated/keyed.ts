@@ -7,6 +7,7 @@ export const keyedOperations: ReadonlySet<string> = new Set([
   'PUT /tenants/{tenant}/event-stream/subscriptions/{id}',
   'POST /tenants/{tenant}/event-stream/subscriptions/{id}/secret/rotate',
   'POST /{tenant}/mail/messages',
+  'POST /tenants/{tenant}/portal-tokens',
   'POST /tenants/{tenant}/members/invitations',
   'POST /tenants/{tenant}/policies/{policyName}/revisions/{number}/restore',
   'POST /tenants/{tenant}/policy-libraries/{package}/revisions/{number}/restore',

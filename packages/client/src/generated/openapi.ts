@@ -3946,11 +3946,14 @@ export interface paths {
             };
         };
         put?: never;
-        /** Mint a portal token (needs an interactive session) */
+        /** Create a portal token (needs a session of the portal with a recent log-in) */
         post: {
             parameters: {
                 query?: never;
-                header?: never;
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
                 path: {
                     tenant: string;
                 };
@@ -3959,11 +3962,18 @@ export interface paths {
             requestBody?: never;
             responses: {
                 /** @description Default Response */
-                200: {
+                201: {
                     headers: {
                         [name: string]: unknown;
                     };
-                    content?: never;
+                    content: {
+                        "application/json": {
+                            jti: string;
+                            /** @description Shown in this answer only. */
+                            token: string;
+                            expiresAt: string;
+                        };
+                    };
                 };
                 429: components["responses"]["TooManyRequests"];
                 503: components["responses"]["Unavailable"];

@@ -155,6 +155,7 @@ export type ProblemCode =
   | 'portal_token_not_found'
   | 'precondition_failed'
   | 'rate_limited'
+  | 'recent_log_in_needed'
   | 'relationship_limit_reached'
   | 'relationship_not_found'
   | 'relationship_quota_reached'

@@ -1,14 +1,10 @@
-import { useTexts } from '../../core/texts.ts';
-import { PageHeader } from '../../ui/index.ts';
-import { NoContent } from '../../ui/no-content.tsx';
-import { texts } from './texts.ts';
+import { Navigate } from '@tanstack/react-router';
+import { tenantPath } from '../../core/address.ts';
+import { mayDo, useTenant } from '../../core/session.ts';
 
+/** Administrators come for the members, all others for their token. */
 export default function First() {
-  const t = useTexts(texts);
-  return (
-    <>
-      <PageHeader title={t.title} about={t.about} />
-      <NoContent path="/members" />
-    </>
-  );
+  const { tenant } = useTenant();
+  const place = mayDo(tenant.role, 'admin') ? 'members' : 'token';
+  return <Navigate to={tenantPath(tenant.code, `/settings/${place}`) as never} replace />;
 }

@@ -5,5 +5,21 @@ export const settings = defineScreen({
   id: 'settings',
   icon: 'settings',
   texts,
-  routes: [{ path: '/', load: () => import('./first.tsx') }],
+  routes: [
+    { path: '/', load: () => import('./first.tsx') },
+    { path: '/members', load: () => import('./members.tsx') },
+    { path: '/clients', load: () => import('./clients.tsx') },
+    { path: '/clients/$id', load: () => import('./client.tsx') },
+    { path: '/issuers', load: () => import('./issuers.tsx') },
+    { path: '/issuers/$name', load: () => import('./issuer.tsx') },
+    { path: '/token', load: () => import('./token.tsx') },
+    { path: '/audit', load: () => import('./audit.tsx') },
+  ],
+  palette: (t) => [
+    { label: t.members, to: '/settings/members', icon: 'people' },
+    { label: t.clients, to: '/settings/clients' },
+    { label: t.issuers, to: '/settings/issuers' },
+    { label: t.token, to: '/settings/token', icon: 'lock' },
+    { label: t.audit, to: '/settings/audit', icon: 'clock' },
+  ],
 });
