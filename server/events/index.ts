@@ -8,9 +8,11 @@ export { eventsRoom } from './room.ts';
 export type { CloudEvent, EventRow } from './schema.ts';
 export { signedHeaders } from './signature.ts';
 export {
+  type CountedRow,
   insertEvents,
   insertSelectedEvents,
   lastEventBefore,
+  readCounts,
   readCounter,
   readEventKeys,
   readEvents,
