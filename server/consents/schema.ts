@@ -25,7 +25,8 @@ const reason = Type.String({
   minLength: 1,
   maxLength: limits.consentReasonCharsMax,
   pattern: '\\S',
-  description: 'Why the member acts for the user, such as the number of a signed form. It stands in the ledger and in the audit.',
+  description:
+    'Why the member acts for the user, such as the number of a signed form. It stands in the ledger and in the audit.',
 });
 
 const named = { name, version, document: Document, userId: Type.Optional(userId) };

@@ -28,7 +28,12 @@ export async function readOverview(
 ): Promise<Overview> {
   const until = clock.now();
   const since = Math.floor(until / STEP_MS) * STEP_MS - (hours - 1) * STEP_MS;
-  const frame = { since: new Date(since).toISOString(), until: new Date(until).toISOString(), stepMs: STEP_MS, decisionLog };
+  const frame = {
+    since: new Date(since).toISOString(),
+    until: new Date(until).toISOString(),
+    stepMs: STEP_MS,
+    decisionLog,
+  };
   return database.tenantSnapshot(tenant, async (tx) => {
     const ofConfiguration = await readConfigurationAttention(tx, tenant);
     if (role === 'config-viewer') return { ...frame, attention: ofConfiguration };
@@ -78,7 +83,8 @@ async function readConfigurationAttention(tx: Transaction, tenant: string): Prom
     ...unwell.map(({ kind, namespace, name, object, type, reason, since }): Attention => {
       const subject = `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`;
       const isHeld = type === 'DeletionHeld';
-      const target = kind === 'Policy' && object !== '' ? `policies/${encodeURIComponent(object)}` : 'settings/manifests';
+      const target =
+        kind === 'Policy' && object !== '' ? `policies/${encodeURIComponent(object)}` : 'settings/manifests';
       return {
         kind: isHeld ? 'deletion_held' : 'manifest_failed',
         ...{ count: 1, subject, target },
@@ -88,7 +94,14 @@ async function readConfigurationAttention(tx: Transaction, tenant: string): Prom
     }),
     ...disabled.map(({ subscription, disabled_at: since, disabled_reason: reason }): Attention => {
       const target = `activity/subscriptions/${encodeURIComponent(subscription)}`;
-      return { kind: 'subscription_disabled', count: 1, subject: subscription, since, target, ...(reason === null ? {} : { reason }) };
+      return {
+        kind: 'subscription_disabled',
+        count: 1,
+        subject: subscription,
+        since,
+        target,
+        ...(reason === null ? {} : { reason }),
+      };
     }),
     ...rotating.map(({ purpose, activates_at: until }): Attention => {
       return { kind: 'key_rotation', count: 1, subject: purpose, until, target: 'settings/keys' };

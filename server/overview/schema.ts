@@ -7,7 +7,14 @@ const series = (...names: string[]) =>
   Type.Array(Type.Object({ at, ...Object.fromEntries(names.map((name) => [name, count])) }));
 
 export const attentionKinds = [
-  ...['manifest_failed', 'deletion_held', 'subscription_disabled', 'key_rotation', 'grace_ending', 'invitations_unanswered'],
+  ...[
+    'manifest_failed',
+    'deletion_held',
+    'subscription_disabled',
+    'key_rotation',
+    'grace_ending',
+    'invitations_unanswered',
+  ],
 ] as const;
 type AttentionKind =
   | 'manifest_failed'
@@ -45,7 +52,9 @@ export const OverviewView = Type.Unsafe<Overview>(
     since: Type.String({ format: 'date-time' }),
     until: Type.String({ format: 'date-time' }),
     stepMs: count,
-    decisionLog: Type.String({ description: 'The mode of the decision log: decisions are counted where they are logged.' }),
+    decisionLog: Type.String({
+      description: 'The mode of the decision log: decisions are counted where they are logged.',
+    }),
     series: Type.Optional(
       Type.Object({
         decisions: series('allow', 'deny', 'other'),
@@ -56,7 +65,10 @@ export const OverviewView = Type.Unsafe<Overview>(
       }),
     ),
     deliveriesSince: Type.Optional(
-      Type.String({ format: 'date-time', description: 'There are more deliveries than were looked at: those since this instant are counted.' }),
+      Type.String({
+        format: 'date-time',
+        description: 'There are more deliveries than were looked at: those since this instant are counted.',
+      }),
     ),
     denies: Type.Optional(
       Type.Object({

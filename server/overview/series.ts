@@ -23,10 +23,18 @@ export type Bucket = { at: string } & Record<string, number | string>;
 /** @param since ms, the beginning of an hour */
 export function bucketsOf(rows: readonly CountedRow[], since: number, until: number): Record<Name, Bucket[]> {
   const names = Object.keys(seriesOf) as Name[];
-  return Object.fromEntries(names.map((name) => [name, oneSeries(seriesOf[name], rows, since, until)])) as Record<Name, Bucket[]>;
+  return Object.fromEntries(names.map((name) => [name, oneSeries(seriesOf[name], rows, since, until)])) as Record<
+    Name,
+    Bucket[]
+  >;
 }
 
-function oneSeries(members: Readonly<Record<string, string>>, rows: readonly CountedRow[], since: number, until: number): Bucket[] {
+function oneSeries(
+  members: Readonly<Record<string, string>>,
+  rows: readonly CountedRow[],
+  since: number,
+  until: number,
+): Bucket[] {
   const counts = new Map<number, Map<string, number>>();
   for (const { hour, type, detail, count } of rows) {
     const member = members[detail === '' ? type : `${type} ${detail}`];

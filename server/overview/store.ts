@@ -33,7 +33,11 @@ export function readUnwell(tx: Transaction, tenant: string): Promise<ManifestRow
   );
 }
 
-const DisabledRow = Type.Object({ subscription: Type.String(), disabled_at: Instant, disabled_reason: Nullable(Type.String()) });
+const DisabledRow = Type.Object({
+  subscription: Type.String(),
+  disabled_at: Instant,
+  disabled_reason: Nullable(Type.String()),
+});
 
 export function readDisabled(tx: Transaction, tenant: string): Promise<Static<typeof DisabledRow>[]> {
   return tx.many(
@@ -43,7 +47,12 @@ export function readDisabled(tx: Transaction, tenant: string): Promise<Static<ty
   );
 }
 
-const GraceRow = Type.Object({ definition: Type.String(), version: Type.String(), users: Type.Integer(), first_ends: Instant });
+const GraceRow = Type.Object({
+  definition: Type.String(),
+  version: Type.String(),
+  users: Type.Integer(),
+  first_ends: Instant,
+});
 
 /** Graces that end before an instant, of those that end first. */
 export function readEndingGraces(tx: Transaction, tenant: string, until: string): Promise<Static<typeof GraceRow>[]> {
@@ -81,7 +90,12 @@ export function readRotating(tx: Transaction, tenant: string): Promise<Static<ty
   );
 }
 
-const ReasonRow = Type.Object({ reason: Type.String(), count: Type.Integer(), looked: Type.Integer(), since: Nullable(Instant) });
+const ReasonRow = Type.Object({
+  reason: Type.String(),
+  count: Type.Integer(),
+  looked: Type.Integer(),
+  since: Nullable(Instant),
+});
 
 /** Why the newest decisions of the log since an instant denied. `since`: of the oldest that was looked at. */
 export function readReasons(tx: Transaction, tenant: string, since: string): Promise<Static<typeof ReasonRow>[]> {
@@ -95,7 +109,13 @@ export function readReasons(tx: Transaction, tenant: string, since: string): Pro
   );
 }
 
-const AttemptRow = Type.Object({ hour: Instant, delivered: Type.Integer(), failed: Type.Integer(), looked: Type.Integer(), since: Instant });
+const AttemptRow = Type.Object({
+  hour: Instant,
+  delivered: Type.Integer(),
+  failed: Type.Integer(),
+  looked: Type.Integer(),
+  since: Instant,
+});
 
 /** The newest attempts to deliver since an instant, by hour. */
 export function readAttempts(tx: Transaction, tenant: string, since: string): Promise<Static<typeof AttemptRow>[]> {

@@ -29,7 +29,9 @@ describe('adoption', () => {
   test('counts users by version and language, and says when the grace of those who were invited ends', async () => {
     const { status, body } = await call('/adoption');
     expect(status).toBe(200);
-    const [one, two] = ['1', '2'].map((version) => body.versions.find((each: { version: string }) => each.version === version));
+    const [one, two] = ['1', '2'].map((version) =>
+      body.versions.find((each: { version: string }) => each.version === version),
+    );
     expect(one).toMatchObject({
       users: [
         { language: 'en', count: 3 },

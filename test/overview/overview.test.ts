@@ -96,8 +96,13 @@ describe('what needs somebody', () => {
         [name, JSON.stringify({ conditions })],
       );
     const since = '2026-11-25T10:00:00Z';
-    await resource('broken', [{ type: 'Accepted', status: 'False', reason: 'DoesNotCompile', lastTransitionTime: since }]);
-    await resource('held', [{ type: 'Ready', status: 'True' }, { type: 'DeletionHeld', status: 'True', reason: 'MassDeletion' }]);
+    await resource('broken', [
+      { type: 'Accepted', status: 'False', reason: 'DoesNotCompile', lastTransitionTime: since },
+    ]);
+    await resource('held', [
+      { type: 'Ready', status: 'True' },
+      { type: 'DeletionHeld', status: 'True', reason: 'MassDeletion' },
+    ]);
     await resource('well', [{ type: 'Accepted', status: 'True' }]);
     await run(
       `insert into accord.event_lane (tenant, subscription, cursor, disabled_at, disabled_reason) values ($1, 'hook', 0, now(), 'failing')`,
@@ -107,7 +112,9 @@ describe('what needs somebody', () => {
        select $1, 'u' || n, 'terms', '1', now(), now() + n * interval '1 day' from generate_series(1, 20) n`,
     );
     await cars.invite();
-    await run(`update accord.invitation set created_at = now() - interval '4 days' where tenant = $1 and status = 'pending'`);
+    await run(
+      `update accord.invitation set created_at = now() - interval '4 days' where tenant = $1 and status = 'pending'`,
+    );
   });
 
   test('names what, how many, since when, and where', async () => {
@@ -117,7 +124,13 @@ describe('what needs somebody', () => {
         ...{ kind: 'manifest_failed', count: 1, subject: 'Policy broken', reason: 'DoesNotCompile' },
         ...{ since: '2026-11-25T10:00:00Z', target: 'policies/car%3Abroken' },
       },
-      { kind: 'deletion_held', count: 1, subject: 'Policy held', reason: 'MassDeletion', target: 'policies/car%3Aheld' },
+      {
+        kind: 'deletion_held',
+        count: 1,
+        subject: 'Policy held',
+        reason: 'MassDeletion',
+        target: 'policies/car%3Aheld',
+      },
       expect.objectContaining({ kind: 'subscription_disabled', subject: 'hook', reason: 'failing' }),
       expect.objectContaining({ kind: 'grace_ending', count: 14, subject: 'terms 1', target: 'consents/terms' }),
       expect.objectContaining({ kind: 'invitations_unanswered', count: 1 }),
