@@ -48,7 +48,7 @@ export function moveEvents(tx: Transaction, from: number) {
         select tenant, c.last - size + place, c.at, time, id, type, key, body from numbered join counted c using (tenant)),
       tallied as (
         insert into accord.event_count as e (tenant, hour, type, detail, count)
-        select tenant, date_bin('1 hour', time, 'epoch'::timestamptz), type, case when type <> 'DECISION' then ''
+        select tenant, date_bin('1 hour', time, 'epoch'::timestamptz), type, case when body -> 'outcome' is null then ''
           when body ->> 'outcome' in ('allow', 'deny') then body ->> 'outcome' else 'other' end, count(*) from numbered group by 1, 2, 3, 4
         on conflict (tenant, hour, type, detail) do update set count = e.count + excluded.count)
       select (select mine from turn) as mine, count(*)::int as moved, coalesce(max(n), 0) as last,

@@ -1,21 +1,49 @@
 /** The time series of the overview from counts of events, pure: one bucket an hour, those without events too. */
+import { decisionMade } from '../authz/index.ts';
+import { consentRefused, consentRegistered, consentRevoked } from '../consents/index.ts';
 import type { CountedRow } from '../events/index.ts';
+import {
+  invitationAccepted,
+  invitationCreated,
+  invitationDeclined,
+  invitationExpired,
+  invitationRevoked,
+} from '../invitations/index.ts';
+import { relationshipCreated, relationshipExpired, relationshipsDeleted } from '../relationships/index.ts';
 
 export const STEP_MS = 3_600_000;
 
 /** What of each type of events is counted in which series, and under which name. */
 const seriesOf = {
-  decisions: { 'DECISION allow': 'allow', 'DECISION deny': 'deny', 'DECISION other': 'other' },
-  consents: { CONSENT_REGISTERED: 'registered', CONSENT_REVOKED: 'revoked', CONSENT_REFUSED: 'refused' },
-  invitations: {
-    INVITATION_CREATED: 'created',
-    INVITATION_ACCEPTED: 'accepted',
-    INVITATION_DECLINED: 'declined',
-    INVITATION_REVOKED: 'revoked',
-    INVITATION_EXPIRED: 'expired',
-  },
-  relationships: { RELATIONSHIP_CREATED: 'created', RELATIONSHIPS_DELETED: 'deleted', RELATIONSHIP_EXPIRED: 'expired' },
-} as const;
+  decisions: ofTypes([
+    [decisionMade, 'allow', ' allow'],
+    [decisionMade, 'deny', ' deny'],
+    [decisionMade, 'other', ' other'],
+  ]),
+  consents: ofTypes([
+    [consentRegistered, 'registered'],
+    [consentRevoked, 'revoked'],
+    [consentRefused, 'refused'],
+  ]),
+  invitations: ofTypes([
+    [invitationCreated, 'created'],
+    [invitationAccepted, 'accepted'],
+    [invitationDeclined, 'declined'],
+    [invitationRevoked, 'revoked'],
+    [invitationExpired, 'expired'],
+  ]),
+  relationships: ofTypes([
+    [relationshipCreated, 'created'],
+    [relationshipsDeleted, 'deleted'],
+    [relationshipExpired, 'expired'],
+  ]),
+};
+
+function ofTypes(
+  members: readonly (readonly [type: { name: string }, member: string, detail?: string])[],
+): Record<string, string> {
+  return Object.fromEntries(members.map(([{ name }, member, detail = '']) => [name + detail, member]));
+}
 
 type Name = keyof typeof seriesOf;
 export type Bucket = { at: string } & Record<string, number | string>;

@@ -174,7 +174,7 @@ const lists: Record<string, { url: string; as: () => Promise<string>; whole?: tr
   },
   '/tenants/{tenant}/sharing/invitations': { url: `${config}/sharing/invitations?toType=car&toId=1`, as: member },
   '/tenants/{tenant}/consents': { url: `${config}/consents?userId=alice`, as: member },
-  '/tenants/{tenant}/consents/events': { url: `${config}/consents/events?userId=alice`, as: member, grows: true },
+  '/tenants/{tenant}/consents/events': { url: `${config}/consents/events?userId=alice&type=registered`, as: member },
   '/tenants/{tenant}/consent-definitions/{name}/versions/{version}/remaining': {
     url: `${config}/consent-definitions/post/versions/2/remaining`,
     as: member,
