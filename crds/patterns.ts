@@ -34,6 +34,7 @@ export const patterns = {
     source: '^[a-z][a-z0-9-]{1,39}$',
     words: 'a tenant code: 2 to 40 of a-z, 0-9 and hyphen, beginning with a letter',
   },
+  visibleText: { source: '\\S', words: 'a text with at least one visible character' },
   label: {
     source: `^${label}$`,
     words: 'an RFC 1123 label: a-z, 0-9 and hyphens, beginning and ending with a letter or digit',

@@ -18,6 +18,7 @@ import { ledgerRoom } from './ledger/index.ts';
 import { mailRoom } from './mail/index.ts';
 import { membersRoom } from './members/index.ts';
 import { oidcRoom } from './oidc/index.ts';
+import { overviewRoom } from './overview/index.ts';
 import { peopleRoom } from './people/index.ts';
 import { personsRoom } from './persons/index.ts';
 import { policiesRoom } from './policies/index.ts';
@@ -65,6 +66,7 @@ export const rooms = [
   portalRoom,
   personsRoom,
   erasureRoom,
+  overviewRoom,
   peopleRoom,
   graphqlRoom,
 ] as const;

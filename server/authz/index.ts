@@ -8,6 +8,7 @@ export { type AuthzServices, authorize, type DecisionContext, evaluationOf } fro
 export { allowAll, authorizeAll } from './batch.ts';
 export { BatchLimiter } from './batch-limiter.ts';
 export { erasingDecisions } from './erasing.ts';
+export { decisionMade } from './events.ts';
 export { Explainer } from './explain.ts';
 export { DecisionLog } from './log.ts';
 export { authzRoom } from './room.ts';

@@ -118,7 +118,11 @@ export async function revokeConsent(
       const about = { userId, name, version, document: { version: document, language } };
       unit.appendToLedger([entryOf(context, { ...about, type: 'revoked', time: unit.now, outcome: 'revoked' })]);
       unit.emit(consentRevoked, { requestor: callerName(context.caller), ...about });
-      auditMember(unit, context, { action: 'revoke', name: `${name}/${version}`, about: { userId, document: about.document } });
+      auditMember(unit, context, {
+        action: 'revoke',
+        name: `${name}/${version}`,
+        about: { userId, document: about.document },
+      });
     }
   });
 }

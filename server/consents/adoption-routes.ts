@@ -17,7 +17,8 @@ const VersionView = Type.Object({
   version: Type.String(),
   active: Type.Boolean({ description: 'Whether users are asked for this version now, in any language.' }),
   users: Type.Array(Type.Object({ language: Type.String(), count: Type.Integer() }), {
-    description: 'How many users consented to the version, by the language of the document. They may have consented to a newer one since.',
+    description:
+      'How many users consented to the version, by the language of the document. They may have consented to a newer one since.',
   }),
   invited: Type.Integer({ description: 'How many users were invited away from the version.' }),
   endOfLife: Type.Optional(
@@ -66,7 +67,9 @@ export function registerAdoptionRoutes(app: App, services: ConsentServices): voi
             users: users.map((row) => ({ language: row.language, count: row.users })),
             invited: away?.invited ?? 0,
             ...(endOfLife && { endOfLife: { startDate: text(endOfLife.startDate), endDate: text(endOfLife.endDate) } }),
-            ...(away?.first_ends && away.last_ends ? { graceEnds: { first: away.first_ends, last: away.last_ends } } : {}),
+            ...(away?.first_ends && away.last_ends
+              ? { graceEnds: { first: away.first_ends, last: away.last_ends } }
+              : {}),
           };
         }),
       };

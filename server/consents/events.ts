@@ -26,7 +26,10 @@ export const consentRegistered = eventType('CONSENT_REGISTERED', {
   },
 });
 export const consentRevoked = eventType('CONSENT_REVOKED', {
-  ...{ when: 'A consent was revoked, one event for each.', operations: ['DELETE /{tenant}/consents/{id}', 'POST /tenants/{tenant}/consents/{id}/revoke'] },
+  ...{
+    when: 'A consent was revoked, one event for each.',
+    operations: ['DELETE /{tenant}/consents/{id}', 'POST /tenants/{tenant}/consents/{id}/revoke'],
+  },
   ...{ data: consent, example, keyOf },
 });
 export const consentRefused = eventType('CONSENT_REFUSED', {

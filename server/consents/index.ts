@@ -3,6 +3,7 @@
  * Records: read for each question, never cached.
  */
 export { revokeConsent } from './actions.ts';
+export { consentRefused, consentRegistered, consentRevoked } from './events.ts';
 export { showMine } from './reading.ts';
 export type { ConsentServices } from './request-context.ts';
 export { consentsRoom } from './room.ts';

@@ -105,7 +105,8 @@ function registerActing(app: App, services: Services): void {
       reply.header('accord-revision', revision);
       const [only] = result;
       if (only?.consent === undefined) throw new Error('a consent was neither registered nor refused');
-      reply.status(only.status === 201 ? 201 : 200);
+      const { tenant } = request.params;
+      if (only.status === 201) reply.status(201).header('location', `/tenants/${tenant}/consents/${only.consent.id}`);
       return only.consent;
     },
   });

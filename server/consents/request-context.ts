@@ -59,7 +59,9 @@ export function auditMember(
 ): void {
   if (caller.kind !== 'member') return;
   const { action, name, about } = entry;
-  unit.as({ actor: callerName(caller), requestId }).audit({ action, kind: 'consent', name, detail: { ...about, reason } });
+  unit
+    .as({ actor: callerName(caller), requestId })
+    .audit({ action, kind: 'consent', name, detail: { ...about, reason } });
 }
 
 /** The user that a caller is, or undefined for a back end or a member. @throws Problem forbidden for an actor that is no user of consents */

@@ -24,8 +24,9 @@ const Document = Type.Object({ version, language }, { additionalProperties: fals
 const reason = Type.String({
   minLength: 1,
   maxLength: limits.consentReasonCharsMax,
-  pattern: '\\S',
-  description: 'Why the member acts for the user, such as the number of a signed form. It stands in the ledger and in the audit.',
+  pattern: patterns.visibleText.source,
+  description:
+    'Why the member acts for the user, such as the number of a signed form. It stands in the ledger and in the audit.',
 });
 
 const named = { name, version, document: Document, userId: Type.Optional(userId) };

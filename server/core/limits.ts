@@ -267,6 +267,11 @@ export const limits = {
   // Servers
   serversShownMax: 200,
 
+  // Overview
+  overviewHoursMax: 168,
+  overviewItemsMax: 20, // of each kind that needs somebody, and of reasons
+  overviewRecordsMax: 5000, // the newest decisions, deliveries, graces and invitations that are looked at
+
   // People
   personRecordsMax: 1000, // of what has no order by time, such as a person's relationships, for its time line
 

@@ -8,10 +8,12 @@ export { eventsRoom } from './room.ts';
 export type { CloudEvent, EventRow } from './schema.ts';
 export { signedHeaders } from './signature.ts';
 export {
+  type CountedRow,
   insertEvents,
   insertSelectedEvents,
   lastEventBefore,
   readCounter,
+  readCounts,
   readEventKeys,
   readEvents,
   readEventsOf,

@@ -14,7 +14,7 @@ const POLL_MS = 500;
 
 export const eventsRoom = defineRoom({
   name: 'events',
-  tables: ['event_inbox', 'event', 'event_counter'],
+  tables: ['event_inbox', 'event', 'event_counter', 'event_count'],
   create({ database, clock, observe, baseUrl, eventHints, rooms }) {
     const services = { database, clock, observe };
     const readers = new EventReaders(services);

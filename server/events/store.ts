@@ -1,5 +1,6 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { Instant } from '../core/db/rows.ts';
 import { column, none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { storableJson } from '../core/text.ts';
@@ -44,7 +45,12 @@ export function moveEvents(tx: Transaction, from: number) {
         returning tenant, last, at),
       written as (
         insert into accord.event (tenant, sequence, at, time, id, type, key, body)
-        select tenant, c.last - size + place, c.at, time, id, type, key, body from numbered join counted c using (tenant))
+        select tenant, c.last - size + place, c.at, time, id, type, key, body from numbered join counted c using (tenant)),
+      tallied as (
+        insert into accord.event_count as e (tenant, hour, type, detail, count)
+        select tenant, date_bin('1 hour', time, 'epoch'::timestamptz), type, case when body -> 'outcome' is null then ''
+          when body ->> 'outcome' in ('allow', 'deny') then body ->> 'outcome' else 'other' end, count(*) from numbered group by 1, 2, 3, 4
+        on conflict (tenant, hour, type, detail) do update set count = e.count + excluded.count)
       select (select mine from turn) as mine, count(*)::int as moved, coalesce(max(n), 0) as last,
         (select coalesce(json_agg(tenant), '[]') from counted) as tenants from taken`,
   );
@@ -131,6 +137,18 @@ export async function readEventsOf(tx: Transaction, tenant: string, sequences: r
 
 const NumberOf = Type.Object({ sequence: Type.Integer() });
 
+const CountedRow = Type.Object({ hour: Instant, type: Type.String(), detail: Type.String(), count: Type.Integer() });
+export type CountedRow = Static<typeof CountedRow>;
+
+/** How many events there were in each hour from one on, by type; `detail` is the outcome of decisions. */
+export function readCounts(tx: Transaction, tenant: string, since: string): Promise<CountedRow[]> {
+  return tx.many(
+    CountedRow,
+    sql`select hour, type, detail, count from accord.event_count where tenant = ${tenant} and hour >= ${since}::timestamptz
+      order by hour, type, detail`,
+  );
+}
+
 /** The number of the newest event that was numbered before an instant; 0 when there is none that is kept. */
 export async function lastEventBefore(tx: Transaction, tenant: string, instant: string): Promise<number> {
   const row = await tx.one(
@@ -169,9 +187,10 @@ export function removeEvents(tx: Transaction, tenant: string, days: number): Pro
     select sequence from accord.event where tenant = ${tenant} and at < ${ago(days)} order by sequence limit ${limits.eventsRemovedMax}))`);
 }
 
-/** Drops days that hold nothing, in a system transaction: their events were removed. */
+/** Drops days that hold nothing, and old counts, in a system transaction: their events were removed. */
 export async function dropEmptyDays(tx: Transaction): Promise<void> {
   await tx.run(sql`select accord.drop_event_days(now() - interval '1 day')`);
+  await tx.run(sql`delete from accord.event_count where hour < now() - interval '32 days'`);
 }
 
 /** Removes at most so many events of a tenant that is gone, in a system transaction; the counter goes with the last. @returns how many */
@@ -181,6 +200,7 @@ export async function removeOfTenant(tx: Transaction, tenant: string, limit: num
     select n from accord.event_inbox where tenant = ${tenant} limit ${limit}))`);
   const numbered = await tx.run(sql`delete from accord.event where tenant = ${tenant} and sequence = any(array(
     select sequence from accord.event where tenant = ${tenant} limit ${limit}))`);
+  await tx.run(sql`delete from accord.event_count where tenant = ${tenant}`);
   if (waiting + numbered === 0) await tx.run(sql`delete from accord.event_counter where tenant = ${tenant}`);
   return waiting + numbered;
 }

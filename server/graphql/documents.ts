@@ -36,6 +36,76 @@ export const documents: Readonly<Record<string, string>> = {
       pageInfo { hasNextPage endCursor }
     }
   }`,
+  relationshipsAround: `query ($type: String!, $id: String!, $afterFrom: Cursor, $afterTo: Cursor) {
+    from: allRelationships(first: 80, after: $afterFrom, filter: { fromType: { equalTo: $type }, fromId: { equalTo: $id } }) {
+      nodes { fromType fromId relationship toType toId expiresAt createdAt toThing { attributes } }
+      pageInfo { hasNextPage endCursor }
+    }
+    to: allRelationships(first: 80, after: $afterTo, filter: { toType: { equalTo: $type }, toId: { equalTo: $id } }) {
+      nodes { fromType fromId relationship toType toId expiresAt createdAt fromThing { attributes } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  invitationsByStatus: `query ($status: String!, $after: Cursor) {
+    allInvitations(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC, filter: { recordedStatus: { equalTo: $status } }) {
+      nodes { rowId status fromType relationship toType targetType targetId invitorType invitorId contactMask uses maxUses expiresAt createdAt endedAt }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  consentsOfDefinition: `query ($definition: String!, $after: Cursor) {
+    allConsents(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC, filter: { definition: { equalTo: $definition } }) {
+      nodes { rowId userId version document language givenAt }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  ledgerOfUser: `query ($userId: String!, $after: Cursor) {
+    allLedgerEntries(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC, filter: { userId: { equalTo: $userId } }) {
+      nodes { time sequence type definition version documentVersion documentLanguage outcome reason actorType actorId requestId }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  events: `query ($after: Cursor) {
+    allEvents(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC) {
+      nodes { sequence time rowId type }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  subscriptions: `query ($after: Cursor) {
+    allSubscriptions(first: 100, after: $after) {
+      nodes { name enabled endpoint eventTypes managedBy revision updatedAt updatedBy }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  subscriptionStates: `query ($after: Cursor) {
+    allSubscriptionStates(first: 100, after: $after) {
+      nodes { subscription sentThrough sentThroughAt failingSince failures blockedUntil disabledAt disabledReason }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  deliveriesOfSubscription: `query ($subscription: String!, $after: Cursor) {
+    allDeliveryAttempts(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC, filter: { subscription: { equalTo: $subscription } }) {
+      nodes { sequence number at ms status replayed error answer }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  mails: `query ($after: Cursor) {
+    allMailMessages(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC) {
+      nodes { rowId template language transactional recipientMask status reason attempts nextAt createdAt settledAt }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  mailSuppressions: `query ($after: Cursor) {
+    allMailSuppressions(first: 100, after: $after) {
+      nodes { key recipientMask reason at }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  things: `query ($type: String!, $after: Cursor) {
+    allThings(first: 100, after: $after, filter: { type: { equalTo: $type } }) {
+      nodes { type rowId attributes updatedAt }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
   consentsOfUser: `query ($userId: String!, $after: Cursor) {
     allConsents(first: 100, after: $after, filter: { userId: { equalTo: $userId } }) {
       nodes { rowId definition version document language givenAt }

@@ -192,7 +192,8 @@ export async function resendInvitation(
   id: string,
 ): Promise<RecordWritten<InvitationView>> {
   const { mayTell, row: known } = await requireInvitation(services, context, id, 'resend');
-  if (context.caller.kind === 'member' && known.delivery === 'response') throw problem('forbidden', { detail: ONLY_BACK_END });
+  if (context.caller.kind === 'member' && known.delivery === 'response')
+    throw problem('forbidden', { detail: ONLY_BACK_END });
   deliveryFor(known.delivery, mayTell);
   const { tenant } = context;
   const name = known.delivery === 'mail' ? await shownName(services, tenant, invitorOf(known)) : undefined;

@@ -25,7 +25,10 @@ export const invitationCreated = eventType('INVITATION_CREATED', {
   }),
 });
 export const invitationResent = eventType('INVITATION_RESENT', {
-  ...{ when: 'An invitation was sent again, with another requestToken.', operations: [`POST ${base}/{id}/resend`, `POST /tenants${base}/{id}/resend`] },
+  ...{
+    when: 'An invitation was sent again, with another requestToken.',
+    operations: [`POST ${base}/{id}/resend`, `POST /tenants${base}/{id}/resend`],
+  },
   ...{ data: eventData(invitation), example, keyOf },
 });
 export const invitationAccepted = eventType('INVITATION_ACCEPTED', {

@@ -6,6 +6,13 @@ export { endInvitations, revokeInvitation } from './actions.ts';
 export type { InvitationServices, RequestContext } from './authorization.ts';
 export { contactDigestOf } from './contact.ts';
 export { erasingInvitations } from './erasing.ts';
+export {
+  invitationAccepted,
+  invitationCreated,
+  invitationDeclined,
+  invitationExpired,
+  invitationRevoked,
+} from './events.ts';
 export { pendingInvitationOf } from './facts.ts';
 export { invitationPath } from './mailed.ts';
 export { acceptOpened, declineOpened, type OpenedInvitation, openInvitation } from './opened.ts';

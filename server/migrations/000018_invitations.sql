@@ -43,6 +43,7 @@ create table accord.invitation (
 );
 create index invitation_target on accord.invitation (tenant, target_type, target_id, id);
 create index invitation_invitor on accord.invitation (tenant, invitor_type, invitor_id, id);
+create index invitation_status on accord.invitation (tenant, status, id);
 create index invitation_contact on accord.invitation (tenant, contact_digest, id);
 create index invitation_to_wipe on accord.invitation (tenant, expires_at) where contact_encrypted is not null;
 create index invitation_to_tell on accord.invitation (tenant, expires_at) where status = 'pending' and not told_expired;

@@ -39,6 +39,17 @@ create table accord.event_counter (
 select accord.isolate('accord.event_counter');
 
 -- Who moves events, or rewrites them in the inbox, holds this lock: an event on its way is in neither table for the others.
+-- How many events of each type there were in each hour; of decisions, by their outcome. Numbering counts them, one server at a time.
+create table accord.event_count (
+  tenant text collate "C" not null,
+  hour timestamptz(0) not null,
+  type text collate "C" not null,
+  detail text collate "C" not null,
+  count bigint not null,
+  primary key (tenant, hour, type, detail)
+);
+select accord.isolate('accord.event_count');
+
 create function accord.event_lock() returns bigint language sql immutable parallel safe
 set search_path = pg_catalog
 return hashtextextended('accord.events', 0);
@@ -69,10 +80,10 @@ end $$;
 revoke execute on function accord.drop_event_days(timestamptz) from public;
 grant execute on function accord.drop_event_days(timestamptz) to accord_system;
 
-revoke all on accord.event_inbox, accord.event, accord.event_counter from accord_app, accord_system;
+revoke all on accord.event_inbox, accord.event, accord.event_counter, accord.event_count from accord_app, accord_system;
 grant select, insert on accord.event_inbox to accord_app;
-grant select on accord.event, accord.event_counter to accord_app;
+grant select on accord.event, accord.event_counter, accord.event_count to accord_app;
 grant update (key, body) on accord.event_inbox, accord.event to accord_app;
 grant select, insert, delete on accord.event_inbox, accord.event to accord_system;
-grant select, insert, update, delete on accord.event_counter to accord_system;
+grant select, insert, update, delete on accord.event_counter, accord.event_count to accord_system;
 select accord.ensure_partitions(3);

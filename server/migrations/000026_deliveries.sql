@@ -51,6 +51,8 @@ create table accord.delivery_attempt (
   answer text
 ) partition by range (at);
 create index delivery_attempt_of_event on accord.delivery_attempt (tenant, subscription, sequence);
+-- The newest of all endpoints, for the overview.
+create index delivery_attempt_time on accord.delivery_attempt (tenant, at) include (status);
 create index delivery_attempt_failed on accord.delivery_attempt (tenant, subscription, sequence) where status not between 200 and 299;
 select accord.isolate('accord.delivery_attempt');
 

@@ -88,14 +88,15 @@ call graphql.expose('relationship', 'relationship', 'accord_reader_admin, accord
   'from_type, from_id, relationship, to_type, to_id');
 
 create view graphql.invitation with (security_invoker) as
-  select id, case when status = 'pending' and expires_at <= now() then 'expired' else status end as status, from_type,
+  select id, case when status = 'pending' and expires_at <= now() then 'expired' else status end as status,
+    status as recorded_status, from_type,
     name as relationship, to_type, direction, target_type, target_id, invitor_type, invitor_id, by_tenant, contact_type,
     contact_mask, language, delivery, deliveries, delivered_at, max_uses, uses, expires_at, relationship_expires_at, created_at,
     ended_at
   from accord.invitation;
 comment on view graphql.invitation is E'@primaryKey id\nInvitations to share; of the contact there is a mask only.';
 call graphql.expose('invitation', 'invitation', 'accord_reader_admin, accord_reader_editor',
-  'target_type, target_id, invitor_type, invitor_id');
+  'target_type, target_id, invitor_type, invitor_id, recorded_status');
 
 create view graphql.consent with (security_invoker) as
   select id, user_id, definition, version, document, language, given_at from accord.user_consent;
@@ -104,7 +105,7 @@ call graphql.expose('consent', 'user_consent', 'accord_reader_admin, accord_read
 
 create view graphql.ledger_entry with (security_invoker) as
   select time, id, sequence, type, name as definition, version, document_version, document_language, outcome, request_id,
-    client_id, actor_type, actor_id, user_id, encode(hash, 'hex') as hash
+    client_id, actor_type, actor_id, user_id, reason, encode(hash, 'hex') as hash
   from accord.ledger_entry;
 comment on view graphql.ledger_entry is E'@primaryKey time,id\nThe ledger of consents.';
 call graphql.expose('ledger_entry', 'ledger_entry', 'accord_reader_admin, accord_reader_editor', 'time, user_id, sequence');
@@ -113,6 +114,42 @@ create view graphql.event with (security_invoker) as
   select sequence, time, id, type from accord.event;
 comment on view graphql.event is E'@primaryKey sequence\nWhat happened, without the bodies.';
 call graphql.expose('event', 'event', 'accord_reader_admin, accord_reader_editor', 'sequence');
+
+create view graphql.mail_message with (security_invoker) as
+  select id, template, language, transactional, recipient_mask, status, reason, attempts, next_at, created_at, expires_at, settled_at
+  from accord.mail_message;
+comment on view graphql.mail_message is E'@primaryKey created_at,id\nMails, with masks of their recipients.';
+call graphql.expose('mail_message', 'mail_message', 'accord_reader_admin, accord_reader_editor', 'created_at, id');
+
+create view graphql.mail_suppression with (security_invoker) as
+  select recipient_digest as key, recipient_mask, reason, at from accord.mail_suppression;
+comment on view graphql.mail_suppression is E'@primaryKey key\nAddresses that get no mail, masked.';
+call graphql.expose('mail_suppression', 'mail_suppression', 'accord_reader_admin, accord_reader_editor', 'key');
+
+-- Endpoints that events are sent to: their configuration without secrets, how they fare, and what was sent.
+create view graphql.subscription with (security_invoker) as
+  select id as name, enabled, spec ->> 'endpoint' as endpoint, spec -> 'eventTypes' as event_types, owner ->> 'source' as managed_by, revision,
+    created_at, updated_at, accord.shown_name(updated_by) as updated_by
+  from accord.event_subscription;
+comment on view graphql.subscription is E'@primaryKey name\nEndpoints that events are sent to.';
+call graphql.expose('subscription', 'event_subscription',
+  'accord_reader_admin, accord_reader_editor, accord_reader_viewer, accord_reader_support', 'name');
+
+create view graphql.subscription_state with (security_invoker) as
+  select subscription, cursor as sent_through, cursor_at as sent_through_at, failing_since, failures, blocked_until, disabled_at, disabled_reason
+  from accord.event_lane;
+comment on view graphql.subscription_state is
+  E'@primaryKey subscription\n@foreignKey (subscription) references graphql.subscription (name)|@fieldName ofSubscription|@foreignFieldName state\nHow far an endpoint has got the events, and whether it fails.';
+call graphql.expose('subscription_state', 'event_lane', 'accord_reader_admin, accord_reader_editor, accord_reader_support', 'subscription');
+
+create view graphql.delivery_attempt with (security_invoker) as
+  select subscription, sequence, number, at, ms, status, kind = 'r' as replayed,
+    case when accord.reads_masked() then null else error end as error, case when accord.reads_masked() then null else answer end as answer
+  from accord.delivery_attempt;
+comment on view graphql.delivery_attempt is
+  E'@primaryKey subscription,sequence,number,at\nWhat was sent to an endpoint, and what it answered.';
+call graphql.expose('delivery_attempt', 'delivery_attempt', 'accord_reader_admin, accord_reader_editor, accord_reader_support',
+  'subscription, sequence');
 
 -- Records that support reads, too.
 create view graphql.decision with (security_invoker) as

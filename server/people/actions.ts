@@ -43,7 +43,12 @@ export async function readTimelineOf(
 type Reading = Parameters<typeof readSeen>[0];
 
 /** Mails know their recipients by digests: those of the address of the account, and of an attribute `email`. */
-async function recipientsOf({ encrypter }: PeopleServices, { member }: Asking, person: Named & { isUser: boolean }, tx: Reading) {
+async function recipientsOf(
+  { encrypter }: PeopleServices,
+  { member }: Asking,
+  person: Named & { isUser: boolean },
+  tx: Reading,
+) {
   const { email, attributes } = await readSeen(tx, member.tenant, person);
   const addresses = [email, attributes?.email].filter((one): one is string => typeof one === 'string' && one !== '');
   const written = addresses.flatMap((one) => [one, one.toLowerCase()]);
@@ -83,7 +88,9 @@ export async function findByEmail(services: PeopleServices, asking: Asking, emai
   const { tenant } = asking.member;
   const { address, digest } = contactDigestOf(services.encrypter, tenant, email, '/query/email');
   const about = { email: address, digest, defaultType: asking.defaultType };
-  const { account, invitation } = await services.database.tenantSnapshot(tenant, (tx) => findByAddress(tx, tenant, about));
+  const { account, invitation } = await services.database.tenantSnapshot(tenant, (tx) =>
+    findByAddress(tx, tenant, about),
+  );
   const isOther = (one: Named) => !account.some(({ type, id }) => type === one.type && id === one.id);
   return [
     ...account.map((one) => ({ ...one, by: 'account' as const })),

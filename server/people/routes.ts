@@ -22,7 +22,11 @@ export function registerPeopleRoutes(app: App, services: PeopleServices): void {
   registerTimeline(app, services);
 }
 
-type Request = { tenant: Parameters<typeof tenantOf>[0]['tenant']; caller: Parameters<typeof memberOf>[0]['caller']; id: string };
+type Request = {
+  tenant: Parameters<typeof tenantOf>[0]['tenant'];
+  caller: Parameters<typeof memberOf>[0]['caller'];
+  id: string;
+};
 
 function askingOf(request: Request) {
   const { defaultActorType: defaultType } = tenantOf(request).snapshot.spec.tokenMapping;
@@ -116,7 +120,10 @@ function registerTimeline(app: App, services: PeopleServices): void {
         {
           ...pageQuery,
           kinds: Type.Optional(
-            Type.String({ maxLength: 128, description: `Separated by commas: ${timelineKinds.join(', ')}. Default: all.` }),
+            Type.String({
+              maxLength: 128,
+              description: `Separated by commas: ${timelineKinds.join(', ')}. Default: all.`,
+            }),
           ),
         },
         { additionalProperties: false },

@@ -69,7 +69,9 @@ function invitationParts(tenant: string, { type, id }: Person): [TimelineKind, S
 }
 
 function ledgerParts(tenant: string, { id }: Person, order: Sql): [TimelineKind, Sql][] {
-  const of = (table: Sql) => sql`select at, id, data from (select time as at, id, jsonb_build_object('what', type, 'name', name,
+  const of = (
+    table: Sql,
+  ) => sql`select at, id, data from (select time as at, id, jsonb_build_object('what', type, 'name', name,
       'version', version, 'document', jsonb_build_object('version', document_version, 'language', document_language),
       'outcome', outcome, 'requestId', request_id, 'reason', reason, 'by', actor_type || '/' || actor_id) as data
     from ${table} where tenant = ${tenant} and user_id = ${id}) as l where true ${order}`;
@@ -117,7 +119,11 @@ function mails(tenant: string, { recipients }: Person): Sql {
 }
 
 /** What is known of an actor, and when records first and last named it; what has no order by time says nothing of the last. */
-export function readSeen(tx: Transaction, tenant: string, { type, id, isUser }: Omit<Person, 'recipients'>): Promise<SeenRow> {
+export function readSeen(
+  tx: Transaction,
+  tenant: string,
+  { type, id, isUser }: Omit<Person, 'recipients'>,
+): Promise<SeenRow> {
   const account = sql`accord.account where ${isUser} and tenant = ${tenant} and id::text = ${id}`;
   const byUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? sql`and id = ${id}::uuid` : sql`and false`;
   const ledger = (way: Sql) =>
@@ -161,7 +167,11 @@ export async function findByAddress(
 const Known = Type.Object({ known: Type.Boolean() });
 
 /** Whether an actor is registered, is related to anything, has consents, or an account. */
-export async function isKnown(tx: Transaction, tenant: string, { type, id, isUser }: Omit<Person, 'recipients'>): Promise<boolean> {
+export async function isKnown(
+  tx: Transaction,
+  tenant: string,
+  { type, id, isUser }: Omit<Person, 'recipients'>,
+): Promise<boolean> {
   const { known } = await tx.one(
     Known,
     sql`select exists (select from accord.entity where tenant = ${tenant} and type = ${type} and id = ${id})

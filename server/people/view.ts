@@ -19,8 +19,7 @@ export function itemView({ at, id, kind, data }: ItemRow, role: Role, person: Pi
   };
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   const outcome = text(rest.outcome);
-  const shownOutcome =
-    kind === 'decision' && masked && outcome !== 'allow' && outcome !== 'deny' ? '***' : outcome;
+  const shownOutcome = kind === 'decision' && masked && outcome !== 'allow' && outcome !== 'deny' ? '***' : outcome;
   const view = {
     ...rest,
     ...{ at, id, kind, what: kind === 'decision' ? (shownOutcome ?? 'object') : (text(what) ?? 'created') },

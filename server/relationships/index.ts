@@ -5,6 +5,7 @@
 export { createRelationship, deleteRelationship, makeRelationship, pageOf as pageOfRelationships } from './actions.ts';
 export { readDirect, readHolding } from './direct-store.ts';
 export { attributesOfEntity } from './entities.ts';
+export { relationshipCreated, relationshipExpired, relationshipsDeleted } from './events.ts';
 export { GraphReader } from './graph/graph-reader.ts';
 export { type PathPattern, pathPatternOf, stepsOf } from './graph/path-pattern.ts';
 export { holders } from './graph-store.ts';

@@ -57,7 +57,14 @@ function registerList(
       const entity = { type, id };
       const after = cursor === undefined ? {} : { after: rowOf(cursor, entity, side) };
       const { rows, more } = await pageOf(services, tenant, side, entity, { ...after, limit });
-      const shown = ({ name, to_type, to_id, from_type, from_id, expires_at }: RelationshipRow): Static<typeof Listed> => {
+      const shown = ({
+        name,
+        to_type,
+        to_id,
+        from_type,
+        from_id,
+        expires_at,
+      }: RelationshipRow): Static<typeof Listed> => {
         const other =
           side === 'from'
             ? { to: { type: to_type, id: shownId(role, to_id) } }

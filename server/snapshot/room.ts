@@ -1,8 +1,8 @@
 import { problem } from '../core/problems.ts';
 import { defineRoom, snapshotPartsOf } from '../room/room.ts';
 import type { TenantSnapshot } from '../room/tenant-snapshot.ts';
-import type { ServedTenant } from './served-tenant.ts';
 import { registerServerRoutes } from './routes.ts';
+import type { ServedTenant } from './served-tenant.ts';
 import { Snapshots } from './snapshots.ts';
 import { forgetServed } from './store.ts';
 

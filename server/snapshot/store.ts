@@ -44,7 +44,12 @@ export async function acknowledge(
     from ${list}`);
 }
 
-const ServingRow = Type.Object({ id: Type.String(), started_at: Instant, seen_at: Instant, revision: Nullable(Type.Integer()) });
+const ServingRow = Type.Object({
+  id: Type.String(),
+  started_at: Instant,
+  seen_at: Instant,
+  revision: Nullable(Type.Integer()),
+});
 export type ServingRow = Static<typeof ServingRow>;
 
 /** The servers that live, and what each of them serves of the tenant, in a system transaction. */

@@ -85,6 +85,12 @@ async function fill(): Promise<void> {
   }
   for (const name of ['news', 'post', 'calls'])
     await post('/consents', { ...item(name, name === 'post' ? '4 a en' : '1 a en'), userId: 'alice' });
+  await asAdmin(
+    server.db.adminUrl,
+    `insert into accord.user_consent (tenant, user_id, definition, version, document, language, given_at)
+     select $1, 'left' || n, 'post', '2', 'a', 'en', now() from generate_series(1, 3) n`,
+    [tenant],
+  );
   for (const role of ['config-editor', 'config-viewer'] as const) await server.member(tenant, role);
   await asAdmin(
     server.db.adminUrl,
@@ -158,6 +164,26 @@ const lists: Record<string, { url: string; as: () => Promise<string>; whole?: tr
     whole: true,
   },
   '/{tenant}/resources/{type}/{id}/relationships': { url: `${own}/resources/car/wide/relationships`, as: client },
+  '/tenants/{tenant}/actors/{type}/{id}/relationships': {
+    url: `${config}/actors/user/alice/relationships`,
+    as: member,
+  },
+  '/tenants/{tenant}/resources/{type}/{id}/relationships': {
+    url: `${config}/resources/car/wide/relationships`,
+    as: member,
+  },
+  '/tenants/{tenant}/sharing/invitations': { url: `${config}/sharing/invitations?toType=car&toId=1`, as: member },
+  '/tenants/{tenant}/consents': { url: `${config}/consents?userId=alice`, as: member },
+  '/tenants/{tenant}/consents/events': { url: `${config}/consents/events?userId=alice&type=registered`, as: member },
+  '/tenants/{tenant}/consent-definitions/{name}/versions/{version}/remaining': {
+    url: `${config}/consent-definitions/post/versions/2/remaining`,
+    as: member,
+  },
+  '/tenants/{tenant}/people': { url: `${config}/people?idPrefix=u`, as: member },
+  '/tenants/{tenant}/people/{type}/{id}/timeline': {
+    url: `${config}/people/user/alice/timeline?kinds=relationship`,
+    as: member,
+  },
   '/{tenant}/sharing/invitations': { url: `${own}/sharing/invitations?toType=car&toId=1`, as: client },
 };
 

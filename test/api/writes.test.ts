@@ -111,6 +111,9 @@ async function agree(): Promise<void> {
   await write(`POST ${path}/refusals`, 'client', `${M}/consents/refusals`, one);
   clock.advance(3 * day);
   await server.services.snapshots.refresh(tenant);
+  const byMember = { ...item('news', '2 a en'), userId: 'bea', reason: 'on paper' };
+  const { body: hers } = await write(`POST /tenants${path}`, 'member', `${C}/consents`, byMember);
+  await write(`POST /tenants${path}/{id}/revoke`, 'member', `${C}/consents/${hers.id}/revoke`, { reason: 'by phone' });
   await write(`POST ${path}/invitations`, 'client', `${M}/consents/invitations`, { userId: 'ann', name: 'news' });
   await write(`DELETE ${path}/{id}`, 'client', `${M}/consents/${given.body.id}`);
   await write(`DELETE ${path}/users/{userId}`, 'client', `${M}/consents/users/ann`);
@@ -124,7 +127,11 @@ async function relate(): Promise<void> {
   await write(`POST ${actor}/relationships`, 'client', `${M}/actors/user/alice/relationships`, drives);
   const place = `${M}/actors/user/alice/relationships/drives/car/1`;
   await write(`DELETE ${actor}/relationships/{relationshipType}/{toType}/{toId}`, 'client', place);
+  await write(`POST /tenants${actor}/relationships`, 'member', `${C}/actors/user/alice/relationships`, drives);
+  const ended = `${C}/actors/user/alice/relationships/drives/car/1`;
+  await write(`DELETE /tenants${actor}/relationships/{relationshipType}/{toType}/{toId}`, 'member', ended);
   const line = JSON.stringify({ from: { type: 'user', id: 'bob' }, ...drives });
+  await write('POST /tenants/{tenant}/relationships/import', 'member', `${C}/relationships/import`, line);
   await write('POST /{tenant}/relationships/import', 'client', `${M}/relationships/import`, line);
   await write('DELETE /{tenant}/relationships', 'client', `${M}/relationships?fromType=user&fromId=bob`);
   await write(`DELETE ${actor}`, 'client', `${M}/actors/user/alice`);
@@ -144,6 +151,11 @@ async function share(): Promise<void> {
   await write(`POST ${path}/decline`, 'client', `${url}/decline`, { requestToken: second.requestToken });
   clock.advance(2 * limits.invitationResendPauseMs);
   await write(`POST ${path}/{id}/resend`, 'client', `${url}/${third.invitationId}/resend`);
+  const { body: mailed } = await write(`POST ${path}`, 'client', url, offer({ delivery: 'mail' }));
+  clock.advance(2 * limits.invitationResendPauseMs);
+  const one = `${C}/sharing/invitations/${mailed.invitationId}`;
+  await write(`POST /tenants${path}/{id}/resend`, 'member', `${one}/resend`);
+  await write(`DELETE /tenants${path}/{id}`, 'member', one);
   await write(`DELETE ${path}/{id}`, 'client', `${url}/${third.invitationId}`);
 }
 
@@ -250,7 +262,9 @@ test('each answers Accord-Revision', () => {
 test('each 201 has a Location, of this tenant', () => {
   const created = [...sent].filter(([, { status }]) => status === 201);
   expect(created.map(([route]) => route).sort()).toEqual([
+    'POST /tenants/{tenant}/actors/{type}/{id}/relationships',
     'POST /tenants/{tenant}/clients/{id}/secrets',
+    'POST /tenants/{tenant}/consents',
     'POST /tenants/{tenant}/event-stream/subscriptions',
     'POST /tenants/{tenant}/members/invitations',
     'POST /{tenant}/actors/{type}/{id}/relationships',

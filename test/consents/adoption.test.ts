@@ -10,11 +10,10 @@ import { consenting, day, item } from './consenting.ts';
 const clock = new WallClock();
 const server = await createTestServer({}, undefined, clock);
 const consents = await consenting(server, clock);
-await consents.define('terms', { '1 1.0 en': 0, '1 1.0 nl': 0 });
+await consents.define('terms', { '1 1.0 en': 0, '1 1.0 nl': 0, '2 2.0 en': 2 * day });
 clock.advance(day);
 for (const id of ['ann', 'bob', 'cas']) await consents.user(id)('POST', '', item('terms', '1 1.0 en'));
 await consents.user('dee')('POST', '', item('terms', '1 1.0 nl'));
-await consents.define('terms', { '2 2.0 en': day });
 await consents.end('terms', '1', { startDate: 2 * day, endDate: 90 * day, gracePeriod: 'P30D' });
 clock.advance(3 * day);
 await consents.user('ann')('GET', '/active?name=terms&language=en');
@@ -30,7 +29,9 @@ describe('adoption', () => {
   test('counts users by version and language, and says when the grace of those who were invited ends', async () => {
     const { status, body } = await call('/adoption');
     expect(status).toBe(200);
-    const [one, two] = ['1', '2'].map((version) => body.versions.find((each: { version: string }) => each.version === version));
+    const [one, two] = ['1', '2'].map((version) =>
+      body.versions.find((each: { version: string }) => each.version === version),
+    );
     expect(one).toMatchObject({
       users: [
         { language: 'en', count: 3 },
@@ -67,12 +68,10 @@ describe('adoption', () => {
     await give('1', 1, limits.consentsLookedAtMax);
     await give('2', 1, limits.consentsLookedAtMax);
     await give('1', limits.consentsLookedAtMax + 1, limits.consentsLookedAtMax + 1);
-    const remaining = (rest = '') => call(`/versions/1/remaining${rest}`.replace('', '')).then(({ body }) => body);
     const many = async (rest = '') => {
       const members = await membersOf(server, consents.tenant);
       return (await members['security-admin']('GET', `/consent-definitions/many/versions/1/remaining${rest}`)).body;
     };
-    expect((await remaining()).users.length).toBeGreaterThan(0);
     const first = await many();
     expect([first.users, typeof first.cursor]).toEqual([[], 'string']);
     const second = await many(`?cursor=${first.cursor}`);

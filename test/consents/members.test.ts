@@ -1,7 +1,7 @@
 /** Consents and their ledger for members, in the Config API: acting for a user with a reason. */
 import { describe, expect, test } from 'vitest';
-import { sealTenant } from '../../server/ledger/seal.ts';
 import { limits } from '../../server/core/limits.ts';
+import { sealTenant } from '../../server/ledger/seal.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { membersOf } from '../members/roles.ts';

@@ -458,6 +458,23 @@ describe('bounds', () => {
   });
 
   test.each([
+    [limits.erasePreviewMs - 1, true],
+    [limits.erasePreviewMs, false],
+  ])('a preview that has worked for %i ms is complete: %s', async (ms, complete) => {
+    const { tenant } = await livingTenant(server, clock);
+    const headers = { authorization: `Bearer ${await server.member(tenant, 'security-admin')}` };
+    let asked = 0;
+    erasure.clock = { now: clock.now, monotonic: () => (asked++ === 0 ? 0 : ms) };
+    try {
+      const url = `/tenants/${tenant}/actors/user/ned/erase/preview`;
+      const answer = await server.app.inject({ method: 'POST', url, headers });
+      expect([answer.statusCode, answer.json().complete]).toEqual([200, complete]);
+    } finally {
+      erasure.clock = clock;
+    }
+  });
+
+  test.each([
     [limits.eraseRequestMs - 1, 200, 'erased'],
     [limits.eraseRequestMs, 202, 'running'],
   ])('a request that has worked for %i ms is answered %i', async (ms, code, status) => {

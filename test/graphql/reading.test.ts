@@ -30,6 +30,11 @@ const lists = {
   allDecisions: 'caller outcome reason subjectId resourceId',
   allAuditEntries: 'actor kind name',
   allMembers: 'email role',
+  allSubscriptions: 'name endpoint state { failures }',
+  allSubscriptionStates: 'subscription failures',
+  allDeliveryAttempts: 'subscription sequence status answer',
+  allMailMessages: 'rowId recipientMask status',
+  allMailSuppressions: 'key recipientMask reason',
 } as const;
 const listOf = (name: keyof typeof lists, first = 100) =>
   `{ ${name}(first: ${first}) { nodes { id ${lists[name]} } } }`;
@@ -87,8 +92,11 @@ const readable: Record<Role, readonly (keyof typeof lists)[]> = {
   'config-editor': (Object.keys(lists) as (keyof typeof lists)[]).filter(
     (name) => name !== 'allAuditEntries' && name !== 'allMembers',
   ),
-  'config-viewer': ['allPolicies', 'allPolicyRevisions', 'allConfigChanges'],
-  support: ['allPolicies', 'allPolicyRevisions', 'allDecisions', 'allAuditEntries'],
+  'config-viewer': ['allPolicies', 'allPolicyRevisions', 'allConfigChanges', 'allSubscriptions'],
+  support: [
+    ...(['allPolicies', 'allPolicyRevisions', 'allDecisions', 'allAuditEntries', 'allSubscriptions'] as const),
+    ...(['allSubscriptionStates', 'allDeliveryAttempts'] as const),
+  ],
 };
 
 describe('what a role reads', () => {
@@ -106,14 +114,18 @@ describe('what a role reads', () => {
   });
 
   test.each(roles)('of the documents of the server: %s', async (role) => {
-    const variables = { name: 'car:read', type: 'user', id: 'alice', userId: 'alice' };
+    const variables = {
+      ...{ name: 'car:read', type: 'user', id: 'alice', userId: 'alice' },
+      ...{ status: 'pending', definition: 'trips', subscription: 'hook' },
+    };
     for (const [name, source] of Object.entries(documents)) {
       const asked = Object.fromEntries(Object.entries(variables).filter(([one]) => source.includes(`$${one}:`)));
       const { status, body } = await clients[role].document(name, asked);
       const list = /(all\w+)\(/.exec(source)?.[1] as keyof typeof lists;
       const isReadable = readable[role].includes(list);
       expect([name, status, body.code]).toEqual([name, ...(isReadable ? [200, undefined] : [403, 'forbidden'])]);
-      if (!isReadable) expect(body.detail).toBe(`Your role may not read ${list}.`);
+      const told = /(\w+): all\w+\(/.exec(source)?.[1] ?? list;
+      if (!isReadable) expect(body.detail).toBe(`Your role may not read ${told}.`);
     }
   });
 

@@ -25,7 +25,12 @@ export async function membersOf(server: TestServer, tenant: string) {
       const elsewhere = await server.member(await server.tenant(), 'security-admin');
       const url = `/tenants/${tenant}${path}`;
       const payload = body === undefined ? {} : { payload: body as object };
-      const stranger = await server.app.inject({ method, url, headers: { authorization: `Bearer ${elsewhere}` }, ...payload });
+      const stranger = await server.app.inject({
+        method,
+        url,
+        headers: { authorization: `Bearer ${elsewhere}` },
+        ...payload,
+      });
       expect(stranger.statusCode).toBe(401);
       expect((await server.app.inject({ method, url, ...payload })).statusCode).toBe(401);
     },

@@ -57,13 +57,21 @@ describe('the time line', () => {
         ...['audit create', 'audit delete', 'audit put'],
       ]),
     );
-    expect(all.map((one) => one.at)).toEqual(all.map((one) => one.at).toSorted().toReversed());
+    expect(all.map((one) => one.at)).toEqual(
+      all
+        .map((one) => one.at)
+        .toSorted()
+        .toReversed(),
+    );
     expect(all.find((one) => one.what === 'delete')).toMatchObject({
       objectKind: 'relationship',
       name: 'user/alice drives car/2',
       by: expect.stringMatching(/^member:/),
     });
-    expect(all.find((one) => one.kind === 'decision')).toMatchObject({ reason: 'alice is not known', action: 'car:read' });
+    expect(all.find((one) => one.kind === 'decision')).toMatchObject({
+      reason: 'alice is not known',
+      action: 'car:read',
+    });
     const bobs = (await admin('GET', '/people/user/bob/timeline?kinds=invitation')).body.items;
     expect(kinds(bobs)).toEqual(['invitation accepted']);
     const annas = await admin('GET', '/people/user/0199f2f0-7f5e-7c3a-9a53-5f4b1e0c2d11/timeline?kinds=mail');

@@ -18,7 +18,7 @@ test('lists those that live, with the revision that each serves', async () => {
   expect(body.servers).toEqual([
     { id: expect.any(String), startedAt: expect.any(String), seenAt: expect.any(String), revision, current: true },
   ]);
-  await run("insert into accord.server (id) values (gen_random_uuid())");
+  await run('insert into accord.server (id) values (gen_random_uuid())');
   await run("insert into accord.server (id, seen_at) values (gen_random_uuid(), now() - interval '2 minutes')");
   const more = (await members.support('GET', '/servers')).body.servers;
   expect(more.map((one: { current: boolean }) => one.current)).toEqual([true, false]);
@@ -26,6 +26,8 @@ test('lists those that live, with the revision that each serves', async () => {
 });
 
 test('and no more than there is room for', async () => {
-  await run(`insert into accord.server (id) select gen_random_uuid() from generate_series(1, ${limits.serversShownMax})`);
+  await run(
+    `insert into accord.server (id) select gen_random_uuid() from generate_series(1, ${limits.serversShownMax})`,
+  );
   expect((await members['security-admin']('GET', '/servers')).body.servers.length).toBe(limits.serversShownMax);
 });

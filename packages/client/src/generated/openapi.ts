@@ -13320,6 +13320,151 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happens in the tenant, hour by hour, and what needs somebody
+         * @description Events are counted when they are numbered, decisions where they are logged. Reasons of denials are those of the newest 5000 decisions of the log, which support does not see. A config-viewer sees what needs somebody in the configuration.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The current hour and those before it. Default: 24. */
+                    hours?: number;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: date-time */
+                            since: string;
+                            /** Format: date-time */
+                            until: string;
+                            stepMs: number;
+                            /** @description The mode of the decision log: decisions are counted where they are logged. */
+                            decisionLog: string;
+                            series?: {
+                                decisions: {
+                                    /**
+                                     * Format: date-time
+                                     * @description The beginning of the hour.
+                                     */
+                                    at: string;
+                                    allow: number;
+                                    deny: number;
+                                    other: number;
+                                }[];
+                                consents: {
+                                    /**
+                                     * Format: date-time
+                                     * @description The beginning of the hour.
+                                     */
+                                    at: string;
+                                    registered: number;
+                                    revoked: number;
+                                    refused: number;
+                                }[];
+                                invitations: {
+                                    /**
+                                     * Format: date-time
+                                     * @description The beginning of the hour.
+                                     */
+                                    at: string;
+                                    created: number;
+                                    accepted: number;
+                                    declined: number;
+                                    revoked: number;
+                                    expired: number;
+                                }[];
+                                relationships: {
+                                    /**
+                                     * Format: date-time
+                                     * @description The beginning of the hour.
+                                     */
+                                    at: string;
+                                    created: number;
+                                    deleted: number;
+                                    expired: number;
+                                }[];
+                                deliveries: {
+                                    /**
+                                     * Format: date-time
+                                     * @description The beginning of the hour.
+                                     */
+                                    at: string;
+                                    delivered: number;
+                                    failed: number;
+                                }[];
+                            };
+                            /**
+                             * Format: date-time
+                             * @description There are more deliveries than were looked at: those since this instant are counted.
+                             */
+                            deliveriesSince?: string;
+                            denies?: {
+                                /** @description How many of the newest decisions of the log were looked at. */
+                                decisions: number;
+                                /** Format: date-time */
+                                since?: string;
+                                reasons: {
+                                    reason: string;
+                                    count: number;
+                                }[];
+                            };
+                            attention: {
+                                /** @enum {unknown} */
+                                kind: "manifest_failed" | "deletion_held" | "subscription_disabled" | "key_rotation" | "grace_ending" | "invitations_unanswered";
+                                /** @description How many objects, users or invitations. */
+                                count: number;
+                                subject?: string;
+                                reason?: string;
+                                /** Format: date-time */
+                                since?: string;
+                                /** Format: date-time */
+                                until?: string;
+                                /** @description A path of the portal below the tenant's. */
+                                target: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tenants/{tenant}/people": {
         parameters: {
             query?: never;
