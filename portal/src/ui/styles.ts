@@ -25,3 +25,4 @@ import '@mantine/core/styles/PillsInput.css';
 import './tokens.css';
 import './shell.css';
 import './parts.css';
+import './tabs.css';

@@ -5,5 +5,20 @@ export const activity = defineScreen({
   id: 'activity',
   icon: 'activity',
   texts,
-  routes: [{ path: '/', load: () => import('./first.tsx') }],
+  routes: [
+    { path: '/', load: () => import('./decisions.tsx') },
+    { path: '/events', load: () => import('./events.tsx') },
+    { path: '/subscriptions', load: () => import('./subscriptions.tsx') },
+    { path: '/subscriptions/$id', load: () => import('./subscription.tsx') },
+    { path: '/mail', load: () => import('./mail.tsx') },
+    { path: '/templates', load: () => import('./templates.tsx') },
+    { path: '/templates/$name/$language', load: () => import('./template.tsx') },
+  ],
+  palette: (t) => [
+    { label: t.decisions, to: '/activity' },
+    { label: t.events, to: '/activity/events' },
+    { label: t.subscriptions, to: '/activity/subscriptions' },
+    { label: t.mail, to: '/activity/mail', icon: 'mail' },
+    { label: t.templates, to: '/activity/templates', icon: 'mail' },
+  ],
 });

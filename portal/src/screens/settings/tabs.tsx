@@ -6,7 +6,6 @@ import { type Role, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { PageHeader } from '../../ui/index.ts';
 import { texts } from './texts.ts';
-import './settings.css';
 
 export type Place = 'members' | 'clients' | 'issuers' | 'token' | 'audit';
 

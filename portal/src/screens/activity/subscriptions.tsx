@@ -1,0 +1,145 @@
+/** Endpoints that events are sent to. */
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useGo } from '../../core/address.ts';
+import { segment } from '../../core/api.ts';
+import { queryClient, usePages } from '../../core/query.ts';
+import { mayDo, useTenant } from '../../core/session.ts';
+import { useTexts } from '../../core/texts.ts';
+import {
+  CodeBlock,
+  curl,
+  DataTable,
+  Empty,
+  Link,
+  Notice,
+  ProblemAlert,
+  ShowAs,
+  SidePanel,
+  WithPanel,
+} from '../../ui/index.ts';
+import { ActivityPage } from './tabs.tsx';
+import { texts } from './texts.ts';
+
+const formats = ['cloudevents', 'cloudevents-batch', 'legacy'];
+const manifest = (tenant: string) => `apiVersion: accord.dev/v1alpha1
+kind: EventSubscription
+metadata: {name: hooks}
+spec:
+  tenantRef: {name: ${tenant}}
+  endpoint: https://hooks.example.com/accord
+  eventTypes: ['*']`;
+
+export default function Subscriptions() {
+  const t = useTexts(texts);
+  const go = useGo();
+  const { tenant, api } = useTenant();
+  const [isNew, setNew] = useState(false);
+  const pages = usePages(['subscriptions', tenant.code], async (cursor, signal) => {
+    const query = { limit: 100, cursor };
+    const { data } = await api.get<{ resources: string[]; cursor?: string }>('/event-stream/subscriptions', {
+      query,
+      signal,
+    });
+    return { rows: data.resources, after: data.cursor };
+  });
+  const body = { endpoint: 'https://hooks.example.com/accord', eventTypes: ['*'] };
+  return (
+    <ActivityPage
+      place="subscriptions"
+      about={t.subscriptionsAbout}
+      actions={
+        <>
+          <ShowAs curl={curl(api.path('/event-stream/subscriptions'))} />
+          {mayDo(tenant.role, 'admin') && <Button onClick={() => setNew(true)}>{t.newSubscription}</Button>}
+        </>
+      }
+    >
+      <WithPanel panel={isNew && <NewSubscription onClose={() => setNew(false)} />}>
+        <DataTable
+          label={t.subscriptions}
+          pages={pages}
+          rowKey={(id) => id}
+          onOpen={(id) => go(`/activity/subscriptions/${segment(id)}`)}
+          empty={
+            <Empty
+              sentence={t.noSubscriptions}
+              call={curl(api.path('/event-stream/subscriptions'), { method: 'POST', body })}
+              manifest={manifest(tenant.code)}
+            />
+          }
+          columns={[{ id: 'id', header: 'id', cell: (id) => <span className="mono">{id}</span> }]}
+        />
+      </WithPanel>
+    </ActivityPage>
+  );
+}
+
+function NewSubscription({ onClose }: { onClose: () => void }) {
+  const t = useTexts(texts);
+  const { tenant, api } = useTenant();
+  const [endpoint, setEndpoint] = useState('');
+  const [types, setTypes] = useState('*');
+  const [format, setFormat] = useState('cloudevents');
+  const [key] = useState(() => crypto.randomUUID());
+  const [made, setMade] = useState<{ id: string; signingSecret: string }>();
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const create = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    const eventTypes = types
+      .split(',')
+      .map((one) => one.trim())
+      .filter(Boolean);
+    const path = '/event-stream/subscriptions';
+    try {
+      const { data } = await api.post<{ id: string; signingSecret: string }>(path, {
+        ...{ idempotencyKey: key, body: { endpoint: endpoint.trim(), eventTypes, format } },
+      });
+      setMade(data);
+      await queryClient.invalidateQueries({ queryKey: ['subscriptions', tenant.code] });
+    } catch (caught) {
+      setError(caught);
+    }
+    setBusy(false);
+  };
+  return (
+    <SidePanel label={t.newSubscription} title={t.newSubscription} onClose={onClose}>
+      {made ? (
+        <Notice tone="warn">
+          <p role="status">{t.secretOnce}</p>
+          <CodeBlock code={made.signingSecret} />
+          <Link to={`/activity/subscriptions/${segment(made.id)}`}>{made.id}</Link>
+        </Notice>
+      ) : (
+        <form className="form" onSubmit={create}>
+          <TextInput
+            label={t.endpoint}
+            type="url"
+            required
+            value={endpoint}
+            onChange={(event) => setEndpoint(event.currentTarget.value)}
+          />
+          <TextInput
+            label={t.eventTypes}
+            required
+            value={types}
+            onChange={(event) => setTypes(event.currentTarget.value)}
+          />
+          <NativeSelect
+            label={t.format}
+            data={formats}
+            value={format}
+            onChange={(event) => setFormat(event.currentTarget.value)}
+          />
+          {error !== undefined && <ProblemAlert error={error} />}
+          <Button type="submit" loading={isBusy}>
+            {t.create}
+          </Button>
+        </form>
+      )}
+    </SidePanel>
+  );
+}

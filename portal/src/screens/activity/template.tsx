@@ -1,0 +1,169 @@
+/** One mail template: its texts, and what a mail by it looks like. */
+import { Button, Textarea, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useRouteParams } from '../../core/address.ts';
+import { segment } from '../../core/api.ts';
+import { useDraft } from '../../core/drafts.ts';
+import { queryClient } from '../../core/query.ts';
+import { mayDo, useTenant } from '../../core/session.ts';
+import { useTexts } from '../../core/texts.ts';
+import { CodeBlock, Confirm, curl, ManagedBy, Notice, ProblemAlert, ShowAs, toast } from '../../ui/index.ts';
+import { ActivityPage } from './tabs.tsx';
+import { texts } from './texts.ts';
+
+type Parts = { subject: string; html?: string; text?: string };
+type Template = Parts & { builtIn: boolean; variables?: string[]; managedBy?: string };
+
+export default function TemplatePage() {
+  const t = useTexts(texts);
+  const { tenant, api } = useTenant();
+  const { name = '', language = '' } = useRouteParams();
+  const path = `/mail/templates/${segment(name)}/${segment(language)}`;
+  const found = useQuery({
+    queryKey: ['templates', tenant.code, name, language],
+    queryFn: ({ signal }) => api.get<Template>(path, { signal }),
+  });
+  const template = found.data?.data;
+  return (
+    <ActivityPage
+      place="templates"
+      title={`${name} (${language})`}
+      about={t.templatesAbout}
+      actions={<ShowAs curl={curl(api.path(path))} />}
+    >
+      {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
+      {template?.managedBy !== undefined && template.managedBy !== 'api' && <ManagedBy owner={template.managedBy} />}
+      {template && (
+        <Editor
+          key={found.data?.etag ?? ''}
+          template={template}
+          etag={found.data?.etag}
+          path={path}
+          draftKey={`${tenant.code}/template/${name}/${language}`}
+        />
+      )}
+    </ActivityPage>
+  );
+}
+
+type EditorProps = { template: Template; etag: string | undefined; path: string; draftKey: string };
+
+function Editor({ template, etag, path, draftKey }: EditorProps) {
+  const t = useTexts(texts);
+  const { tenant, api } = useTenant();
+  const { draft, keep, drop } = useDraft<Parts>(draftKey, etag);
+  const stored: Parts = { subject: template.subject, html: template.html ?? '', text: template.text ?? '' };
+  const parts = draft ?? stored;
+  const [isRestoring, setRestoring] = useState(false);
+  const [preview, setPreview] = useState<{ subject: string; text: string; html?: string }>();
+  const [error, setError] = useState<unknown>();
+  const mayEdit = mayDo(tenant.role, 'edit') && (template.managedBy ?? 'api') === 'api';
+  const sent = {
+    subject: parts.subject,
+    ...(parts.html ? { html: parts.html } : {}),
+    ...(parts.text ? { text: parts.text } : {}),
+  };
+  const attempt = (work: () => Promise<unknown>) => {
+    setError(undefined);
+    work().catch(setError);
+  };
+  const reload = () => queryClient.invalidateQueries({ queryKey: ['templates', tenant.code] });
+  const show = async () =>
+    setPreview(
+      (await api.post<{ subject: string; text: string; html?: string }>(`${path}/preview`, { body: sent })).data,
+    );
+  const save = async () => {
+    await api.put(path, { ...(template.builtIn || etag === undefined ? {} : { ifMatch: etag }), body: sent });
+    drop();
+    await reload();
+    toast({ text: t.saved });
+  };
+  const change = (changed: Partial<Parts>) => keep({ ...parts, ...changed });
+  return (
+    <>
+      {draft !== undefined && (
+        <Notice>
+          {t.draftKept}{' '}
+          <button type="button" className="plain chip" onClick={drop}>
+            {t.dropDraft}
+          </button>
+        </Notice>
+      )}
+      <div className="form" style={{ maxWidth: 'none' }}>
+        <TextInput
+          label={t.mailSubject}
+          readOnly={!mayEdit}
+          value={parts.subject}
+          onChange={(event) => change({ subject: event.currentTarget.value })}
+        />
+        <Textarea
+          label={t.html}
+          readOnly={!mayEdit}
+          rows={14}
+          className="mono"
+          value={parts.html ?? ''}
+          onChange={(event) => change({ html: event.currentTarget.value })}
+        />
+        <Textarea
+          label={t.text}
+          readOnly={!mayEdit}
+          rows={8}
+          className="mono"
+          value={parts.text ?? ''}
+          onChange={(event) => change({ text: event.currentTarget.value })}
+        />
+        {template.variables && (
+          <p className="dim">
+            {t.variables}: <span className="mono">{template.variables.map((one) => `{{ ${one} }}`).join(' ')}</span>
+          </p>
+        )}
+        {error !== undefined && <ProblemAlert error={error} />}
+        <div className="chips">
+          {mayDo(tenant.role, 'edit') && (
+            <Button variant="default" onClick={() => attempt(show)}>
+              {t.preview}
+            </Button>
+          )}
+          {mayEdit && <Button onClick={() => attempt(save)}>{t.save}</Button>}
+          {mayEdit && !template.builtIn && (
+            <Button variant="default" onClick={() => setRestoring(true)}>
+              {t.restore}
+            </Button>
+          )}
+        </div>
+      </div>
+      {preview && <Preview preview={preview} />}
+      {isRestoring && (
+        <Confirm
+          title={t.restoreTitle}
+          consequences={t.restoreWhat}
+          action={t.restore}
+          onClose={() => setRestoring(false)}
+          onConfirm={async () => {
+            await api.delete(path);
+            drop();
+            await reload();
+            toast({ text: t.restored });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const Preview = ({
+  preview: { subject, text, html },
+}: {
+  preview: { subject: string; text: string; html?: string };
+}) => {
+  const t = useTexts(texts);
+  return (
+    <section className="card stack" aria-label={t.preview}>
+      <h2>{subject}</h2>
+      {html !== undefined && <CodeBlock code={html} />}
+      <h3>{t.previewText}</h3>
+      <CodeBlock code={text} />
+    </section>
+  );
+};
