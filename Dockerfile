@@ -14,6 +14,17 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
+# docs/ as a site, which servers serve at /docs/guide/: deploy/guide-files says what it is made of.
+FROM ${NODE} AS guide
+WORKDIR /app
+COPY package.json CHANGELOG.md ./
+COPY bench bench
+COPY charts charts
+COPY docs docs
+COPY examples examples
+COPY packages packages
+RUN node docs/site/build.mjs --build
+
 FROM ${BASE}
 ARG VERSION=0.1.0
 ARG REVISION=unknown
@@ -25,8 +36,14 @@ LABEL org.opencontainers.image.title="Accord" \
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app/node_modules node_modules
-# deploy/image-files says what this is; .dockerignore keeps all else out.
-COPY . .
+COPY --from=guide /app/docs/site/dist docs/site/dist
+# deploy/image-files says what this is.
+COPY package.json package-lock.json .npmrc LICENSE ./
+COPY cli cli
+COPY crds crds
+COPY operator operator
+COPY server server
+COPY deploy/accord deploy/health.mjs deploy/
 # A container is reached from outside itself; production is what libraries ask for; bin/node24.mjs says why a bounded young
 # generation.
 ENV PATH=/app/deploy:/usr/local/bin:/usr/bin:/bin \

@@ -26,6 +26,7 @@ const scripts = {
     ['node_modules/typescript/bin/tsc', '-p', '.'],
     ['node_modules/typescript/bin/tsc', '-p', 'packages/client', '--noEmit'],
   ],
+  docs: [['docs/site/build.mjs']],
   'build:client': [['node_modules/typescript/bin/tsc', '-p', 'packages/client']],
   lint: [['node_modules/@biomejs/biome/bin/biome', 'check', '.']],
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],

@@ -17,13 +17,22 @@ const left = listed.filter((line) => line.startsWith('!')).map((line) => line.sl
 const within = (file: string, places: string[]) => places.some((one) => file === one || file.startsWith(`${one}/`));
 const inImage = (file: string) => within(file, taken) && !within(file, left);
 
-test('.dockerignore is the list turned round', () => {
-  const turned = listed.map((line) => (line.startsWith('!') ? line.slice(1) : `!${line}`));
+test('.dockerignore is the lists turned round', () => {
+  const both = [...listed, ...lines('deploy/guide-files')];
+  const turned = both.map((line) => (line.startsWith('!') ? line.slice(1) : `!${line}`));
   expect(lines('.dockerignore')).toEqual(['*', ...turned]);
 });
 
 test('what is listed exists', () => {
   expect([...taken, ...left].filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
+test('what the documentation is built from exists, and what its build writes is left out', () => {
+  const guide = lines('deploy/guide-files');
+  expect(guide.filter((line) => !line.startsWith('!') && !existsSync(join(root, line)))).toEqual([]);
+  const ignored = lines('.gitignore').filter((line) => line.startsWith('docs/'));
+  expect(ignored.length).toBeGreaterThan(1);
+  expect(guide).toEqual(expect.arrayContaining(ignored.map((line) => `!${line.replace(/\/$/, '')}`)));
 });
 
 test('the command is a program', () => {
@@ -70,6 +79,16 @@ describe('all that the command may load is in the image', () => {
 describe('Dockerfile', () => {
   const dockerfile = text('Dockerfile');
   const { version } = JSON.parse(text('package.json')) as { version: string };
+
+  test('copies what is listed, by name: the folder that Docker sends has the sources of the documentation too', () => {
+    const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+    const copied = [...last.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+    expect(copied.toSorted()).toEqual(taken.toSorted());
+    const stage = /AS guide\n([\s\S]*?)\nFROM /.exec(dockerfile)?.[1] ?? '';
+    const tops = lines('deploy/guide-files').filter((line) => !line.startsWith('!')).map((line) => line.split('/')[0]);
+    const built = [...stage.matchAll(/^COPY (.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+    expect(built.toSorted()).toEqual([...new Set([...tops, 'package.json'])].toSorted());
+  });
 
   test('is of this version, as the chart is', () => {
     expect(dockerfile).toContain(`ARG VERSION=${version}\n`);
