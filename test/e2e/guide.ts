@@ -66,6 +66,7 @@ const pattern = (text: string) => new RegExp(`^${text.trim().split('…').map(li
 /** A reader: a home of its own, free ports in place of the default ones, two terminals. */
 export class Reader {
   readonly #home: string;
+  readonly #place: string;
   readonly #places: (text: string) => string;
   readonly #terminal: ChildProcess;
   readonly #lines: Interface;
@@ -74,18 +75,24 @@ export class Reader {
   #seen = '';
   #count = 0;
 
-  private constructor(home: string, [listen, admin]: readonly [string, string]) {
+  private constructor(home: string, place: string, [listen, admin]: readonly [string, string]) {
     this.#home = home;
+    this.#place = place;
     this.#places = (text) => text.replaceAll('127.0.0.1:8080', listen).replaceAll('127.0.0.1:8081', admin);
-    this.#variables = { ...environment(), HOME: home, ACCORD_LISTEN: listen, ACCORD_ADMIN_LISTEN: admin };
-    this.#terminal = spawn('bash', ['--noprofile', '--norc'], { cwd: root, env: this.#variables });
+    this.#variables = {
+      ...environment(),
+      ...{ HOME: home, ACCORD_LISTEN: listen, ACCORD_ADMIN_LISTEN: admin, PATH: `${place}/.bin:${process.env.PATH}` },
+    };
+    this.#terminal = spawn('bash', ['--noprofile', '--norc'], { cwd: place, env: this.#variables });
     this.#lines = createInterface({ input: this.#terminal.stdout as NodeJS.ReadableStream });
     this.#terminal.stdin?.write('set -euo pipefail\n');
   }
 
-  static async sitDown(): Promise<Reader> {
+  /** @param furnish makes a folder of the reader's own to sit in. Absent: in the clone */
+  static async sitDown(furnish?: (place: string) => void): Promise<Reader> {
     const home = await mkdtemp(join(tmpdir(), 'accord-guide-'));
-    return new Reader(home, [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]);
+    furnish?.(home);
+    return new Reader(home, furnish ? home : root, [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]);
   }
 
   async follow(step: Step): Promise<void> {
@@ -119,7 +126,7 @@ export class Reader {
   /** In a group of its own, as a terminal makes one: Ctrl-C goes to all of it. */
   #start(command: string): void {
     const server = spawn('bash', ['-c', this.#places(command)], {
-      ...{ cwd: root, env: this.#variables, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+      ...{ cwd: this.#place, env: this.#variables, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
     });
     for (const stream of [server.stdout, server.stderr])
       stream?.on('data', (chunk) => {
