@@ -1,9 +1,12 @@
 /** The commands that pages show, and which of them no test runs here. */
 
 /** Followed command by command, each on an `accord start` of its own. */
-export const guides = ['share-a-car.md', 'patient-portal.md', 'sharing.md', 'members.md'].map((page) => `docs/${page}`);
+export const guides = ['share-a-car.md', 'patient-portal.md', 'sharing.md', 'members.md', 'backup.md'].map(
+  (page) => `docs/${page}`,
+);
 
 const cluster = 'needs a cluster; test/kubernetes installs the chart and reads what the operator writes';
+const postgres = 'needs the client programs of Postgres 18, and a Postgres with roles of its own';
 const provider = 'needs an account at the provider';
 
 /**
@@ -36,6 +39,12 @@ export const elsewhere: Record<string, Record<string, string>> = {
     'npm run test:kubernetes': 'is the suite of Kubernetes itself',
   },
   'docs/operations.md': { 'kustomize build': 'needs kustomize; test/cli gives manifests by standard input' },
+  'docs/backup.md': { 'pg_dumpall': postgres, 'psql': postgres, 'accord doctor': 'as in docs/operations.md, on the restored database' },
+  'docs/upgrading.md': {
+    'helm upgrade': cluster,
+    'helm rollback': cluster,
+    'accord migrate': 'needs a Postgres with two roles; test/e2e/rolling.test.ts does this',
+  },
   'docs/token-enrichment.md': {
     'mkdir -p META-INF': 'needs Keycloak; test/oidc runs the script itself',
     'curl -s https://YOUR-INSTANCE.zitadel.cloud/v2/actions/targets': provider,

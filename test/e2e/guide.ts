@@ -3,7 +3,8 @@
  * is compared with what they print. The page is the only copy of the commands.
  *
  *   ```sh          a command in the reader's terminal; `sh server`: one that goes on, in a second terminal
- *   ```json        what the command before it printed, as JSON; `text`: as text; `text server`: what the second terminal shows now
+ *   ```json        what the command before it printed, as JSON; `text`: as text; `text server`: what the second terminal shows
+ *                  now; `^C` in it is Ctrl-C there
  *
  * `…` stands for any text, `"…"` for any value, and at the end of an object or array for members or items that are not shown.
  */
@@ -136,20 +137,26 @@ export class Reader {
   }
 
   async #await(text: string): Promise<void> {
+    if (text.trim() === '^C') return this.#stop();
     for (const line of this.#places(text).trim().split('\n')) {
       const wanted = new RegExp(`^${line.trim().split('…').map(literal).join('.*')}$`, 'mu');
       await vi.waitFor(() => expect(this.#seen).toMatch(wanted), patient);
     }
   }
 
-  async leave(): Promise<void> {
-    this.#terminal.kill();
+  async #stop(): Promise<void> {
     const server = this.#server;
+    this.#seen = '';
     if (server !== undefined && server.exitCode === null) {
       const gone = new Promise((resolve) => server.once('exit', resolve));
       process.kill(-(server.pid as number), 'SIGINT');
       await gone;
     }
+  }
+
+  async leave(): Promise<void> {
+    this.#terminal.kill();
+    await this.#stop();
     await rm(this.#home, { recursive: true, force: true, maxRetries: 10 });
   }
 }

@@ -9,7 +9,9 @@ import { difference, Reader, stepsOf } from './guide.ts';
 describe.each(guides)('%s', (page) => {
   test('does what it shows, command by command', { timeout: 300_000 }, async () => {
     const steps = stepsOf(await readFile(join(root, page), 'utf8'));
-    expect(steps.filter(({ does }) => does === 'start')).toHaveLength(1);
+    const started = steps.filter(({ does }) => does === 'start').length;
+    const stopped = steps.filter((step) => step.does === 'await' && step.text.trim() === '^C').length;
+    expect(started).toBe(stopped + 1);
     const reader = await Reader.sitDown();
     try {
       for (const step of steps) await reader.follow(step);
