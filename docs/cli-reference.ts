@@ -1,7 +1,10 @@
 /** docs/cli.md: what the commands say of themselves. */
 import { commands, help } from '../cli/arguments.ts';
 
-const flag = ([name, { type, multiple, default: fallback }]: [string, { type: string; multiple?: boolean; default?: unknown }]) =>
+const flag = ([name, { type, multiple, default: fallback }]: [
+  string,
+  { type: string; multiple?: boolean; default?: unknown },
+]) =>
   `| \`--${name}\` | ${type === 'boolean' ? '' : 'a value'}${multiple ? ', several times' : ''} | ${fallback === undefined ? '' : `\`${fallback}\``} |`;
 
 export function cliReference(generated: string): string {
@@ -10,7 +13,11 @@ export function cliReference(generated: string): string {
       `## accord ${name}`,
       ['```text', help(name as keyof typeof commands).replace(/\n\nConfiguration: .*$/, ''), '```'].join('\n'),
       ...(Object.keys(command.options).length > 0
-        ? [['| Option | Takes | Default |', '| --- | --- | --- |', ...Object.entries(command.options).map(flag)].join('\n')]
+        ? [
+            ['| Option | Takes | Default |', '| --- | --- | --- |', ...Object.entries(command.options).map(flag)].join(
+              '\n',
+            ),
+          ]
         : []),
     ].join('\n\n'),
   );

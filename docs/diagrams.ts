@@ -4,8 +4,18 @@
  */
 type Kind = 'part' | 'own' | 'store' | 'note';
 type Box = { at: readonly [number, number]; size: readonly [number, number]; kind: Kind; lines: readonly string[] };
-type Arrow = { path: readonly (readonly [number, number])[]; label?: string; at?: readonly [number, number]; dashed?: boolean };
-export type Drawing = { title: string; size: readonly [number, number]; boxes: readonly Box[]; arrows: readonly Arrow[] };
+type Arrow = {
+  path: readonly (readonly [number, number])[];
+  label?: string;
+  at?: readonly [number, number];
+  dashed?: boolean;
+};
+export type Drawing = {
+  title: string;
+  size: readonly [number, number];
+  boxes: readonly Box[];
+  arrows: readonly Arrow[];
+};
 
 const LINE = 17;
 const colours = (panel: string, ink: string, soft: string, accent: string, fill: string) =>
@@ -13,7 +23,7 @@ const colours = (panel: string, ink: string, soft: string, accent: string, fill:
   `.store{fill:${fill};stroke:${accent};stroke-dasharray:5 3}.note{fill:none;stroke:none}` +
   `.t{fill:${ink}}.s{fill:${soft}}.a{stroke:${soft};fill:none}.h{fill:${soft};stroke:none}`;
 const style =
-  `<style>text{font:13px system-ui,sans-serif}${colours('#ffffff', '#1d2733', '#5b6875', '#0b6e4f', '#f4f7f9')}` +
+  `<style>text{font:13px system-ui,sans-serif}.b{font-weight:600}${colours('#ffffff', '#1d2733', '#5b6875', '#0b6e4f', '#f4f7f9')}` +
   `@media (prefers-color-scheme:dark){${colours('#1b1f24', '#e4e9ee', '#9aa7b4', '#4cc29a', '#262c33')}}</style>`;
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
@@ -23,13 +33,16 @@ function text(at: readonly [number, number], lines: readonly string[]): string {
   return lines
     .map((line, i) => {
       const isFirst = i === 0;
-      const weight = isFirst && lines.length > 1 ? ' font-weight="600"' : '';
-      return `  <text class="${isFirst ? 't' : 's'}" x="${at[0]}" y="${top + i * LINE + 4}" text-anchor="middle"${weight}>${escaped(line)}</text>`;
+      const kind = isFirst ? (lines.length > 1 ? 't b' : 't') : 's';
+      return `  <text class="${kind}" x="${at[0]}" y="${top + i * LINE + 4}" text-anchor="middle">${escaped(line)}</text>`;
     })
     .join('\n');
 }
 
+/** @throws Error for a text that does not fit: fonts of readers are up to 7.4 wide for each letter */
 function box({ at: [x, y], size: [width, height], kind, lines }: Box): string {
+  const long = lines.find((line) => line.length * 7.4 > width - 4);
+  if (long !== undefined) throw new Error(`"${long}" does not fit into its box, which is ${width} wide`);
   const shape = `  <rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="8"/>`;
   return `${shape}\n${text([x + width / 2, y + height / 2], lines)}`;
 }

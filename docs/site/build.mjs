@@ -15,7 +15,9 @@ const here = import.meta.dirname;
 
 /** As bin/run.mjs does for the packages of the repository. */
 export function installMissing() {
-  const lock = createHash('sha256').update(readFileSync(join(here, 'package-lock.json'))).digest('hex');
+  const lock = createHash('sha256')
+    .update(readFileSync(join(here, 'package-lock.json')))
+    .digest('hex');
   const stamp = join(here, 'node_modules/.accord-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
   process.stderr.write('Installing what builds the documentation (npm ci in docs/site)…\n');

@@ -19,7 +19,10 @@ function follow(token, env) {
     throw new Error(`${pageOf(env)}: a link leads to ${source}, which does not exist`);
   const place = placeOf(source);
   if (place === undefined) {
-    const attrs = [['class', 'in-repository'], ['title', `${source} in the repository`]];
+    const attrs = [
+      ['class', 'in-repository'],
+      ['title', `${source} in the repository`],
+    ];
     Object.assign(token, { tag: 'span', attrs });
     return false;
   }

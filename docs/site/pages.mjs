@@ -71,7 +71,9 @@ export function sidebar() {
     ),
   }));
   navigation.at(-1)?.items.push({ text: 'Measurements', link: '/results' });
-  const named = new Set(navigation.flatMap(({ items }) => items.map(({ link }) => `${link.slice(1).split('#')[0]}.md`)));
+  const named = new Set(
+    navigation.flatMap(({ items }) => items.map(({ link }) => `${link.slice(1).split('#')[0]}.md`)),
+  );
   const missing = ofDocs.filter((name) => name.endsWith('.md') && name !== 'README.md' && !named.has(name));
   if (missing.length > 0) throw new Error(`docs/README.md does not name ${missing.join(', ')}`);
   return navigation;

@@ -39,12 +39,16 @@ export async function registerGuide(app: App, folder: string = guideFolder): Pro
       // The site is served over http too, on a machine of one's own.
       await scope.register(helmet, { contentSecurityPolicy: { useDefaults: false, directives: policy } });
       scope.setNotFoundHandler(async (_request, reply) =>
-        reply.code(404).type(HTML).send(await readFile(join(folder, '404.html'))),
+        reply
+          .code(404)
+          .type(HTML)
+          .send(await readFile(join(folder, '404.html'))),
       );
       scope.get('', (_request, reply) => reply.redirect(guideAddress, 301));
       await scope.register(fastifyStatic, {
         root: folder,
         preCompressed: true,
+        dotfiles: 'ignore',
         cacheControl: false,
         // Names in assets/ have a digest of the content.
         setHeaders: (reply, path) => {

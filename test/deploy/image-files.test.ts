@@ -85,7 +85,9 @@ describe('Dockerfile', () => {
     const copied = [...last.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
     expect(copied.toSorted()).toEqual(taken.toSorted());
     const stage = /AS guide\n([\s\S]*?)\nFROM /.exec(dockerfile)?.[1] ?? '';
-    const tops = lines('deploy/guide-files').filter((line) => !line.startsWith('!')).map((line) => line.split('/')[0]);
+    const tops = lines('deploy/guide-files')
+      .filter((line) => !line.startsWith('!'))
+      .map((line) => line.split('/')[0]);
     const built = [...stage.matchAll(/^COPY (.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
     expect(built.toSorted()).toEqual([...new Set([...tops, 'package.json'])].toSorted());
   });

@@ -42,7 +42,8 @@ describe('on the examples', () => {
   beforeAll(async () => {
     reader = await Reader.sitDown((place) => {
       // The examples and the data are the reader's own, and `accord` is a command.
-      for (const name of ['examples', 'charts', 'crds', 'deploy']) cpSync(join(root, name), join(place, name), { recursive: true });
+      for (const name of ['examples', 'charts', 'crds', 'deploy'])
+        cpSync(join(root, name), join(place, name), { recursive: true });
       for (const name of ['package.json', 'node_modules', 'bin']) symlinkSync(join(root, name), join(place, name));
       mkdirSync(join(place, '.bin'));
       symlinkSync(join(root, 'bin/accord.mjs'), join(place, '.bin/accord'));

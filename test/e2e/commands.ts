@@ -39,7 +39,11 @@ export const elsewhere: Record<string, Record<string, string>> = {
     'npm run test:kubernetes': 'is the suite of Kubernetes itself',
   },
   'docs/operations.md': { 'kustomize build': 'needs kustomize; test/cli gives manifests by standard input' },
-  'docs/backup.md': { 'pg_dumpall': postgres, 'psql': postgres, 'accord doctor': 'as in docs/operations.md, on the restored database' },
+  'docs/backup.md': {
+    pg_dumpall: postgres,
+    psql: postgres,
+    'accord doctor': 'as in docs/operations.md, on the restored database',
+  },
   'docs/upgrading.md': {
     'helm upgrade': cluster,
     'helm rollback': cluster,
@@ -58,7 +62,7 @@ export const elsewhere: Record<string, Record<string, string>> = {
     'kubectl create clusterrolebinding': cluster,
     'kubectl create serviceaccount': cluster,
   },
-  'docs/tracing.md': { 'OTEL_EXPORTER_OTLP_ENDPOINT': 'needs a collector; the tests of tracing export to one' },
+  'docs/tracing.md': { OTEL_EXPORTER_OTLP_ENDPOINT: 'needs a collector; the tests of tracing export to one' },
 };
 
 export type Block = { line: number; language: string; text: string };
