@@ -20,7 +20,10 @@ test.each(locks)('every package of %s has its sha512: if not, run node deploy/lo
 
 test.each(locks)('packages are versions, and npm runs no scripts of theirs: %s', (name) => {
   const folder = name.replace('package-lock.json', '');
-  const { dependencies = {}, devDependencies = {} } = JSON.parse(text(`${folder}package.json`)) as Record<string, object>;
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(text(`${folder}package.json`)) as Record<
+    string,
+    object
+  >;
   const versions: string[] = Object.values({ ...dependencies, ...devDependencies });
   expect(versions.filter((version) => !/^(npm:[\w@/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
   expect(text(`${folder}.npmrc`)).toBe(text('.npmrc'));

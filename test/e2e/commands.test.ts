@@ -16,7 +16,7 @@ const pages = [
 const isCommand = ({ language }: { language: string }) => language.split(' ')[0] === 'sh';
 const toRun = pages
   .filter((page) => !guides.includes(page))
-  .map((page) => ({ page, blocks: blocksOf(text(page)).filter((one) => isCommand(one) && !whyNot(page, one)) }))
+  .map((page) => ({ page, blocks: blocksOf(text(page)).filter((one) => isCommand(one) && !whyNot(page, one.text)) }))
   .filter(({ blocks }) => blocks.length > 0);
 
 test('code of pages is in fences that say its language, so that no command is overlooked', () => {

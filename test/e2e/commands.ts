@@ -84,5 +84,6 @@ export function unfencedOf(page: string): number[] {
   return prose.split('\n').flatMap((line, i, lines) => (/^ {4}\S/.test(line) && lines[i - 1] === '' ? [i + 1] : []));
 }
 
-export const whyNot = (page: string, { text }: Block): string | undefined =>
-  Object.entries(elsewhere[page] ?? {}).find(([beginning]) => text.startsWith(beginning))?.[1];
+/** @returns the reason why a block is not run here; undefined when it is */
+export const whyNot = (page: string, command: string): string | undefined =>
+  Object.entries(elsewhere[page] ?? {}).find(([beginning]) => command.startsWith(beginning))?.[1];

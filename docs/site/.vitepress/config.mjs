@@ -26,7 +26,7 @@ export default {
     // Pages are Markdown for a code host too: what looks like HTML in them (<name>) is text.
     html: false,
     // Shiki has no grammar of Rego; its keywords, strings and comments are nearly those of Python.
-    languageAlias: { rego: 'python', promql: 'txt' },
+    languageAlias: { rego: 'python', promql: 'sql' },
     config(md) {
       repositoryLinks(md);
       inlineSvg(md);
