@@ -64,6 +64,6 @@ export function inlineSvg(md) {
       .replace(/<style>[\s\S]*?<\/style>/, '')
       .replace('<svg', '<svg aria-hidden="true"')
       .replace(/\n\s*/g, '');
-    return `<span class="drawing" role="img" aria-label="${md.utils.escapeHtml(content)}">${drawing}</span>`;
+    return `<span class="drawing" role="img" tabindex="0" aria-label="${md.utils.escapeHtml(content)}">${drawing}</span>`;
   };
 }
