@@ -14,16 +14,25 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
-# Everything that the image has, without packages: what .dockerignore lets in, and the portal as it was built.
-FROM ${NODE} AS files
+# docs/ as a site, which servers serve at /docs/guide/: deploy/guide-files says what it is made of.
+FROM ${NODE} AS guide
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-# With the optional packages: the bundler's own programs are among them.
+COPY package.json CHANGELOG.md ./
+COPY bench bench
+COPY charts charts
+COPY docs docs
+COPY examples examples
+COPY packages packages
+RUN node docs/site/build.mjs --build
+
+# The portal: all packages, also the optional ones, among which are the bundler's own programs.
+FROM ${NODE} AS portal
+WORKDIR /app
+COPY package.json package-lock.json .npmrc tsconfig.json ./
 RUN npm ci
-COPY . .
-RUN node portal/build.ts --brotli 11 \
- && find portal -mindepth 1 -maxdepth 1 ! -name dist -exec rm -r {} + \
- && rm -r node_modules tsconfig.json
+COPY cli/portal-digest.ts cli/portal-digest.ts
+COPY portal portal
+RUN node portal/build.ts --brotli 11
 
 FROM ${BASE}
 ARG VERSION=0.1.0
@@ -36,8 +45,15 @@ LABEL org.opencontainers.image.title="Accord" \
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app/node_modules node_modules
-# deploy/image-files says what this is; .dockerignore keeps all else out.
-COPY --from=files /app .
+COPY --from=portal /app/portal/dist portal/dist
+COPY --from=guide /app/docs/site/dist docs/site/dist
+# deploy/image-files says what this is.
+COPY package.json package-lock.json .npmrc LICENSE ./
+COPY cli cli
+COPY crds crds
+COPY operator operator
+COPY server server
+COPY deploy/accord deploy/health.mjs deploy/compose-secrets.mjs deploy/
 # A container is reached from outside itself; production is what libraries ask for; bin/node24.mjs says why a bounded young
 # generation.
 ENV PATH=/app/deploy:/usr/local/bin:/usr/bin:/bin \

@@ -27,6 +27,7 @@ const scripts = {
     ['node_modules/typescript/bin/tsc', '-p', 'packages/client', '--noEmit'],
     ['node_modules/typescript/bin/tsc', '-p', 'portal'],
   ],
+  docs: [['docs/site/build.mjs']],
   'build:client': [['node_modules/typescript/bin/tsc', '-p', 'packages/client']],
   'build:portal': [['portal/build.ts']],
   // The client is built first, as a package is before it is installed.

@@ -1,7 +1,7 @@
 /**
- * Generates the reference pages from their sources: configuration from its schema, problems from the rooms' tables,
- * custom resources from their schemas, the API's OpenAPI document from the routes, and the database's schema from the
- * catalog of a migrated database. `--check` fails on a difference.
+ * Generates the drawings and the reference pages from their sources: commands from their help, configuration from its
+ * schema, problems from the rooms' tables, custom resources from their schemas, the API's OpenAPI document from the routes,
+ * and the database's schema from the catalog of a migrated database. `--check` fails on a difference.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,6 +16,9 @@ import { type EmbeddedPostgres, startPostgres } from '../server/embedded/postgre
 import { allEventTypes, allProblems } from '../server/room/catalogue.ts';
 import { rooms } from '../server/rooms.ts';
 import { createServices } from '../server/services.ts';
+import { cliReference } from './cli-reference.ts';
+import { svgOf } from './diagrams.ts';
+import { drawings } from './drawings.ts';
 import { eventTables } from './event-types.ts';
 import { graphqlSchema } from './graphql-schema.ts';
 import { describeSchema } from './schema.ts';
@@ -165,6 +168,8 @@ const pages = await onDatabase(async (postgres) => {
   return {
     'openapi.json': document,
     'events.md': await events(document),
+    ...Object.fromEntries(Object.entries(drawings).map(([name, drawing]) => [`images/${name}.svg`, svgOf(drawing)])),
+    'cli.md': cliReference(generated),
     'configuration.md': configuration(),
     'problems.md': problems(),
     'resources.md': resources(),

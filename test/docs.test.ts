@@ -94,6 +94,21 @@ describe('docs/reasons.md', () => {
   });
 });
 
+test('docs/README.md leads to each page of docs/', () => {
+  const named = [...text('docs/README.md').matchAll(/\]\(([\w-]+\.md)/g)].map(([, page]) => `docs/${page}`);
+  const inDocs = pages.filter((page) => /^docs\/[\w-]+\.md$/.test(page) && page !== 'docs/README.md');
+  expect(inDocs.filter((page) => !named.includes(page))).toEqual([]);
+});
+
+test('docs/security.md names a test for each threat, and each is there', () => {
+  const table = /^\| Threat \|[\s\S]*?\n\n/m.exec(text('docs/security.md'))?.[0] ?? '';
+  const rows = table.trim().split('\n').slice(2);
+  expect(rows.length).toBeGreaterThan(20);
+  expect(rows.filter((row) => !/\| (`test\/[\w/.-]+\.test\.ts`(, )?)+ \|$/.test(row))).toEqual([]);
+  const named = [...table.matchAll(/`(test\/[^`]+)`/g)].map(([, file = '']) => file);
+  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
 test('docs/tokens.md says of each scope what it allows', () => {
   const table = /^## Scopes$([\s\S]*?)^## /m.exec(text('docs/tokens.md'))?.[1] ?? '';
   const named = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = '']) =>

@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { howToBuildSite, whyNoSite } from './docs-site/built.ts';
 import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
 import { howToGetChromium } from './pages/chromium.ts';
 
@@ -46,6 +47,7 @@ type Report = {
 };
 let skippedOfKubernetes = 0;
 let skippedInBrowser = 0;
+let skippedOfSite = 0;
 let counts = { passed: 0, failed: 1, skipped: 0 };
 try {
   const read = JSON.parse(readFileSync(report, 'utf8')) as Report;
@@ -58,6 +60,7 @@ try {
       .flatMap(({ assertionResults }) => assertionResults)
       .filter(({ status: state }) => state !== 'passed' && state !== 'failed').length;
   skippedOfKubernetes = skippedOf(/^test\/kubernetes\//);
+  skippedOfSite = skippedOf(/^test\/docs-site\//);
   skippedInBrowser = skippedOf(/browser\.test\.ts$|\/member-invitation-page\.test\.ts$/);
 } catch {
   // no report: vitest itself failed, and said why
@@ -77,6 +80,10 @@ if (skippedOfKubernetes > 0)
 if (skippedInBrowser > 0)
   console.log(
     `NOT RUN HERE: ${skippedInBrowser} tests in a browser: there is no Chromium. To run them: ${howToGetChromium}\n`,
+  );
+if (skippedOfSite > 0)
+  console.log(
+    `NOT RUN HERE: ${skippedOfSite} tests of the built documentation: ${whyNoSite()}. To build it: ${howToBuildSite}\n`,
   );
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(status ?? 1);

@@ -19,9 +19,9 @@ const built = 'portal/dist';
 const within = (file: string, places: string[]) => places.some((one) => file === one || file.startsWith(`${one}/`));
 const inImage = (file: string) => within(file, taken) && !within(file, left);
 
-test('.dockerignore is the list turned round', () => {
+test('.dockerignore is the lists turned round', () => {
   // What is built there needs its sources, and not what was built here.
-  const turned = listed.flatMap((line) => {
+  const turned = [...listed, ...lines('deploy/guide-files')].flatMap((line) => {
     if (line.startsWith('!')) return [line.slice(1)];
     return line === built ? ['!tsconfig.json', '!portal', built] : [`!${line}`];
   });
@@ -30,6 +30,14 @@ test('.dockerignore is the list turned round', () => {
 
 test('what is listed exists', () => {
   expect([...taken, ...left].filter((file) => file !== built && !existsSync(join(root, file)))).toEqual([]);
+});
+
+test('what the documentation is built from exists, and what its build writes is left out', () => {
+  const guide = lines('deploy/guide-files');
+  expect(guide.filter((line) => !line.startsWith('!') && !existsSync(join(root, line)))).toEqual([]);
+  const ignored = lines('.gitignore').filter((line) => line.startsWith('docs/'));
+  expect(ignored.length).toBeGreaterThan(1);
+  expect(guide).toEqual(expect.arrayContaining(ignored.map((line) => `!${line.replace(/\/$/, '')}`)));
 });
 
 test('the command is a program', () => {
@@ -77,6 +85,18 @@ describe('Dockerfile', () => {
   const dockerfile = text('Dockerfile');
   const { version } = JSON.parse(text('package.json')) as { version: string };
 
+  test('copies what is listed, by name: the folder that Docker sends has the sources of the documentation too', () => {
+    const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+    const copied = [...last.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+    expect([...copied, built].toSorted()).toEqual(taken.toSorted());
+    const stage = /AS guide\n([\s\S]*?)\nFROM /.exec(dockerfile)?.[1] ?? '';
+    const tops = lines('deploy/guide-files')
+      .filter((line) => !line.startsWith('!'))
+      .map((line) => line.split('/')[0]);
+    const copiedThere = [...stage.matchAll(/^COPY (.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+    expect(copiedThere.toSorted()).toEqual([...new Set([...tops, 'package.json'])].toSorted());
+  });
+
   test('is of this version, as the chart is', () => {
     expect(dockerfile).toContain(`ARG VERSION=${version}\n`);
     expect(text('charts/accord/Chart.yaml')).toContain(`\nversion: ${version}\n`);
@@ -84,12 +104,11 @@ describe('Dockerfile', () => {
   });
 
   test('builds the portal in a stage of its own, which leaves its packages and sources behind', () => {
-    const [, stage = ''] = /\nFROM \$\{NODE\} AS files\n([\s\S]*?)\nFROM /.exec(dockerfile) ?? [];
+    const [, stage = ''] = /\nFROM \$\{NODE\} AS portal\n([\s\S]*?)\nFROM /.exec(dockerfile) ?? [];
     expect(stage).toContain('RUN npm ci\n');
-    expect(stage).toContain('RUN node portal/build.ts --brotli 11 ');
-    expect(stage).toContain('rm -r node_modules tsconfig.json\n');
-    expect(stage).toContain('find portal -mindepth 1 -maxdepth 1 ! -name dist -exec rm -r {} +');
-    expect(dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))).not.toMatch(/^COPY \. /m);
+    expect(stage).toContain('RUN node portal/build.ts --brotli 11\n');
+    const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+    expect(last).toContain(`COPY --from=portal /app/${built} ${built}\n`);
   });
 
   test('ends as nobody in particular, with the command as its entrypoint', () => {

@@ -7,8 +7,10 @@ import { parse } from 'yaml';
 const root = join(import.meta.dirname, '../..');
 const text = (file: string) => readFileSync(join(root, file), 'utf8');
 
-test('every package of package-lock.json has its sha512: if not, run node deploy/lock-integrity.mjs', () => {
-  const { packages } = JSON.parse(text('package-lock.json')) as { packages: Record<string, { integrity?: string }> };
+const locks = ['package-lock.json', 'docs/site/package-lock.json', 'docs/graphql-schema/package-lock.json'];
+
+test.each(locks)('every package of %s has its sha512: if not, run node deploy/lock-integrity.mjs', (lock) => {
+  const { packages } = JSON.parse(text(lock)) as { packages: Record<string, { integrity?: string }> };
   const installed = Object.entries(packages).filter(([path]) => path !== '');
   expect(installed.length).toBeGreaterThan(100);
   // 64 bytes are 86 characters and two of padding.
@@ -16,8 +18,19 @@ test('every package of package-lock.json has its sha512: if not, run node deploy
   expect(installed.filter(([, { integrity }]) => !isPinned(integrity)).map(([path]) => path)).toEqual([]);
 });
 
-test('no package comes from anywhere but the registry', () => {
-  const lock = text('package-lock.json');
+test.each(locks)('packages are versions, and npm runs no scripts of theirs: %s', (name) => {
+  const folder = name.replace('package-lock.json', '');
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(text(`${folder}package.json`)) as Record<
+    string,
+    object
+  >;
+  const versions: string[] = Object.values({ ...dependencies, ...devDependencies });
+  expect(versions.filter((version) => !/^(npm:[\w@/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+  expect(text(`${folder}.npmrc`)).toBe(text('.npmrc'));
+});
+
+test.each(locks)('no package comes from anywhere but the registry: %s', (name) => {
+  const lock = text(name);
   expect(lock.match(/"resolved": "(?!https:)[^"]*"/g) ?? []).toEqual([]);
   expect(lock).not.toMatch(/git\+|github:/);
 });

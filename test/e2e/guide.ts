@@ -3,7 +3,8 @@
  * is compared with what they print. The page is the only copy of the commands.
  *
  *   ```sh          a command in the reader's terminal; `sh server`: one that goes on, in a second terminal
- *   ```json        what the command before it printed, as JSON; `text`: as text; `text server`: what the second terminal shows now
+ *   ```json        what the command before it printed, as JSON; `text`: as text; `text server`: what the second terminal shows
+ *                  now; `^C` in it is Ctrl-C there
  *
  * `…` stands for any text, `"…"` for any value, and at the end of an object or array for members or items that are not shown.
  */
@@ -66,6 +67,7 @@ const pattern = (text: string) => new RegExp(`^${text.trim().split('…').map(li
 /** A reader: a home of its own, free ports in place of the default ones, two terminals. */
 export class Reader {
   readonly #home: string;
+  readonly #place: string;
   readonly #places: (text: string) => string;
   readonly #terminal: ChildProcess;
   readonly #lines: Interface;
@@ -74,18 +76,24 @@ export class Reader {
   #seen = '';
   #count = 0;
 
-  private constructor(home: string, [listen, admin]: readonly [string, string]) {
+  private constructor(home: string, place: string, [listen, admin]: readonly [string, string]) {
     this.#home = home;
+    this.#place = place;
     this.#places = (text) => text.replaceAll('127.0.0.1:8080', listen).replaceAll('127.0.0.1:8081', admin);
-    this.#variables = { ...environment(), HOME: home, ACCORD_LISTEN: listen, ACCORD_ADMIN_LISTEN: admin };
-    this.#terminal = spawn('bash', ['--noprofile', '--norc'], { cwd: root, env: this.#variables });
+    this.#variables = {
+      ...environment(),
+      ...{ HOME: home, ACCORD_LISTEN: listen, ACCORD_ADMIN_LISTEN: admin, PATH: `${place}/.bin:${process.env.PATH}` },
+    };
+    this.#terminal = spawn('bash', ['--noprofile', '--norc'], { cwd: place, env: this.#variables });
     this.#lines = createInterface({ input: this.#terminal.stdout as NodeJS.ReadableStream });
     this.#terminal.stdin?.write('set -euo pipefail\n');
   }
 
-  static async sitDown(): Promise<Reader> {
+  /** @param furnish makes a folder of the reader's own to sit in. Absent: in the clone */
+  static async sitDown(furnish?: (place: string) => void): Promise<Reader> {
     const home = await mkdtemp(join(tmpdir(), 'accord-guide-'));
-    return new Reader(home, [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]);
+    furnish?.(home);
+    return new Reader(home, furnish ? home : root, [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]);
   }
 
   async follow(step: Step): Promise<void> {
@@ -119,7 +127,7 @@ export class Reader {
   /** In a group of its own, as a terminal makes one: Ctrl-C goes to all of it. */
   #start(command: string): void {
     const server = spawn('bash', ['-c', this.#places(command)], {
-      ...{ cwd: root, env: this.#variables, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+      ...{ cwd: this.#place, env: this.#variables, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
     });
     for (const stream of [server.stdout, server.stderr])
       stream?.on('data', (chunk) => {
@@ -129,20 +137,26 @@ export class Reader {
   }
 
   async #await(text: string): Promise<void> {
+    if (text.trim() === '^C') return this.#stop();
     for (const line of this.#places(text).trim().split('\n')) {
       const wanted = new RegExp(`^${line.trim().split('…').map(literal).join('.*')}$`, 'mu');
       await vi.waitFor(() => expect(this.#seen).toMatch(wanted), patient);
     }
   }
 
-  async leave(): Promise<void> {
-    this.#terminal.kill();
+  async #stop(): Promise<void> {
     const server = this.#server;
+    this.#seen = '';
     if (server !== undefined && server.exitCode === null) {
       const gone = new Promise((resolve) => server.once('exit', resolve));
       process.kill(-(server.pid as number), 'SIGINT');
       await gone;
     }
+  }
+
+  async leave(): Promise<void> {
+    this.#terminal.kill();
+    await this.#stop();
     await rm(this.#home, { recursive: true, force: true, maxRetries: 10 });
   }
 }

@@ -1,0 +1,2 @@
+export const digestFile: string;
+export function digestOfSources(): string;

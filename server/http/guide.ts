@@ -1,0 +1,63 @@
+/**
+ * The documentation as a site, at {base_url}/docs/guide/: the files that `npm run docs` builds and the image has. A server without
+ * them has no such address. Nothing of it is kept in memory: a file is read, compressed already, when it is asked for.
+ */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import helmet from '@fastify/helmet';
+import fastifyStatic from '@fastify/static';
+import type { App } from './fastify.ts';
+
+export const guideAddress = '/docs/guide/';
+export const guideFolder = join(import.meta.dirname, '../../docs/site/dist');
+
+/** Highlighted code has its colours in attributes of style; scripts and style sheets are files of the site. */
+const policy = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'style-src-attr': ["'unsafe-inline'"],
+  'img-src': ["'self'", 'data:'],
+  'connect-src': ["'self'"],
+  'base-uri': ["'none'"],
+  'form-action': ["'none'"],
+  'frame-ancestors': ["'none'"],
+};
+
+const HTML = 'text/html; charset=utf-8';
+
+/** @param folder that may be absent @returns whether it is there */
+export async function registerGuide(app: App, folder: string = guideFolder): Promise<boolean> {
+  if (!existsSync(join(folder, 'index.html'))) return false;
+  await app.register(
+    async (scope) => {
+      scope.addHook('onRoute', (route) => {
+        route.config = { ...route.config, access: { api: 'public' } };
+        route.schema = { ...route.schema, hide: true };
+      });
+      // The site is served over http too, on a machine of one's own.
+      await scope.register(helmet, { contentSecurityPolicy: { useDefaults: false, directives: policy } });
+      scope.setNotFoundHandler(async (_request, reply) =>
+        reply
+          .code(404)
+          .type(HTML)
+          .send(await readFile(join(folder, '404.html'))),
+      );
+      scope.get('', (_request, reply) => reply.redirect(guideAddress, 301));
+      await scope.register(fastifyStatic, {
+        root: folder,
+        preCompressed: true,
+        dotfiles: 'ignore',
+        cacheControl: false,
+        // Names in assets/ have a digest of the content.
+        setHeaders: (reply, path) => {
+          const lasts = path.includes('/assets/');
+          reply.header('cache-control', lasts ? 'public, max-age=31536000, immutable' : 'no-cache');
+        },
+      });
+    },
+    { prefix: guideAddress.slice(0, -1) },
+  );
+  return true;
+}

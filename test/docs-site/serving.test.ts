@@ -1,0 +1,73 @@
+/** The documentation as a server serves it: headers, what is compressed, what is not there. On files that this test writes. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
+import Fastify from 'fastify';
+import { afterAll, expect, test } from 'vitest';
+import type { App } from '../../server/http/fastify.ts';
+import { registerGuide } from '../../server/http/guide.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'accord-guide-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const page = '<!doctype html><title>A page</title>';
+mkdirSync(join(folder, 'assets'));
+writeFileSync(join(folder, 'index.html'), page);
+writeFileSync(join(folder, 'index.html.br'), brotliCompressSync(page));
+writeFileSync(join(folder, '404.html'), '<title>not there</title>');
+writeFileSync(join(folder, 'assets/app.1a2b.js'), 'export {};');
+writeFileSync(join(folder, '.sources'), 'of the build');
+
+const app = Fastify() as unknown as App;
+expect(await registerGuide(app, folder)).toBe(true);
+const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers });
+
+test('a page runs nothing but files of the site, is not framed, and is asked for again', async () => {
+  const { statusCode, headers, body } = await get('/docs/guide/');
+  expect(statusCode).toBe(200);
+  expect(body).toBe(page);
+  expect(headers['cache-control']).toBe('no-cache');
+  const policy = `${headers['content-security-policy']}`.split(';');
+  expect(policy).toEqual(
+    expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"]),
+  );
+  // Attributes of style alone: nothing of a page is what somebody else wrote.
+  expect(policy.filter((one) => one.includes('unsafe'))).toEqual(["style-src-attr 'unsafe-inline'"]);
+  expect(policy.filter((one) => /https?:|\*/.test(one))).toEqual([]);
+});
+
+test('a file that was compressed when the site was built is served so', async () => {
+  const { headers, rawPayload } = await get('/docs/guide/index.html', { 'accept-encoding': 'gzip, br' });
+  expect(headers).toMatchObject({ 'content-encoding': 'br', vary: 'accept-encoding' });
+  expect(brotliDecompressSync(rawPayload).toString()).toBe(page);
+});
+
+test('files whose names have a digest are kept for a year', async () => {
+  const { headers } = await get('/docs/guide/assets/app.1a2b.js');
+  expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+});
+
+test('the address without a slash leads on, so that links of the page are right', async () => {
+  const { statusCode, headers } = await get('/docs/guide');
+  expect(statusCode).toBe(301);
+  expect(headers.location).toBe('/docs/guide/');
+});
+
+test.each([
+  '/docs/guide/nothing.html',
+  '/docs/guide/assets',
+  '/docs/guide/%2e%2e/serving.test.ts',
+  '/docs/guide/..%2fpasswd',
+  '/docs/guide/.sources',
+])('%s is not there, and nothing is told of the folder', async (url) => {
+  const { statusCode, body } = await get(url);
+  expect([403, 404]).toContain(statusCode);
+  expect(body).not.toContain(folder);
+  expect(body).not.toContain('of the build');
+});
+
+test('a server without the files has no such address', async () => {
+  const bare = Fastify() as unknown as App;
+  expect(await registerGuide(bare, join(folder, 'nothing'))).toBe(false);
+  expect((await bare.inject('/docs/guide/')).statusCode).toBe(404);
+});
