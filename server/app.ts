@@ -30,6 +30,7 @@ import { registerRevisions } from './http/revisions.ts';
 import { traceStage } from './http/tracing.ts';
 import { registerTurns, takeTurns } from './http/turns.ts';
 import { compileSerializersLazily, createValidatorCompiler } from './http/validation.ts';
+import { answerWrongMethods } from './http/wrong-methods.ts';
 import { registerIdempotency } from './idempotency/index.ts';
 import { authenticateMember, recordSupportUse } from './members/index.ts';
 import { registerAssets } from './pages/index.ts';
@@ -106,6 +107,7 @@ export async function createApp(
     retryAfter: 1,
     exposeStatusRoute: false,
   });
+  const registerOtherMethods = answerWrongMethods(app);
   await registerDocs(app, version);
   registerAssets(app);
   traceStage(app, tracing, 'authenticate', () => registerAccess(app, { ...accessOf(services), rates }));
@@ -124,6 +126,7 @@ export async function createApp(
     countTenant(request, count);
   };
   registerRooms(app, services, { countMore });
+  registerOtherMethods();
   return app;
 }
 
