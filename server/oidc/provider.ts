@@ -19,6 +19,7 @@ import type { TenantSnapshot } from '../snapshot/index.ts';
 import type { WriteServices } from '../writes/index.ts';
 import type { AccountOf } from './accounts.ts';
 import { actingScope } from './audience.ts';
+import type { Beginnings } from './beginnings.ts';
 import { findClientConsent } from './client-consents.ts';
 import { metadataOf } from './client-metadata.ts';
 import { common, lifetimes } from './configuration.ts';
@@ -48,6 +49,7 @@ export type ProviderServices = {
   pages: PageSources;
   denyToken: (tenant: string, jti: string, expiresAtMs: number) => Promise<void>;
   denySubject: (tenant: string, account: string) => Promise<void>;
+  beginnings: Beginnings;
   /** What a client got for an account; without one, all of the client. */
   denyGrant: (tenant: string, account: string | undefined, clientId: string) => Promise<void>;
 };
@@ -66,6 +68,7 @@ export function createProvider(made: Made): Provider {
   const records = new Records(services, {
     ...{ tenant, errors, client: (id) => metadata(current(), id) },
     request: () => lib.Provider.ctx,
+    begin: (model) => begin(made, model),
     device: () => deviceOf(lib.Provider.ctx?.get('user-agent')),
     familyEnded: ({ account, clientId }) => services.denyGrant(tenant, account, clientId),
   });
@@ -82,6 +85,13 @@ export function createProvider(made: Made): Provider {
   provider.use(knowJwts(services, current));
   provider.use(listUsefulScopes(current));
   return provider;
+}
+
+/** Outside of the library's requests a log-in under way is only continued. */
+function begin({ services, current, lib }: Made, model: string): void {
+  const { ctx } = lib.Provider;
+  if (ctx === undefined || services.beginnings.take(current().tenant, model, ctx.ip)) return;
+  throw new lib.errors.TemporarilyUnavailable('this network has begun too many: try again in a minute');
 }
 
 /**
@@ -203,7 +213,7 @@ function features(
     claimsParameter: { enabled },
     pushedAuthorizationRequests: { enabled },
     backchannelLogout: { enabled },
-    // Retired keys, of which only the public halves are there.
+    // Keys that sign as signing.ts says.
     externalSigningSupport: { enabled, ack: 'experimental-01' },
     dPoP: { enabled, nonceSecret: Buffer.from(nonceSecret, 'base64url') },
     introspection: { enabled, allowedPolicy: async (_ctx, client, token) => mayKnow(client, token) },

@@ -40,6 +40,8 @@ type Options = {
   client: (id: string) => object | undefined;
   /** What is the same object throughout a request; undefined outside of one. */
   request: () => object | undefined;
+  /** Counts what the request under way stores. It may throw. */
+  begin?: (model: string) => void;
   /** Of the request under way. */
   device?: () => Device;
   /** A family ends: its client revoked it, or what is used once was used again, so that a thief may have its tokens. */
@@ -137,6 +139,7 @@ export class Records {
   }
 
   async #put(key: RecordKey, payload: Payload, expiresIn: number): Promise<void> {
+    this.#options.begin?.(key.model);
     const one = this.#stored(key, payload, expiresIn);
     if (key.model === 'ReplayDetection') {
       const { errors } = this.#options;

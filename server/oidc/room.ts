@@ -12,6 +12,7 @@ import { defineRoom } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { write, writesRoom } from '../writes/index.ts';
 import { accountsOf } from './accounts.ts';
+import { Beginnings } from './beginnings.ts';
 import { createEnrichment, meterEnrichment } from './enrich.ts';
 import { erasingRecords } from './erasing.ts';
 import { registerInteractions } from './interactions.ts';
@@ -46,6 +47,7 @@ export const oidcRoom = defineRoom({
       ...{ database, encrypter, clock, observe, outbound, baseUrl, accounts, enrichment },
       writes,
       keys: use(keysRoom),
+      beginnings: new Beginnings(clock),
       accountOf: accountsOf(accounts),
       extraClaims: extraClaims(enrichment),
       pages: { baseUrl },
