@@ -1,13 +1,13 @@
 /** The authorization servers that this server holds: each is built when it is first asked for, and the one that was idle longest goes. */
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { JWKS, Provider } from 'oidc-provider';
 import { limits } from '../core/limits.ts';
-import { accessKeys, identityKeys } from '../keys/index.ts';
+import { accessKeys, identityKeys, type TokenKey } from '../keys/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { library } from './library.ts';
 import { createProvider, type ProviderServices } from './provider.ts';
-import { signingKey } from './signing.ts';
 
 export type Mounted = {
   provider: Provider;
@@ -16,6 +16,8 @@ export type Mounted = {
 
 /** `createdAt`: of the tenant. `untilMs`: then other keys sign. */
 type Held = { createdAt: string; untilMs: number; made: Promise<Mounted> };
+
+type Library = Awaited<ReturnType<typeof library>>;
 
 export class Providers {
   readonly #services: ProviderServices;
@@ -69,7 +71,7 @@ export class Providers {
     const [signing] = accessing.keys;
     if (signing === undefined) throw new Error(`the tenant ${tenant} has no signing key`);
     // Of equal algorithms the first signs: ID tokens are signed with an identity key, access tokens with the one that is named.
-    const jwks = { keys: [...identity.keys, ...accessing.keys].map((key) => signingKey(lib, key)) } as JWKS;
+    const jwks = { keys: [...identity.keys, ...accessing.keys].map((key) => jwkOf(lib, key)) } as JWKS;
     const access = { kid: signing.kid, alg: signing.algorithm };
     const current = () => {
       const snapshot = this.#tenantOf(tenant);
@@ -80,4 +82,19 @@ export class Providers {
     lasts(Math.min(accessing.changesAtMs, identity.changesAtMs));
     return { provider, callback: provider.callback() };
   }
+}
+
+/** Of a retired key only the public half is there, which still verifies what it signed. */
+function jwkOf(lib: Library, { kid, algorithm, publicJwk, privateJwk }: TokenKey): object {
+  if (privateJwk !== undefined) return { ...privateJwk, kid, alg: algorithm, use: 'sig' };
+  const key = createPublicKey({ key: publicJwk as JsonWebKey, format: 'jwk' });
+  class Retired extends lib.ExternalSigningKey {
+    override keyObject() {
+      return key;
+    }
+    override sign(): never {
+      throw new Error('a retired key signs nothing');
+    }
+  }
+  return Object.assign(new Retired(), { kid, alg: algorithm });
 }
