@@ -213,7 +213,7 @@ function features(
     claimsParameter: { enabled },
     pushedAuthorizationRequests: { enabled },
     backchannelLogout: { enabled },
-    // Keys that sign as signing.ts says.
+    // Retired keys, of which only the public halves are there.
     externalSigningSupport: { enabled, ack: 'experimental-01' },
     dPoP: { enabled, nonceSecret: Buffer.from(nonceSecret, 'base64url') },
     introspection: { enabled, allowedPolicy: async (_ctx, client, token) => mayKnow(client, token) },
