@@ -9,6 +9,9 @@ export const oidcLimits = {
   beginningsBurstMax: 1000, // log-ins, pushed requests or device codes that a network begins at once
   beginningsPerSecondMax: 2, // then
   pushedRequestsPerSecondMax: 20,
+  sessionsPerAccountMax: 100, // then the one that expires first ends
+  grantsPerAccountAndClientMax: 200, // then the oldest goes with its tokens
+  refreshTokensKeptMax: 1000, // consumed ones of a grant, up to twice as many; an older one that is used again is unknown
   formBodyBytesMax: 16 * 1024, // of a form of its pages
   authorizationCodeTtlMs: 60_000,
   deviceCodeTtlMs: 600_000,

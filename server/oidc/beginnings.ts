@@ -8,10 +8,11 @@ import { limits } from '../core/limits.ts';
 import { networkOf } from '../core/outbound/addresses.ts';
 import { refill, type TokenBucket } from '../core/token-bucket.ts';
 
-/** The models of what is begun; a log-in is an Interaction. */
+/** The models of what is begun; a log-in is an Interaction, and a Session here is one of nobody, which a form is compared with. */
 const perSecond: Readonly<Record<string, number>> = {
   DeviceCode: limits.beginningsPerSecondMax,
   Interaction: limits.beginningsPerSecondMax,
+  Session: limits.beginningsPerSecondMax,
   // They are gone after a minute.
   PushedAuthorizationRequest: limits.pushedRequestsPerSecondMax,
 };

@@ -30,7 +30,7 @@ import { signAfterDenials } from './issued-at.ts';
 import type { library } from './library.ts';
 import { observed } from './observed.ts';
 import { fetchThrough } from './outgoing.ts';
-import { type PageSources, pageSources, redirectByPage } from './page-sources.ts';
+import { logOutNobody, type PageSources, pageSources, redirectByPage } from './page-sources.ts';
 import { Records } from './records.ts';
 import { type AccessSigner, resourceIndicators } from './resource-indicators.ts';
 import type { ExtraClaims } from './token-claims.ts';
@@ -82,15 +82,18 @@ export function createProvider(made: Made): Provider {
   observed(provider, services.observe, tenant);
   provider.use(withoutCors);
   provider.use(redirectByPage(services.pages, current));
+  provider.use(logOutNobody(services.pages, current));
   provider.use(knowJwts(services, current));
   provider.use(listUsefulScopes(current));
   return provider;
 }
 
-/** Outside of the library's requests a log-in under way is only continued. */
-function begin({ services, current, lib }: Made, model: string): void {
+/** Outside of the library's requests a log-in under way is only continued. Nobody is asked whether nobody should be logged out. */
+function begin({ services, current, lib }: Made, model: string): boolean {
   const { ctx } = lib.Provider;
-  if (ctx === undefined || services.beginnings.take(current().tenant, model, ctx.ip)) return;
+  if (ctx === undefined) return true;
+  if (model === 'Session' && ctx.oidc.route === 'end_session') return false;
+  if (services.beginnings.take(current().tenant, model, ctx.ip)) return true;
   throw new lib.errors.TemporarilyUnavailable('this network has begun too many: try again in a minute');
 }
 

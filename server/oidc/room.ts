@@ -20,7 +20,7 @@ import { mount } from './mount.ts';
 import { withOwnPages } from './own-pages.ts';
 import { proofChecker } from './proofs.ts';
 import { Providers } from './providers.ts';
-import { forgetAccount } from './records.ts';
+import { forgetAccount } from './record-keys.ts';
 import { sweeping } from './sweeping.ts';
 import { extraClaims } from './token-claims.ts';
 import { UpstreamClient } from './upstream-client.ts';

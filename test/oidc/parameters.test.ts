@@ -9,9 +9,11 @@ import { basic, callback, createOidcServer } from './relying-party.ts';
 const server = await createOidcServer({ ACCORD_TRUST_PROXY: '127.0.0.1' });
 const { post, origin } = server;
 const tenant = await server.tenant();
+const left = 'https://app.test/left?by=log-out';
 const secret = (await server.register(tenant, 'web', {
   grantTypes: ['authorization_code'],
   redirectUris: [callback],
+  postLogoutRedirectUris: [left],
   scopes: ['openid'],
 })) as string;
 await server.register(tenant, 'app', {
@@ -145,6 +147,7 @@ describe('what a network begins', () => {
   test.each([
     ['Interaction', limits.beginningsPerSecondMax],
     ['DeviceCode', limits.beginningsPerSecondMax],
+    ['Session', limits.beginningsPerSecondMax],
     ['PushedAuthorizationRequest', limits.pushedRequestsPerSecondMax],
   ])(
     '%s: beginningsBurstMax at once, then so many a second; of another network, tenant and kind apart',
@@ -155,7 +158,7 @@ describe('what a network begins', () => {
       expect(beginnings.take('a', model, '198.51.100.1')).toBe(true);
       expect(beginnings.take('b', model, '192.0.2.1')).toBe(true);
       expect(beginnings.take('a', model === 'DeviceCode' ? 'Interaction' : 'DeviceCode', '192.0.2.1')).toBe(true);
-      expect(beginnings.take('a', 'Session', '192.0.2.1')).toBe(true);
+      expect(beginnings.take('a', 'RefreshToken', '192.0.2.1')).toBe(true);
       now += 1000;
       for (let i = 0; i < rate; i++) expect(beginnings.take('a', model, '192.0.2.1')).toBe(true);
       expect(beginnings.take('a', model, '192.0.2.1')).toBe(false);
@@ -176,6 +179,49 @@ describe('what a network begins', () => {
       refused,
     );
     expect((await authorize({ ...asked, state: 's' }, from('203.0.114.7'))).location).toContain('/oidc/interaction/');
+  });
+});
+
+describe('sessions of nobody', () => {
+  const visit = async (path: string, cookie = '') => {
+    const headers = { accept: 'text/html', cookie, 'x-forwarded-for': '198.51.100.9' };
+    const response = await fetch(`${origin}/${tenant}/oidc${path}`, { headers, redirect: 'manual' });
+    return { response, text: await response.text() };
+  };
+  const lasts = () =>
+    asAdmin<{ n: number; ms: number }>(
+      server.db.adminUrl,
+      `select count(*)::int n, coalesce(max(extract(epoch from expires_at - now()) * 1000), 0)::float8 ms
+        from accord.oidc_record where tenant = '${tenant}' and model = 'Session'`,
+    ).then(([row]) => row as { n: number; ms: number });
+
+  test('logging out nobody keeps nothing, asks nothing and runs no script: it leads where a log-out leads', async () => {
+    const { n } = await lasts();
+    const { response, text } = await visit('/end-session');
+    expect([response.status, response.headers.getSetCookie()]).toEqual([200, []]);
+    expect(text).not.toContain('<script');
+    expect(text).toContain('<h1>You are logged out');
+    expect(response.headers.get('content-security-policy')).toContain("form-action 'self'");
+    const there = new URLSearchParams({ client_id: 'web', post_logout_redirect_uri: left, state: 's&1' });
+    const redirected = await visit(`/end-session?${there}`);
+    expect([redirected.response.status, redirected.response.headers.get('location')]).toEqual([
+      303,
+      `${left}&state=s%261`,
+    ]);
+    const elsewhere = new URLSearchParams({ client_id: 'web', post_logout_redirect_uri: 'https://evil.test/' });
+    expect((await visit(`/end-session?${elsewhere}`)).response.status).toBe(400);
+    expect((await lasts()).n).toBe(n);
+  });
+
+  test('what a form of a page is compared with is kept for the time of a log-in, and counted', async () => {
+    const { response } = await visit('/device');
+    expect(response.status).toBe(200);
+    const { n, ms } = await lasts();
+    expect(ms).toBeLessThanOrEqual(limits.interactionTtlMs);
+    const { beginnings } = server.services.oidc as unknown as { beginnings: Beginnings };
+    while (beginnings.take(tenant, 'Session', '198.51.100.9'));
+    expect((await visit('/device')).response.status).toBeGreaterThanOrEqual(400);
+    expect((await lasts()).n).toBe(n);
   });
 });
 
