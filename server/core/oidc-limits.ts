@@ -6,8 +6,8 @@ export const oidcLimits = {
   oidcParameterCharsMax: 2048,
   oidcLongParameterCharsMax: 16 * 1024, // of a token, or of what has a structure
   authorizationRequestCharsMax: 8192, // of all that is kept while somebody logs in
-  beginningsBurstMax: 1000, // log-ins, pushed requests or device codes that a network begins at once
-  beginningsPerSecondMax: 2, // then
+  beginningsBurstMax: 2000, // log-ins, pushed requests or device codes that a network begins at once
+  beginningsPerSecondMax: 10, // then: people of a large network log in within minutes
   pushedRequestsPerSecondMax: 20,
   sessionsPerAccountMax: 100, // then the one that expires first ends
   grantsPerAccountAndClientMax: 200, // then the oldest goes with its tokens
