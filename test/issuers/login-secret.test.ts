@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { putIssuer } from '../../server/issuers/index.ts';
+import { exportedIssuer } from '../../server/issuers/rules.ts';
+import { loadIssuers } from '../../server/issuers/store.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
 import { readTenantSecret } from '../../server/tenants/index.ts';
 import { baseUrl, createTestApp, operator, send } from '../access/test-app.ts';
@@ -81,6 +83,15 @@ test('is not sent to another issuer, nor for another client: it must be given ag
   }
   expect((await put(login({ clientSecret: null }), 'https://evil.example')).status).toBe(200);
   expect(await stored()).toBeUndefined();
+});
+
+test('an export names the Secret that it needs, and has no value', async () => {
+  const { tenant, put } = await tenantWith();
+  await put(login({ clientSecret: secret }));
+  const [row] = await keyed.database.read(tenant, (tx) => loadIssuers(tx, tenant));
+  const exported = exportedIssuer('idp', row?.spec as Parameters<typeof exportedIssuer>[1]);
+  expect(exported.spec.login?.secretRef).toEqual({ name: 'idp-login' });
+  expect(exported.comments).toEqual(['The Secret idp-login needs the key client_secret.']);
 });
 
 test('of a manifest whose Secret cannot be read is not sent to another issuer', async () => {
