@@ -28,7 +28,7 @@ export async function flat({ services, config, adminUrl }: Installation, count: 
   const session = (n: number, round: number) =>
     sessions.upsert(
       `session-${n}`,
-      { kind: 'Session', uid: `uid-${n}`, accountId: 'a', loginTs: 1, round } as never,
+      { kind: 'Session', uid: `uid-${n}`, accountId: `a-${n}`, loginTs: 1, round } as never,
       86_400,
     );
   const payload = { accountId: 'a', clientId: 'web', scope: 'openid', x: 'x'.repeat(300) };

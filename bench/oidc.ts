@@ -52,14 +52,15 @@ const decision = prepare('/authz/victim', deciding, question(0));
 async function tokens(): Promise<void> {
   const accord = await startProcess('accord', environment, 0);
   const bare = await startProcess('bare-oidc', environment, 0);
-  const [ours, theirs] = await Promise.all([accord, bare].map(({ port }) => openConnections(port, CONNECTIONS)));
-  if (!ours || !theirs) throw new Error('no connections');
   const seeds = (await (await fetch(`http://127.0.0.1:${bare.port}/seed`)).json()) as string[];
   const held = {
     bare: seeds.slice(0, CONNECTIONS),
     bench: await parts.refreshTokens(accord.port, baseUrl, 'bench', CONNECTIONS),
     rich: await parts.refreshTokens(accord.port, baseUrl, 'rich', CONNECTIONS),
   };
+  // Behind the log-ins: a connection without a request is closed after ten seconds.
+  const [ours, theirs] = await Promise.all([accord, bare].map(({ port }) => openConnections(port, CONNECTIONS)));
+  if (!ours || !theirs) throw new Error('no connections');
   const machine = (connections: typeof ours, of: string) => async (ms: number) => {
     const { answered, failed } = await closedLoop(connections, [parts.machineToken('bench', of)], ms);
     if (failed > 0) throw new Error(`${failed} requests failed`);

@@ -31,6 +31,7 @@ import { registerRevisions } from './http/revisions.ts';
 import { traceStage } from './http/tracing.ts';
 import { registerTurns, takeTurns } from './http/turns.ts';
 import { compileSerializersLazily, createValidatorCompiler } from './http/validation.ts';
+import { answerWrongMethods } from './http/wrong-methods.ts';
 import { registerIdempotency } from './idempotency/index.ts';
 import { authenticateMember, recordSupportUse } from './members/index.ts';
 import { registerAssets } from './pages/index.ts';
@@ -108,6 +109,7 @@ export async function createApp(
     retryAfter: 1,
     exposeStatusRoute: false,
   });
+  const registerOtherMethods = answerWrongMethods(app);
   await registerDocs(app, version);
   // Its addresses are absolute: it cannot stand under a path.
   if (new URL(services.baseUrl).pathname === '/') await registerGuide(app);
@@ -128,6 +130,7 @@ export async function createApp(
     countTenant(request, count);
   };
   registerRooms(app, services, { countMore });
+  registerOtherMethods();
   return app;
 }
 

@@ -159,7 +159,8 @@ export function isRegisteredRedirect(
   uri: string,
 ): boolean {
   if (redirectUris.includes(uri)) return true;
-  if (applicationType !== 'native' || !loopbackPort.test(uri)) return false;
+  // No address has a port above 65535, which the pattern takes.
+  if (applicationType !== 'native' || !loopbackPort.test(uri) || !URL.canParse(uri)) return false;
   const portless = uri.replace(loopbackPort, '$1');
   return redirectUris.some((one) => loopbackPort.test(one) && one.replace(loopbackPort, '$1') === portless);
 }

@@ -3,6 +3,15 @@ export const oidcLimits = {
   oidcProvidersMax: 300, // issuers that a server holds at once; 90 to 200 KiB each, and built in 1 ms
   oidcImportAfterMs: 3000, // since the listeners are open: loading the library holds everything up for half a second
   oidcBodyBytesMax: 56 * 1024, // of a request to its endpoints
+  oidcParameterCharsMax: 2048,
+  oidcLongParameterCharsMax: 16 * 1024, // of a token, or of what has a structure
+  authorizationRequestCharsMax: 8192, // of all that is kept while somebody logs in
+  beginningsBurstMax: 2000, // log-ins, pushed requests or device codes that a network begins at once
+  beginningsPerSecondMax: 10, // then: people of a large network log in within minutes
+  pushedRequestsPerSecondMax: 20,
+  sessionsPerAccountMax: 100, // then the one that expires first ends
+  grantsPerAccountAndClientMax: 200, // then the oldest goes with its tokens
+  refreshTokensKeptMax: 1000, // consumed ones of a grant, up to twice as many; an older one that is used again is unknown
   formBodyBytesMax: 16 * 1024, // of a form of its pages
   authorizationCodeTtlMs: 60_000,
   deviceCodeTtlMs: 600_000,

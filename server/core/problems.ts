@@ -90,6 +90,11 @@ export const problem = defineProblems({
   },
   forbidden: { status: 403, title: 'Forbidden', when: 'The caller is not allowed to do this.' },
   not_found: { status: 404, title: 'Not found', when: 'The path does not exist, or the caller cannot see it.' },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    when: 'The address has no such method; the header Allow has those that it has.',
+  },
   precondition_failed: {
     status: 412,
     title: 'Precondition failed',

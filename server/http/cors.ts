@@ -77,7 +77,7 @@ function corsOf(tenantOf: TenantOf, request: FastifyRequest): Headers | undefine
 export function registerPreflights(app: App, tenantOf: TenantOf): void {
   const methods = new Map<string, Set<string>>();
   app.addHook('onRoute', (route) => {
-    if (route.method === 'OPTIONS' || !isOpenToPages(route)) return;
+    if (route.method === 'OPTIONS' || route.config?.wrongMethod || !isOpenToPages(route)) return;
     // Caches may keep these, also the answer to a request without an Origin.
     const always = route.config?.anyOrigin ? forAnyOrigin : varyByOrigin;
     if (route.config?.access?.api === 'public') route.onRequest = [always, ...[route.onRequest ?? []].flat()];

@@ -26,6 +26,8 @@ declare module 'fastify' {
     access?: Access;
     /** What the route answers is for everybody, so a page of any origin may read it (cors.ts). */
     anyOrigin?: true;
+    /** Answers that the method is not allowed here. */
+    wrongMethod?: true;
     /** Its body holds a document of the tenant's, with objects of any names (structure.ts). */
     isDocument?: boolean;
   }

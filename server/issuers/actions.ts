@@ -10,7 +10,7 @@ import { checkIfMatch } from '../http/config-api.ts';
 import { type ConfigWritten, readTenant, storeSecrets, type TenantRow } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { issuerProblem } from './problems.ts';
-import { checkIssuer, issuerSpecOf } from './rules.ts';
+import { checkIssuer, issuerSpecOf, keepsLoginSecret, type LoginSecret, withLoginSecret } from './rules.ts';
 import type { IssuerRow, IssuerSpec, TokenMappingSpec } from './schema.ts';
 import { loadIssuers, readIssuer, removeIssuer, updateOwner, updateTokenMapping, upsertIssuer } from './store.ts';
 
@@ -24,7 +24,7 @@ export type IssuerServices = ConfigWriteServices & {
  * Trusts an issuer, or changes how; unchanged, it does nothing.
  * @param given of a checked manifest or body (checkIssuerBody); what only a manifest has is left out
  * @throws Problem issuer_is_ours, issuer_audience_unknown, duplicate_issuer, issuer_mixes_actors, issuer_quota_reached,
- *   precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
+ *   login_secret_missing, precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
  */
 export async function putIssuer(
   services: IssuerServices,
@@ -32,21 +32,22 @@ export async function putIssuer(
   tenant: string,
   name: string,
   given: IssuerSpec,
-  options: { ifMatch?: string; loginSecret?: string | undefined } = {},
+  options: { ifMatch?: string; loginSecret?: LoginSecret } = {},
 ): Promise<ConfigWritten<{ revision: number }>> {
-  const spec = issuerSpecOf(given);
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const all = await loadIssuers(unit.tx, tenant);
     const row = all.find((issuer) => issuer.name === name);
     const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row?.revision);
+    const told = issuerSpecOf(given);
+    const spec = writer.owner.source === 'api' ? withLoginSecret(told, row?.spec, options.loginSecret) : told;
     checkIssuer(
       spec,
       all.filter((issuer) => issuer !== row),
       unit.tenantRow.spec,
       services.baseUrl,
     );
-    await storeLoginSecret(services, unit, name, spec, options.loginSecret, writer);
+    await storeLoginSecret(services, unit, writer, { name, before: row?.spec, spec, secret: options.loginSecret });
     if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
       return { revision: row.revision };
     await upsertIssuer(unit.tx, tenant, { name, spec, revision: unit.revision }, writer);
@@ -60,18 +61,18 @@ export function loginSecretName(issuer: string): string {
   return `trusted_issuer/${issuer}/login`;
 }
 
-/** What the manifest's source does not tell stays; without a secretRef none stays. */
+/** A secret that is not told stays where it is sent to the same place; without a secretRef none stays. */
 async function storeLoginSecret(
   { encrypter }: { encrypter: Pick<Encrypter, 'encrypt' | 'digest'> },
   unit: ConfigUnit,
-  name: string,
-  spec: IssuerSpec | undefined,
-  secret: string | undefined,
   writer: Writer,
+  of: { name: string; before: IssuerSpec | undefined; spec: IssuerSpec | undefined; secret: LoginSecret },
 ): Promise<void> {
+  const { name, before, spec } = of;
   const isWanted = spec?.login?.secretRef !== undefined;
-  if (isWanted && secret === undefined) return;
-  const secrets = isWanted && secret !== undefined ? { [loginSecretName(name)]: { client_secret: secret } } : {};
+  const secret = isWanted ? (of.secret ?? undefined) : undefined;
+  if (isWanted && secret === undefined && keepsLoginSecret(before, spec)) return;
+  const secrets = secret === undefined ? {} : { [loginSecretName(name)]: { client_secret: secret } };
   await storeSecrets(encrypter, unit, secrets, writer, loginSecretName(name));
 }
 
@@ -95,7 +96,8 @@ export async function deleteIssuer(
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(options.ifMatch, row.revision);
     await removeIssuer(unit.tx, tenant, name);
-    await storeLoginSecret(services, unit, name, undefined, undefined, writer);
+    const none = { before: row.spec, spec: undefined, secret: undefined };
+    await storeLoginSecret(services, unit, writer, { name, ...none });
     unit.changed('trusted_issuer', name, 'delete', { issuer: row.spec.issuer });
   });
 }

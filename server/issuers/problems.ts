@@ -22,6 +22,11 @@ export const issuerProblem = defineProblems({
     title: 'Ambiguous actors',
     when: "The same id of two issuers' users can mean two people. At most one issuer may omit actorIdPrefix; each further issuer needs its own actorIdPrefix or sharesActors: true.",
   },
+  login_secret_missing: {
+    status: 400,
+    title: 'Secret of the log-in missing',
+    when: 'The secret of login is given again when issuer or clientId changes, or null says that there is none. The stored one is never sent to another issuer, so that nobody who cannot read it can have it sent elsewhere.',
+  },
   duplicate_issuer: {
     status: 409,
     title: 'Issuer already trusted',

@@ -4,7 +4,7 @@ import { refusalBy } from '../room/manifest-checks.ts';
 import { claimOf, type ResourceKind } from '../room/resource-kind.ts';
 import { deleteIssuer, type IssuerServices, putIssuer, transferIssuer } from './actions.ts';
 import { keysCondition, keysReadWithin } from './key-condition.ts';
-import { checkIssuer } from './rules.ts';
+import { checkIssuer, exportedIssuer } from './rules.ts';
 import { loadIssuers } from './store.ts';
 
 /** No issuer can be at this address (RFC 2606): nobody knows offline at which one the installation will be. */
@@ -30,10 +30,14 @@ const issuerKind: ResourceKind<IssuerServices, IssuerManifest> = {
   remove: (issuers, writer, { tenant, name }) => deleteIssuer(issuers, writer, tenant, name),
   async exported(tx, { tenant }) {
     const rows = await loadIssuers(tx, tenant);
-    return rows.map(({ name, spec, owner }) => ({
-      ...{ name, isObjectName: true, owner },
-      spec: { tenantRef: { name: tenant }, ...spec },
-    }));
+    return rows.map(({ name, spec: stored, owner }) => {
+      const { spec, ...more } = exportedIssuer(name, stored);
+      return {
+        ...{ name, isObjectName: true as const, owner },
+        ...more,
+        spec: { tenantRef: { name: tenant }, ...spec },
+      };
+    });
   },
   checks: {
     unique: ({ spec }) => ({

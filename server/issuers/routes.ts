@@ -89,8 +89,9 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant, name } = request.params;
-      const spec = checkIssuerBody(tenant, name, request.body);
-      const written = await putIssuer(services, writerOf(request), tenant, name, spec, ifMatchOf(request.headers));
+      const { spec, loginSecret } = checkIssuerBody(tenant, name, request.body);
+      const options = { ...ifMatchOf(request.headers), loginSecret };
+      const written = await putIssuer(services, writerOf(request), tenant, name, spec, options);
       return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.revision });
     },
   });
@@ -156,12 +157,18 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
 }
 
 function view(row: IssuerRow, role: Role) {
+  const { login, ...spec } = row.spec;
   return {
     name: row.name,
-    ...row.spec,
+    ...spec,
+    ...(login === undefined ? {} : { login: loginView(login) }),
     revision: row.revision,
     updatedAt: row.updated_at,
     updatedBy: shownName(role, row.updated_by),
     managedBy: describeOwner(row.owner),
   };
+}
+
+function loginView({ secretRef, ...shown }: NonNullable<IssuerRow['spec']['login']>) {
+  return { ...shown, hasClientSecret: secretRef !== undefined };
 }

@@ -16,13 +16,19 @@ import type { IssuerBody, IssuerRow, IssuerSpec } from './schema.ts';
 
 /**
  * Checks a body of the Config API by the rules that manifests have.
- * @returns it with its defaults
+ * @returns it with its defaults, and the secret of `login` that it brings
  * @throws Problem invalid_request with the places
  */
-export function checkIssuerBody(tenant: string, name: string, body: IssuerBody): IssuerSpec {
-  const spec = { ...body, tenantRef: { name: tenant } };
+export function checkIssuerBody(
+  tenant: string,
+  name: string,
+  body: IssuerBody,
+): { spec: IssuerSpec; loginSecret: LoginSecret } {
+  const { login, ...rest } = body;
+  const { clientSecret: loginSecret, ...shown } = login ?? {};
+  const spec = { ...rest, ...(login === undefined ? {} : { login: shown }), tenantRef: { name: tenant } };
   const checked = checkManifest({ apiVersion, kind: 'TrustedIssuer', metadata: { name, namespace: 'api' }, spec });
-  if (checked.ok) return checked.manifest.spec as TrustedIssuerSpec;
+  if (checked.ok) return { spec: checked.manifest.spec as TrustedIssuerSpec, loginSecret };
   const errors = checked.errors.map(({ pointer, detail }) => ({ pointer: place(pointer), detail }));
   const detail = errors.map((error) => `${error.pointer} ${error.detail}`).join('; ');
   throw problem('invalid_request', { detail, errors });
@@ -30,6 +36,46 @@ export function checkIssuerBody(tenant: string, name: string, body: IssuerBody):
 
 function place(pointer: string): string {
   return pointer.startsWith('/metadata/name') ? '/params/name' : pointer.replace(/^\/spec/, '');
+}
+
+/** Of the log-in at an issuer. `null`: there is to be none. `undefined`: it is not told, and what is stored may stay. */
+export type LoginSecret = string | null | undefined;
+
+/** Whether a stored secret may be sent where the new settings send it: whoever cannot read it must not have it sent elsewhere. */
+export function keepsLoginSecret(before: IssuerSpec | undefined, { issuer, login }: IssuerSpec): boolean {
+  return (
+    before?.login?.secretRef !== undefined && before.issuer === issuer && before.login.clientId === login?.clientId
+  );
+}
+
+/** What the API's `secretRef` is called, which names no Secret: the value came in a body. */
+const OF_API = { name: 'api' };
+
+/**
+ * The spec as it is stored for an API caller: with a secretRef where there is a secret.
+ * @throws Problem login_secret_missing
+ */
+export function withLoginSecret(spec: IssuerSpec, before: IssuerSpec | undefined, secret: LoginSecret): IssuerSpec {
+  const { login } = spec;
+  if (login === undefined || login.secretRef !== undefined || secret === null) return spec;
+  const hadOne = before?.login?.secretRef !== undefined;
+  if (secret === undefined && !hadOne) return spec;
+  if (secret === undefined && !keepsLoginSecret(before, spec)) {
+    const detail = 'is required here: the stored one belongs to another issuer or clientId';
+    throw issuerProblem('login_secret_missing', { errors: [{ pointer: '/login/clientSecret', detail }] });
+  }
+  return { ...spec, login: { ...login, secretRef: OF_API } };
+}
+
+/** A spec as a manifest has it, and what has to be done before it is applied. */
+export function exportedIssuer(name: string, spec: IssuerSpec): { spec: IssuerSpec; comments?: string[] } {
+  const { login } = spec;
+  if (login?.secretRef?.name !== OF_API.name) return { spec };
+  const secretRef = { name: `${name}-login` };
+  return {
+    spec: { ...spec, login: { ...login, secretRef } },
+    comments: [`The Secret ${secretRef.name} needs the key client_secret.`],
+  };
 }
 
 /** Only what belongs to the issuer: a manifest's spec has more. */

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { applyDefaults, definitionOf, type TenantSpec, type TrustedIssuerSpec } from '../../crds/index.ts';
 import { Instant, Json } from '../core/db/rows.ts';
+import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
 
 export type IssuerSpec = Omit<TrustedIssuerSpec, 'tenantRef' | 'managementPolicy' | 'adoptionPolicy'>;
@@ -12,19 +13,39 @@ const { tenantRef: _ref, managementPolicy: _management, adoptionPolicy: _adoptio
 
 const mapping = definitionOf('Tenant').specSchema.properties.tokenMapping;
 const contactClaims = issuerFields.contactClaims;
-const { issuer, ...optional } = fields;
+const { issuer, login, ...optional } = fields;
+const { secretRef: _secretRef, scopes, ...loginFields } = login.properties;
 
 /** The body of PUT /tenants/{tenant}/token-mapping; what is absent has its default. */
 export const TokenMappingBody = Type.Partial(Type.Object(mapping.properties), { additionalProperties: false });
 
 const ContactClaimsBody = Type.Partial(Type.Object(contactClaims.properties), { additionalProperties: false });
 
+/** A manifest names a Secret; in a body its value stands in that place. */
+const LoginBody = Type.Object(
+  {
+    ...loginFields,
+    scopes: Type.Optional(scopes),
+    clientSecret: Type.Optional(
+      Type.Union([Type.String({ minLength: 1, maxLength: limits.secretValueBytesMax }), Type.Null()], {
+        description:
+          'The secret that the issuer has given. It is never shown. Absent: the one that is stored stays, for the same issuer and clientId. null: none, and PKCE protects the log-in.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: "Lets users of this issuer log in at the tenant's own issuer." },
+);
+
 /** The body of PUT /tenants/{tenant}/trusted-issuers/{name}; what is absent has its default. */
 export const IssuerBody = Type.Object(
   {
     issuer,
-    ...Type.Partial(Type.Object({ ...optional, tokenMapping: TokenMappingBody, contactClaims: ContactClaimsBody }))
-      .properties,
+    ...Type.Partial(
+      Type.Object({
+        ...optional,
+        ...{ tokenMapping: TokenMappingBody, contactClaims: ContactClaimsBody, login: LoginBody },
+      }),
+    ).properties,
   },
   { additionalProperties: false },
 );
@@ -38,6 +59,12 @@ export function tokenMappingOf(body: Static<typeof TokenMappingBody>): TokenMapp
 export const IssuerView = Type.Object({
   name: Type.String(),
   ...fields,
+  login: Type.Optional(
+    Type.Object({
+      ...{ ...loginFields, scopes },
+      hasClientSecret: Type.Boolean({ description: 'Whether the client has a secret, which is never shown.' }),
+    }),
+  ),
   revision: Type.Integer(),
   updatedAt: Type.String(),
   updatedBy: Type.String(),

@@ -88,7 +88,9 @@ export function lifetimes(current: () => TenantSnapshot, nowMs: () => number): N
     AuthorizationCode: seconds(limits.authorizationCodeTtlMs),
     DeviceCode: seconds(limits.deviceCodeTtlMs),
     Interaction: seconds(limits.interactionTtlMs),
-    Session: () => seconds(sessionTtlMs(current().spec)),
+    // Without somebody it holds no more than what a form is compared with.
+    Session: (_ctx, { accountId }) =>
+      seconds(accountId === undefined ? limits.interactionTtlMs : sessionTtlMs(current().spec)),
     Grant: () => seconds(refreshTokenTtlMs(current().spec) + limits.grantSpareMs),
     // A family of refresh tokens ends when its first one would have: rotation does not make it older.
     RefreshToken: (_ctx, token) => {

@@ -2,7 +2,7 @@
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import type { RoomErasing } from '../room/erasing.ts';
-import { accountDigest } from './records.ts';
+import { accountDigest } from './record-keys.ts';
 import { removeOfAccount } from './store.ts';
 
 export function erasingRecords(encrypter: Encrypter): RoomErasing {

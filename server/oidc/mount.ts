@@ -3,11 +3,14 @@
  * answers in its own words. It makes every URL of the request's host and scheme, so it is told those of the base URL.
  */
 import type { IncomingMessage } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../core/limits.ts';
 import { type App, tenantOf } from '../http/fastify.ts';
+import { PageError } from '../pages/index.ts';
 import { routes, shownUserCode } from './configuration.ts';
+import { answerError } from './forms.ts';
 import { library } from './library.ts';
+import { tooLong } from './parameters.ts';
 import type { Providers } from './providers.ts';
 
 type MountServices = { baseUrl: string; providers: Providers };
@@ -33,6 +36,9 @@ const endpoints = [
   ['POST', userinfo, 'Claims about the user'],
 ] as const;
 
+/** Where the parameters are kept until somebody has logged in. */
+const keeping = new Set<string>([authorization, par, deviceAuthorization]);
+
 /** For browsers that are sent there. */
 const visited = [
   ['GET', authorization],
@@ -51,9 +57,14 @@ export function mount(app: App, given: MountServices): void {
   loadWhenIdle(app);
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // The library reads a form itself. JSON is not for it.
+    // Others are the library's, which refuses them.
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+    const parseAs = 'string';
+    scope.addContentTypeParser(FORM, { parseAs }, (_request, text, done) => done(null, { ok: true, text }));
+    scope.addContentTypeParser('application/json', { parseAs }, (_request, body, done) =>
+      done(null, formOf(body as string)),
+    );
+    scope.setErrorHandler(answerTooLarge);
     const own = scope as unknown as App;
     for (const [method, path, summary] of endpoints) route(own, services, { method, path, summary });
     for (const [method, path] of visited) route(own, services, { method, path });
@@ -92,20 +103,22 @@ function discovery(app: App, services: Mounted): void {
 }
 
 async function handle(
-  { providers, base, basePath }: Mounted,
+  mounted: Mounted,
   request: FastifyRequest,
   reply: FastifyReply,
   path: string,
 ): Promise<FastifyReply | undefined> {
+  const { providers, base, basePath } = mounted;
   const tenant = tenantOf(request).snapshot;
-  const { raw, body } = request;
-  const form = typeof body === 'string' ? formOf(body) : undefined;
-  // RFC 6749 section 5.2.
-  if (form !== undefined && !form.ok)
-    return reply.status(400).send({ error: 'invalid_request', error_description: form.detail });
+  const { raw } = request;
+  const form = request.body as Form | undefined;
+  if (form !== undefined && !form.ok) return refuse(reply, 400, form.detail);
+  const search = searchOf(raw, path);
+  const detail = tooLong(form?.text ?? search, keeping.has(path));
+  if (detail !== undefined)
+    return raw.method === 'GET' ? showTooLong(mounted, request, reply, detail) : refuse(reply, 400, detail);
   const { callback } = await providers.of(tenant);
   say(raw, base, request.ip);
-  const search = searchOf(raw, path);
   const { uid } = request.params as { uid?: string };
   raw.url = (uid === undefined ? path : path.replace(':uid', encodeURIComponent(uid))) + search;
   (raw as { baseUrl?: string }).baseUrl = `${basePath}/${tenant.tenant}/oidc`;
@@ -119,6 +132,22 @@ async function handle(
   reply.hijack();
   await callback(raw, reply.raw);
   return undefined;
+}
+
+/** RFC 6749 section 5.2. */
+function refuse(reply: FastifyReply, status: number, detail: string): FastifyReply {
+  return reply.status(status).send({ error: 'invalid_request', error_description: detail });
+}
+
+/** Nothing of such a request is sent back to where it says that it comes from. */
+function showTooLong({ baseUrl }: Mounted, request: FastifyRequest, reply: FastifyReply, description: string) {
+  const error = new PageError(400, { kind: 'invalid_request', code: 'invalid_request', description });
+  return answerError(baseUrl, request, reply)(error);
+}
+
+function answerTooLarge(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') throw error;
+  return refuse(reply, 413, `the body must have at most ${limits.oidcBodyBytesMax} bytes`);
 }
 
 /** The library answers a GET with a code by a page of its own, which runs a script: ours shows the code in its field instead. */

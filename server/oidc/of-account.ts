@@ -12,7 +12,7 @@ import type { TenantSnapshot } from '../snapshot/index.ts';
 import { type ConfigWriteServices, write } from '../writes/index.ts';
 import { scopesOfClaims } from './configuration.ts';
 import type { Providers } from './providers.ts';
-import { accountDigest, clientDigest, hash, openRecord } from './records.ts';
+import { accountDigest, clientDigest, hash, openRecord } from './record-keys.ts';
 import type { Payload } from './schema.ts';
 import {
   deleteClientConsent,

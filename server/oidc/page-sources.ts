@@ -118,3 +118,25 @@ export function redirectByPage(
     show(ctx, redirectPage(pageContext(baseUrl, current(), wishesOf(ctx)), location));
   };
 }
+
+/**
+ * Where nobody is logged in there is nothing to ask: the browser goes where it would go afterwards. The library answers with a page
+ * of its own, which sends a form by a script.
+ */
+export function logOutNobody({ baseUrl }: PageSources, current: () => TenantSnapshot): Parameters<Provider['use']>[0] {
+  return async (context, next) => {
+    await next();
+    const ctx = context as unknown as KoaContextWithOIDC & { _matchedRouteName?: string };
+    if (ctx._matchedRouteName !== 'end_session' || ctx.status !== 200) return;
+    const { session, params } = ctx.oidc;
+    if (session === undefined || session.accountId !== undefined) return;
+    ctx.remove('set-cookie'); // of a session that is not kept
+    const { post_logout_redirect_uri: uri, state } = params as Record<string, string | undefined>;
+    if (uri === undefined) return show(ctx, loggedOutPage(pageContext(baseUrl, current(), wishesOf(ctx)), {}));
+    const url = new URL(uri);
+    if (state !== undefined) url.searchParams.append('state', state);
+    ctx.body = '';
+    ctx.status = 303;
+    ctx.set('location', url.href);
+  };
+}

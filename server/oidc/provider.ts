@@ -19,6 +19,7 @@ import type { TenantSnapshot } from '../snapshot/index.ts';
 import type { WriteServices } from '../writes/index.ts';
 import type { AccountOf } from './accounts.ts';
 import { actingScope } from './audience.ts';
+import type { Beginnings } from './beginnings.ts';
 import { findClientConsent } from './client-consents.ts';
 import { metadataOf } from './client-metadata.ts';
 import { common, lifetimes } from './configuration.ts';
@@ -29,7 +30,7 @@ import { signAfterDenials } from './issued-at.ts';
 import type { library } from './library.ts';
 import { observed } from './observed.ts';
 import { fetchThrough } from './outgoing.ts';
-import { type PageSources, pageSources, redirectByPage } from './page-sources.ts';
+import { logOutNobody, type PageSources, pageSources, redirectByPage } from './page-sources.ts';
 import { Records } from './records.ts';
 import { type AccessSigner, resourceIndicators } from './resource-indicators.ts';
 import type { ExtraClaims } from './token-claims.ts';
@@ -48,6 +49,7 @@ export type ProviderServices = {
   pages: PageSources;
   denyToken: (tenant: string, jti: string, expiresAtMs: number) => Promise<void>;
   denySubject: (tenant: string, account: string) => Promise<void>;
+  beginnings: Beginnings;
   /** What a client got for an account; without one, all of the client. */
   denyGrant: (tenant: string, account: string | undefined, clientId: string) => Promise<void>;
 };
@@ -66,6 +68,7 @@ export function createProvider(made: Made): Provider {
   const records = new Records(services, {
     ...{ tenant, errors, client: (id) => metadata(current(), id) },
     request: () => lib.Provider.ctx,
+    begin: (model) => begin(made, model),
     device: () => deviceOf(lib.Provider.ctx?.get('user-agent')),
     familyEnded: ({ account, clientId }) => services.denyGrant(tenant, account, clientId),
   });
@@ -79,9 +82,19 @@ export function createProvider(made: Made): Provider {
   observed(provider, services.observe, tenant);
   provider.use(withoutCors);
   provider.use(redirectByPage(services.pages, current));
+  provider.use(logOutNobody(services.pages, current));
   provider.use(knowJwts(services, current));
   provider.use(listUsefulScopes(current));
   return provider;
+}
+
+/** Outside of the library's requests a log-in under way is only continued. Nobody is asked whether nobody should be logged out. */
+function begin({ services, current, lib }: Made, model: string): boolean {
+  const { ctx } = lib.Provider;
+  if (ctx === undefined) return true;
+  if (model === 'Session' && ctx.oidc.route === 'end_session') return false;
+  if (services.beginnings.take(current().tenant, model, ctx.ip)) return true;
+  throw new lib.errors.TemporarilyUnavailable('this network has begun too many: try again in a minute');
 }
 
 /**

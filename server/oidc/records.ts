@@ -2,13 +2,13 @@
  * oidc-provider's storage (its "adapter") on Postgres. It guarantees what the library leaves to its storage: what is used
  * once is used by one of several at once, and tabs of a browser that write the same session at once lose nothing of it.
  */
-import { hash as oneShot } from 'node:crypto';
 import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import type { Device } from '../http/device.ts';
+import { accountDigest, clientDigest, hash, openRecord, place } from './record-keys.ts';
 import { RequestNotes, type Source } from './request-notes.ts';
 import type { Payload, RecordKey, RecordRow, SessionRow, StoredRecord } from './schema.ts';
 import {
@@ -22,9 +22,10 @@ import {
   readSessions,
   readSessionsByUid,
   readWithGrant,
+  removeConsumed,
   removeFamily,
-  removeOfAccount,
   removeOfGrant,
+  removeOldest,
   removeRecord,
   replaceRecord,
   supersedeSession,
@@ -40,14 +41,14 @@ type Options = {
   client: (id: string) => object | undefined;
   /** What is the same object throughout a request; undefined outside of one. */
   request: () => object | undefined;
+  /** Counts what the request under way stores of somebody who is not known. It may throw. @returns whether to store it */
+  begin?: (model: string) => boolean;
   /** Of the request under way. */
   device?: () => Device;
   /** A family ends: its client revoked it, or what is used once was used again, so that a thief may have its tokens. */
   familyEnded?: (source: Source) => Promise<void>;
 };
 
-/** Under which an id is stored. */
-export const hash = (text: string): Buffer => oneShot('sha256', text, 'buffer');
 const hashOf = (text: unknown): Buffer | null => (typeof text === 'string' ? hash(text) : null);
 
 /** Losing one of these in a crash costs a person a new beginning, and nobody else anything. */
@@ -56,31 +57,6 @@ const LIGHT = new Set(['Interaction', 'Session']);
 const NAMED_OTHERWISE = new Set(['DeviceCode', 'Session']);
 /** Whoever finds one of these asks for its grant next. */
 const WITH_GRANT = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken']);
-
-/** Which account a record belongs to, as a digest that only a server can make. */
-export function accountDigest(encrypter: Encrypter, tenant: string, account: string): string {
-  return encrypter.digest(Buffer.from(account), ['oidc_record', tenant, 'account']);
-}
-
-/** The same of a client. */
-export function clientDigest(encrypter: Encrypter, tenant: string, clientId: string): string {
-  return encrypter.digest(Buffer.from(clientId), ['oidc_record', tenant, 'client']);
-}
-
-/** What a record holds. */
-export function openRecord(encrypter: Encrypter, key: RecordKey, payload: Buffer): Payload {
-  return JSON.parse(encrypter.decrypt(payload, place(key)).toString()) as Payload;
-}
-
-/** Ends what an account has here, in the transaction of what happened to it: sessions, log-ins under way, grants and tokens. */
-export async function forgetAccount(
-  encrypter: Encrypter,
-  { tx, tenant }: { tx: Transaction; tenant: string },
-  account: string,
-): Promise<void> {
-  const digest = accountDigest(encrypter, tenant, account);
-  while ((await removeOfAccount(tx, tenant, digest, limits.oidcSweepItemsMax)) === limits.oidcSweepItemsMax);
-}
 
 export class Records {
   readonly #services: RecordServices;
@@ -137,6 +113,7 @@ export class Records {
   }
 
   async #put(key: RecordKey, payload: Payload, expiresIn: number): Promise<void> {
+    if (this.#options.begin?.(key.model) === false) return;
     const one = this.#stored(key, payload, expiresIn);
     if (key.model === 'ReplayDetection') {
       const { errors } = this.#options;
@@ -148,16 +125,23 @@ export class Records {
     if (rotated !== undefined) {
       const { now } = this.#now();
       if (!(await this.#write((tx) => replaceRecord(tx, rotated, { key, one }, now)))) await this.#replayed(rotated);
+      const isTime = Number(payload.rotations ?? 0) % limits.refreshTokensKeptMax === 0;
+      if (isTime) await this.#write((tx) => removeConsumed(tx, key, one, limits.refreshTokensKeptMax));
       return;
     }
     await this.#write(async (tx) => {
-      await Promise.all([...(LIGHT.has(key.model) ? [withoutWaiting(tx)] : []), putRecord(tx, key, one)]);
+      await Promise.all([
+        ...(LIGHT.has(key.model) ? [withoutWaiting(tx)] : []),
+        putRecord(tx, key, one),
+        ...(key.model === 'Grant' ? [removeOldest(tx, key, one, limits.grantsPerAccountAndClientMax)] : []),
+      ]);
     });
   }
 
   /** Two tabs write one session: what each client was given in it survives while it is the same log-in. */
   async #putSession(id: string, payload: Payload, expiresIn: number): Promise<void> {
-    const { tenant, errors } = this.#options;
+    const { tenant, errors, begin } = this.#options;
+    if (payload.accountId === undefined && begin?.('Session') === false) return;
     const key = { tenant, model: 'Session', id: hash(id) };
     const uid = hash(payload.uid as string);
     await this.#services.database.tenant(tenant, async (tx) => {
@@ -166,7 +150,9 @@ export class Records {
       // For the person, who sees where it is logged in.
       const usedAt = Math.floor(this.#now().nowMs / 1000);
       const merged = { ...this.#merged(rows, payload), usedAt, device: this.#options.device?.() ?? {} };
-      await putRecord(tx, key, this.#stored(key, merged, expiresIn));
+      const one = this.#stored(key, merged, expiresIn);
+      await putRecord(tx, key, one);
+      if (rows.length === 0) await removeOldest(tx, key, one, limits.sessionsPerAccountMax);
     });
   }
 
@@ -290,8 +276,4 @@ export class Records {
 function accountOf({ accountId, session, result }: Payload): string | undefined {
   const { login } = (result ?? {}) as { login?: { accountId?: string } };
   return accountId ?? login?.accountId ?? (session as Payload | undefined)?.accountId;
-}
-
-function place({ tenant, model, id }: RecordKey): string[] {
-  return ['oidc_record', tenant, model, id.toString('base64url')];
 }

@@ -12,6 +12,7 @@ import { defineRoom } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { write, writesRoom } from '../writes/index.ts';
 import { accountsOf } from './accounts.ts';
+import { Beginnings } from './beginnings.ts';
 import { createEnrichment, meterEnrichment } from './enrich.ts';
 import { erasingRecords } from './erasing.ts';
 import { registerInteractions } from './interactions.ts';
@@ -19,7 +20,7 @@ import { mount } from './mount.ts';
 import { withOwnPages } from './own-pages.ts';
 import { proofChecker } from './proofs.ts';
 import { Providers } from './providers.ts';
-import { forgetAccount } from './records.ts';
+import { forgetAccount } from './record-keys.ts';
 import { sweeping } from './sweeping.ts';
 import { extraClaims } from './token-claims.ts';
 import { UpstreamClient } from './upstream-client.ts';
@@ -46,6 +47,7 @@ export const oidcRoom = defineRoom({
       ...{ database, encrypter, clock, observe, outbound, baseUrl, accounts, enrichment },
       writes,
       keys: use(keysRoom),
+      beginnings: new Beginnings(clock),
       accountOf: accountsOf(accounts),
       extraClaims: extraClaims(enrichment),
       pages: { baseUrl },

@@ -179,6 +179,38 @@ export async function removeOfGrant(tx: Transaction, tenant: string, model: stri
   );
 }
 
+/**
+ * Removes those of a model that one account has, and one client where they belong to one, but for the newest, and what belongs to those that go. What was
+ * ended or superseded meanwhile is not counted.
+ */
+export async function removeOldest(
+  tx: Transaction,
+  { tenant, model }: RecordKey,
+  { account, client }: StoredRecord,
+  keep: number,
+): Promise<void> {
+  if (account === null) return;
+  await tx.run(sql`
+    with oldest as (
+      select id from accord.oidc_record where tenant = ${tenant} and account = ${account} and model = ${model}
+        and client is not distinct from ${client} and consumed_at is null and ended_at is null
+      order by expires_at desc offset ${keep})
+    delete from accord.oidc_record r using oldest o
+    where r.tenant = ${tenant} and ((r.model = ${model} and r.id = o.id) or r.grant_id = o.id)`);
+}
+
+/** Removes consumed records of a grant, but for those that were consumed last. */
+export async function removeConsumed(
+  tx: Transaction,
+  { tenant, model }: RecordKey,
+  { grantId }: StoredRecord,
+  keep: number,
+): Promise<void> {
+  await tx.run(sql`delete from accord.oidc_record where ctid = any(array(
+    select ctid from accord.oidc_record where tenant = ${tenant} and grant_id = ${grantId} and model = ${model}
+      and consumed_at is not null order by consumed_at desc offset ${keep}))`);
+}
+
 /** Removes at most `limit` records of an account; how many. */
 export function removeOfAccount(tx: Transaction, tenant: string, account: string, limit: number): Promise<number> {
   return tx.run(sql`delete from accord.oidc_record where ctid = any(array(

@@ -92,7 +92,7 @@ test('a tenant trusts a bounded number of issuers', () => {
 
 test('a body has the rules of manifests, with places in the body', () => {
   const body = { issuer: 'https://idp.example' };
-  expect(checkIssuerBody('demo', 'idp', body)).toMatchObject({
+  expect(checkIssuerBody('demo', 'idp', body).spec).toMatchObject({
     algorithms: ['ES256', 'RS256'],
     sharesActors: false,
     clients: 'none',

@@ -449,12 +449,12 @@ describe('forms of another site', () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded', cookie };
     const asked = await ask('/end-session');
     expect([asked.status, asked.headers.get('refresh'), asked.headers.get('location')]).toEqual([200, null, null]);
-    expect((await ask('/end-session', { method: 'HEAD' })).status).toBe(404);
+    expect((await ask('/end-session', { method: 'HEAD' })).status).toBe(405);
     for (const body of ['', 'logout=yes', 'logout=yes&xsrf=x', 'logout=yes&xsrf=']) {
       const answer = await ask('/end-session/confirm', { method: 'POST', headers: form, body });
       expect(answer.status, body).toBeGreaterThanOrEqual(400);
     }
-    expect((await ask('/end-session/confirm')).status).toBe(404);
+    expect((await ask('/end-session/confirm')).status).toBe(405);
     const { page } = await begin(server, config, { prompt: 'none' }, { jar: browser.jar });
     expect(page.left?.searchParams.get('code')).toBeTruthy();
   });
@@ -558,7 +558,7 @@ describe('odd parameters of an authorization request', async () => {
 
   test('mailed links and forms are not for HEAD, which scanners of mail send', async () => {
     for (const path of ['/account/verify?token=x', '/account/reset?token=x', '/oidc/authorize', '/oidc/device'])
-      expect((await fetch(`${origin}/${tenant}${path}`, { method: 'HEAD' })).status, path).toBe(404);
+      expect((await fetch(`${origin}/${tenant}${path}`, { method: 'HEAD' })).status, path).toBe(405);
   });
 });
 

@@ -349,7 +349,7 @@ describe('what an issuer can be like', () => {
 
   test('its client has no secret: PKCE alone', async () => {
     const own = await tenantWith();
-    await idp.trust(server, own.tenant, 'idp', { secretRef: undefined });
+    await idp.trust(server, own.tenant, 'idp', { hasSecret: false });
     const { page, browser } = await begin(server, own.config);
     const back = await idp.visit(await press(page, browser), someone().id);
     // This issuer wants one, and says so.

@@ -103,15 +103,18 @@ export async function startUpstream(options: { pages?: boolean; alg?: 'RS256' | 
     ) {
       redirectUris.push(`${accord.baseUrl}/${tenant}/oidc/upstream/${name}/callback`);
       await build();
-      const login = { clientId: 'accord', scopes: ['openid', 'email', 'profile'], displayName: 'The Other', ...more };
-      const secretRef = 'secretRef' in login ? {} : { secretRef: { name: 'upstream' } };
+      const { hasSecret = true, ...settings } = more;
+      const scopes = ['openid', 'email', 'profile'];
+      const login = { clientId: 'accord', scopes, displayName: 'The Other', ...settings };
       const spec = {
         ...(jwksUri === undefined ? {} : { jwksUri }),
         ...{ issuer, algorithms: ['ES256', 'RS256'] as ('ES256' | 'RS256')[], sharesActors: true },
-        ...{ clients: 'none' as const, login: { ...login, ...secretRef } },
+        ...{ clients: 'none' as const, login },
       };
       const writer = { owner: apiOwner, actor: 'member:test' };
-      await putIssuer(accord.services.issuers, writer, tenant, name, spec, { loginSecret: upstreamSecret });
+      await putIssuer(accord.services.issuers, writer, tenant, name, spec, {
+        loginSecret: hasSecret ? upstreamSecret : null,
+      });
       await accord.services.snapshots.refresh(tenant);
     },
     /** Other keys; what was signed before is not verified by them. */

@@ -109,6 +109,8 @@ const attacks: Attack[] = [
 ];
 
 const combined = 'oidc/combined-attacks.test.ts';
+const parameters = 'oidc/parameters.test.ts';
+const bounds = 'oidc/record-bounds.test.ts';
 
 /** What is refused whatever its source: each kind of bad input that the authorization server has to stand. */
 const kinds: [what: string, ...tests: [file: string, name: string][]][] = [
@@ -125,8 +127,20 @@ const kinds: [what: string, ...tests: [file: string, name: string][]][] = [
     [backEnd, 'too large'],
     [combined, 'is refused when it is too large'],
     [combined, 'too many bytes'],
+    [parameters, 'oidcParameterCharsMax'],
+    [parameters, 'authorizationRequestCharsMax'],
   ],
-  ['repeated parameters', [combined, 'given twice'], [combined, 'duplicated JSON keys']],
+  ['repeated parameters', [parameters, 'repeated: %s'], [combined, 'given twice'], [combined, 'duplicated JSON keys']],
+  [
+    'tables that anybody, or one person, can fill',
+    [parameters, 'past it, nothing is stored'],
+    [parameters, 'what a form of a page is compared with'],
+    [bounds, 'sessionsPerAccountMax'],
+    [bounds, 'refreshTokensKeptMax'],
+  ],
+  ['a stored secret sent elsewhere', ['issuers/login-secret.test.ts', 'is not sent to another issuer']],
+  ['ports that there are not', [parameters, 'a redirect URI with a port']],
+  ['other methods', [parameters, '%s by %s: 405']],
   ['smuggled scopes', [combined, 'a scope by white space or case']],
   ['algorithm confusion', [backEnd, 'KC CVE-2026-11800']],
   ['a stolen refresh token', [tokens, 'a reused one ends its family'], [combined, 'of another client']],

@@ -1268,15 +1268,11 @@ export interface paths {
                             };
                             /** @description Scopes of a client whose token has neither the claim scope nor scp, with clients: claim. For issuers that put no scopes into tokens, such as Kubernetes. */
                             clientScopes?: ("pg:tenant:admin" | "authz:evaluate" | "consents:read" | "consents:write" | "relationships:read" | "relationships:write" | "mail:send" | "events:read")[];
-                            /** @description Lets users of this issuer log in at the tenant's own issuer. */
                             login?: {
                                 /** @description The client_id that the issuer has given. */
                                 clientId: string;
-                                /** @description A Secret in the object's namespace with the key client_secret. Without it the client has none, and PKCE protects the log-in. */
-                                secretRef?: {
-                                    /** @description Name of the Secret. */
-                                    name: string;
-                                };
+                                /** @description Name on the button of the log-in page. */
+                                displayName: string;
                                 /**
                                  * @description Scopes that are asked for; openid is one of them.
                                  * @default [
@@ -1286,8 +1282,8 @@ export interface paths {
                                  *     ]
                                  */
                                 scopes: string[];
-                                /** @description Name on the button of the log-in page. */
-                                displayName: string;
+                                /** @description Whether the client has a secret, which is never shown. */
+                                hasClientSecret: boolean;
                             };
                             revision: number;
                             updatedAt: string;
@@ -1391,11 +1387,8 @@ export interface paths {
                         login?: {
                             /** @description The client_id that the issuer has given. */
                             clientId: string;
-                            /** @description A Secret in the object's namespace with the key client_secret. Without it the client has none, and PKCE protects the log-in. */
-                            secretRef?: {
-                                /** @description Name of the Secret. */
-                                name: string;
-                            };
+                            /** @description Name on the button of the log-in page. */
+                            displayName: string;
                             /**
                              * @description Scopes that are asked for; openid is one of them.
                              * @default [
@@ -1404,9 +1397,9 @@ export interface paths {
                              *       "profile"
                              *     ]
                              */
-                            scopes: string[];
-                            /** @description Name on the button of the log-in page. */
-                            displayName: string;
+                            scopes?: string[];
+                            /** @description The secret that the issuer has given. It is never shown. Absent: the one that is stored stays, for the same issuer and clientId. null: none, and PKCE protects the log-in. */
+                            clientSecret?: string | null;
                         };
                     };
                 };

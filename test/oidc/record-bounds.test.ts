@@ -1,0 +1,80 @@
+/** How much one person can make the authorization server keep, however often it logs in, lets applications in and refreshes. */
+import { errors } from 'oidc-provider';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../server/core/clock.ts';
+import { limits } from '../../server/core/limits.ts';
+import { Records } from '../../server/oidc/records.ts';
+import { asAdmin } from '../helpers/admin.ts';
+import { createTestServer } from '../helpers/server.ts';
+
+const server = await createTestServer();
+const { db, services } = server;
+const tenant = await server.tenant();
+const { encrypter } = services.oidc as unknown as { encrypter: ConstructorParameters<typeof Records>[0]['encrypter'] };
+let request = {};
+const records = new Records(
+  { database: db.database, encrypter, clock: systemClock },
+  { tenant, errors, client: () => undefined, request: () => request },
+);
+const count = async (model: string, where = 'true') =>
+  (
+    await asAdmin<{ n: number }>(
+      db.adminUrl,
+      `select count(*)::int n from accord.oidc_record where tenant = '${tenant}' and model = '${model}' and ${where}`,
+    )
+  )[0]?.n;
+const inTurn = async (times: number, work: (n: number) => Promise<unknown>, from = 0) => {
+  for (let n = from; n < from + times; n++) await work(n);
+};
+
+test('sessionsPerAccountMax: with one more the oldest ends, and those of others stay', async () => {
+  const sessions = records.adapter('Session');
+  const put = (n: number, accountId = 'alice') =>
+    sessions.upsert(`${accountId}-${n}`, { uid: `${accountId}-uid-${n}`, accountId, loginTs: n } as never, 1000 + n);
+  await put(0, 'bob');
+  await inTurn(limits.sessionsPerAccountMax, put);
+  expect(await sessions.find('alice-0')).toBeDefined();
+  await put(limits.sessionsPerAccountMax);
+  expect(await sessions.find('alice-0')).toBeUndefined();
+  expect(await sessions.find('alice-1')).toBeDefined();
+  expect(await sessions.find('bob-0')).toBeDefined();
+  // Used again, a session is not another one.
+  await put(1);
+  expect(await count('Session')).toBe(limits.sessionsPerAccountMax + 1);
+});
+
+test('grantsPerAccountAndClientMax: with one more the oldest goes with its tokens, and those of others stay', async () => {
+  const [grants, tokens] = [records.adapter('Grant'), records.adapter('RefreshToken')];
+  const put = (n: number, clientId = 'web') =>
+    grants.upsert(`${clientId}-${n}`, { accountId: 'alice', clientId } as never, 1000 + n);
+  await put(0, 'other');
+  await inTurn(limits.grantsPerAccountAndClientMax, put);
+  await tokens.upsert('first', { accountId: 'alice', clientId: 'web', grantId: 'web-0' } as never, 1000);
+  await tokens.upsert('second', { accountId: 'alice', clientId: 'web', grantId: 'web-1' } as never, 1000);
+  await put(limits.grantsPerAccountAndClientMax);
+  expect([await grants.find('web-0'), await tokens.find('first')]).toEqual([undefined, undefined]);
+  expect(await tokens.find('second')).toBeDefined();
+  expect(await count('Grant')).toBe(limits.grantsPerAccountAndClientMax + 1);
+  expect(await grants.find('other-0')).toBeDefined();
+});
+
+test('refreshTokensKeptMax: so many consumed ones of a grant are known, and then the oldest go', async () => {
+  const tokens = records.adapter('RefreshToken');
+  const of = (rotations: number) => ({ accountId: 'carol', clientId: 'web', grantId: 'family', rotations }) as never;
+  await tokens.upsert('token-0', of(0), 1000);
+  const last = 2 * limits.refreshTokensKeptMax;
+  const rotate = async (n: number) => {
+    request = {};
+    await tokens.find(`token-${n - 1}`);
+    await tokens.consume(`token-${n - 1}`);
+    await tokens.upsert(`token-${n}`, of(n), 1000);
+  };
+  await inTurn(last - 1, rotate, 1);
+  expect(await count('RefreshToken', 'consumed_at is not null')).toBe(last - 1);
+  await rotate(last);
+  expect(await count('RefreshToken', 'consumed_at is not null')).toBe(limits.refreshTokensKeptMax);
+  expect(await tokens.find(`token-${last}`)).toMatchObject({ rotations: last });
+  // The one before is known as consumed: used again, it ends the family.
+  expect(await tokens.find(`token-${last - 1}`)).toMatchObject({ consumed: expect.any(Number) });
+  expect(await tokens.find('token-0')).toBeUndefined();
+}, 120_000);
