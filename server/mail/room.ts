@@ -7,6 +7,7 @@ import { erasingMail } from './erasing.ts';
 import { mailEvents } from './events.ts';
 import { sweepMail } from './outbox.ts';
 import { mailProblem } from './problems.ts';
+import { resourceKinds } from './resource-kind.ts';
 import { registerMailRoutes } from './routes.ts';
 import { MailSender } from './sender.ts';
 import { MailTransport } from './transport.ts';
@@ -47,6 +48,7 @@ export const mailRoom = defineRoom({
     },
   ],
   events: mailEvents,
+  resourceKinds,
   problems: mailProblem,
   close: ({ sender }) => sender.close(),
 });

@@ -1,12 +1,13 @@
 /** The verbs on tenants' mail templates and mail settings. */
 import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
+import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { checkDeletionOwnership, checkOwnership, type Writer } from '../core/ownership.ts';
+import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { type ProblemPlace, problem } from '../core/problems.ts';
 import { checkIfMatch } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
-import { type ConfigWriteServices, write } from '../writes/index.ts';
+import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { type Part, placeOf, renderLiquid, TemplateError, variablesOf } from './liquid.ts';
 import { mailProblem } from './problems.ts';
 import { mailLanguageOf } from './rules.ts';
@@ -17,6 +18,7 @@ import {
   readTemplate,
   removeTemplate,
   type TemplateSpec,
+  updateTemplateOwner,
   upsertSettings,
   upsertTemplate,
 } from './template-store.ts';
@@ -117,6 +119,23 @@ export async function deleteTemplate(
     await removeTemplate(unit.tx, tenant, key);
     unit.changed('mail_template', `${key.name}/${key.language}`, 'delete');
   });
+}
+
+/** Gives the writer's template to another owner as it is; does nothing when it is not (any more) the writer's. */
+export function transferTemplate(
+  services: ConfigWriteServices,
+  writer: Writer,
+  tenant: string,
+  key: Key,
+  to: Owner,
+): Promise<ConfigWritten<void>> {
+  const row = {
+    kind: 'mail_template' as const,
+    name: `${key.name}/${key.language}`,
+    ownerOf: async (tx: Transaction) => (await readTemplate(tx, tenant, key))?.owner,
+    setOwner: (tx: Transaction, owner: Owner) => updateTemplateOwner(tx, tenant, key, owner),
+  };
+  return transferRow(services, tenant, writer, row, to);
 }
 
 /** @throws Problem mail_settings_in_manifest, config_authority, precondition_failed */

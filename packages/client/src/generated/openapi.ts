@@ -2635,6 +2635,8 @@ export interface paths {
                                 name: string;
                                 language: string;
                                 builtIn: boolean;
+                                /** @description Whose it is, of one of the tenant. */
+                                managedBy?: string;
                             }[];
                         };
                     };
