@@ -162,6 +162,29 @@ const Events = strictObject(
   { description: 'Event streaming.' },
 );
 
+const ConsentMail = strictObject(
+  {
+    url: text(
+      patterns.visible,
+      bounds.urlCharsMax,
+      'Page of the application where a user sees and renews consents: the link of the mails. https, or http to a loopback host.',
+    ),
+    renewal: Type.Boolean({
+      default: false,
+      description:
+        'Whether a user gets the mail consent-renewal when the grace period of a consent begins, and again before it ends (events.graceEndingDays).',
+    }),
+    receipt: Type.Boolean({
+      default: false,
+      description: 'Whether a user gets the mail consent-receipt after each consent.',
+    }),
+  },
+  {
+    description:
+      "Mails about consents, to the verified address of the user's account at the tenant's own issuer. Users without one get none. If absent, there are none.",
+  },
+);
+
 const quota = (maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, description }));
 
@@ -239,6 +262,7 @@ export const TenantSpec = strictObject(
     mail: Type.Optional(Mail),
     decisionLog: DecisionLog,
     events: Type.Optional(Events),
+    consentMail: Type.Optional(ConsentMail),
     consentAttributes: Type.Optional(
       Type.Array(ConsentAttribute, {
         maxItems: bounds.consentAttributesMax,

@@ -161,3 +161,10 @@ export const SuppressionsPage = Type.Object({
   ),
   cursor: Type.Optional(Type.String()),
 });
+
+const outboxMail = { id: Type.String(), at: Type.String(), to: Type.String(), subject: Type.String() };
+export const OutboxView = Type.Object({
+  isOutbox: Type.Boolean({ description: 'Whether this installation keeps mail and sends none.' }),
+  mails: Type.Array(Type.Object(outboxMail)),
+});
+export const OutboxMailView = Type.Object({ ...outboxMail, text: Type.String() });

@@ -13,6 +13,7 @@ import { mailProblem } from './problems.ts';
 import { mailLanguageOf } from './rules.ts';
 import {
   countTemplates,
+  loadTemplates,
   type MailSettings,
   readSettings,
   readTemplate,
@@ -77,6 +78,14 @@ function unknownVariable(
   return { pointer, detail, line, column };
 }
 
+/** Tags are compared without case (RFC 5646): of two that differ in nothing else, one would never be sent. */
+function checkLanguage(language: string, others: readonly { language: string }[]): void {
+  const same = others.find((one) => one.language.toLowerCase() === language.toLowerCase());
+  if (same === undefined) return;
+  const detail = `There is a template in ${same.language}, which is the same language: write it in the same way.`;
+  throw mailProblem('mail_template_invalid', { detail, errors: [{ pointer: '/language', detail }] });
+}
+
 /** @throws Problem mail_template_invalid, mail_templates_full, precondition_failed, those of ownership */
 export async function putTemplate(
   services: ConfigWriteServices,
@@ -87,7 +96,9 @@ export async function putTemplate(
 ): Promise<ConfigWritten<{ revision: number }>> {
   checkTemplate({ name, language }, spec);
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
-    const row = await readTemplate(unit.tx, tenant, { name, language });
+    const others = await loadTemplates(unit.tx, tenant, name);
+    const row = others.find((one) => one.language === language);
+    if (row === undefined) checkLanguage(language, others);
     const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(ifMatch, row?.revision);
     if (row === undefined && (await countTemplates(unit.tx, tenant)) >= limits.mailTemplatesMax)

@@ -33,7 +33,7 @@ test('a template follows its manifest, and the built-in one is back when the man
   source.apply(yamlOf('Zie {{ nobody }}'));
   await expect.poll(() => source.condition(key, 'Accepted')).toMatchObject({ status: 'False', reason: 'Invalid' });
   expect(source.condition(key, 'Accepted')?.message).toContain(
-    '/text: Line 1, column 8: the mail has no variable nobody',
+    'Line 1, column 8: the mail has no variable nobody; it has application',
   );
   expect(await stored()).toMatchObject([{ spec: { text: 'Zie {{ actionUrl }}' } }]);
   source.delete(key);
