@@ -14,6 +14,7 @@ import {
 import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { Login, Tokens } from './tenant-login.ts';
+import { ConsentMail, Mail } from './tenant-mail.ts';
 import { reserved, tenantRules } from './tenant-rules.ts';
 
 const LabelKey = (description: string) => text(patterns.labelKey, bounds.labelKeyCharsMax, description);
@@ -98,37 +99,6 @@ const Claims = strictObject(
   },
 );
 
-const Mail = strictObject(
-  {
-    from: text(patterns.mailFrom, bounds.mailFromCharsMax, 'Sender: an e-mail address, or NAME <ADDRESS>.'),
-    smtp: strictObject(
-      {
-        host: text(patterns.host, bounds.hostCharsMax, 'Host name or IPv4 address of the mail server.'),
-        port: Type.Integer({
-          minimum: 1,
-          maximum: 65_535,
-          default: 587,
-          description: 'Port of the mail server. 465: TLS from the start; another: STARTTLS, which is required.',
-        }),
-        secretRef: Type.Optional(
-          strictObject(
-            {
-              name: text(
-                patterns.subdomain,
-                bounds.objectNameCharsMax,
-                "Name of a Secret in the tenant's secretNamespace with the keys username and password.",
-              ),
-            },
-            { description: 'Credentials for the mail server. If absent, none are sent.' },
-          ),
-        ),
-      },
-      { description: 'The mail server.' },
-    ),
-  },
-  { description: "How the tenant's mail is sent. If absent, by the mail server of the installation, if it has one." },
-);
-
 const DecisionLog = strictObject(
   {
     mode: Type.Enum(['off', 'denies', 'sampled', 'all'], {
@@ -160,29 +130,6 @@ const Events = strictObject(
     }),
   },
   { description: 'Event streaming.' },
-);
-
-const ConsentMail = strictObject(
-  {
-    url: text(
-      patterns.visible,
-      bounds.urlCharsMax,
-      'Page of the application where a user sees and renews consents: the link of the mails. https, or http to a loopback host.',
-    ),
-    renewal: Type.Boolean({
-      default: false,
-      description:
-        'Whether a user gets the mail consent-renewal when the grace period of a consent begins, and again before it ends (events.graceEndingDays).',
-    }),
-    receipt: Type.Boolean({
-      default: false,
-      description: 'Whether a user gets the mail consent-receipt after each consent.',
-    }),
-  },
-  {
-    description:
-      "Mails about consents, to the verified address of the user's account at the tenant's own issuer. Users without one get none. If absent, there are none.",
-  },
 );
 
 const quota = (maximum: number, description: string) =>

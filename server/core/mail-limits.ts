@@ -10,6 +10,8 @@ export const mailLimits = {
   mailRetryMsMax: 14_400_000,
   mailsSendingPerTenantMax: 10, // of a tenant, at once
   mailsExpiringMax: 200, // ended in one go, of those that were not sent in time
+  clockJumpMsMin: 600_000, // by which a clock differs from a monotonic one, between two looks at mails that expire
+  clockJumpHoldMs: 900_000, // for which a clock that jumped forward ends no mail
   mailTransportsMax: 50, // mail servers to which connections are kept open
   mailAnswerCharsMax: 200, // of what a mail server said, as it is stored
 

@@ -4,7 +4,7 @@
  * server that hangs holds up the lanes of the tenants that use it, and no other one. A server that ends between the mail server's
  * answer and the commit is the one way in which a mail is sent twice, with the same Message-ID.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
@@ -18,6 +18,7 @@ import type { Observe } from '../core/observe.ts';
 import { readTenant, type TenantRow } from '../tenants/index.ts';
 import { type WriteServices, write } from '../writes/index.ts';
 import { type MailContent, placeOfMail } from './actions.ts';
+import { ClockJumps } from './clock-jump.ts';
 import { TemplateError } from './liquid.ts';
 import { type Ended, type Result, recordEnded, resultOf, settle } from './outcomes.ts';
 import { type Chosen, chooseTemplate, type Written, writeMail } from './rendering.ts';
@@ -55,7 +56,7 @@ const LOOK_MS = 500;
 const POOL_MAX = 3;
 
 /** What a lane has under way, by the ids of mails, until it is written what became of them. */
-type Lane = { busy: Map<string, Promise<void>>; ended: Ended[] };
+type Lane = { busy: Map<string, Promise<void>>; ended: Ended[]; lost: Promise<unknown> };
 
 export class MailSender {
   readonly #services: SenderServices;
@@ -65,10 +66,12 @@ export class MailSender {
   readonly #lanes: Lanes;
   readonly #running = new Map<string, Lane>();
   readonly #stop = new AbortController();
+  readonly #jumps: ClockJumps;
 
   constructor(services: SenderServices) {
     const { database, clock, observe, server: me, writes } = services;
     this.#services = services;
+    this.#jumps = new ClockJumps(clock);
     this.#database = database.separate('mail', { poolMax: POOL_MAX });
     this.#writes = { ...writes, database: this.#database };
     this.#table = mailLanes(() => utc(clock.now()));
@@ -107,14 +110,13 @@ export class MailSender {
   /** @returns ms until a mail of the tenant is due; undefined: none waits */
   async #work(owned: OwnedLane): Promise<number | undefined> {
     const { tenant } = owned;
-    const lane = this.#running.get(tenant) ?? { busy: new Map(), ended: [] };
+    const lane = this.#running.get(tenant) ?? laneOf(owned);
     this.#running.set(tenant, lane);
     const { clock } = this.#services;
-    const lost = new Promise((done) => owned.lost.addEventListener('abort', done, { once: true }));
     for (;;) {
       if (!owned.ending.aborted) await this.#begin(tenant, lane);
       if (lane.busy.size === 0) break;
-      await Promise.race([...lane.busy.values(), lost]);
+      await Promise.race([...lane.busy.values(), lane.lost]);
       if (owned.lost.aborted) return undefined;
       await sleep(GATHER_MS);
       await this.#record(owned, lane);
@@ -133,6 +135,8 @@ export class MailSender {
     if (rows.length === 0) return;
     const prepare = await this.#database.tenantSnapshot(tenant, (tx) => this.#readFor(tx, tenant, rows));
     for (const row of rows) {
+      // Writing a mail takes the main thread: others have their turn between two of them.
+      await nextTurn();
       const attempt = this.#attempt(row, prepare).then((ended) => void lane.ended.push(ended));
       lane.busy.set(row.id, attempt);
     }
@@ -232,7 +236,13 @@ export class MailSender {
 
   /** Ends some mails that could not be sent in time. @returns whether there may be more */
   async expire(): Promise<boolean> {
-    const { clock, writes } = this.#services;
+    const { clock, writes, observe } = this.#services;
+    const { isHeld, jumpedMs } = this.#jumps.look();
+    if (jumpedMs !== undefined) {
+      const error = new Error(`the clock of this server jumped by ${Math.round(jumpedMs / 1000)} s`);
+      observe({ kind: 'background_failed', task: 'ending mails that were not sent in time', error });
+    }
+    if (isHeld) return false;
     const rows = await this.#database.system((tx) => findExpired(tx, utc(clock.now()), limits.mailsExpiringMax));
     for (const [tenant, its] of Map.groupBy(rows, (row) => row.tenant)) {
       await write(writes, { tenant }, { locks: 'records' }, (unit) => {
@@ -248,6 +258,11 @@ export class MailSender {
     this.#services.transport.close();
     await this.#database.close();
   }
+}
+
+function laneOf({ lost }: OwnedLane): Lane {
+  const isLost = new Promise((done) => lost.addEventListener('abort', done, { once: true }));
+  return { busy: new Map(), ended: [], lost: isLost };
 }
 
 type Read = { sending: Sending | undefined; chosen: Chosen | undefined; suppression: SuppressionRow | undefined };

@@ -238,7 +238,7 @@ test('subscriptions that are disabled or fail, as the database says', async () =
     error('event subscriptions', /subscription disabled to https:.* is disabled .*: .* 410/, /PUT/, { tenant }),
   ]);
   await admin('delete from accord.tenant where tenant = $1', [tenant]);
-});
+}, 120_000);
 
 test('mail servers are connected to with TLS and credentials, and get no mail', async () => {
   const smtp = await createSmtpServer({
@@ -248,14 +248,15 @@ test('mail servers are connected to with TLS and credentials, and get no mail', 
   const plain = await createSmtpServer({ disabledCommands: ['STARTTLS', 'AUTH'] });
   const looked = async (url: string, more: Record<string, string> = {}) => {
     const from = { ACCORD_MAIL_FROM: 'a@accord.example', ACCORD_CA_BUNDLE: caFile };
-    const { wrong } = await doctor({ ACCORD_SMTP_URL: url, ...from, ...more });
-    return wrong.filter(({ check }) => check === 'mail');
+    return (await doctor({ ACCORD_SMTP_URL: url, ...from, ...more })).wrong;
   };
   expect(await looked(`smtp://accord:right@localhost:${smtp.port}`)).toEqual([]);
   expect(await looked(`smtp://accord:wrong@localhost:${smtp.port}`)).toEqual([
     error('mail', /^the mail server localhost:\d+ cannot be used: .*/, /ACCORD_SMTP_URL.*STARTTLS/),
   ]);
-  expect(await looked(`smtp://localhost:${plain.port}`)).toEqual([error('mail', /STARTTLS/, /STARTTLS/)]);
+  expect(await looked(`smtp://localhost:${plain.port}`)).toEqual([
+    error('mail', /cannot be used: .*not recognized/, /STARTTLS/),
+  ]);
   const mail = { from: 'a@cars.example', smtp: { host: '127.0.0.1', port: smtp.port } };
   const tenant = await server.tenant({ mail });
   expect(await looked(`smtp://accord:right@localhost:${smtp.port}`)).toEqual([
