@@ -5,17 +5,20 @@
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 import { readConfig } from '../server/core/config.ts';
+import { utc } from '../server/core/instants.ts';
 import { sendMail } from '../server/mail/index.ts';
+import { tenantsDue } from '../server/mail/store.ts';
 import { createServices } from '../server/services.ts';
 import { write } from '../server/writes/index.ts';
 import { selfSigned } from '../test/core/auth/certificate.ts';
 import { createInstallation } from './installation.ts';
 import { noise, table, target } from './report.ts';
 
-const MAILS = 2000;
-const ROUNDS = 3;
+const MAILS = Number(process.argv[2] ?? 2000);
+const ROUNDS = 5;
 const TENANTS = 10;
 
 const { key, cert } = selfSigned('localhost');
@@ -75,9 +78,15 @@ async function round(tenants: number): Promise<number> {
   }
   const before = accepted;
   const started = performance.now();
-  while (await services.mail.sender.run());
+  const stop = new AbortController();
+  const running = services.mail.sender.run(stop.signal);
+  while (await services.database.system(async (tx) => (await tenantsDue(tx, utc(Date.now()))).length > 0))
+    await sleep(5);
   if (accepted - before !== MAILS) throw new Error(`${accepted - before} of ${MAILS} mails were accepted`);
-  return (MAILS / (performance.now() - started)) * 1000;
+  const rate = (MAILS / (performance.now() - started)) * 1000;
+  stop.abort();
+  await running;
+  return rate;
 }
 
 const rows: (string | number)[][] = [];

@@ -12,6 +12,9 @@ export const bounds = {
   displayNameCharsMax: 128,
   emailCharsMax: 254, // RFC 5321 section 4.5.3.1.3, without the angle brackets
   mailFromCharsMax: 384,
+  mailLanguageCharsMax: 35, // RFC 5646 section 4.4.1
+  mailSubjectCharsMax: 200, // of a template's subject
+  mailTemplateCharsMax: 50_000, // of one part of a template
   hostCharsMax: 253,
   urlCharsMax: 2048,
   audienceCharsMax: 512,

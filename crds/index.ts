@@ -21,6 +21,7 @@ export {
   type EventSubscriptionManifest,
   type IssuerManifest,
   kinds,
+  type MailTemplateManifest,
   type Manifest,
   type OAuthClientManifest,
   type PolicyDataManifest,
@@ -30,6 +31,7 @@ export {
   type ResourceTypeManifest,
   type TenantManifest,
 } from './kinds.ts';
+export type { MailTemplateSpec } from './mail-template.ts';
 export { notesOn } from './notes.ts';
 export type { OAuthClientSpec } from './oauth-client.ts';
 export { patterns } from './patterns.ts';

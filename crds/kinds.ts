@@ -3,6 +3,7 @@ import { type ActorTypeSpec, actorType } from './actor-type.ts';
 import { type ConsentDefinitionSpec, consentDefinition } from './consent-definition.ts';
 import { type EventSubscriptionSpec, eventSubscription } from './event-subscription.ts';
 import type { apiVersion, Kind } from './kind.ts';
+import { type MailTemplateSpec, mailTemplate } from './mail-template.ts';
 import { type OAuthClientSpec, oauthClient } from './oauth-client.ts';
 import { type PolicySpec, policy } from './policy.ts';
 import { type PolicyDataSpec, policyData } from './policy-data.ts';
@@ -25,6 +26,7 @@ export const kinds = [
   policyLibrary,
   policy,
   eventSubscription,
+  mailTemplate,
 ] as const satisfies readonly Kind[];
 
 /** ObjectMeta as far as it is read; the API server's own fields are accepted and kept. */
@@ -70,6 +72,7 @@ export type ConsentDefinitionManifest = ManifestOf<'ConsentDefinition', ConsentD
 export type EventSubscriptionManifest = ManifestOf<'EventSubscription', EventSubscriptionSpec> & {
   metadata: { namespace: string };
 };
+export type MailTemplateManifest = ManifestOf<'MailTemplate', MailTemplateSpec> & { metadata: { namespace: string } };
 export type Manifest =
   | TenantManifest
   | PolicyManifest
@@ -81,7 +84,8 @@ export type Manifest =
   | ResourceTypeManifest
   | RelationshipTypeManifest
   | ConsentDefinitionManifest
-  | EventSubscriptionManifest;
+  | EventSubscriptionManifest
+  | MailTemplateManifest;
 
 type Kinds = (typeof kinds)[number];
 

@@ -1,7 +1,7 @@
 /** The rules on a Tenant that its schema cannot say. */
 import { originRules } from './origins.ts';
 import { patterns } from './patterns.ts';
-import { type Rule, rule } from './rule.ts';
+import { fetchableUrl, type Rule, rule } from './rule.ts';
 
 /** Words that a path may begin with; a tenant of that name could not be reached. */
 export const reserved = [
@@ -54,6 +54,7 @@ export const tenantRules: readonly Rule[] = [
     message: `must not be one of the reserved words ${reserved.join(', ')}`,
     check: (self) => !reserved.some((word) => word === self.metadata.name),
   }),
+  fetchableUrl('/spec/consentMail/url', 'withQuery'),
   rule<{ names?: string[]; selector?: object }>({
     at: '/spec/allowedNamespaces',
     cel: 'has(self.names) || has(self.selector)',

@@ -14,6 +14,7 @@ import {
 import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { Login, Tokens } from './tenant-login.ts';
+import { ConsentMail, Mail } from './tenant-mail.ts';
 import { reserved, tenantRules } from './tenant-rules.ts';
 
 const LabelKey = (description: string) => text(patterns.labelKey, bounds.labelKeyCharsMax, description);
@@ -96,37 +97,6 @@ const Claims = strictObject(
     description:
       "What access tokens of the tenant's own issuer carry of their user besides the standard claims, for clients that request the scopes relationships and consents.",
   },
-);
-
-const Mail = strictObject(
-  {
-    from: text(patterns.mailFrom, bounds.mailFromCharsMax, 'Sender: an e-mail address, or NAME <ADDRESS>.'),
-    smtp: strictObject(
-      {
-        host: text(patterns.host, bounds.hostCharsMax, 'Host name or IPv4 address of the mail server.'),
-        port: Type.Integer({
-          minimum: 1,
-          maximum: 65_535,
-          default: 587,
-          description: 'Port of the mail server. 465: TLS from the start; another: STARTTLS, which is required.',
-        }),
-        secretRef: Type.Optional(
-          strictObject(
-            {
-              name: text(
-                patterns.subdomain,
-                bounds.objectNameCharsMax,
-                "Name of a Secret in the tenant's secretNamespace with the keys username and password.",
-              ),
-            },
-            { description: 'Credentials for the mail server. If absent, none are sent.' },
-          ),
-        ),
-      },
-      { description: 'The mail server.' },
-    ),
-  },
-  { description: "How the tenant's mail is sent. If absent, by the mail server of the installation, if it has one." },
 );
 
 const DecisionLog = strictObject(
@@ -239,6 +209,7 @@ export const TenantSpec = strictObject(
     mail: Type.Optional(Mail),
     decisionLog: DecisionLog,
     events: Type.Optional(Events),
+    consentMail: Type.Optional(ConsentMail),
     consentAttributes: Type.Optional(
       Type.Array(ConsentAttribute, {
         maxItems: bounds.consentAttributesMax,

@@ -11,6 +11,7 @@ export {
   sendSignUpAgain,
   signUp,
 } from './actions.ts';
+export { verifiedAddresses } from './addresses.ts';
 export { deleteAccount, setAccountEnabled } from './administration.ts';
 export {
   identityProof,

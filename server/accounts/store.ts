@@ -1,5 +1,7 @@
 /** The SQL of accounts and of their links. */
+import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { Nullable } from '../core/db/rows.ts';
 import { none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { AccountRow, type NewAccount, type TokenPurpose, TokenRow } from './schema.ts';
@@ -17,6 +19,17 @@ export function readAccountRow(
   return tx.maybe(
     AccountRow,
     sql`select ${columns} from accord.account where tenant = ${tenant} and id = ${id} ${forUpdate ? sql`for no key update` : none}`,
+  );
+}
+
+const AddressRow = Type.Object({ id: Type.String(), email: Type.String(), language: Nullable(Type.String()) });
+
+/** The verified addresses of accounts that are enabled. @param ids UUIDs */
+export function readVerifiedAddresses(tx: Transaction, tenant: string, ids: readonly string[]) {
+  return tx.many(
+    AddressRow,
+    sql`select id, email, language from accord.account where tenant = ${tenant} and id = any (${ids}::uuid[])
+      and email_verified and enabled`,
   );
 }
 

@@ -12,6 +12,7 @@ import {
 import { eraseIn } from '../ledger/index.ts';
 import { type RecordUnit, type RecordWritten, write } from '../writes/index.ts';
 import { consentInvited, consentRefused, consentRevoked, gracePeriodEnds } from './events.ts';
+import { mailRenewals } from './mailed.ts';
 import { consentProblem } from './problems.ts';
 import {
   auditMember,
@@ -81,6 +82,7 @@ export function inviteUser(
     if (before === undefined) {
       await insertInvitation(tx, tenant, { userId, name, version }, { at: invitedAt, graceEnds });
       unit.emit(consentInvited, { requestor: callerName(context.caller), userId, name, version, ...ends });
+      await mailRenewals(services, unit, [{ userId, name, endsAt: ends.gracePeriodEnds }]);
     }
     return { created: before === undefined, invited: { userId, name, version, invitedAt, ...ends } };
   });

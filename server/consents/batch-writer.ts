@@ -10,9 +10,11 @@ import { limits } from '../core/limits.ts';
 import { Problem, problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import type { RegisterEntry } from '../ledger/index.ts';
+import type { MailServices } from '../mail/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import { GroupCommit, type RecordUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { consentRegistered } from './events.ts';
+import { mailReceipts } from './mailed.ts';
 import { auditMember, entryOf, type RequestContext } from './request-context.ts';
 import { checkRegistrable, documentOf } from './rules.ts';
 import type { ConsentItem, ConsentRow } from './schema.ts';
@@ -28,9 +30,10 @@ type Registration = {
   idempotency?: IdempotencyReservation | undefined;
 };
 
-type Services = WriteServices & {
-  snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };
-};
+type Services = WriteServices &
+  MailServices & {
+    snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };
+  };
 
 export class ConsentBatchWriter {
   readonly #groups: GroupCommit<Registration, Outcome[]>;
@@ -76,10 +79,13 @@ function registerAll(services: Services, tenant: string, registrations: readonly
       const type = spec.tokenMapping.defaultActorType;
       const users = [...new Set(added.map((row) => row.user_id))].map((id) => ({ type, id }));
       await Promise.all([unit.unmarkErased(users), insertConsents(unit.tx, tenant, added)]);
+      if (spec.consentMail?.receipt) await mailReceipts(services, unit, added.map(receiptOf));
     }
     return outcomes;
   });
 }
+
+const receiptOf = ({ user_id: userId, definition: name, language }: NewConsent) => ({ userId, name, language });
 
 function record(unit: RecordUnit, wanted: Wanted, { row, created }: { row: ConsentRow; created: boolean }): void {
   const { context, item, userId } = wanted;

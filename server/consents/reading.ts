@@ -14,6 +14,7 @@ import {
 } from '../definitions/index.ts';
 import { write } from '../writes/index.ts';
 import { consentInvited, gracePeriodEnds } from './events.ts';
+import { mailRenewals } from './mailed.ts';
 import { consentProblem } from './problems.ts';
 import {
   type ConsentServices,
@@ -177,6 +178,7 @@ async function invite(
       (row) => row.definition,
     );
     const evaluated: Evaluated[] = [];
+    const renewals: Parameters<typeof mailRenewals>[2][number][] = [];
     for (const definition of definitions) {
       const { name } = definition;
       const past = pastOf(all.get(name) ?? []);
@@ -187,7 +189,9 @@ async function invite(
         const graceEnds = graceOf(definition, version, { invitedAt: now, now });
         await insertInvitation(tx, tenant, { userId, name, version }, { at: unit.nowText, graceEnds });
         const requestor = callerName(context.caller);
-        unit.emit(consentInvited, { requestor, userId, name, version, ...(graceEnds && gracePeriodEnds(graceEnds)) });
+        const ends = graceEnds === undefined ? undefined : gracePeriodEnds(graceEnds);
+        unit.emit(consentInvited, { requestor, userId, name, version, ...ends });
+        if (ends !== undefined) renewals.push({ userId, name, endsAt: ends.gracePeriodEnds });
         const invitations = new Map([...past.invitations, [version, now]]);
         found = evaluateConsent(definition, language, { ...past, invitations }, now);
         const outcome = found?.status ?? '';
@@ -198,6 +202,7 @@ async function invite(
       if (reading === 'read')
         unit.appendToLedger([entryOf(context, { ...aboutOf(name, found), userId, type: 'read', time: now })]);
     }
+    await mailRenewals(services, unit, renewals);
     if (reading === 'outstanding') {
       unit.appendToLedger([entryOf(context, { userId, type: 'read', time: now, outcome: 'outstanding' })]);
     }

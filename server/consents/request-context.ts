@@ -8,20 +8,22 @@ import { problem } from '../core/problems.ts';
 import type { Definitions } from '../definitions/index.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
 import type { DeniedRequestRecorder, Ledger } from '../ledger/index.ts';
+import type { MailServices } from '../mail/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import type { RecordUnit, WriteServices } from '../writes/index.ts';
 import type { ConsentHistory } from './consent-history.ts';
 
 export { entryOf } from '../ledger/index.ts';
 
-export type ConsentServices = WriteServices & {
-  baseUrl: string;
-  ledger: Ledger;
-  history: ConsentHistory;
-  deniedRequests: DeniedRequestRecorder;
-  /** What this server serves of a tenant, for what is no request's alone. @throws Problem 404, 503 */
-  snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };
-};
+export type ConsentServices = WriteServices &
+  MailServices & {
+    baseUrl: string;
+    ledger: Ledger;
+    history: ConsentHistory;
+    deniedRequests: DeniedRequestRecorder;
+    /** What this server serves of a tenant, for what is no request's alone. @throws Problem 404, 503 */
+    snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };
+  };
 
 export type RequestContext = {
   tenant: string;

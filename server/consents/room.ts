@@ -27,7 +27,7 @@ export const consentsRoom = defineRoom({
     const holders = new HolderReader(database, scheduler);
     return {
       ...{ ...writing, encrypter, observe, baseUrl, snapshotOf, ledger, history, deniedRequests },
-      batchWriter: new ConsentBatchWriter({ ...writing, snapshotOf }),
+      batchWriter: new ConsentBatchWriter({ ...writing, encrypter, observe, snapshotOf }),
       readHolders: (...asked: Parameters<HolderReader['read']>) => holders.read(...asked),
       readFacts: (...[about, now]: ReadFacts) => readConsentFacts(history, about, now),
     };
@@ -37,6 +37,14 @@ export const consentsRoom = defineRoom({
   tenantRows: { removeSome: removeSomeOfTenant, removeRest: removeRestOfTenant },
   erasing: () => erasingConsents,
   tasks: (services) => endingConsents(services).map((one) => timedTask(services, one)),
+  metrics(_services, meters) {
+    const unaddressed = meters.counter(
+      'consent_mails_unaddressed_total',
+      'Users that got no mail about a consent, because they have no verified address.',
+      ['template'],
+    );
+    return { consent_mail_unaddressed: ({ template, count }) => unaddressed.inc({ template }, count) };
+  },
   events: consentEvents,
   problems: consentProblem,
 });

@@ -16,9 +16,11 @@ import {
   tenantsWithEnds,
   tenantsWithStarts,
 } from '../definitions/index.ts';
+import type { MailServices } from '../mail/index.ts';
 import { byTime, type Timed } from '../room/timed.ts';
 import { type RecordUnit, type WriteServices, write } from '../writes/index.ts';
 import { consentExpired, endOfLifeStarted, graceEnding, gracePeriodEnds } from './events.ts';
+import { isAgainWorthAMail, mailRenewals } from './mailed.ts';
 import { endingOf, graceOf } from './rules.ts';
 import { lockUsers, readConsentHistory } from './store.ts';
 import {
@@ -32,7 +34,7 @@ import {
   tenantsWithGraces,
 } from './timed-store.ts';
 
-export function endingConsents(services: WriteServices): Timed[] {
+export function endingConsents(services: WriteServices & MailServices): Timed[] {
   const inTurn = async (tenant: string, what: string, work: (unit: RecordUnit) => Promise<boolean>) => {
     const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) =>
       (await takeTurn(unit.tx, tenant, `consents.${what}`)) ? work(unit) : false,
@@ -42,7 +44,7 @@ export function endingConsents(services: WriteServices): Timed[] {
   const graces = (news: GraceNews, name: string): Timed => ({
     name,
     tenantsDue: (tx, now) => tenantsWithGraces(tx, news, now),
-    tellSome: (tenant) => inTurn(tenant, news, (unit) => tellGraces(unit, news)),
+    tellSome: (tenant) => inTurn(tenant, news, (unit) => tellGraces(services, unit, news)),
   });
   return [
     {
@@ -73,7 +75,7 @@ async function tellStart(unit: RecordUnit): Promise<boolean> {
   return true;
 }
 
-async function tellGraces(unit: RecordUnit, news: GraceNews): Promise<boolean> {
+async function tellGraces(services: MailServices, unit: RecordUnit, news: GraceNews): Promise<boolean> {
   const { tx, tenant } = unit;
   const rows = await readGraces(tx, tenant, news, unit.nowText);
   if (rows.length === 0) return false;
@@ -81,6 +83,7 @@ async function tellGraces(unit: RecordUnit, news: GraceNews): Promise<boolean> {
   if (endings === undefined) return false;
   const told: GraceRow[] = [];
   const moved: GraceRow[] = [];
+  const renewals: Parameters<typeof mailRenewals>[2][number][] = [];
   for (const [n, row] of rows.entries()) {
     const { user_id: userId, definition: name, version, days } = row;
     const { ending, graceEnds = Date.parse(row.grace_ends) } = endings[n] as Ending;
@@ -92,9 +95,12 @@ async function tellGraces(unit: RecordUnit, news: GraceNews): Promise<boolean> {
     const about = { requestor: byTime, userId, name, version };
     if (news === 'expired' && ending === 'expired')
       unit.emit(consentExpired, { ...about, expiredAt: new Date(graceEnds).toISOString() });
-    if (news === 'ending' && ending === 'grace' && days > 0)
-      unit.emit(graceEnding, { ...about, ...gracePeriodEnds(graceEnds) });
+    if (news !== 'ending' || ending !== 'grace' || days === 0) continue;
+    const ends = gracePeriodEnds(graceEnds);
+    unit.emit(graceEnding, { ...about, ...ends });
+    if (isAgainWorthAMail(row.invited_at, unit.now)) renewals.push({ userId, name, endsAt: ends.gracePeriodEnds });
   }
+  await mailRenewals(services, unit, renewals);
   if (told.length > 0) await markGraces(tx, tenant, news, told);
   if (moved.length > 0) await moveGraces(tx, tenant, moved);
   return moved.length > 0 || rows.length === limits.timedEventsMax;

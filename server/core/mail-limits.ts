@@ -8,8 +8,10 @@ export const mailLimits = {
   mailSendMsMax: 30_000, // of one attempt, from connecting to the server's last answer
   mailRetryMsMin: 60_000, // after an attempt that failed for the moment; doubled with each further one
   mailRetryMsMax: 14_400_000,
-  mailsSendingMax: 200, // at once on a server
-  mailsSendingPerTenantMax: 10, // of a tenant, taken at once; no more are taken while so many are being sent
+  mailsSendingPerTenantMax: 10, // of a tenant, at once
+  mailsExpiringMax: 200, // ended in one go, of those that were not sent in time
+  clockJumpMsMin: 600_000, // by which a clock differs from a monotonic one, between two looks at mails that expire
+  clockJumpHoldMs: 900_000, // for which a clock that jumped forward ends no mail
   mailTransportsMax: 50, // mail servers to which connections are kept open
   mailAnswerCharsMax: 200, // of what a mail server said, as it is stored
 

@@ -156,14 +156,15 @@ async function deliver(
   { action, mayTell, invitor }: { action: 'create' | 'resend'; mayTell: boolean; invitor: string | undefined },
 ): Promise<InvitationView> {
   const { tx, tenant, now: ms } = unit;
-  await recordDelivery(tx, tenant, row);
   const { from_type, name, to_type, target_type, target_id, delivery } = row;
   const detail = { type: `${from_type}:${name}:${to_type}`, to: `${target_type}/${target_id}`, delivery };
   unit.audit({ action, kind: 'invitation', name: row.id, detail });
   // Also when the token is not returned now: delivering it needs a key, and an old key is rotated in time.
   const key = await invitationKey(services, tx, tenant);
   const requestToken = await signToken(key, partiesOf(services.baseUrl, tenant), row, ms);
-  if (delivery === 'mail') await mailInvitation(services, unit, row, { requestToken, invitor });
+  const mailing = { requestToken, invitor };
+  const message = delivery === 'mail' ? await mailInvitation(services, unit, row, mailing) : undefined;
+  await recordDelivery(tx, tenant, row, message);
   const view = { ...viewOf(row, ms), ...noteOn(row) };
   return mayTell ? { ...view, requestToken } : view;
 }

@@ -4,9 +4,10 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { readAccount } from '../accounts/index.ts';
+import type { Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
-import { sendMail } from '../mail/index.ts';
+import { readMailOutcomes, sendMail } from '../mail/index.ts';
 import { attributesOfEntity, type Entity } from '../relationships/index.ts';
 import { readTenant } from '../tenants/index.ts';
 import type { AuditedUnit } from '../writes/index.ts';
@@ -14,6 +15,7 @@ import type { InvitationServices } from './authorization.ts';
 import { contactPlace } from './contact.ts';
 import { invitationProblem } from './problems.ts';
 import type { InvitationRow } from './schema.ts';
+import { listDeliveries } from './store.ts';
 
 /** Below {base}. */
 export const invitationPath = (tenant: string): string => `/${tenant}/invitation`;
@@ -56,13 +58,17 @@ export function readCode(code: string): Code {
   return { requestToken: parts.slice(0, 3).join('.'), ...(proof === undefined ? {} : { proof }) };
 }
 
-/** Mails the newest token of an invitation to its contact. @param invitor its name, if the tenant has stored one */
+/**
+ * Mails the newest token of an invitation to its contact.
+ * @param invitor its name, if the tenant has stored one
+ * @returns the id of the mail
+ */
 export async function mailInvitation(
   services: InvitationServices,
   unit: AuditedUnit,
   row: InvitationRow,
   { requestToken, invitor }: { requestToken: string; invitor: string | undefined },
-): Promise<void> {
+): Promise<string> {
   const { tenant, tx } = unit;
   const { encrypter, baseUrl } = services;
   const to = contactIn(encrypter, tenant, row);
@@ -75,7 +81,7 @@ export async function mailInvitation(
     .trim()
     .slice(0, limits.accountNameCharsMax);
   const expiresAt = row.expires_at;
-  await sendMail(services, unit, {
+  return sendMail(services, unit, {
     ...{ template: 'relationship-invitation', to, language: row.language, expiresAt },
     variables: { application, actionUrl: url, expiresAt, ...(name ? { name } : {}) },
   });
@@ -97,4 +103,19 @@ export function provedContact(
   const [expected, got] = [Buffer.from(proofOf(encrypter, tenant, row)), Buffer.from(proof)];
   const isMailed = expected.length === got.length && timingSafeEqual(expected, got);
   return isMailed ? contactIn(encrypter, tenant, row) : undefined;
+}
+
+/** How the tokens of an invitation travelled, oldest first. A mail is looked at: it may be sent, or have failed, since. */
+export async function readDeliveries(tx: Transaction, tenant: string, id: string) {
+  const rows = await listDeliveries(tx, tenant, id);
+  const mails = await readMailOutcomes(
+    tx,
+    tenant,
+    rows.flatMap(({ message }) => message ?? []),
+  );
+  return rows.map(({ kind, status, recorded_at: recordedAt, message }) => {
+    const mail = message === null ? undefined : mails.get(message);
+    if (mail === undefined || mail.status === 'waiting') return { kind, status, recordedAt };
+    return { kind, status: mail.status, recordedAt, ...(mail.reason === null ? {} : { reason: mail.reason }) };
+  });
 }

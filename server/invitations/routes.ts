@@ -7,10 +7,10 @@ import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../
 import { createInvitation, resendInvitation, revokeInvitation } from './actions.ts';
 import { contextOf, type InvitationServices, readers, writers } from './authorization.ts';
 import { type ListQuery, pageOfInvitations, viewInvitation } from './list.ts';
+import { readDeliveries } from './mailed.ts';
 import { registerMemberRoutes } from './member-routes.ts';
 import { viewOf } from './rules.ts';
 import { InvitationBody, InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';
-import { listDeliveries } from './store.ts';
 import { registerTokenRoutes } from './token-routes.ts';
 
 export type InvitationRouteServices = InvitationServices;
@@ -114,10 +114,10 @@ function registerReading(app: App, services: InvitationRouteServices): void {
     handler: async (request) => {
       const { tenant, id } = request.params;
       const row = await viewInvitation(services, contextOf(request), id);
-      const deliveries = await services.database.read(tenant, (tx) => listDeliveries(tx, tenant, id));
+      const deliveries = await services.database.tenantSnapshot(tenant, (tx) => readDeliveries(tx, tenant, id));
       return {
         ...viewOf(row, services.clock.now()),
-        deliveries: deliveries.map(({ kind, status, recorded_at: recordedAt }) => ({ kind, status, recordedAt })),
+        deliveries,
       };
     },
   });

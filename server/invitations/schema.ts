@@ -148,7 +148,15 @@ export const InvitationDetails = Type.Object({
   deliveries: Type.Array(
     Type.Object({
       kind: Type.Unsafe<Delivery>(Type.Enum(['mail', 'event', 'response'])),
-      status: Type.Unsafe<'recorded' | 'delivered'>(Type.Enum(['recorded', 'delivered'])),
+      status: Type.Unsafe<'recorded' | 'delivered' | 'sent' | 'failed'>(
+        Type.Enum(['recorded', 'delivered', 'sent', 'failed'], {
+          description:
+            'recorded: it waits to be sent. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.',
+        }),
+      ),
+      reason: Type.Optional(
+        Type.String({ description: 'Why it failed: refused, bounced, suppressed, expired or template.' }),
+      ),
       recordedAt: Type.String({ format: 'date-time' }),
     }),
   ),
@@ -192,6 +200,7 @@ export const DeliveryRow = Type.Object({
   kind: Type.Unsafe<Delivery>(Type.String()),
   status: Type.Unsafe<'recorded' | 'delivered'>(Type.String()),
   recorded_at: Instant,
+  message: Nullable(Type.String()),
 });
 
 /** An acceptance, with what was accepted. */

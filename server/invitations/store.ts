@@ -168,18 +168,25 @@ export function replaceToken(
   );
 }
 
-/** Records that the newest token is to travel. What travels in the response has arrived. */
-export async function recordDelivery(tx: Transaction, tenant: string, row: InvitationRow): Promise<void> {
+/** Records that the newest token is to travel. What travels in the response has arrived. @param message the mail */
+export async function recordDelivery(
+  tx: Transaction,
+  tenant: string,
+  row: InvitationRow,
+  message: string | undefined,
+): Promise<void> {
   const status = row.delivery === 'response' ? 'delivered' : 'recorded';
   await tx.run(sql`
-    insert into accord.invitation_delivery (tenant, invitation, number, kind, status, token_id, recorded_at)
-    values (${tenant}, ${row.id}, ${row.deliveries}, ${row.delivery}, ${status}, ${row.token_id}, ${row.delivered_at})`);
+    insert into accord.invitation_delivery (tenant, invitation, number, kind, status, token_id, recorded_at,
+      message)
+    values (${tenant}, ${row.id}, ${row.deliveries}, ${row.delivery}, ${status}, ${row.token_id}, ${row.delivered_at},
+      ${message ?? null})`);
 }
 
 export function listDeliveries(tx: Transaction, tenant: string, id: string) {
   return tx.many(
     DeliveryRow,
-    sql`select kind, status, recorded_at from accord.invitation_delivery
+    sql`select kind, status, recorded_at, message from accord.invitation_delivery
       where tenant = ${tenant} and invitation = ${id} order by number`,
   );
 }

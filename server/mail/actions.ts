@@ -72,18 +72,17 @@ export async function keepMessage(
     throw new Error(`the variables of a mail have more than ${limits.mailVariablesBytesMax} bytes`);
   }
   const id = randomUUID();
-  const keptUntil = utc(now + limits.mailTtlMs);
+  const sendUntil = utc(now + limits.mailTtlMs);
+  const expiresAt = message.expiresAt === undefined ? sendUntil : utc(Date.parse(message.expiresAt));
   await insertMessage(tx, tenant, {
     ...{ id, template, language, created_at: nowText },
     transactional: isBuiltIn(template) && builtIn[template].notTransactional !== true,
     recipient_digest: mailRecipientDigest(encrypter, tenant, to.address),
     recipient_mask: maskOf(message.to),
     content_encrypted: encrypter.encrypt(content, placeOfMail(tenant, id)),
-    expires_at:
-      message.expiresAt !== undefined && Date.parse(message.expiresAt) < now + limits.mailTtlMs
-        ? message.expiresAt
-        : keptUntil,
-    kept_until: keptUntil,
+    expires_at: expiresAt < sendUntil ? expiresAt : sendUntil,
+    // Who looks at what it is about wants to know what became of it.
+    kept_until: expiresAt > sendUntil ? expiresAt : sendUntil,
   });
   observe({ kind: 'mail_kept', tenant, template });
   return id;

@@ -7,4 +7,5 @@ export { removeMail } from './erasing.ts';
 export { listOutbox, type OutboxFile, readOutboxFile, startOutbox } from './outbox.ts';
 export { mailRoom } from './room.ts';
 export { type MailLanguage, mailLanguageOf, mailLanguages, maskOf } from './rules.ts';
+export { readMailOutcomes } from './store.ts';
 export type { MailTemplate } from './variables.ts';

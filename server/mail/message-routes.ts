@@ -28,7 +28,8 @@ import {
   MessageView,
   SuppressionsPage,
 } from './schema.ts';
-import { listMessages, listSuppressions, type MessageRow, readMessage } from './store.ts';
+import { listMessages, type MessageRow, readMessage } from './store.ts';
+import { listSuppressions } from './suppression-store.ts';
 
 const backends = { access: { api: 'management', scope: 'mail:send', users: false } } as const;
 const readers = { access: { api: 'config', roles } } as const;

@@ -14,7 +14,8 @@ import { TemplateError } from './liquid.ts';
 import { mailProblem } from './problems.ts';
 import { chooseTemplate, writeMail } from './rendering.ts';
 import type { MessageBody } from './schema.ts';
-import { bounceMessage, insertSuppression, readMessage, removeSuppression } from './store.ts';
+import { bounceMessage, readMessage } from './store.ts';
+import { insertSuppression, removeSuppression } from './suppression-store.ts';
 import { isBuiltIn, sampleVariables, wrongVariables } from './variables.ts';
 
 export type MessageServices = WriteServices & { encrypter: Encrypter; observe: Observe };

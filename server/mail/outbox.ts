@@ -17,6 +17,9 @@ import { chooseTemplate, writeMail } from './rendering.ts';
 import type { MailSender } from './sender.ts';
 import { lockWaiting, removeOld, settleWritten, type WaitingRow } from './store.ts';
 
+/** `directory`: where mails are kept, once they are. */
+export type Outbox = { directory: string | undefined };
+
 export type OutboxFile = { tenant: string; to: string; subject: string; path: string };
 
 type OutboxServices = {
@@ -24,7 +27,7 @@ type OutboxServices = {
   encrypter: Encrypter;
   clock: Clock;
   observe: Observe;
-  mail: { sender: Pick<MailSender, 'pause'> };
+  mail: { sender: Pick<MailSender, 'pause'>; outbox: Outbox };
 };
 
 /**
@@ -39,6 +42,7 @@ export function startOutbox(
   written: (file: OutboxFile) => void,
 ): () => Promise<void> {
   services.mail.sender.pause();
+  services.mail.outbox.directory = directory;
   const run = async () => {
     const files = await writeWaiting(services, directory);
     files.forEach(written);
@@ -80,12 +84,20 @@ async function writeMessage(
 
 const FILE = /^[0-9A-Za-z-]+\.eml$/;
 
-/** The files of an outbox, the newest first. */
-export async function listOutbox(directory: string, limit: number): Promise<(ReadMail & { file: string })[]> {
+/** The mails of an outbox, the newest first. @param tenant only of this one */
+export async function listOutbox(
+  directory: string,
+  limit: number,
+  tenant?: string,
+): Promise<(ReadMail & { file: string })[]> {
   const files = (await readdir(directory).catch(() => [])).filter((file) => FILE.test(file));
-  const newest = files.sort().reverse().slice(0, limit);
-  const mails = await Promise.all(newest.map((file) => readOutboxFile(directory, file)));
-  return mails.flatMap((mail, i) => (mail === undefined ? [] : [{ ...mail, file: newest[i] as string }]));
+  const mails: (ReadMail & { file: string })[] = [];
+  for (const file of files.sort().reverse()) {
+    if (mails.length === limit) break;
+    const mail = await readOutboxFile(directory, file);
+    if (mail !== undefined && (tenant === undefined || mail.tenant === tenant)) mails.push({ ...mail, file });
+  }
+  return mails;
 }
 
 /** Undefined: there is none of this name. */

@@ -16,6 +16,7 @@ export const mailProblem = defineProblems({
     status: 409,
     title: 'Too many mail templates',
     when: 'The tenant has the maximum number of mail templates.',
+    refusal: { reason: 'Invalid', dependsOnOthers: true },
   },
   mail_message_not_found: {
     status: 404,

@@ -43,8 +43,16 @@ export async function chooseTemplate(
   return isBuiltIn(name) ? { language: builtIn, builtIn } : undefined;
 }
 
-/** @throws TemplateError of the tenant's template; Error for variables that a built-in mail needs and that are wrong */
-export function writeMail(name: string, chosen: Chosen, variables: Readonly<Record<string, unknown>>): Written {
+/**
+ * @param options isLenient: variables that are missing are empty
+ * @throws TemplateError of the tenant's template; Error for variables that a built-in mail needs and that are wrong
+ */
+export function writeMail(
+  name: string,
+  chosen: Chosen,
+  variables: Readonly<Record<string, unknown>>,
+  options: { isLenient?: boolean } = {},
+): Written {
   const { own, language, builtIn } = chosen;
   if (own === undefined) {
     return { ...render(name as MailTemplate, builtIn, variables as MailVariables[MailTemplate]), language: builtIn };
@@ -57,14 +65,18 @@ export function writeMail(name: string, chosen: Chosen, variables: Readonly<Reco
         texts[mailLanguageOf(language)].somebody,
       )
     : variables;
-  return { ...writeOwn(own, given), language };
+  return { ...writeOwn(own, given, options), language };
 }
 
 /** @throws TemplateError */
-export function writeOwn(own: TemplateSpec, variables: Readonly<Record<string, unknown>>): Omit<Written, 'language'> {
-  const subject = oneLine(renderLiquid('text', own.subject, variables));
-  const html = own.html === undefined ? undefined : sanitizedMail(renderLiquid('html', own.html, variables));
-  const text = own.text === undefined ? textOf(html ?? '') : renderLiquid('text', own.text, variables);
+export function writeOwn(
+  own: TemplateSpec,
+  variables: Readonly<Record<string, unknown>>,
+  options: { isLenient?: boolean } = {},
+): Omit<Written, 'language'> {
+  const subject = oneLine(renderLiquid('text', own.subject, variables, options));
+  const html = own.html === undefined ? undefined : sanitizedMail(renderLiquid('html', own.html, variables, options));
+  const text = own.text === undefined ? textOf(html ?? '') : renderLiquid('text', own.text, variables, options);
   return { subject, text, ...(html === undefined ? {} : { html }) };
 }
 

@@ -1,38 +1,42 @@
+import { countOfManifests } from '../core/db/owned.ts';
 import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { defineRoom } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
+import { mailCheck } from './doctor.ts';
 import { erasingMail } from './erasing.ts';
 import { mailEvents } from './events.ts';
-import { sweepMail } from './outbox.ts';
+import { type Outbox, sweepMail } from './outbox.ts';
 import { mailProblem } from './problems.ts';
+import { resourceKinds } from './resource-kind.ts';
 import { registerMailRoutes } from './routes.ts';
 import { MailSender } from './sender.ts';
 import { MailTransport } from './transport.ts';
 
-/** Between looks at what is due, where nothing was. */
-const POLL_MS = 500;
-
 export const mailRoom = defineRoom({
   name: 'mail',
-  tables: ['mail_message', 'mail_suppression', 'mail_settings', 'mail_template'],
+  tables: ['mail_message', 'mail_lane', 'mail_suppression', 'mail_settings', 'mail_template'],
   create({ config, database, encrypter, clock, observe, baseUrl, server }, use) {
     const writes = use(writesRoom);
     const base = { ...writes, database, encrypter, clock, observe, config, baseUrl };
     const transport = new MailTransport(config, baseUrl);
     const sender = new MailSender({ ...base, server, writes, transport });
-    return { ...base, sender, waitForRevision: use(snapshotRoom).waitForRevision };
+    const outbox: Outbox = { directory: undefined };
+    return { ...base, sender, transport, outbox, waitForRevision: use(snapshotRoom).waitForRevision };
   },
   routes: registerMailRoutes,
   openapiTag: 'Mail',
+  tenantRows: { countOfManifests: (tx, tenant) => countOfManifests(tx, tenant, 'mail_template') },
   erasing: ({ encrypter }) => erasingMail(encrypter),
+  doctor: (services) => [mailCheck(services)],
   tasks: ({ database, clock, sender }) => [
     {
       name: 'sending mail',
-      everyMs: POLL_MS,
-      async run() {
-        return (await sender.run()) ? 0 : undefined;
+      everyMs: limits.lanePollMs,
+      async run(signal) {
+        await sender.run(signal);
+        return undefined;
       },
     },
     {
@@ -47,6 +51,7 @@ export const mailRoom = defineRoom({
     },
   ],
   events: mailEvents,
+  resourceKinds,
   problems: mailProblem,
   close: ({ sender }) => sender.close(),
 });

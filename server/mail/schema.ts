@@ -3,11 +3,8 @@ import { type Static, Type } from 'typebox';
 import { bounds, patterns } from '../../crds/index.ts';
 import { limits } from '../core/limits.ts';
 
-export const TEMPLATE_NAME = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
-const LANGUAGE_CHARS_MAX = 35; // RFC 5646 section 4.4.1
-
-const Language = Type.String({ pattern: patterns.languageTag.source, maxLength: LANGUAGE_CHARS_MAX });
-const Name = Type.String({ pattern: TEMPLATE_NAME });
+const Language = Type.String({ pattern: patterns.languageTag.source, maxLength: bounds.mailLanguageCharsMax });
+const Name = Type.String({ pattern: patterns.mailTemplateName.source });
 const Address = (description: string) =>
   Type.Object(
     {
@@ -57,7 +54,12 @@ export const PreviewView = Type.Object({
   language: Type.String(),
 });
 export const TemplatesView = Type.Object({
-  templates: Type.Array(Type.Object({ name: Type.String(), language: Type.String(), builtIn: Type.Boolean() })),
+  templates: Type.Array(
+    Type.Object({
+      ...{ name: Type.String(), language: Type.String(), builtIn: Type.Boolean() },
+      managedBy: Type.Optional(Type.String({ description: 'Whose it is, of one of the tenant.' })),
+    }),
+  ),
 });
 
 const from = Type.String({
@@ -159,3 +161,10 @@ export const SuppressionsPage = Type.Object({
   ),
   cursor: Type.Optional(Type.String()),
 });
+
+const outboxMail = { id: Type.String(), at: Type.String(), to: Type.String(), subject: Type.String() };
+export const OutboxView = Type.Object({
+  isOutbox: Type.Boolean({ description: 'Whether this installation keeps mail and sends none.' }),
+  mails: Type.Array(Type.Object(outboxMail)),
+});
+export const OutboxMailView = Type.Object({ ...outboxMail, text: Type.String() });

@@ -1,38 +1,31 @@
 /**
- * What sends the messages that wait. A server owns a message from the start of an attempt for a while, and who writes what became of
- * it compares the owner and the number of the attempt: two servers do not send one message, and one that was held up does not
- * overwrite what another has written. Tenants take turns. A server that ends between the mail server's answer and the commit is the
- * one way in which a message is sent twice, with the same Message-ID.
+ * What sends the mails that wait. Each tenant with mails has a lane (core/lanes), which one server owns at a time: it reads what is
+ * due, sends some side by side, and writes what became of those that have ended together, behind the fence of the lane. A mail
+ * server that hangs holds up the lanes of the tenants that use it, and no other one. A server that ends between the mail server's
+ * answer and the commit is the one way in which a mail is sent twice, with the same Message-ID.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { delayMsAfter, jittered } from '../core/backoff.ts';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import type { Database } from '../core/db/database.ts';
+import type { Database, Transaction } from '../core/db/database.ts';
+import { type LaneTable, lockLane } from '../core/db/lanes.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { utc } from '../core/instants.ts';
+import { Lanes, type OwnedLane } from '../core/lanes/lanes.ts';
 import { limits } from '../core/limits.ts';
 import { comparableAddress } from '../core/mail-address.ts';
 import type { Observe } from '../core/observe.ts';
-import { readTenant } from '../tenants/index.ts';
-import { type RecordUnit, type WriteServices, write } from '../writes/index.ts';
+import { readTenant, type TenantRow } from '../tenants/index.ts';
+import { type WriteServices, write } from '../writes/index.ts';
 import { type MailContent, placeOfMail } from './actions.ts';
-import { mailFailed, mailSent, SERVICE } from './events.ts';
+import { ClockJumps } from './clock-jump.ts';
 import { TemplateError } from './liquid.ts';
-import { chooseTemplate, type Written, writeMail } from './rendering.ts';
+import { type Ended, type Result, recordEnded, resultOf, settle } from './outcomes.ts';
+import { type Chosen, chooseTemplate, type Written, writeMail } from './rendering.ts';
 import { type Sending, sendingOf } from './settings.ts';
-import {
-  claimDue,
-  findExpired,
-  insertSuppression,
-  type Outcome,
-  postponeMessage,
-  readSuppression,
-  type Settled,
-  settleMessage,
-  type WaitingRow,
-} from './store.ts';
-import type { MailTransport, SendResult } from './transport.ts';
+import { findExpired, mailLanes, nextDueAt, readDue, tenantsDue, type WaitingRow } from './store.ts';
+import { readSuppressions, type SuppressionRow } from './suppression-store.ts';
+import type { MailTransport } from './transport.ts';
 import { unsubscribeUrl } from './unsubscribe.ts';
 import { isBuiltIn } from './variables.ts';
 
@@ -56,76 +49,110 @@ export type SenderServices = {
   transport: MailTransport;
 };
 
-/** For which a message is a server's: longer than an attempt takes. */
-const OWNED_MS = limits.mailSendMsMax * 4;
-/** For which room is waited for, and then for more of it, so that one query takes several messages. */
-const ROOM_MS = 500;
+/** So that one transaction writes what became of several mails. */
 const GATHER_MS = 10;
+const LOOK_MS = 500;
+/** Of the lanes' transactions: they wait for one another, and never for those of requests. */
+const POOL_MAX = 3;
+
+/** What a lane has under way, by the ids of mails, until it is written what became of them. */
+type Lane = { busy: Map<string, Promise<void>>; ended: Ended[]; lost: Promise<unknown> };
 
 export class MailSender {
   readonly #services: SenderServices;
-  readonly #sending = new Map<string, number>();
-  readonly #underWay = new Set<Promise<void>>();
-  #lastTenant = '';
-  #isPaused = false;
+  readonly #database: Database;
+  readonly #writes: WriteServices;
+  readonly #table: LaneTable;
+  readonly #lanes: Lanes;
+  readonly #running = new Map<string, Lane>();
+  readonly #stop = new AbortController();
+  readonly #jumps: ClockJumps;
 
   constructor(services: SenderServices) {
+    const { database, clock, observe, server: me, writes } = services;
     this.#services = services;
+    this.#jumps = new ClockJumps(clock);
+    this.#database = database.separate('mail', { poolMax: POOL_MAX });
+    this.#writes = { ...writes, database: this.#database };
+    this.#table = mailLanes(() => utc(clock.now()));
+    this.#lanes = new Lanes({
+      ...{ name: 'sending mail', table: this.#table, database: this.#database, clock, observe, me },
+      work: (lane) => this.#work(lane),
+      ended: async ({ tenant }) => void this.#running.delete(tenant),
+    });
   }
 
   /** Nothing is sent from now on: something else takes what waits. */
   pause(): void {
-    this.#isPaused = true;
+    this.#stop.abort();
   }
 
-  /**
-   * Begins to send what is due, as far as there is room; where there is none, it waits for some.
-   * @returns whether there may be more
-   */
-  async run(): Promise<boolean> {
-    if (this.#isPaused) return false;
-    const wasBusy = this.#underWay.size > 0;
-    const limit = limits.mailsSendingMax - this.#underWay.size;
-    const begun = limit > 0 ? await this.#claim(limit) : 0;
-    if (begun > 0 || this.#underWay.size === 0) return begun > 0 || wasBusy;
-    await Promise.race([...this.#underWay, sleep(ROOM_MS)]);
-    await sleep(GATHER_MS);
-    return true;
+  /** Sends what is due until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const ends = AbortSignal.any([signal, this.#stop.signal]);
+    await Promise.all([this.#lanes.run(ends), this.#look(ends)]);
   }
 
-  async #claim(limit: number): Promise<number> {
-    const { database, clock, server: owner } = this.#services;
+  /** Wakes the lanes of tenants with something to send. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const { clock, observe } = this.#services;
+    while (!signal.aborted) {
+      try {
+        const tenants = await this.#database.system((tx) => tenantsDue(tx, utc(clock.now())));
+        if (tenants.length > 0) this.#lanes.hint(tenants);
+      } catch (error) {
+        observe({ kind: 'background_failed', task: 'looking for mail', error });
+      }
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** @returns ms until a mail of the tenant is due; undefined: none waits */
+  async #work(owned: OwnedLane): Promise<number | undefined> {
+    const { tenant } = owned;
+    const lane = this.#running.get(tenant) ?? laneOf(owned);
+    this.#running.set(tenant, lane);
+    const { clock } = this.#services;
+    for (;;) {
+      if (!owned.ending.aborted) await this.#begin(tenant, lane);
+      if (lane.busy.size === 0) break;
+      await Promise.race([...lane.busy.values(), lane.lost]);
+      if (owned.lost.aborted) return undefined;
+      await sleep(GATHER_MS);
+      await this.#record(owned, lane);
+    }
     const now = clock.now();
-    const busy = [...this.#sending].filter(([, count]) => count >= limits.mailsSendingPerTenantMax);
-    const except = busy.map(([tenant]) => tenant);
-    const claim = { owner, now: utc(now), ownedUntil: utc(now + OWNED_MS), except, after: this.#lastTenant, limit };
-    const rows = await database.system((tx) => claimDue(tx, claim));
-    for (const row of rows) this.#start(row);
-    this.#lastTenant = rows.at(-1)?.tenant ?? '';
-    return rows.length;
+    const next = await this.#database.read(tenant, (tx) => nextDueAt(tx, tenant, utc(now)));
+    return next === undefined ? undefined : Math.max(1, Date.parse(next) - now);
   }
 
-  #start(row: WaitingRow): void {
-    const { tenant } = row;
-    this.#sending.set(tenant, (this.#sending.get(tenant) ?? 0) + 1);
-    const attempt = this.#attempt(row)
-      .catch((error) => this.#services.observe({ kind: 'background_failed', task: 'sending a mail', error }))
-      .finally(() => {
-        const left = (this.#sending.get(tenant) ?? 1) - 1;
-        if (left === 0) this.#sending.delete(tenant);
-        else this.#sending.set(tenant, left);
-        this.#underWay.delete(attempt);
-      });
-    this.#underWay.add(attempt);
+  /** Begins to send mails that are due, as many as may be under way. */
+  async #begin(tenant: string, lane: Lane): Promise<void> {
+    const limit = limits.mailsSendingPerTenantMax - lane.busy.size;
+    if (limit <= 0) return;
+    const due = { now: utc(this.#services.clock.now()), except: [...lane.busy.keys()], limit };
+    const rows = await this.#database.read(tenant, (tx) => readDue(tx, tenant, due));
+    if (rows.length === 0) return;
+    const prepare = await this.#database.tenantSnapshot(tenant, (tx) => this.#readFor(tx, tenant, rows));
+    for (const row of rows) {
+      // Writing a mail takes the main thread: others have their turn between two of them.
+      await nextTurn();
+      const attempt = this.#attempt(row, prepare).then((ended) => void lane.ended.push(ended));
+      lane.busy.set(row.id, attempt);
+    }
   }
 
-  async #attempt(row: WaitingRow): Promise<void> {
-    const prepared = await this.#prepare(row);
-    const result = 'outcome' in prepared ? prepared : await this.#send(row, prepared);
-    await this.#record(row, result);
+  async #attempt(row: WaitingRow, prepare: (row: WaitingRow) => Prepared | Result): Promise<Ended> {
+    try {
+      const prepared = prepare(row);
+      return { row, ...('outcome' in prepared ? prepared : await this.#send(row, prepared)) };
+    } catch (error) {
+      this.#services.observe({ kind: 'background_failed', task: 'sending a mail', error });
+      return { row, outcome: 'postponed', answer: 'the mail could not be written' };
+    }
   }
 
-  async #send(row: WaitingRow, { sending, written, to }: Prepared): Promise<Ended> {
+  async #send(row: WaitingRow, { sending, written, to }: Prepared): Promise<Result> {
     const { baseUrl, encrypter, transport } = this.#services;
     const { id, tenant, recipient_digest: digest } = row;
     const { language: _language, ...parts } = written;
@@ -133,26 +160,36 @@ export class MailSender {
       ? {}
       : { unsubscribe: unsubscribeUrl({ baseUrl, encrypter }, tenant, digest) };
     const { server, ...names } = sending;
-    return endOf(await transport.send(server, { id, to, ...names, ...parts, ...unsubscribe }));
+    return resultOf(await transport.send(server, { id, to, ...names, ...parts, ...unsubscribe }));
   }
 
-  /** What to send, or why nothing is to be sent. */
-  async #prepare(row: WaitingRow): Promise<Prepared | Ended> {
-    const { database, encrypter } = this.#services;
+  /** Reads what some mails of a tenant are written by. @returns what to send of one of them, or why nothing is to be sent */
+  async #readFor(
+    tx: Transaction,
+    tenant: string,
+    rows: readonly WaitingRow[],
+  ): Promise<(row: WaitingRow) => Prepared | Result> {
+    const tenantRow = await readTenant(tx, tenant);
+    if (tenantRow?.state !== 'active') return () => ({ outcome: 'postponed', answer: 'the tenant is not active' });
+    const digests = rows.map((row) => row.recipient_digest);
+    const suppressions = await readSuppressions(tx, tenant, digests);
+    const sending = await sendingOf(this.#services, tx, tenantRow);
+    const chosen = await chosenFor(tx, tenantRow, rows);
+    const suppressed = new Map(suppressions.map((one) => [one.recipient_digest, one]));
+    return (row) =>
+      this.#prepare(row, {
+        sending,
+        chosen: chosen.get(keyOf(row)),
+        suppression: suppressed.get(row.recipient_digest),
+      });
+  }
+
+  #prepare(row: WaitingRow, { sending, chosen, suppression }: Read): Prepared | Result {
+    const { encrypter } = this.#services;
     const { tenant, id } = row;
     const { to: given, variables } = JSON.parse(
       encrypter.decrypt(row.content_encrypted, placeOfMail(tenant, id)).toString(),
     ) as MailContent;
-    const read = await database.tenantSnapshot(tenant, async (tx) => {
-      const tenantRow = await readTenant(tx, tenant);
-      if (tenantRow === undefined) return undefined;
-      const suppression = await readSuppression(tx, tenant, row.recipient_digest);
-      const sending = await sendingOf(this.#services, tx, tenantRow);
-      const chosen = await chooseTemplate(tx, tenant, row.template, row.language, tenantRow);
-      return { suppression, sending, chosen, active: tenantRow.state === 'active' };
-    });
-    if (read === undefined || !read.active) return { outcome: 'postponed', answer: 'the tenant is not active' };
-    const { suppression, sending, chosen } = read;
     if (suppression !== undefined && (suppression.reason !== 'unsubscribed' || !row.transactional))
       return { outcome: 'suppressed' };
     const address = comparableAddress(given);
@@ -166,11 +203,7 @@ export class MailSender {
   }
 
   /** The built-in text is better than none where the tenant's fails. */
-  #write(
-    row: WaitingRow,
-    chosen: Parameters<typeof writeMail>[1],
-    variables: MailContent['variables'],
-  ): Written | TemplateError {
+  #write(row: WaitingRow, chosen: Chosen, variables: MailContent['variables']): Written | TemplateError {
     const { template, tenant } = row;
     try {
       return writeMail(template, chosen, variables);
@@ -182,79 +215,68 @@ export class MailSender {
     }
   }
 
-  async #record(row: WaitingRow, ended: Ended): Promise<void> {
-    const { writes, server: owner, observe } = this.#services;
-    const { tenant, id, attempts, template } = row;
-    const { outcome, answer = '' } = ended;
-    const attempt = { id, owner, attempts };
-    await write(writes, { tenant }, { locks: 'records' }, async (unit) => {
-      if (outcome === 'postponed') {
-        const bounds = { minMs: limits.mailRetryMsMin, maxMs: limits.mailRetryMsMax };
-        const nextAt = utc(unit.now + jittered(delayMsAfter(attempts, bounds)));
-        return postponeMessage(unit.tx, tenant, attempt, { nextAt, answer });
-      }
-      const settled =
-        outcome === 'sent'
-          ? await settle(unit, attempt, { status: 'sent', answer })
-          : await settle(unit, attempt, { status: 'failed', reason: outcome, answer: answer || undefined });
-      if (settled === undefined || !ended.isUnknown) return;
-      const { recipient_digest, recipient_mask } = settled;
-      await insertSuppression(unit.tx, tenant, {
-        recipient_digest,
-        recipient_mask,
-        reason: 'bounced',
-        at: unit.nowText,
-      });
+  /** Writes what became of the mails that have ended, together; where that fails, they stay to be written. */
+  async #record(owned: OwnedLane, lane: Lane): Promise<void> {
+    const ended = [...lane.ended];
+    if (ended.length === 0) return;
+    const { server: me, observe } = this.#services;
+    const { tenant } = owned;
+    const { result: isMine } = await write(this.#writes, { tenant }, { locks: 'records' }, async (unit) => {
+      if ((await lockLane(unit.tx, this.#table, me, owned)) === undefined) return false;
+      await recordEnded(unit, ended);
+      return true;
     });
-    if (outcome !== 'sent') observe({ kind: 'mail_attempted', tenant, template, outcome });
-  }
-
-  /** Ends some messages that could not be sent in time. @returns whether there may be more */
-  async expire(): Promise<boolean> {
-    const { database, clock, writes } = this.#services;
-    const rows = await database.system((tx) => findExpired(tx, utc(clock.now()), limits.mailsSendingMax));
-    for (const { tenant, id } of rows) {
-      await write(writes, { tenant }, { locks: 'records' }, (unit) =>
-        settle(unit, { id }, { status: 'failed', reason: 'expired' }),
-      );
+    lane.ended.splice(0, ended.length);
+    for (const { row } of ended) lane.busy.delete(row.id);
+    if (!isMine) owned.lose();
+    for (const { row, outcome } of ended) {
+      if (outcome !== 'sent') observe({ kind: 'mail_attempted', tenant, template: row.template, outcome });
     }
-    return rows.length === limits.mailsSendingMax;
   }
 
-  /** Waits for the attempts that are under way; those that take too long end by themselves. */
+  /** Ends some mails that could not be sent in time. @returns whether there may be more */
+  async expire(): Promise<boolean> {
+    const { clock, writes, observe } = this.#services;
+    const { isHeld, jumpedMs } = this.#jumps.look();
+    if (jumpedMs !== undefined) {
+      const error = new Error(`the clock of this server jumped by ${Math.round(jumpedMs / 1000)} s`);
+      observe({ kind: 'background_failed', task: 'ending mails that were not sent in time', error });
+    }
+    if (isHeld) return false;
+    const rows = await this.#database.system((tx) => findExpired(tx, utc(clock.now()), limits.mailsExpiringMax));
+    for (const [tenant, its] of Map.groupBy(rows, (row) => row.tenant)) {
+      await write(writes, { tenant }, { locks: 'records' }, (unit) => {
+        const expired = its.map(({ id }) => ({ id, status: 'failed' as const, reason: 'expired' }));
+        return settle(unit, expired, 'expired');
+      });
+    }
+    return rows.length === limits.mailsExpiringMax;
+  }
+
   async close(): Promise<void> {
-    this.#isPaused = true;
-    await Promise.all(this.#underWay);
+    this.#stop.abort();
     this.#services.transport.close();
+    await this.#database.close();
   }
 }
 
-type Prepared = { sending: Sending; written: Written; to: string };
-type Ended = {
-  outcome: 'sent' | 'postponed' | 'refused' | 'suppressed' | 'template';
-  answer?: string;
-  isUnknown?: boolean;
-};
-
-function endOf(result: SendResult): Ended {
-  if (result.ok) return { outcome: 'sent', answer: result.answer };
-  const { kind, answer } = result;
-  return kind === 'soft'
-    ? { outcome: 'postponed', answer }
-    : { outcome: 'refused', answer, isUnknown: kind === 'unknown' };
+function laneOf({ lost }: OwnedLane): Lane {
+  const isLost = new Promise((done) => lost.addEventListener('abort', done, { once: true }));
+  return { busy: new Map(), ended: [], lost: isLost };
 }
 
-/** Ends a message and tells of it; does nothing when it is not (any more) the one that was owned. */
-async function settle(
-  unit: RecordUnit,
-  attempt: Parameters<typeof settleMessage>[2],
-  outcome: Outcome,
-): Promise<Settled | undefined> {
-  const settled = await settleMessage(unit.tx, unit.tenant, attempt, outcome, unit.nowText);
-  if (settled === undefined) return undefined;
-  const about = { requestor: SERVICE, messageId: settled.id, template: settled.template, to: settled.recipient_mask };
-  const { status, reason, answer } = outcome;
-  if (status === 'sent') unit.emit(mailSent, about);
-  else unit.emit(mailFailed, { ...about, reason: reason as string, ...(answer === undefined ? {} : { answer }) });
-  return settled;
+type Read = { sending: Sending | undefined; chosen: Chosen | undefined; suppression: SuppressionRow | undefined };
+type Prepared = { sending: Sending; written: Written; to: string };
+
+const keyOf = ({ template, language }: WaitingRow) => `${template} ${language ?? ''}`;
+
+/** By which template each mail is written, by keyOf. */
+async function chosenFor(tx: Transaction, tenantRow: TenantRow, rows: readonly WaitingRow[]) {
+  const chosen = new Map<string, Chosen | undefined>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    if (chosen.has(key)) continue;
+    chosen.set(key, await chooseTemplate(tx, tenantRow.tenant, row.template, row.language, tenantRow));
+  }
+  return chosen;
 }

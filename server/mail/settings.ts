@@ -45,7 +45,7 @@ export async function sendingOf(
     };
     return { server, from: addressOf(from, spec.displayName) };
   }
-  const server = serverOf(config.ACCORD_SMTP_URL);
+  const server = installationServer(config);
   if (server === undefined || config.ACCORD_MAIL_FROM === undefined) return undefined;
   const settings = (await readSettings(tx, tenant))?.spec;
   return { server, ...installationSender(config.ACCORD_MAIL_FROM, spec.displayName, settings) };
@@ -68,7 +68,8 @@ export function addressOf(text: string, name: string): Address {
     : { name: found.name as string, address: found.address as string };
 }
 
-function serverOf(text: string | undefined): SmtpServer | undefined {
+/** That of the installation. */
+export function installationServer({ ACCORD_SMTP_URL: text }: Pick<Config, 'ACCORD_SMTP_URL'>): SmtpServer | undefined {
   if (text === undefined) return undefined;
   const { protocol, hostname, port, username, password } = new URL(text);
   const isImplicitTls = protocol === 'smtps:';

@@ -1,6 +1,7 @@
-/** All SQL of messages and suppressed addresses. */
+/** All SQL of messages and of the lanes that send them. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { type LaneTable, ofTenants } from '../core/db/lanes.ts';
 import { Bytes, Instant, Nullable } from '../core/db/rows.ts';
 import { column, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
@@ -20,6 +21,7 @@ type NewMessage = {
 
 export async function insertMessage(tx: Transaction, tenant: string, one: NewMessage): Promise<void> {
   await tx.run(sql`
+    with lane as (insert into accord.mail_lane (tenant) values (${tenant}) on conflict do nothing)
     insert into accord.mail_message (tenant, id, template, language, transactional, recipient_digest, recipient_mask,
       content_encrypted, next_at, created_at, expires_at, kept_until)
     values (${tenant}, ${one.id}, ${one.template}, ${one.language}, ${one.transactional}, ${one.recipient_digest},
@@ -44,87 +46,98 @@ export type WaitingRow = Static<typeof WaitingRow>;
 const waitingColumns = sql`m.tenant, m.id, m.template, m.language, m.transactional, m.recipient_digest, m.content_encrypted,
   m.attempts, m.created_at, m.expires_at`;
 
-type Claim = {
-  owner: string;
-  now: string;
-  ownedUntil: string;
-  except: readonly string[];
-  after: string;
-  limit: number;
-};
+/** The lanes of tenants that have a mail to send. @param now when it is asked */
+export const mailLanes = (now: () => string): LaneTable => ({
+  table: 'mail_lane',
+  id: 'lane',
+  due: (tenants) => sql`select tenant, lane as id from accord.mail_lane m
+    where exists (select from accord.mail_message where tenant = m.tenant and ${isDue(now())}) ${ofTenants(tenants, sql`m.tenant`)}`,
+});
 
-/**
- * Makes messages that are due the owner's until an instant, some of each tenant: those behind `after` come first. In a system
- * transaction. Tenants are found by skipping through the index, so that one with many messages costs as much as one with few.
- */
-export async function claimDue(tx: Transaction, claim: Claim): Promise<WaitingRow[]> {
-  const { owner, now, ownedUntil, except, after, limit } = claim;
-  const rows = await tx.many(
-    WaitingRow,
-    sql`with recursive waiting (tenant) as (
-        (select tenant from accord.mail_message where status = 'waiting' order by tenant limit 1)
-        union all
-        select (select m.tenant from accord.mail_message m where m.status = 'waiting' and m.tenant > w.tenant
-          order by m.tenant limit 1) from waiting w where w.tenant is not null)
-      select ${waitingColumns} from waiting w cross join lateral (
-        select * from accord.mail_message
-        where tenant = w.tenant and status = 'waiting' and next_at <= ${now} and expires_at > ${now}
-        order by next_at limit ${limits.mailsSendingPerTenantMax} for update skip locked) m
-      where w.tenant <> all (${except}::text[])
-      order by (w.tenant <= ${after}), w.tenant limit ${limit}`,
-  );
-  if (rows.length === 0) return [];
-  await tx.run(sql`
-    update accord.mail_message m set owner = ${owner}, next_at = ${ownedUntil}, attempts = m.attempts + 1
-    from unnest(${column.texts(rows, (row) => row.tenant)}, ${column.uuids(rows, (row) => row.id)}) as u (tenant, id)
-    where m.tenant = u.tenant and m.id = u.id`);
-  return rows.map((row) => ({ ...row, attempts: row.attempts + 1 }));
+const isDue = (now: string) => sql`status = 'waiting' and next_at <= ${now} and expires_at > ${now}`;
+
+const TenantRow = Type.Object({ tenant: Type.String() });
+
+/** Tenants that have a mail to send; in a system transaction. */
+export async function tenantsDue(tx: Transaction, now: string): Promise<string[]> {
+  const rows = await tx.many(TenantRow, sql`select tenant from (${mailLanes(() => now).due(undefined)}) as due`);
+  return rows.map(({ tenant }) => tenant);
 }
 
-type Attempt = { id: string; owner: string; attempts: number };
+/** Mails of a tenant that are due, those first that are longest. @param except that are being sent */
+export function readDue(
+  tx: Transaction,
+  tenant: string,
+  { now, except, limit }: { now: string; except: readonly string[]; limit: number },
+): Promise<WaitingRow[]> {
+  return tx.many(
+    WaitingRow,
+    sql`select ${waitingColumns} from accord.mail_message m where tenant = ${tenant} and ${isDue(now)}
+      and not id = any (${except}::uuid[]) order by next_at, id limit ${limit}`,
+  );
+}
 
-/** The fence: undefined when another server has taken the message meanwhile, or it is gone. */
-const mine = (tenant: string, { id, owner, attempts }: Attempt) =>
-  sql`tenant = ${tenant} and id = ${id} and status = 'waiting' and owner = ${owner} and attempts = ${attempts}`;
+const NextRow = Type.Object({ next_at: Nullable(Instant) });
+
+/** When a mail of a tenant is due next; undefined: none waits. */
+export async function nextDueAt(tx: Transaction, tenant: string, now: string): Promise<string | undefined> {
+  const row = await tx.one(
+    NextRow,
+    sql`select min(next_at) as next_at from accord.mail_message
+      where tenant = ${tenant} and status = 'waiting' and expires_at > ${now}`,
+  );
+  return row.next_at ?? undefined;
+}
 
 const Settled = Type.Object({
   id: Type.String(),
   template: Type.String(),
   recipient_mask: Type.String(),
   recipient_digest: Type.String(),
+  status: Type.String(),
+  reason: Nullable(Type.String()),
+  answer: Nullable(Type.String()),
 });
 export type Settled = Static<typeof Settled>;
-const settledColumns = sql`id, template, recipient_mask, recipient_digest`;
+const settledColumns = sql`id, template, recipient_mask, recipient_digest, status, reason, answer`;
 
 export type Outcome = { status: 'sent' | 'failed'; reason?: string | undefined; answer?: string | undefined };
 
-/** What it says is not needed any more. @param attempt absent: whoever owns it, of those that expired */
-export function settleMessage(
+/**
+ * What they say is not needed any more.
+ * @param which those that a lane sent: an attempt more; `expired`: those of the ids that were not sent in time
+ */
+export function settleMessages(
   tx: Transaction,
   tenant: string,
-  attempt: Attempt | { id: string },
-  { status, reason, answer }: Outcome,
-  now: string,
-): Promise<Settled | undefined> {
-  const which =
-    'owner' in attempt
-      ? mine(tenant, attempt)
-      : sql`tenant = ${tenant} and id = ${attempt.id} and status = 'waiting' and expires_at <= ${now}`;
-  return tx.maybe(
+  outcomes: readonly (Outcome & { id: string })[],
+  { now, which }: { now: string; which: 'attempted' | 'expired' },
+): Promise<Settled[]> {
+  const attempts = which === 'attempted' ? sql`m.attempts + 1` : sql`m.attempts`;
+  const inTime = which === 'attempted' ? sql`` : sql`and m.expires_at <= ${now}`;
+  const [ids, statuses] = [column.uuids(outcomes, ({ id }) => id), column.texts(outcomes, ({ status }) => status)];
+  const reasons = column.texts(outcomes, ({ reason }) => reason ?? null);
+  const answers = column.texts(outcomes, ({ answer }) => answer ?? null);
+  return tx.many(
     Settled,
-    sql`update accord.mail_message set status = ${status}, reason = ${reason ?? null}, answer = ${answer ?? null},
-      settled_at = ${now}, content_encrypted = null where ${which} returning ${settledColumns}`,
+    sql`update accord.mail_message m set status = u.status, reason = u.reason, answer = u.answer, attempts = ${attempts},
+        settled_at = ${now}, content_encrypted = null
+      from unnest(${ids}, ${statuses}, ${reasons}, ${answers}) as u (id, status, reason, answer)
+      where m.tenant = ${tenant} and m.id = u.id and m.status = 'waiting' ${inTime}
+      returning m.id, m.template, m.recipient_mask, m.recipient_digest, m.status, m.reason, m.answer`,
   );
 }
 
-export async function postponeMessage(
-  tx: Transaction,
-  tenant: string,
-  attempt: Attempt,
-  { nextAt, answer }: { nextAt: string; answer: string },
-): Promise<void> {
+type Postponed = { id: string; nextAt: string; answer: string };
+
+/** An attempt more, and another one later. */
+export async function postponeMessages(tx: Transaction, tenant: string, later: readonly Postponed[]): Promise<void> {
+  const [ids, nextAts] = [column.uuids(later, ({ id }) => id), column.instants(later, ({ nextAt }) => nextAt)];
+  const answers = column.texts(later, ({ answer }) => answer);
   await tx.run(
-    sql`update accord.mail_message set next_at = ${nextAt}, answer = ${answer} where ${mine(tenant, attempt)}`,
+    sql`update accord.mail_message m set next_at = u.next_at, answer = u.answer, attempts = m.attempts + 1
+      from unnest(${ids}, ${nextAts}, ${answers}) as u (id, next_at, answer)
+      where m.tenant = ${tenant} and m.id = u.id and m.status = 'waiting'`,
   );
 }
 
@@ -170,6 +183,21 @@ export function findExpired(tx: Transaction, now: string, limit: number): Promis
   );
 }
 
+const WaitingSince = Type.Object({
+  count: Type.Integer(),
+  oldest: Nullable(Instant),
+  answer: Nullable(Type.String()),
+});
+
+/** Messages of all tenants that wait since before an instant, and the last answer to the oldest; in a system transaction. */
+export function countWaiting(tx: Transaction, before: string): Promise<Static<typeof WaitingSince>> {
+  return tx.one(
+    WaitingSince,
+    sql`select count(*)::int as count, min(created_at) as oldest, (array_agg(answer order by created_at))[1] as answer
+      from accord.mail_message where status = 'waiting' and created_at < ${before}`,
+  );
+}
+
 /** Removes some messages of all tenants that were kept long enough; in a system transaction. @returns how many */
 export function removeOld(tx: Transaction, now: string, limit: number): Promise<number> {
   return tx.run(sql`delete from accord.mail_message m using (
@@ -204,6 +232,27 @@ export function readMessage(tx: Transaction, tenant: string, id: string): Promis
   );
 }
 
+const OutcomeRow = Type.Object({
+  id: Type.String(),
+  status: MessageRow.properties.status,
+  reason: Nullable(Type.String()),
+});
+
+/** What became of messages, by their ids; those that are removed are left out. */
+export async function readMailOutcomes(
+  tx: Transaction,
+  tenant: string,
+  ids: readonly string[],
+): Promise<Map<string, Static<typeof OutcomeRow>>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx.many(
+    OutcomeRow,
+    sql`select id, status, reason from accord.mail_message
+      where tenant = ${tenant} and id = any (${ids}::uuid[])`,
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 /** The newest first. @param before the last one of the page before */
 export function listMessages(
   tx: Transaction,
@@ -216,49 +265,4 @@ export function listMessages(
       ${before === undefined ? sql`` : sql`and (created_at, id) < (${before.at}, ${before.id}::uuid)`}
       order by created_at desc, id desc limit ${limit}`,
   );
-}
-
-const SuppressionRow = Type.Object({
-  ...{ recipient_digest: Type.String(), recipient_mask: Nullable(Type.String()) },
-  ...{
-    reason: Type.Union([Type.Literal('bounced'), Type.Literal('complained'), Type.Literal('unsubscribed')]),
-    at: Instant,
-  },
-});
-export type SuppressionRow = Static<typeof SuppressionRow>;
-const suppressionColumns = sql`recipient_digest, recipient_mask, reason, at`;
-
-/** One that is suppressed for a graver reason stays so. */
-export async function insertSuppression(tx: Transaction, tenant: string, one: SuppressionRow): Promise<void> {
-  await tx.run(sql`
-    insert into accord.mail_suppression (tenant, recipient_digest, recipient_mask, reason, at)
-    values (${tenant}, ${one.recipient_digest}, ${one.recipient_mask}, ${one.reason}, ${one.at})
-    on conflict (tenant, recipient_digest) do update set reason = excluded.reason,
-      recipient_mask = coalesce(excluded.recipient_mask, mail_suppression.recipient_mask), at = excluded.at
-    where mail_suppression.reason = 'unsubscribed'`);
-}
-
-export function readSuppression(tx: Transaction, tenant: string, digest: string): Promise<SuppressionRow | undefined> {
-  return tx.maybe(
-    SuppressionRow,
-    sql`select ${suppressionColumns} from accord.mail_suppression where tenant = ${tenant} and recipient_digest = ${digest}`,
-  );
-}
-
-/** By digest. */
-export function listSuppressions(
-  tx: Transaction,
-  tenant: string,
-  after: string,
-  limit: number,
-): Promise<SuppressionRow[]> {
-  return tx.many(
-    SuppressionRow,
-    sql`select ${suppressionColumns} from accord.mail_suppression where tenant = ${tenant}
-      and recipient_digest collate "C" > ${after} order by recipient_digest collate "C" limit ${limit}`,
-  );
-}
-
-export function removeSuppression(tx: Transaction, tenant: string, digest: string): Promise<number> {
-  return tx.run(sql`delete from accord.mail_suppression where tenant = ${tenant} and recipient_digest = ${digest}`);
 }

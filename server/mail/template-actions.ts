@@ -1,22 +1,25 @@
 /** The verbs on tenants' mail templates and mail settings. */
 import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
+import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
-import { checkDeletionOwnership, checkOwnership, type Writer } from '../core/ownership.ts';
+import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { type ProblemPlace, problem } from '../core/problems.ts';
 import { checkIfMatch } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
-import { type ConfigWriteServices, write } from '../writes/index.ts';
+import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { type Part, placeOf, renderLiquid, TemplateError, variablesOf } from './liquid.ts';
 import { mailProblem } from './problems.ts';
 import { mailLanguageOf } from './rules.ts';
 import {
   countTemplates,
+  loadTemplates,
   type MailSettings,
   readSettings,
   readTemplate,
   removeTemplate,
   type TemplateSpec,
+  updateTemplateOwner,
   upsertSettings,
   upsertTemplate,
 } from './template-store.ts';
@@ -75,6 +78,14 @@ function unknownVariable(
   return { pointer, detail, line, column };
 }
 
+/** Tags are compared without case (RFC 5646): of two that differ in nothing else, one would never be sent. */
+function checkLanguage(language: string, others: readonly { language: string }[]): void {
+  const same = others.find((one) => one.language.toLowerCase() === language.toLowerCase());
+  if (same === undefined) return;
+  const detail = `There is a template in ${same.language}, which is the same language: write it in the same way.`;
+  throw mailProblem('mail_template_invalid', { detail, errors: [{ pointer: '/language', detail }] });
+}
+
 /** @throws Problem mail_template_invalid, mail_templates_full, precondition_failed, those of ownership */
 export async function putTemplate(
   services: ConfigWriteServices,
@@ -85,7 +96,9 @@ export async function putTemplate(
 ): Promise<ConfigWritten<{ revision: number }>> {
   checkTemplate({ name, language }, spec);
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
-    const row = await readTemplate(unit.tx, tenant, { name, language });
+    const others = await loadTemplates(unit.tx, tenant, name);
+    const row = others.find((one) => one.language === language);
+    if (row === undefined) checkLanguage(language, others);
     const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
     checkIfMatch(ifMatch, row?.revision);
     if (row === undefined && (await countTemplates(unit.tx, tenant)) >= limits.mailTemplatesMax)
@@ -117,6 +130,23 @@ export async function deleteTemplate(
     await removeTemplate(unit.tx, tenant, key);
     unit.changed('mail_template', `${key.name}/${key.language}`, 'delete');
   });
+}
+
+/** Gives the writer's template to another owner as it is; does nothing when it is not (any more) the writer's. */
+export function transferTemplate(
+  services: ConfigWriteServices,
+  writer: Writer,
+  tenant: string,
+  key: Key,
+  to: Owner,
+): Promise<ConfigWritten<void>> {
+  const row = {
+    kind: 'mail_template' as const,
+    name: `${key.name}/${key.language}`,
+    ownerOf: async (tx: Transaction) => (await readTemplate(tx, tenant, key))?.owner,
+    setOwner: (tx: Transaction, owner: Owner) => updateTemplateOwner(tx, tenant, key, owner),
+  };
+  return transferRow(services, tenant, writer, row, to);
 }
 
 /** @throws Problem mail_settings_in_manifest, config_authority, precondition_failed */

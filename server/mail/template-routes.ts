@@ -60,7 +60,10 @@ function registerReading(app: App, { database }: MailRouteServices): void {
       const others = Object.keys(builtIn).flatMap((name) =>
         mailLanguages.filter((language) => !is(name, language)).map((language) => ({ name, language, builtIn: true })),
       );
-      return { templates: [...own.map(({ name, language }) => ({ name, language, builtIn: false })), ...others] };
+      const owns = own.map(({ name, language, owner }) => {
+        return { name, language, builtIn: false, managedBy: describeOwner(owner) };
+      });
+      return { templates: [...owns, ...others] };
     },
   });
   app.route({

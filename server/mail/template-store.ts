@@ -51,6 +51,17 @@ export async function upsertTemplate(
       owner = excluded.owner, updated_at = now(), updated_by = excluded.updated_by`);
 }
 
+export async function updateTemplateOwner(
+  tx: Transaction,
+  tenant: string,
+  { name, language }: Key,
+  owner: Owner,
+): Promise<void> {
+  await tx.run(sql`
+    update accord.mail_template set owner = ${JSON.stringify(owner)}
+    where tenant = ${tenant} and name = ${name} and language = ${language}`);
+}
+
 export async function removeTemplate(tx: Transaction, tenant: string, { name, language }: Key): Promise<void> {
   await tx.run(sql`
     delete from accord.mail_template where tenant = ${tenant} and name = ${name} and language = ${language}`);

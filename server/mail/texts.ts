@@ -143,28 +143,28 @@ const nl: Texts = {
 const fr: Texts = {
   'email-verification': ({ application, validHours }) => ({
     subject: `Confirmez votre adresse e-mail pour ${application}`,
-    before: ['Ouvrez ce lien pour confirmer que cette adresse est la vôtre :'],
+    before: ['Ouvrez ce lien pour confirmer que cette adresse est la vôtre\u00a0:'],
     button: "Confirmer l'adresse",
     after: [
       `Le lien fonctionne une seule fois et expire dans ${validHours} heures.`,
-      `Si vous n'avez pas donné cette adresse à ${application}, ne faites rien : rien ne se passera.`,
+      `Si vous n'avez pas donné cette adresse à ${application}, ne faites rien\u00a0: rien ne se passera.`,
     ],
   }),
   'password-reset': ({ application, validMinutes }) => ({
     subject: `Choisissez un nouveau mot de passe pour ${application}`,
     before: [
-      `Quelqu'un a demandé un nouveau mot de passe pour votre compte chez ${application}. Ouvrez ce lien pour le choisir :`,
+      `Quelqu'un a demandé un nouveau mot de passe pour votre compte chez ${application}. Ouvrez ce lien pour le choisir\u00a0:`,
     ],
     button: 'Choisir un nouveau mot de passe',
     after: [
       `Le lien fonctionne une seule fois et expire dans ${validMinutes} minutes. Vous serez ensuite déconnecté partout.`,
-      "Si ce n'était pas vous, ne faites rien : votre mot de passe reste inchangé.",
+      "Si ce n'était pas vous, ne faites rien\u00a0: votre mot de passe reste inchangé.",
     ],
   }),
   'account-exists': ({ application }) => ({
     subject: `Vous avez déjà un compte chez ${application}`,
     before: [
-      `Quelqu'un a voulu s'inscrire chez ${application} avec cette adresse, qui a déjà un compte. Ouvrez ce lien pour vous connecter :`,
+      `Quelqu'un a voulu s'inscrire chez ${application} avec cette adresse, qui a déjà un compte. Ouvrez ce lien pour vous connecter\u00a0:`,
     ],
     button: 'Se connecter',
     after: [
@@ -174,21 +174,21 @@ const fr: Texts = {
   'relationship-invitation': ({ application, name, expiresAt }) => ({
     subject: `${name} partage quelque chose avec vous chez ${application}`,
     before: [
-      `${name} vous invite chez ${application}. Ouvrez ce lien pour voir ce qui est partagé, et pour l'accepter ou le refuser :`,
+      `${name} vous invite chez ${application}. Ouvrez ce lien pour voir ce qui est partagé, et pour l'accepter ou le refuser\u00a0:`,
     ],
     button: "Voir l'invitation",
     after: [`L'invitation expire le ${expiresAt}.`],
   }),
   'portal-invitation': ({ application, role, expiresAt }) => ({
     subject: `Vous êtes invité à administrer ${application}`,
-    before: [`Vous êtes invité chez ${application} en tant que ${role}. Ouvrez ce lien pour devenir membre :`],
+    before: [`Vous êtes invité chez ${application} en tant que ${role}. Ouvrez ce lien pour devenir membre\u00a0:`],
     button: 'Devenir membre',
     after: [`Le lien fonctionne une seule fois et expire le ${expiresAt}. Ne le transmettez pas.`],
   }),
   'consent-renewal': ({ application, consent, endsAt }) => ({
     subject: `Votre consentement chez ${application} prend bientôt fin`,
     before: [
-      `Vous avez donné votre consentement à ${application} : ${consent}. Il prend fin le ${endsAt}. Ouvrez ce lien pour le donner à nouveau, ou pour lire de quoi il s'agit :`,
+      `Vous avez donné votre consentement à ${application}\u00a0: ${consent}. Il prend fin le ${endsAt}. Ouvrez ce lien pour le donner à nouveau, ou pour lire de quoi il s'agit\u00a0:`,
     ],
     button: 'Lire et décider',
     after: ['Si vous ne faites rien, votre consentement prend fin.'],
@@ -196,8 +196,8 @@ const fr: Texts = {
   'consent-receipt': ({ application, consent, registeredAt }) => ({
     subject: `Votre consentement chez ${application}`,
     before: [
-      `Le ${registeredAt}, vous avez donné votre consentement à ${application} : ${consent}. Gardez ce message : il vous sert de preuve.`,
-      'Ouvrez ce lien pour le relire, ou pour le retirer :',
+      `Le ${registeredAt}, vous avez donné votre consentement à ${application}\u00a0: ${consent}. Gardez ce message\u00a0: il vous sert de preuve.`,
+      'Ouvrez ce lien pour le relire, ou pour le retirer\u00a0:',
     ],
     button: 'Voir vos consentements',
     after: ["Si ce n'était pas vous, ouvrez le lien et retirez le consentement."],

@@ -33,7 +33,35 @@ export type SendResult =
   | { ok: true; answer: string }
   | { ok: false; kind: 'soft' | 'hard' | 'unknown'; answer: string };
 
-type Pool = { transporter: Transporter; sockets: Set<Socket> };
+type Pool = {
+  transporter: Transporter;
+  sockets: Set<Socket>;
+  /** Mails may be sent at once: as many as there are connections, and as many that wait for them. */
+  free: number;
+  waiting: (() => void)[];
+  /** Nothing new is sent by it; it is ended when nothing is under way. */
+  isClosing: boolean;
+  isEnded: boolean;
+};
+
+const CONNECTIONS = 2;
+const AT_ONCE = CONNECTIONS * 2;
+
+/** Mails to one server wait for their turn in the order in which they came; the time of an attempt begins with it. */
+async function takeTurn(pool: Pool): Promise<void> {
+  if (pool.free > 0) pool.free--;
+  else await new Promise<void>((turn) => pool.waiting.push(turn));
+}
+
+function endTurn(pool: Pool): void {
+  const next = pool.waiting.shift();
+  if (next !== undefined) {
+    next();
+    return;
+  }
+  pool.free++;
+  if (pool.isClosing && pool.free === AT_ONCE) end(pool);
+}
 
 export class MailTransport {
   readonly #allow: readonly Cidr[];
@@ -41,7 +69,7 @@ export class MailTransport {
   readonly #caFile: string | undefined;
   readonly #pools = new LRUCache<string, Promise<Pool>>({
     max: limits.mailTransportsMax,
-    dispose: (pool) => void pool.then(end, () => {}),
+    dispose: (pool) => void pool.then(close, () => {}),
   });
 
   constructor(config: Pick<Config, 'ACCORD_OUTBOUND_ALLOW' | 'ACCORD_CA_BUNDLE'>, baseUrl: string) {
@@ -57,16 +85,21 @@ export class MailTransport {
   async send(server: SmtpServer, mail: Mail): Promise<SendResult> {
     const key = JSON.stringify(server);
     let timer: NodeJS.Timeout | undefined;
+    let pool: Pool | undefined;
     try {
-      const pool = await this.#pool(key, server);
+      pool = await this.#pool(key, server);
+      await takeTurn(pool);
+      if (pool.isEnded) throw new Error('the mail server did not answer another mail in time');
+      const used = pool;
       const late = new Promise<never>((_done, failed) => {
         timer = setTimeout(() => {
           // Its connections are ended: what we gave up is not to arrive later.
           this.#pools.delete(key);
+          end(used);
           failed(new Error(`no complete answer within ${limits.mailSendMsMax} ms`));
         }, limits.mailSendMsMax);
       });
-      const sending = pool.transporter.sendMail(this.#message(mail));
+      const sending = used.transporter.sendMail(this.#message(mail));
       sending.catch(() => {});
       const { response } = (await Promise.race([sending, late])) as { response?: string };
       return { ok: true, answer: answerOf(response ?? '') };
@@ -74,6 +107,24 @@ export class MailTransport {
       return failureOf(error);
     } finally {
       clearTimeout(timer);
+      if (pool !== undefined) endTurn(pool);
+    }
+  }
+
+  /** Connects, with TLS and credentials, and sends nothing. @returns what is wrong, in words */
+  async verify(server: SmtpServer): Promise<string | undefined> {
+    const opened = await this.#open(server).catch((error: Error) => error);
+    if (opened instanceof Error) return opened.message;
+    const late = setTimeout(() => end(opened), limits.mailSendMsMax);
+    try {
+      await opened.transporter.verify();
+      return undefined;
+    } catch (error) {
+      const { response, message } = error as SmtpError;
+      return opened.isEnded ? `no complete answer within ${limits.mailSendMsMax} ms` : answerOf(response ?? message);
+    } finally {
+      clearTimeout(late);
+      end(opened);
     }
   }
 
@@ -98,6 +149,7 @@ export class MailTransport {
     if (there !== undefined) return there;
     const made = this.#open(server);
     this.#pools.set(key, made);
+    made.catch(() => this.#pools.delete(key));
     return made;
   }
 
@@ -107,7 +159,15 @@ export class MailTransport {
       this.#caFile === undefined ? {} : { ca: [...getCACertificates('default'), await readFile(this.#caFile, 'utf8')] };
     const sockets = new Set<Socket>();
     const options: SMTPPoolOptions & { pool: true } = {
-      ...{ pool: true, maxConnections: 2, maxMessages: 100, host, port, secure: isImplicitTls, requireTLS: true },
+      ...{
+        pool: true,
+        maxConnections: CONNECTIONS,
+        maxMessages: 100,
+        host,
+        port,
+        secure: isImplicitTls,
+        requireTLS: true,
+      },
       ...{ disableFileAccess: true, disableUrlAccess: true, name: this.#hostOfIds, ...(auth ? { auth } : {}) },
       ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 },
       tls: { ...ca, ...(isIP(host) === 0 ? { servername: host } : {}), minVersion: 'TLSv1.2' },
@@ -132,17 +192,26 @@ export class MailTransport {
     const transporter = createTransport(options) as unknown as Transporter;
     // What fails is told to whoever sends; without a listener it would end the process.
     transporter.on('error', () => {});
-    return { transporter, sockets };
+    return { transporter, sockets, free: AT_ONCE, waiting: [], isClosing: false, isEnded: false };
   }
 
+  /** What is under way is cut off. */
   close(): void {
+    for (const pool of this.#pools.values()) void pool.then(end, () => {});
     this.#pools.clear();
   }
 }
 
-function end({ transporter, sockets }: Pool): void {
-  transporter.close();
-  for (const socket of sockets) socket.destroy();
+/** What is under way is finished first. */
+function close(pool: Pool): void {
+  pool.isClosing = true;
+  if (pool.free === AT_ONCE) end(pool);
+}
+
+function end(pool: Pool): void {
+  pool.isEnded = true;
+  pool.transporter.close();
+  for (const socket of pool.sockets) socket.destroy();
 }
 
 function notAllowed(address: string): Error {

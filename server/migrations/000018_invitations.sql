@@ -70,6 +70,8 @@ create table accord.invitation_delivery (
   status text not null check (status in ('recorded', 'delivered')),
   token_id uuid not null,
   recorded_at timestamptz(3) not null,
+  -- The mail by which it travels, in accord.mail_message; what became of it stands there.
+  message uuid,
   primary key (tenant, invitation, number),
   foreign key (tenant, invitation) references accord.invitation on delete cascade
 );

@@ -14,10 +14,8 @@ create table accord.mail_message (
   -- Why it failed, in one word, and what the mail server said, without addresses.
   reason text,
   answer text,
-  -- A server owns a message from an attempt's start until next_at; who writes its end compares owner and attempts (the fence).
   attempts integer not null default 0,
   next_at timestamptz(3) not null,
-  owner uuid,
   created_at timestamptz(3) not null,
   -- It is not sent after this instant: its link is worth nothing any more.
   expires_at timestamptz(3) not null,
@@ -34,6 +32,17 @@ create index mail_message_log on accord.mail_message (tenant, created_at, id);
 create index mail_message_expiry on accord.mail_message (expires_at) where status = 'waiting';
 create index mail_message_kept on accord.mail_message (kept_until);
 select accord.isolate('accord.mail_message');
+
+-- The lane of each tenant that has sent a mail: one server sends its mails at a time (core/db/lanes.ts).
+create table accord.mail_lane (
+  tenant text collate "C" not null references accord.tenant on delete cascade,
+  lane text collate "C" not null default 'mail',
+  version integer not null default 1,
+  owner uuid,
+  owned_until timestamptz,
+  primary key (tenant, lane)
+);
+select accord.isolate('accord.mail_lane');
 
 -- Addresses that get no mail: they do not exist, or their owner said so. `unsubscribed` is for what is not transactional.
 create table accord.mail_suppression (

@@ -10,6 +10,7 @@ import { writesRoom } from '../writes/index.ts';
 import { bodyOf } from './bodies.ts';
 import { registerDeliveryRoutes } from './delivery-routes.ts';
 import { removeAttempts } from './delivery-store.ts';
+import { subscriptionsCheck } from './doctor.ts';
 import { subscriptionDisabled, subscriptionEvents, subscriptionRecovered } from './events.ts';
 import { erasingDeliveries } from './lanes/erasing.ts';
 import { type Configured, createDeliveries } from './lanes/index.ts';
@@ -46,6 +47,7 @@ export const subscriptionsRoom = defineRoom({
     removeAfter: removeAttempts,
   },
   erasing: () => erasingDeliveries,
+  doctor: ({ database }) => [subscriptionsCheck({ database })],
   tasks: ({ deliveries }) => deliveries.tasks,
   events: subscriptionEvents,
   problems: subscriptionProblem,

@@ -4,11 +4,14 @@ import { expect, test } from 'vitest';
 import { databaseChecks } from '../../cli/doctor/database.ts';
 import { putIssuer } from '../../server/issuers/index.ts';
 import type { DoctorFinding } from '../../server/room/doctor.ts';
+import { putSubscription } from '../../server/subscriptions/actions.ts';
 import { accord, freePort } from '../e2e/accord.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { numbered } from '../helpers/emitted.ts';
 import { createTestServer, manifestWriter, masterKey } from '../helpers/server.ts';
+import { caFile, createSmtpServer } from '../mail/smtp.ts';
+import { subscriptionSpec } from '../subscriptions/subscription.ts';
 
 const server = await createTestServer();
 const { db } = server;
@@ -44,7 +47,7 @@ test('an installation that is well has a line for each check, and exit status 0'
   const lines = stdout.trim().split('\n');
   expect(lines.map((line) => /^ok +([a-z -]+):/.exec(line)?.[1])).toEqual([
     ...['database', 'migrations', 'roles and row-level security', 'clock', 'partitions'],
-    ...['master key', 'signing keys', 'events', 'trusted issuers'],
+    ...['master key', 'signing keys', 'events', 'trusted issuers', 'event subscriptions', 'mail'],
   ]);
   expect(lines[4]).toMatch(/audit_entry, .*decision.*event.*ledger/);
 });
@@ -210,3 +213,55 @@ test('an issuer whose keys cannot be read, and events that nobody numbers', asyn
     ],
   ]);
 });
+
+test('subscriptions that are disabled or fail, as the database says', async () => {
+  const tenant = await server.tenant();
+  const put = (id: string) =>
+    putSubscription(server.services.subscriptions, manifestWriter, tenant, id, subscriptionSpec());
+  await put('disabled');
+  await put('failing');
+  await put('well');
+  await admin(
+    `update accord.event_lane set disabled_at = now(), disabled_reason = 'gone' where tenant = $1 and subscription = 'disabled'`,
+    [tenant],
+  );
+  await admin(
+    `update accord.event_lane set failing_since = now() - interval '1 hour', blocked_until = now() + interval '1 hour'
+      where tenant = $1 and subscription = 'failing'`,
+    [tenant],
+  );
+  const { wrong } = await doctor();
+  expect(wrong.filter(({ check }) => check === 'event subscriptions')).toEqual([
+    warning('event subscriptions', /subscription failing fails since .*; the next attempt is after /, /deliveries/, {
+      tenant,
+    }),
+    error('event subscriptions', /subscription disabled to https:.* is disabled .*: .* 410/, /PUT/, { tenant }),
+  ]);
+  await admin('delete from accord.tenant where tenant = $1', [tenant]);
+}, 120_000);
+
+test('mail servers are connected to with TLS and credentials, and get no mail', async () => {
+  const smtp = await createSmtpServer({
+    onAuth: ({ username, password }, _session, done) =>
+      username === 'accord' && password === 'right' ? done(null, { user: 'accord' }) : done(new Error('no')),
+  });
+  const plain = await createSmtpServer({ disabledCommands: ['STARTTLS', 'AUTH'] });
+  const looked = async (url: string, more: Record<string, string> = {}) => {
+    const from = { ACCORD_MAIL_FROM: 'a@accord.example', ACCORD_CA_BUNDLE: caFile };
+    return (await doctor({ ACCORD_SMTP_URL: url, ...from, ...more })).wrong;
+  };
+  expect(await looked(`smtp://accord:right@localhost:${smtp.port}`)).toEqual([]);
+  expect(await looked(`smtp://accord:wrong@localhost:${smtp.port}`)).toEqual([
+    error('mail', /^the mail server localhost:\d+ cannot be used: .*/, /ACCORD_SMTP_URL.*STARTTLS/),
+  ]);
+  expect(await looked(`smtp://localhost:${plain.port}`)).toEqual([
+    error('mail', /cannot be used: .*not recognized/, /STARTTLS/),
+  ]);
+  const mail = { from: 'a@cars.example', smtp: { host: '127.0.0.1', port: smtp.port } };
+  const tenant = await server.tenant({ mail });
+  expect(await looked(`smtp://accord:right@localhost:${smtp.port}`)).toEqual([
+    error('mail', /is not public/, /spec.mail.smtp of the Tenant/, { tenant }),
+  ]);
+  expect(smtp.received).toEqual([]);
+  await admin('delete from accord.tenant where tenant = $1', [tenant]);
+}, 120_000);

@@ -46,6 +46,12 @@ const subscription = (spec: object) => ({
     ...spec,
   },
 });
+const mailTemplate = (spec: object) => ({
+  apiVersion: 'accord.dev/v1alpha1',
+  kind: 'MailTemplate',
+  metadata: { name: 'a', namespace: 'cars' },
+  spec: { ...{ tenantRef: { name: 'cars' }, name: 'a', language: 'en', subject: 'a', text: 'a' }, ...spec },
+});
 const secretRef = { name: 'a' };
 const keyed = (jwks: object) => client({ tokenEndpointAuthMethod: 'private_key_jwt', jwks });
 const rsa = (more: object) => ({ kty: 'RSA', n: 'AQ', e: 'AQAB', ...more });
@@ -267,6 +273,14 @@ const cases: [keyof typeof bounds, string, (many: number) => object][] = [
     'endpointScopeCharsMax',
     '/spec/auth/scope',
     (n) => subscription({ auth: { type: 'oauth2', tokenUrl: 'https://a', clientId: 'a', scope: text(n), secretRef } }),
+  ],
+  ['mailSubjectCharsMax', '/spec/subject', (n) => mailTemplate({ subject: text(n) })],
+  ['mailTemplateCharsMax', '/spec/html', (n) => mailTemplate({ html: text(n) })],
+  ['mailTemplateCharsMax', '/spec/text', (n) => mailTemplate({ text: text(n) })],
+  [
+    'mailLanguageCharsMax',
+    '/spec/language',
+    (n) => mailTemplate({ language: `en${'-abcdefgh'.repeat(3)}-${text(n - 30)}` }),
   ],
   ['actorIdPrefixCharsMax', '/spec/actorIdPrefix', (n) => issuer({ actorIdPrefix: text(n) })],
   [

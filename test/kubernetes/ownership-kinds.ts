@@ -19,6 +19,8 @@ export type Written = {
   claims: string;
   /** Its manifests claim the name of their object. */
   isObjectName?: true;
+  /** The name is the rest of its path in the Config API. */
+  isPath?: true;
   /** The path of its list in the Config API. */
   route: string;
   /** Beside the fields that all kinds have. @param broken a policy that does not compile */
@@ -103,6 +105,18 @@ export const written: Record<Kind, Written> = {
     shown: ({ maxPerSecond }) => String(maxPerSecond),
     content: (content) => String(content + 1),
   },
+  MailTemplate: {
+    claims: 'password-reset/en',
+    isPath: true,
+    route: 'mail/templates',
+    spec: (claims, content) => {
+      const [name, language] = claims.split('/');
+      return { name, language, ...mailOf(content) };
+    },
+    body: mailOf,
+    shown: ({ subject }) => subject,
+    content: attribute,
+  },
 };
 
 /** The types that the relationship type is of, which nobody else writes. */
@@ -141,4 +155,8 @@ function clientOf(content: number) {
 
 function hookOf(content: number) {
   return { endpoint: 'https://hooks.test/events', eventTypes: ['*'], maxPerSecond: content + 1 };
+}
+
+function mailOf(content: number) {
+  return { subject: attribute(content), text: '{{ actionUrl }}' };
 }

@@ -252,7 +252,7 @@ export class World {
 
   #inject(method: 'GET' | 'PUT' | 'DELETE', name: Name, more: Record<string, string>, payload: { payload?: object }) {
     const [kind, object] = name.split(' ') as [Kind, string];
-    const url = `/tenants/${this.#namespaces.own}/${written[kind].route}/${encodeURIComponent(object)}`;
+    const url = `/tenants/${this.#namespaces.own}/${written[kind].route}/${written[kind].isPath ? object : encodeURIComponent(object)}`;
     const headers = { authorization: `Bearer ${this.#token}`, ...more };
     return this.#server.app.inject({ method, url, headers, ...payload });
   }

@@ -4,6 +4,7 @@ import { limits } from '../../server/core/limits.ts';
 import { answerOf, ownLanguage } from '../../server/mail/rules.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { sendAll as sendMails } from './sending-all.ts';
 import { caFile, createSmtpServer } from './smtp.ts';
 
 const smtp = await createSmtpServer();
@@ -12,7 +13,6 @@ const server = await createTestServer({
   ACCORD_MAIL_FROM: 'no-reply@accord.example',
   ACCORD_CA_BUNDLE: caFile,
 });
-const { sender } = server.services.mail;
 
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
 type Body = { code?: string; messageId: string; messages: object[]; suppressions: { id: string }[]; errors: object[] };
@@ -44,9 +44,7 @@ async function setUp(spec: Parameters<typeof server.tenant>[0] = {}) {
     };
   return { tenant, config: ask(tokens.admin, `/tenants/${tenant}/mail`), mail: ask(tokens.backend, `/${tenant}/mail`) };
 }
-async function sendAll(): Promise<void> {
-  while (await sender.run());
-}
+const sendAll = () => sendMails(server);
 const invitation = '/templates/relationship-invitation/nl';
 const to = (value: string) => ({ type: 'email', value });
 const wrong = ({ body }: Answer) => body.errors;
@@ -347,6 +345,15 @@ describe('the settings', () => {
     });
     expect((await config('PUT', '/settings', { from: 'x@x.example' })).body.code).toBe('mail_settings_in_manifest');
   });
+});
+
+test('two templates of one language in different case are one: the second is refused', async () => {
+  const { config } = await setUp();
+  const template = { subject: 'x', text: 'x' };
+  expect((await config('PUT', '/templates/welcome/nl-BE', template)).status).toBe(200);
+  const refused = await config('PUT', '/templates/welcome/nl-be', template);
+  expect([refused.status, wrong(refused)]).toMatchObject([400, [{ pointer: '/language' }]]);
+  expect((await config('PUT', '/templates/welcome/nl-BE', { ...template, subject: 'y' })).status).toBe(200);
 });
 
 test('languages: the tag, a less specific one, the tenant’s own', () => {

@@ -3,27 +3,26 @@ import { describe, expect, test, vi } from 'vitest';
 import { utc } from '../../server/core/instants.ts';
 import { limits } from '../../server/core/limits.ts';
 import { type MailMessage, sendMail } from '../../server/mail/index.ts';
-import { claimDue, readMessage } from '../../server/mail/store.ts';
+import { readDue, readMessage } from '../../server/mail/store.ts';
 import { MailTransport } from '../../server/mail/transport.ts';
 import { write } from '../../server/writes/index.ts';
-import { TestClock } from '../core/auth/test-clock.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { EmittedEvents } from '../helpers/emitted.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { WallClock } from '../invitations/inviting.ts';
+import { sendAll as sendMails, sendWhile } from './sending-all.ts';
 import { caFile, createSilentServer, createSmtpServer } from './smtp.ts';
 
 const smtp = await createSmtpServer();
-const clock = new TestClock();
-const server = await createTestServer(
-  {
-    ACCORD_SMTP_URL: `smtp://accord:s%20ecret@localhost:${smtp.port}`,
-    ACCORD_MAIL_FROM: 'Accord <no-reply@accord.example>',
-    ACCORD_CA_BUNDLE: caFile,
-  },
-  undefined,
-  clock,
-);
+// Lanes are renewed by a monotonic clock that goes on.
+const clock = new WallClock();
+const smtpSettings = {
+  ACCORD_SMTP_URL: `smtp://accord:s%20ecret@localhost:${smtp.port}`,
+  ACCORD_MAIL_FROM: 'Accord <no-reply@accord.example>',
+  ACCORD_CA_BUNDLE: caFile,
+};
+const server = await createTestServer(smtpSettings, undefined, clock);
 const { services } = server;
-const { sender } = services.mail;
 const linked = { application: 'Car Share', actionUrl: 'https://accord.test/t/x?token=a&b=c' };
 
 const send = (tenant: string, message: Partial<MailMessage<'account-exists'>> = {}) =>
@@ -32,10 +31,7 @@ const send = (tenant: string, message: Partial<MailMessage<'account-exists'>> = 
   ).then(({ result }) => result);
 const look = (tenant: string, id: string) => services.database.read(tenant, (tx) => readMessage(tx, tenant, id));
 
-/** Until nothing is due. */
-async function sendAll(): Promise<void> {
-  while (await sender.run());
-}
+const sendAll = () => sendMails(server);
 async function eventsOf(tenant: string): Promise<{ type: string; data: object }[]> {
   const all = await new EmittedEvents(server.db).take();
   return all.filter((event) => event.tenant === tenant && event.type.startsWith('MAIL_'));
@@ -120,9 +116,24 @@ describe('a mail', () => {
     clock.advance(1000);
     await sendAll();
     expect(await look(tenant, id)).toMatchObject({ status: 'waiting', attempts: 0 });
-    await sender.expire();
+    await services.mail.sender.expire();
     expect(await look(tenant, id)).toMatchObject({ status: 'failed', reason: 'expired' });
     expect(await eventsOf(tenant)).toMatchObject([{ type: 'MAIL_FAILED', data: { reason: 'expired' } }]);
+  });
+
+  test('that could not be sent in time is ended with at most mailsExpiringMax others', async () => {
+    const tenant = await server.tenant();
+    const expiresAt = utc(clock.now() + 1000);
+    await write(services.writes, { tenant }, { locks: 'records' }, async (unit) => {
+      for (let n = 0; n <= limits.mailsExpiringMax; n++)
+        await sendMail(services.mail, unit, {
+          ...{ template: 'account-exists', to: 'bob@example.org', variables: linked, expiresAt },
+        });
+    });
+    clock.advance(1000);
+    expect(await services.mail.sender.expire()).toBe(true);
+    expect(await services.mail.sender.expire()).toBe(false);
+    expect(await eventsOf(tenant)).toHaveLength(limits.mailsExpiringMax + 1);
   });
 
   test.each([
@@ -138,44 +149,76 @@ describe('a mail', () => {
   });
 });
 
-describe('a message of a server', () => {
-  test('is not another one’s until its time is over, and who comes late writes nothing', async () => {
+describe('a lane of a tenant', () => {
+  const another = () => createTestServer(smtpSettings, server.db, clock);
+
+  test('is one server’s: of two that send, one sends each mail', async () => {
+    const other = await another();
+    const tenants = await Promise.all([server.tenant(), server.tenant(), server.tenant()]);
+    for (const tenant of tenants) for (let n = 0; n < 12; n++) await send(tenant, { to: `twice-${n}@example.org` });
+    await Promise.all([sendMails(server), sendMails(other)]);
+    const sent = smtp.received.filter(({ to }) => to[0]?.startsWith('twice-'));
+    expect(sent).toHaveLength(36);
+    expect(new Set(sent.map(({ mail }) => mail.messageId)).size).toBe(36);
+  }, 60_000);
+
+  test('that was lost meanwhile is not written to: its next owner sends the mail again', async () => {
     const tenant = await server.tenant();
-    const id = await send(tenant);
-    const claim = (owner: string) =>
-      services.database.system((tx) =>
-        claimDue(tx, {
-          owner,
-          now: utc(clock.now()),
-          ownedUntil: utc(clock.now() + 60_000),
-          except: [],
-          after: '',
-          limit: 10,
-        }),
-      );
-    const [mine] = await claim('11111111-1111-4111-8111-111111111111');
-    expect(mine).toMatchObject({ id, attempts: 1 });
-    expect(await claim('22222222-2222-4222-8222-222222222222')).toEqual([]);
-    clock.advance(60_000);
+    const held = Promise.withResolvers<void>();
+    smtp.state.hold = held.promise;
+    const id = await send(tenant, { to: 'held@example.org' });
+    const begun = smtp.state.holding;
+    await sendWhile(server, async () => {
+      await vi.waitFor(() => expect(smtp.state.holding).toBe(begun + 1), 20_000);
+      const thief = '11111111-1111-4111-8111-111111111111';
+      await asAdmin(server.db.adminUrl, `update accord.mail_lane set owner = '${thief}' where tenant = '${tenant}'`);
+      smtp.state.hold = undefined;
+      held.resolve();
+      await vi.waitFor(() => expect(smtp.received.at(-1)?.to).toEqual(['held@example.org']), 20_000);
+    });
+    expect(await look(tenant, id)).toMatchObject({ status: 'waiting', attempts: 0 });
+    expect(await eventsOf(tenant)).toEqual([]);
+    await asAdmin(server.db.adminUrl, `update accord.mail_lane set owner = null where tenant = '${tenant}'`);
     await sendAll();
-    expect(await look(tenant, id)).toMatchObject({ status: 'sent', attempts: 2 });
+    expect(await look(tenant, id)).toMatchObject({ status: 'sent', attempts: 1 });
+  }, 60_000);
+
+  test('has at most mailsSendingPerTenantMax mails under way, those first that wait longest', async () => {
+    const tenant = await server.tenant();
+    const ids: string[] = [];
+    for (let n = 0; n <= limits.mailsSendingPerTenantMax; n++) {
+      ids.push(await send(tenant));
+      clock.advance(1);
+    }
+    const due = { now: utc(clock.now()), except: ids.slice(0, 1), limit: limits.mailsSendingPerTenantMax };
+    const rows = await services.database.read(tenant, (tx) => readDue(tx, tenant, due));
+    expect(rows.map(({ id }) => id)).toEqual(ids.slice(1));
+    await sendAll();
   });
 
-  test('is one of mailsSendingPerTenantMax, and tenants take turns', async () => {
-    const [many, one] = [await server.tenant(), await server.tenant()];
-    for (let i = 0; i <= limits.mailsSendingPerTenantMax; i++) await send(many);
-    await send(one);
-    const now = utc(clock.now());
-    const owner = '11111111-1111-4111-8111-111111111111';
-    const claim = { owner, now, ownedUntil: now, except: [], limit: limits.mailsSendingMax };
-    const rows = await services.database.system((tx) => claimDue(tx, { ...claim, after: many }));
-    expect(rows.filter(({ tenant }) => tenant === many)).toHaveLength(limits.mailsSendingPerTenantMax);
-    expect(rows.filter(({ tenant }) => tenant === one)).toHaveLength(1);
-    expect(rows.findIndex(({ tenant }) => tenant === many)).toBeGreaterThanOrEqual(many > one ? 0 : 1);
-    const some = await services.database.system((tx) => claimDue(tx, { ...claim, after: '', limit: 1 }));
-    expect(some).toHaveLength(1);
-    await sendAll();
-  });
+  test('whose mail server hangs holds up no other tenant', async () => {
+    const silent = await createSilentServer();
+    const allowing = await createTestServer(
+      { ...smtpSettings, ACCORD_OUTBOUND_ALLOW: '127.0.0.0/8,::1/128' },
+      server.db,
+      clock,
+    );
+    const hanging = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        server.tenant({ mail: { from: 'a@cars.example', smtp: { host: 'localhost', port: silent } } }),
+      ),
+    );
+    for (const tenant of hanging) for (let n = 0; n < 30; n++) await send(tenant);
+    const well = await server.tenant();
+    await sendWhile(allowing, async () => {
+      const id = await send(well);
+      await vi.waitFor(async () => expect((await look(well, id))?.status).toBe('sent'), { timeout: 8000 });
+      const later = await send(well);
+      await vi.waitFor(async () => expect((await look(well, later))?.status).toBe('sent'), { timeout: 8000 });
+    });
+    for (const tenant of hanging)
+      await asAdmin(server.db.adminUrl, `delete from accord.mail_message where tenant = '${tenant}'`);
+  }, 60_000);
 });
 
 describe("a tenant's own mail server", () => {
@@ -219,7 +262,7 @@ describe("a tenant's own mail server", () => {
       await Promise.all(Object.entries(tenants).map(async ([name, tenant]) => [name, await send(tenant)])),
     );
     const began = performance.now();
-    while (await allowing.services.mail.sender.run());
+    await sendMails(allowing);
     expect(performance.now() - began).toBeLessThan(limits.mailSendMsMax);
     expect(smtp.received.at(-1)?.from).toBe('cars@cars.example');
     expect(await look(tenants.good, ids.good)).toMatchObject({ status: 'sent' });

@@ -17,10 +17,13 @@ await writeFile(caFile, cert);
 
 const refused = (text: string, responseCode: number) => Object.assign(new Error(text), { responseCode });
 
+/** `hold`: what answers to mails wait for; `holding`: mails that have come. */
+type State = { busy: number; hold?: Promise<void> | undefined; holding: number };
+
 /** Takes mail, but not for unknown@, policy@ (550) and busy@ (452, the first `busy` times). */
 export async function createSmtpServer(options: SMTPServerOptions = {}) {
   const received: Received[] = [];
-  const state = { busy: 1 };
+  const state: State = { busy: 1, holding: 0 };
   const server = new SMTPServer({
     ...{ key, cert, authOptional: true, logger: false, size: 1_000_000 },
     onAuth: ({ username }, _session, done) => done(null, { user: username ?? '' }),
@@ -34,6 +37,8 @@ export async function createSmtpServer(options: SMTPServerOptions = {}) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', async () => {
+        state.holding++;
+        await state.hold;
         const raw = Buffer.concat(chunks).toString();
         const { mailFrom, rcptTo } = session.envelope;
         const from = mailFrom === false ? '' : mailFrom.address;

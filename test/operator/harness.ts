@@ -57,6 +57,7 @@ export async function createWorld(dates: Clock = systemClock) {
       allow: [],
     },
     members: { ...writing, baseUrl: 'http://127.0.0.1:8080' },
+    mail: writing,
     types: writing,
     definitions: { database, clock: dates },
   };

@@ -13,6 +13,7 @@ import type { SubscriptionServices } from '../../server/subscriptions/actions.ts
 import type { SettingsServices } from '../../server/subscriptions/settings.ts';
 import { putTenant, readTenant, type TenantServices, transferTenant } from '../../server/tenants/index.ts';
 import { deleteRelationshipType, parseTypeKey, type TypeServices } from '../../server/types/index.ts';
+import type { ConfigWriteServices } from '../../server/writes/index.ts';
 
 /** The rooms that manifests are written with, by their names. */
 export type TestServices = {
@@ -22,6 +23,7 @@ export type TestServices = {
   clients: ClientServices;
   subscriptions: SubscriptionServices & SettingsServices;
   members: MemberInvitationServices;
+  mail: ConfigWriteServices;
   types: TypeServices;
   definitions: DefinitionServices;
 };
