@@ -30,7 +30,8 @@ export type Deliveries = {
 const POOL_MAX = 4;
 const HOUR_MS = 3_600_000;
 
-type Running = { live: DeliveryLane; replaying: Promise<void> | undefined };
+/** `replayed`: the version of the lane that had nothing more to replay; whoever begins a replay makes another one. */
+type Running = { live: DeliveryLane; replaying: Promise<void> | undefined; replayed: number | undefined };
 
 export function createDeliveries<Settings extends DeliverySettings>(
   { database: shared, observe, readers, ...services }: DeliveryServices,
@@ -53,12 +54,20 @@ export function createDeliveries<Settings extends DeliverySettings>(
     async work(lane) {
       let one = running.get(keyOf(lane));
       if (one === undefined) {
-        one = { live: new DeliveryLane(laneServices, configured as unknown as Configured, lane), replaying: undefined };
+        one = {
+          live: new DeliveryLane(laneServices, configured as unknown as Configured, lane),
+          replaying: undefined,
+          replayed: undefined,
+        };
         running.set(keyOf(lane), one);
       }
       const { live } = one;
       const nextMs = await live.work();
+      if (live.active === undefined || live.active.version === one.replayed) return nextMs;
       one.replaying ??= replay(laneServices, lane, live)
+        .then((version) => {
+          one.replayed = version;
+        })
         .catch((error) => observe({ kind: 'background_failed', task: `replaying events of ${keyOf(lane)}`, error }))
         .finally(() => {
           one.replaying = undefined;
