@@ -16,7 +16,7 @@ export { ONCE } from './step.ts';
 type DeliveryServices = LaneServices & {
   observe: Observe;
   /** Tells of new events. */
-  readers: { watchAll(watcher: ((tenants?: readonly string[]) => void) | undefined): void };
+  readers: { watchAll(watcher: (tenants?: readonly string[]) => void): () => void };
 };
 
 export type Deliveries = {
@@ -90,9 +90,9 @@ function tasksOf(lanes: Lanes, readers: DeliveryServices['readers'], services: L
       name: 'delivering events',
       everyMs: limits.lanePollMs,
       async run(signal) {
-        readers.watchAll((tenants) => lanes.hint(tenants));
+        const unwatch = readers.watchAll((tenants) => lanes.hint(tenants));
         await lanes.run(signal);
-        readers.watchAll(undefined);
+        unwatch();
         return undefined;
       },
     },

@@ -59,7 +59,8 @@ export class DeliveryLane {
   /** ms for which nothing is sent. */
   get blockedMs(): number {
     const until = this.#loaded?.row.blocked_until ?? null;
-    return until === null ? 0 : Math.max(0, Date.parse(until) - this.#services.clock.now());
+    if (until === null) return 0;
+    return Math.min(limits.deliveryFailingMsMax, Math.max(0, Date.parse(until) - this.#services.clock.now()));
   }
 
   /** Sends until nothing is due. @returns ms until something is; undefined: when there are new events */
@@ -254,14 +255,16 @@ export class DeliveryLane {
     const { tenant, id } = this.#lane;
     const reason = disabledFor(row, attempts, clock.now());
     if (reason === undefined && !isRecovered) return;
-    await database.tenant(tenant, async (tx) => {
-      if (reason !== undefined && !(await disableLane(tx, server, this.#lane, reason))) return;
+    const isTold = await database.tenant(tenant, async (tx) => {
+      if (reason !== undefined && !(await disableLane(tx, server, this.#lane, reason))) return false;
       const about = { endpoint: settings.endpoint, since: since ?? row.failing_since ?? undefined };
       const { disabled, recovered } = this.#configured;
       await insertEvents(tx, [
         reason === undefined ? recovered(tenant, id, about) : disabled(tenant, id, { reason, ...about }),
       ]);
+      return true;
     });
+    if (!isTold) return;
     if (reason !== undefined) row.disabled_at = utc(clock.now());
     eventHints.committed();
   }
