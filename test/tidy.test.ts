@@ -129,6 +129,7 @@ describe('homes', () => {
     expectOnlyIn(
       [
         'server/core/db/database.ts',
+        'server/core/db/partitions.ts',
         'server/main.ts',
         'server/snapshot/load.ts',
         'server/snapshot/snapshots.ts',

@@ -6,7 +6,7 @@ export { cloudEvent, typesNamed } from './envelope.ts';
 export { type Asked, followEvents, lastEvent } from './reading.ts';
 export { eventsRoom } from './room.ts';
 export type { CloudEvent, EventRow } from './schema.ts';
-export { signedHeaders } from './signature.ts';
+export { signedHeaders, signerOf } from './signature.ts';
 export {
   type CountedRow,
   insertEvents,

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
-import { ensurePartitions } from '../core/db/partitions.ts';
+import { withPartitions } from '../core/db/partitions.ts';
 import { Drain } from '../core/drain.ts';
 import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
@@ -17,7 +17,6 @@ type MoverServices = { database: Database; clock: Clock; observe: Observe };
 const GATHER_MS = 5;
 /** Between looks at the whole inbox. */
 const WHOLE_MS = 60_000;
-const NO_PARTITION = '23514';
 
 export class EventMover {
   readonly #services: MoverServices;
@@ -90,16 +89,8 @@ export class EventMover {
     return moved;
   }
 
-  async #numbered(from: number) {
+  #numbered(from: number) {
     const { database } = this.#services;
-    const move = () => database.systemPipelined((tx) => moveEvents(tx, from));
-    try {
-      return await move();
-    } catch (error) {
-      if ((error as { code?: string }).code !== NO_PARTITION) throw error;
-      // The clock of the database jumped, or nobody made the partition of this day.
-      await database.system((tx) => ensurePartitions(tx, 1));
-      return move();
-    }
+    return withPartitions(database, () => database.systemPipelined((tx) => moveEvents(tx, from)));
   }
 }

@@ -6,13 +6,16 @@ import type { Observe } from '../core/observe.ts';
 import { eventProblem } from './problems.ts';
 import { CHANNEL } from './store.ts';
 
+/** `tenants`: that may have new events; absent: any may. */
+type Watcher = (tenants?: readonly string[]) => void;
+
 export class EventReaders {
   readonly #services: { database: Database; observe: Observe };
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #open = new Map<string, number>();
   readonly #ended = new AbortController();
   #listener: Listener | undefined;
-  #watcher: ((tenants?: readonly string[]) => void) | undefined;
+  readonly #watchers = new Set<Watcher>();
 
   constructor(services: { database: Database; observe: Observe }) {
     this.#services = services;
@@ -39,15 +42,16 @@ export class EventReaders {
     };
   }
 
-  /** Tells of all tenants' new events from now on. @param watcher absent: no longer */
-  watchAll(watcher: ((tenants?: readonly string[]) => void) | undefined): void {
-    this.#watcher = watcher;
-    if (watcher !== undefined) this.#listen();
+  /** Tells of all tenants' new events from now on. @returns what ends that */
+  watchAll(watcher: Watcher): () => void {
+    this.#watchers.add(watcher);
+    this.#listen();
+    return () => void this.#watchers.delete(watcher);
   }
 
   /** Wakes those that wait for one of the tenants. @param tenants absent: any of them may have new events */
   wake(tenants?: readonly string[]): void {
-    this.#watcher?.(tenants);
+    for (const watcher of this.#watchers) watcher(tenants);
     for (const tenant of tenants ?? [...this.#waiting.keys()]) {
       for (const woken of this.#waiting.get(tenant) ?? []) woken();
     }

@@ -72,10 +72,15 @@ export async function readWaitingSeconds(tx: Transaction): Promise<number> {
 /** The channel on which servers tell each other of new events. */
 export const CHANNEL = 'accord_events';
 
-/** In a transaction of its own: a NOTIFY makes the commits of all transactions that have one wait for each other. */
+/**
+ * In a transaction of its own: a NOTIFY makes the commits of all transactions that have one wait for each other. It does not wait
+ * for the disk: after a crash of Postgres nobody listens any more.
+ */
 export async function notifyMoved(tx: Transaction, tenants: readonly string[]): Promise<void> {
   const payload = JSON.stringify(tenants);
-  await tx.run(sql`select pg_notify(${CHANNEL}, ${payload.length > 7000 ? '' : payload})`);
+  await tx.run(
+    sql`select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, ${payload.length > 7000 ? '' : payload})`,
+  );
 }
 
 const eventObject = sql`json_build_object('sequence', sequence, 'at', at, 'time', time, 'id', id, 'type', type, 'key', key, 'body', body)`;

@@ -10,9 +10,9 @@ import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../
 import { resendInvitation, revokeInvitation } from './actions.ts';
 import { contextOf, type InvitationServices } from './authorization.ts';
 import { pageOfInvitations, viewInvitation } from './list.ts';
+import { readDeliveries } from './mailed.ts';
 import { viewOf } from './rules.ts';
 import { InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';
-import { listDeliveries } from './store.ts';
 
 const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 const LIST = 'members sharing invitations';
@@ -82,10 +82,10 @@ function registerReading(app: App, services: InvitationServices): void {
     handler: async (request) => {
       const { tenant, id } = request.params;
       const row = await viewInvitation(services, contextOf(request), id);
-      const deliveries = await services.database.read(tenant, (tx) => listDeliveries(tx, tenant, id));
+      const deliveries = await services.database.tenantSnapshot(tenant, (tx) => readDeliveries(tx, tenant, id));
       return {
         ...shown(memberOf(request).role, viewOf(row, services.clock.now())),
-        deliveries: deliveries.map(({ kind, status, recorded_at: recordedAt }) => ({ kind, status, recordedAt })),
+        deliveries,
       };
     },
   });

@@ -80,6 +80,7 @@ export async function startReplay(
     const one = { id: randomUUID(), ...range, types, failedOnly: asked.failedOnly === true, at };
     const row = await insertReplay(unit.tx, { tenant, id }, one);
     if (row === undefined) throw subscriptionProblem('replay_running');
+    await touchLane(unit.tx, { tenant, id });
     unit.audit({ kind: 'event_subscription', name: id, action: 'replay', detail: { ...asked } });
     return row;
   });

@@ -4,6 +4,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { type LaneTable, ofTenants } from '../core/db/lanes.ts';
 import { Instant, Nullable } from '../core/db/rows.ts';
 import { column, type Sql, sql } from '../core/db/sql.ts';
+import { retryDelayMsMax } from '../core/lanes/schedule.ts';
+import { limits } from '../core/limits.ts';
 import { storableJson } from '../core/text.ts';
 
 export const eventLanes: LaneTable = {
@@ -118,7 +120,14 @@ export type Step = {
 
 const Fenced = Type.Object({ version: Type.Integer() });
 
-/** Records a step, in one statement. @returns the lane's version; undefined when somebody else owns it: nothing was written */
+/** From now on, by the database's clock. */
+const within = (ms: number) => sql`now() + make_interval(secs => ${ms / 1000}::float8)`;
+
+/**
+ * Records a step, in one statement. How long an endpoint has been failing, and how far ahead anything may wait, goes by the database's
+ * clock: that of a server may jump.
+ * @returns the lane's version; undefined when somebody else owns it: nothing was written
+ */
 export async function recordStep(
   tx: Transaction,
   me: string,
@@ -133,9 +142,9 @@ export async function recordStep(
     Fenced,
     sql`with mine as (
         update accord.event_lane set cursor = ${step.cursor}, cursor_at = ${step.cursor_at},
-          failing_since = ${unlessChanged(sql`failing_since`, sql`${step.failing_since}::timestamptz`)},
+          failing_since = ${unlessChanged(sql`failing_since`, sql`case when ${step.failing_since}::timestamptz is not null then coalesce(failing_since, now()) end`)},
           failures = ${unlessChanged(sql`failures`, sql`${step.failures}::integer`)}, trips = ${unlessChanged(sql`trips`, sql`${step.trips}::integer`)},
-          blocked_until = ${unlessChanged(sql`blocked_until`, sql`${step.blocked_until}::timestamptz`)}
+          blocked_until = ${unlessChanged(sql`blocked_until`, sql`case when ${step.blocked_until}::timestamptz is not null then least(${step.blocked_until}::timestamptz, ${within(limits.deliveryFailingMsMax)}) end`)}
         where tenant = ${tenant} and subscription = ${id} and owner = ${me} returning version),
       tried as (
         insert into accord.delivery_attempt (tenant, subscription, sequence, number, ms, status, kind, error, answer)
@@ -145,7 +154,7 @@ export async function recordStep(
           and sequence = any(array(select unnest(${column.bigints(done, (one) => one)})))),
       opened as (
         insert into accord.delivery_open as o (tenant, subscription, sequence, at, attempts, step, next_at)
-        select ${tenant}, ${id}, sequence, at, attempts, step, next_at
+        select ${tenant}, ${id}, sequence, at, attempts, step, least(next_at, ${within(retryDelayMsMax)})
         from json_to_recordset(${JSON.stringify(open)}::json) as r (sequence bigint, at timestamptz, attempts integer, step integer, next_at timestamptz), mine
         on conflict (tenant, subscription, sequence) do update
           set attempts = excluded.attempts, step = excluded.step, next_at = excluded.next_at),
@@ -160,10 +169,19 @@ export async function recordStep(
 const attemptRows = (attempts: readonly AttemptRow[]) =>
   sql`json_to_recordset(${storableJson(JSON.stringify(attempts))}::json) as r (sequence bigint, number integer, ms integer, status smallint, kind "char", error text, answer text)`;
 
-/** No more is sent until somebody changes the subscription. @returns whether the lane was one's own */
-export async function disableLane(tx: Transaction, me: string, { tenant, id }: Lane, reason: string): Promise<boolean> {
+/**
+ * No more is sent until somebody changes the subscription.
+ * @returns whether the lane was one's own, and, where it is failing, has been for as long as that takes
+ */
+export async function disableLane(
+  tx: Transaction,
+  me: string,
+  { tenant, id }: Lane,
+  reason: 'gone' | 'failing',
+): Promise<boolean> {
   const rows = await tx.run(sql`update accord.event_lane set disabled_at = now(), disabled_reason = ${reason}
-    where tenant = ${tenant} and subscription = ${id} and owner = ${me} and disabled_at is null`);
+    where tenant = ${tenant} and subscription = ${id} and owner = ${me} and disabled_at is null
+      and (${reason} = 'gone' or failing_since <= ${within(-limits.deliveryFailingMsMax)})`);
   return rows > 0;
 }
 

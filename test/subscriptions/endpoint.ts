@@ -3,7 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll } from 'vitest';
 
-export type Received = { id: string; sequence: number; key: string; headers: IncomingMessage['headers']; body: string };
+export type Received = {
+  id: string;
+  sequence: number;
+  key: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+};
 type Answer = (received: Received, response: ServerResponse) => void;
 
 export async function startEndpoint(answer: Answer = (_received, response) => response.writeHead(204).end()) {
@@ -34,6 +41,7 @@ export async function startEndpoint(answer: Answer = (_received, response) => re
         id: String(request.headers['webhook-id']),
         sequence: Number(event.sequence),
         key: event.partitionkey ?? '',
+        path: request.url ?? '',
         headers: request.headers,
         body,
       };

@@ -129,11 +129,15 @@ export class Database {
   /**
    * Writes of one tenant in one round trip; step by step where this is fenced.
    * @param work issues all its statements before it waits for any: one that comes later is refused
+   * @param options `durable: false`: does not wait for the disk; what was written in the last second may be gone after a crash of
+   *   Postgres (and never without what was written before it)
    */
-  async write<T>(tenant: string, work: Work<T>): Promise<T> {
+  async write<T>(tenant: string, work: Work<T>, { durable = true }: { durable?: boolean } = {}): Promise<T> {
     if (this.#fence !== undefined) return this.tenant(tenant, work);
     const { tenants, semaphore } = this.#pools;
-    return semaphore.run(tenant, () => pipelined(tenants, sql`set_config('accord.tenant', ${tenant}, true)`, work));
+    const own = sql`set_config('accord.tenant', ${tenant}, true)`;
+    const settings = durable ? own : sql`${own}, set_config('synchronous_commit', 'off', true)`;
+    return semaphore.run(tenant, () => pipelined(tenants, settings, work));
   }
 
   /** One transaction that reads this tenant's rows, seeing one state of the database throughout. */

@@ -12,8 +12,8 @@ export const retrySchedule: readonly number[] = [
   ...[2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
 ];
 
-/** What a server may ask for by Retry-After. */
-const RETRY_AFTER_MS_MAX = 24 * HOUR;
+/** The longest wait, also of what a server may ask for by Retry-After. */
+export const retryDelayMsMax = 24 * HOUR;
 
 /**
  * How long to wait after so many failed attempts (at least 1): between half of the schedule's delay and all of it, or what the
@@ -22,7 +22,7 @@ const RETRY_AFTER_MS_MAX = 24 * HOUR;
  */
 export function retryDelayMs(failed: number, retryAfterMs = 0, random?: number): number {
   const delay = retrySchedule[Math.min(failed, retrySchedule.length) - 1] as number;
-  return Math.max(jittered(delay, random), Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
+  return Math.max(jittered(delay, random), Math.min(retryAfterMs, retryDelayMsMax));
 }
 
 /** ms that a Retry-After header asks for: seconds, or an HTTP date. Undefined: there is none, or it is neither. @param now ms */

@@ -6,7 +6,7 @@ import { limits } from '../../core/limits.ts';
 import { OutboundError } from '../../core/outbound/guard.ts';
 import type { Outbound, OutboundPool } from '../../core/outbound/outbound.ts';
 import { Throttle } from '../../core/token-bucket.ts';
-import { type EventRow, signedHeaders } from '../../events/index.ts';
+import { type EventRow, signerOf } from '../../events/index.ts';
 import { excerptOf } from './excerpts.ts';
 import { allowedRate } from './handshake.ts';
 import type { Configured, DeliverySettings } from './settings.ts';
@@ -33,6 +33,7 @@ export class Endpoint {
   readonly #token: EndpointToken;
   #throttle: Throttle;
   #greeted: Promise<void> | undefined;
+  #sign: ReturnType<typeof signerOf> | undefined;
 
   constructor(services: EndpointServices, configured: Configured, tenant: string, settings: DeliverySettings) {
     this.#services = services;
@@ -58,7 +59,8 @@ export class Endpoint {
       const { contentType, text, headers = {} } = this.#configured.bodyOf(this.#settings, events);
       const authorization = await this.#token.headerOf(this.#settings.auth);
       const seconds = Math.floor(clock.now() / 1000);
-      const signed = signedHeaders({ id: idOf(events), seconds, body: text }, this.#settings.signingSecrets);
+      this.#sign ??= signerOf(this.#settings.signingSecrets);
+      const signed = this.#sign({ id: idOf(events), seconds, body: text });
       began = clock.monotonic();
       const request = {
         method: 'POST' as const,

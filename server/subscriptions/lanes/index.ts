@@ -16,7 +16,7 @@ export { ONCE } from './step.ts';
 type DeliveryServices = LaneServices & {
   observe: Observe;
   /** Tells of new events. */
-  readers: { watchAll(watcher: ((tenants?: readonly string[]) => void) | undefined): void };
+  readers: { watchAll(watcher: (tenants?: readonly string[]) => void): () => void };
 };
 
 export type Deliveries = {
@@ -30,7 +30,8 @@ export type Deliveries = {
 const POOL_MAX = 4;
 const HOUR_MS = 3_600_000;
 
-type Running = { live: DeliveryLane; replaying: Promise<void> | undefined };
+/** `replayed`: the version of the lane that had nothing more to replay; whoever begins a replay makes another one. */
+type Running = { live: DeliveryLane; replaying: Promise<void> | undefined; replayed: number | undefined };
 
 export function createDeliveries<Settings extends DeliverySettings>(
   { database: shared, observe, readers, ...services }: DeliveryServices,
@@ -53,12 +54,20 @@ export function createDeliveries<Settings extends DeliverySettings>(
     async work(lane) {
       let one = running.get(keyOf(lane));
       if (one === undefined) {
-        one = { live: new DeliveryLane(laneServices, configured as unknown as Configured, lane), replaying: undefined };
+        one = {
+          live: new DeliveryLane(laneServices, configured as unknown as Configured, lane),
+          replaying: undefined,
+          replayed: undefined,
+        };
         running.set(keyOf(lane), one);
       }
       const { live } = one;
       const nextMs = await live.work();
+      if (live.active === undefined || live.active.version === one.replayed) return nextMs;
       one.replaying ??= replay(laneServices, lane, live)
+        .then((version) => {
+          one.replayed = version;
+        })
         .catch((error) => observe({ kind: 'background_failed', task: `replaying events of ${keyOf(lane)}`, error }))
         .finally(() => {
           one.replaying = undefined;
@@ -81,9 +90,9 @@ function tasksOf(lanes: Lanes, readers: DeliveryServices['readers'], services: L
       name: 'delivering events',
       everyMs: limits.lanePollMs,
       async run(signal) {
-        readers.watchAll((tenants) => lanes.hint(tenants));
+        const unwatch = readers.watchAll((tenants) => lanes.hint(tenants));
         await lanes.run(signal);
-        readers.watchAll(undefined);
+        unwatch();
         return undefined;
       },
     },

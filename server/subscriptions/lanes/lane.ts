@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
+import { withPartitions } from '../../core/db/partitions.ts';
 import { utc } from '../../core/instants.ts';
 import type { OwnedLane } from '../../core/lanes/lanes.ts';
 import { limits } from '../../core/limits.ts';
@@ -58,11 +59,22 @@ export class DeliveryLane {
   /** ms for which nothing is sent. */
   get blockedMs(): number {
     const until = this.#loaded?.row.blocked_until ?? null;
-    return until === null ? 0 : Math.max(0, Date.parse(until) - this.#services.clock.now());
+    if (until === null) return 0;
+    return Math.min(limits.deliveryFailingMsMax, Math.max(0, Date.parse(until) - this.#services.clock.now()));
   }
 
   /** Sends until nothing is due. @returns ms until something is; undefined: when there are new events */
   async work(): Promise<number | undefined> {
+    try {
+      return await this.#work();
+    } catch (error) {
+      // A step may have been sent and not recorded: the cursor and what is open are those of the database.
+      await this.#unload();
+      throw error;
+    }
+  }
+
+  async #work(): Promise<number | undefined> {
     while (!this.#lane.ending.aborted) {
       await this.#load();
       if (this.active === undefined) return undefined;
@@ -93,8 +105,7 @@ export class DeliveryLane {
     const [row, settings, open] = await database.read(tenant, (tx) =>
       Promise.all([readLane(tx, this.#lane), this.#configured.settingsOf(tx, tenant, id), readOpen(tx, this.#lane)]),
     );
-    await this.close();
-    this.#loaded = undefined;
+    await this.#unload();
     if (row === undefined || settings === undefined) return;
     const numbers = open.map(({ sequence }) => sequence);
     const keys = numbers.length === 0 ? [] : await database.read(tenant, (tx) => readEventKeys(tx, tenant, numbers));
@@ -104,6 +115,11 @@ export class DeliveryLane {
     this.#movedAt = undefined;
     const endpoint = new Endpoint(this.#services, this.#configured, tenant, settings);
     this.#loaded = { row, settings, endpoint, at: this.#services.clock.monotonic() };
+  }
+
+  async #unload(): Promise<void> {
+    await this.close();
+    this.#loaded = undefined;
   }
 
   /** Where requests carry several events, all of them are in order. */
@@ -216,7 +232,10 @@ export class DeliveryLane {
       isRecovered,
     };
     const { server, database } = this.#services;
-    const version = await database.write(tenant, (tx) => recordStep(tx, server, this.#lane, step));
+    // Of a step that leaves nothing open only the cursor can be lost in a crash of Postgres, and its events are sent again.
+    const durable = step.open.length > 0;
+    const recording = () => database.write(tenant, (tx) => recordStep(tx, server, this.#lane, step), { durable });
+    const version = await withPartitions(database, recording);
     if (version === undefined) return this.#lane.lose();
     this.#changedTo = version;
     const since = row.failing_since ?? undefined;
@@ -236,14 +255,16 @@ export class DeliveryLane {
     const { tenant, id } = this.#lane;
     const reason = disabledFor(row, attempts, clock.now());
     if (reason === undefined && !isRecovered) return;
-    await database.tenant(tenant, async (tx) => {
-      if (reason !== undefined && !(await disableLane(tx, server, this.#lane, reason))) return;
+    const isTold = await database.tenant(tenant, async (tx) => {
+      if (reason !== undefined && !(await disableLane(tx, server, this.#lane, reason))) return false;
       const about = { endpoint: settings.endpoint, since: since ?? row.failing_since ?? undefined };
       const { disabled, recovered } = this.#configured;
       await insertEvents(tx, [
         reason === undefined ? recovered(tenant, id, about) : disabled(tenant, id, { reason, ...about }),
       ]);
+      return true;
     });
+    if (!isTold) return;
     if (reason !== undefined) row.disabled_at = utc(clock.now());
     eventHints.committed();
   }

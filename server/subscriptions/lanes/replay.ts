@@ -3,6 +3,7 @@
  * that fails changes nothing of the endpoint's health and of live deliveries. It waits while those are blocked.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withPartitions } from '../../core/db/partitions.ts';
 import { utc } from '../../core/instants.ts';
 import type { OwnedLane } from '../../core/lanes/lanes.ts';
 import { limits } from '../../core/limits.ts';
@@ -19,21 +20,27 @@ const PAUSE_MS = 1000;
 
 type Active = NonNullable<DeliveryLane['active']>;
 
-/** Goes on with the replay of a lane, if there is one, until it is finished or the lane ends. */
-export async function replay(services: LaneServices, lane: OwnedLane, live: DeliveryLane): Promise<void> {
+/**
+ * Goes on with the replay of a lane, if there is one, until it is finished or the lane ends.
+ * @returns the version of the lane that has nothing more to replay; undefined: it has
+ */
+export async function replay(services: LaneServices, lane: OwnedLane, live: DeliveryLane): Promise<number | undefined> {
   const { database, server } = services;
   for (;;) {
     const active = live.active;
-    if (active === undefined || lane.ending.aborted || live.blockedMs > 0) return;
+    if (active === undefined || lane.ending.aborted || live.blockedMs > 0) return undefined;
     const row = await database.read(lane.tenant, (tx) => readReplay(tx, lane));
-    if (row === undefined) return;
+    if (row === undefined) return active.version;
     const { next, attempts } = await step(services, lane, active, row);
     // What was cut off is sent again by the next owner.
-    if (lane.lost.aborted) return;
+    if (lane.lost.aborted) return undefined;
     if (next === undefined) continue;
-    if (!(await database.write(lane.tenant, (tx) => recordReplay(tx, server, lane, next, attempts))))
-      return lane.lose();
-    if (next.finished_at !== null) return;
+    const recording = () =>
+      database.write(lane.tenant, (tx) => recordReplay(tx, server, lane, next, attempts), { durable: false });
+    if (!(await withPartitions(database, recording))) {
+      lane.lose();
+      return undefined;
+    }
   }
 }
 

@@ -116,6 +116,40 @@ describe('addresses', () => {
     expect(asked).toHaveLength(2);
   });
 
+  test('a pool judges each new connection: a name that is rebound, and an address in an odd notation', async () => {
+    const answers = ['127.0.0.1', '10.0.0.1'];
+    let asked = 0;
+    const resolve = async () => [{ address: answers[asked++] as string, family: 4 }];
+    server.answer = (_request, response) => response.writeHead(200, { connection: 'close' }).end('{}');
+    const pool = outbound({ resolve }).pool(`http://idp.localhost:${port}/keys`, { ...bounds, connections: 1 });
+    expect((await pool.send({})).status).toBe(200);
+    await expect(pool.send({})).rejects.toThrow('10.0.0.1 is not public');
+    await pool.close();
+    for (const host of [
+      '0x0a.0.0.1',
+      '167772161',
+      '012.1',
+      '[::ffff:10.0.0.1]',
+      '[64:ff9b::a00:1]',
+      '[::ffff:a00:1]',
+    ]) {
+      const odd = outbound({ allow: '' }).pool(`https://${host}/`, { ...bounds, connections: 1 });
+      await expect(odd.send({}), host).rejects.toThrow('is not public');
+    }
+  });
+
+  test('a pool aborts with its signal, and with the time of the whole exchange', async () => {
+    server.answer = () => {};
+    const pool = (timeoutMs: number) =>
+      outbound().pool(`http://127.0.0.1:${port}/keys`, { ...bounds, timeoutMs, connections: 1 });
+    await expect(pool(200).send({})).rejects.toThrow('no complete answer within 200 ms');
+    const aborting = new AbortController();
+    const sent = pool(5000).send({}, aborting.signal);
+    setTimeout(() => aborting.abort(new Error('the lane is lost')), 50);
+    await expect(sent).rejects.toThrow('the lane is lost');
+    await expect(pool(5000).send({}, AbortSignal.abort(new Error('lost before')))).rejects.toThrow('lost before');
+  });
+
   test('http is for addresses that ACCORD_OUTBOUND_ALLOW names', async () => {
     const at = (allow: string, address: string) => outbound({ allow, resolve: async () => [{ address, family: 4 }] });
     const url = `http://idp.example:${port}/keys`;
