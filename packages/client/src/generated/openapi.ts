@@ -11904,8 +11904,13 @@ export interface paths {
                             deliveries: {
                                 /** @enum {unknown} */
                                 kind: "mail" | "event" | "response";
-                                /** @enum {unknown} */
-                                status: "recorded" | "delivered";
+                                /**
+                                 * @description recorded: it waits to be sent. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.
+                                 * @enum {unknown}
+                                 */
+                                status: "recorded" | "delivered" | "sent" | "failed";
+                                /** @description Why it failed: refused, bounced, suppressed, expired or template. */
+                                reason?: string;
                                 /** Format: date-time */
                                 recordedAt: string;
                             }[];
