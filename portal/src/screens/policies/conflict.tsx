@@ -26,11 +26,16 @@ const casesOf = (theirs: Draft | undefined, mine: Draft) => [
 export function Conflict({ theirs, mine, onKeep, onDrop }: Props) {
   const t = useTexts(texts);
   const [text, setText] = useState(() => textOf(mine));
+  const [wrong, setWrong] = useState<string>();
   const stored = theirs && draftOf(theirs);
   const keep = () => {
     const tests = casesOf(stored, mine);
     if (mine.rego !== undefined) return onKeep({ ...mine, rego: text, tests });
-    onKeep({ ...mine, graph: JSON.parse(text), tests });
+    try {
+      onKeep({ ...mine, graph: JSON.parse(text), tests });
+    } catch (error) {
+      setWrong(error instanceof Error ? error.message : String(error));
+    }
   };
   return (
     <section className="stack" aria-label={t.conflict}>
@@ -47,6 +52,11 @@ export function Conflict({ theirs, mine, onKeep, onDrop }: Props) {
         after={{ label: t.mine, text: textOf(mine) }}
         onChange={setText}
       />
+      {wrong !== undefined && (
+        <p className="policy-wrong" role="alert">
+          {t.noJson(wrong)}
+        </p>
+      )}
       <div className="row">
         <Button onClick={keep}>{t.goOnWithMine}</Button>
         <Button variant="default" onClick={onDrop}>

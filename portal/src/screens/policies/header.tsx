@@ -19,7 +19,7 @@ export function HeaderAbout({ stored }: { stored: Stored | undefined }) {
   const failing = refused.find(({ owner }) => owner === managedBy);
   return (
     <>
-      {t.revisionNumber(revision)}, <RelativeTime at={updatedAt} /> {updatedBy} · <Served by={serving?.(name)} />{' '}
+      {t.revisionNumber(revision)}, <RelativeTime at={updatedAt} /> · {updatedBy} · <Served by={serving?.(name)} />{' '}
       {failing && <State tone="bad">{t.keepsOlder}</State>} {failing?.message}
     </>
   );

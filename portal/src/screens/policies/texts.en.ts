@@ -150,8 +150,6 @@ export const en = {
   older: 'Show older revisions',
   isServed: 'stored now',
   actions: {
-    create: 'Created',
-    update: 'Changed',
     put: 'Saved',
     delete: 'Removed',
     restore: 'Restored',

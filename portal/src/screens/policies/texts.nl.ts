@@ -153,8 +153,6 @@ export const nl = {
   older: 'Toon oudere revisies',
   isServed: 'nu opgeslagen',
   actions: {
-    create: 'Gemaakt',
-    update: 'Gewijzigd',
     put: 'Opgeslagen',
     delete: 'Verwijderd',
     restore: 'Hersteld',

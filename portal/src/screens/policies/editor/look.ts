@@ -43,13 +43,14 @@ const theme = EditorView.theme({
   '.cm-reach.missed': { color: 'var(--bad)', fontWeight: '600' },
   '.cm-told-line': { backgroundColor: 'var(--warn-soft)' },
   '.cm-diagnosticAction': { backgroundColor: 'var(--accent)' },
-  '.cm-changedText, .cm-insertedLine, .cm-changedLine .cm-changedText': { background: 'var(--ok-soft)' },
+  // What differs is underlined as well: the tint of its line is the darkest on which every colour of the text is AA.
   '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': { backgroundColor: 'var(--bad-soft)' },
-  '&.cm-merge-b .cm-changedLine': { backgroundColor: 'var(--ok-soft)' },
+  '&.cm-merge-b .cm-changedLine, .cm-insertedLine, .cm-changedLine': { backgroundColor: 'var(--ok-soft)' },
   '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': {
-    background: 'color-mix(in srgb, var(--bad) 25%, transparent)',
+    background: 'none',
+    borderBottom: '2px solid var(--bad)',
   },
-  '&.cm-merge-b .cm-changedText': { background: 'color-mix(in srgb, var(--ok) 25%, transparent)' },
+  '&.cm-merge-b .cm-changedText, .cm-changedText': { background: 'none', borderBottom: '2px solid var(--ok)' },
   '.cm-collapsedLines': { background: 'var(--sunken)', color: 'var(--dim)' },
 });
 
