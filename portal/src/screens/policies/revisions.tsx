@@ -9,6 +9,7 @@ import { queryClient, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Confirm, curl, PageHeader, ProblemAlert, RelativeTime, ShowAs, State, toast } from '../../ui/index.ts';
+import { CodeEditor } from './editor/code-editor.tsx';
 import { Difference } from './editor/difference.tsx';
 import { Served } from './served.tsx';
 import { type Serving, useServing } from './serving.ts';
@@ -140,10 +141,12 @@ function Sources({ name, one, before }: Pick<EntryProps, 'name' | 'one' | 'befor
   if (found.error) return <ProblemAlert error={found.error} />;
   if (found.data === undefined) return <span className="skeleton" />;
   const { earlier, later } = found.data;
-  if (before && earlier === later) return <p className="dim">{t.sameSource}</p>;
+  if (before === undefined)
+    return <CodeEditor label={t.revisionNumber(one.revision)} language="rego" value={later} readOnly />;
+  if (earlier === later) return <p className="dim">{t.sameSource}</p>;
   return (
     <Difference
-      before={{ label: before ? t.revisionNumber(before.revision) : t.nothingBefore, text: earlier }}
+      before={{ label: t.revisionNumber(before.revision), text: earlier }}
       after={{ label: t.revisionNumber(one.revision), text: later }}
     />
   );

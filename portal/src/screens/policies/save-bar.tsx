@@ -44,7 +44,8 @@ export function SaveBar({ name, editing, checked, owner }: Props) {
             <>
               <State tone="accent">{base === undefined ? t.isNew : t.notSaved}</State>{' '}
               <span className="dim">
-                {t.keptHere} {at && <RelativeTime at={at} />}
+                {t.keptHere} {at && '· '}
+                {at && <RelativeTime at={at} />}
               </span>
             </>
           ) : (

@@ -57,7 +57,7 @@ export const en = {
   draft: 'Draft',
   isNew: 'New',
   notSaved: 'Not saved',
-  keptHere: 'The draft is kept in this browser.',
+  keptHere: 'The draft is kept in this browser',
   noChange: 'Nothing is changed.',
   discard: 'Discard the draft',
   saveFirst: 'Save…',
@@ -164,6 +164,5 @@ export const en = {
   restore: 'Restore',
   restored: (revision: number) => `Revision ${revision} is restored and served.`,
   sameSource: 'The source is the same.',
-  nothingBefore: 'Nothing before it',
 };
 export type Texts = typeof en;

@@ -60,7 +60,7 @@ export const nl = {
   draft: 'Concept',
   isNew: 'Nieuw',
   notSaved: 'Niet opgeslagen',
-  keptHere: 'Het concept wordt in deze browser bewaard.',
+  keptHere: 'Het concept wordt in deze browser bewaard',
   noChange: 'Er is niets gewijzigd.',
   discard: 'Gooi het concept weg',
   saveFirst: 'Opslaan…',
@@ -167,5 +167,4 @@ export const nl = {
   restore: 'Herstellen',
   restored: (revision) => `Revisie ${revision} is hersteld en geldt.`,
   sameSource: 'De bron is dezelfde.',
-  nothingBefore: 'Niets ervoor',
 } satisfies Texts;

@@ -1,6 +1,6 @@
 /** What was answered and why: of the question that is tried, and of a decision of the log that was opened here. */
 import { useQuery } from '@tanstack/react-query';
-import { segment } from '../../core/api.ts';
+import { pathOf, segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Notice, ProblemAlert, RelativeTime } from '../../ui/index.ts';
@@ -21,24 +21,25 @@ export function useDecision(id: string | undefined) {
   });
 }
 
-/** Where a line stands: on this page, which keeps the decision that is open. */
-export const lineLinks = (decision: string | undefined) => ({
+/** What a link to a line keeps of the page: the decision that is open, and a change. */
+type Kept = { decision?: string; change?: string };
+const lineLinks = (keep: Kept) => ({
   line: (policy: string, line: number, file?: string) =>
     file === undefined
-      ? `/policies/${segment(policy)}?line=${line}${decision === undefined ? '' : `&decision=${segment(decision)}`}`
-      : `/policies?library=${segment(file)}`,
+      ? pathOf(`/policies/${segment(policy)}`, { line, ...keep })
+      : pathOf('/policies', { library: file }),
 });
 
-type Props = { checked: Checked; decision: string | undefined };
+type Props = { checked: Checked; keep: Kept };
 
-export function Trace({ checked, decision }: Props) {
+export function Trace({ checked, keep }: Props) {
   const t = useTexts(texts);
   const { tried, tryError, problems, error, isChecking } = checked;
   if (problems.length > 0) return <Notice tone="bad">{t.doesNotCompile(problems.length)}</Notice>;
   if (tryError !== undefined) return <ProblemAlert error={tryError} />;
   if (tried?.explain === undefined)
     return <p className="dim">{error !== undefined ? t.refusedDraft : isChecking ? t.asking : t.noQuestion}</p>;
-  return <Why answer={tried} explain={tried.explain} links={lineLinks(decision)} />;
+  return <Why answer={tried} explain={tried.explain} links={lineLinks(keep)} />;
 }
 
 /** What the log says of it, above the question that it filled in. */
@@ -63,7 +64,7 @@ export function Recorded({ id, isExplained }: { id: string; isExplained: boolean
           <p key={one}>{one}</p>
         ))}
       </Notice>
-      {isExplained && explain && <Why answer={answer} explain={explain} links={lineLinks(id)} />}
+      {isExplained && explain && <Why answer={answer} explain={explain} links={lineLinks({ decision: id })} />}
     </div>
   );
 }

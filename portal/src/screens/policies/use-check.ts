@@ -87,7 +87,8 @@ async function dryRun(api: TenantApi, path: string, draft: Draft, signal: AbortS
 function said(error: unknown): Pick<Checked, 'problems' | 'error'> {
   const places = error instanceof ApiProblem ? error.places : [];
   const problems = places.flatMap(({ line, column, detail }) =>
-    line === undefined ? [] : [{ line, detail, ...(column !== undefined && { column }) }],
+    // The lines after the first repeat the source with a caret below it: the editor shows both better.
+    line === undefined ? [] : [{ line, detail: detail.split('\n')[0] ?? '', ...(column !== undefined && { column }) }],
   );
   return problems.length > 0 ? { problems } : { problems, error };
 }

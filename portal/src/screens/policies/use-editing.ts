@@ -24,7 +24,15 @@ export async function readPolicy(api: TenantApi, name: string, signal?: AbortSig
 
 const notStored = 'new';
 
-export function useEditing(name: string, stored: Stored | undefined, template: string | undefined) {
+type Options = {
+  template: string | undefined;
+  /** The role may write. */
+  mayEdit: boolean;
+  /** A change of what a manifest owns is open. */
+  isChanging: boolean;
+};
+
+export function useEditing(name: string, stored: Stored | undefined, { template, mayEdit, isChanging }: Options) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   // What the draft is of does not change below it when the server's does: only when somebody decides so.
@@ -33,8 +41,11 @@ export function useEditing(name: string, stored: Stored | undefined, template: s
   const [isSaving, setSaving] = useState(false);
   const clean: Draft = base ? draftOf(base.policy) : { ...templateOf(template, name), tests: [] };
   const kept = useDraft<Draft>(`${tenant.code}/policy/${name}`, base?.etag ?? notStored);
-  const draft = kept.draft ?? clean;
-  const isDirty = kept.draft !== undefined || base === undefined;
+  const isManaged = base !== undefined && base.policy.managedBy !== 'api';
+  const readOnly = !mayEdit || (isManaged && !isChanging);
+  // Where nothing can be changed, what is stored is shown, also when this browser has a draft.
+  const draft = readOnly ? clean : (kept.draft ?? clean);
+  const isDirty = !readOnly && (kept.draft !== undefined || base === undefined);
   const change = (part: Partial<Draft>) => {
     const next = { ...draft, ...part };
     if (base && isSame(next, clean)) kept.drop();
@@ -80,7 +91,8 @@ export function useEditing(name: string, stored: Stored | undefined, template: s
       setSaving(false);
     }
   };
-  const { isOld, at, keep, drop } = kept;
-  return { base, draft, clean, isDirty, isOld, at, error, isSaving, change, save, keep, drop, load };
+  const { at, keep, drop } = kept;
+  const isOld = kept.isOld && !readOnly;
+  return { base, draft, isManaged, readOnly, isDirty, isOld, at, error, isSaving, change, save, keep, drop };
 }
 export type Editing = ReturnType<typeof useEditing>;

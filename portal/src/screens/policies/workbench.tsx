@@ -26,17 +26,16 @@ export function Workbench({ name, stored }: Props) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
   const [filters, setFilters] = useFilters(['template', 'line', 'decision', 'change']);
-  const editing = useEditing(name, stored, filters.template);
-  const { base, draft } = editing;
-  const owner = base?.policy.managedBy ?? 'api';
-  const isManaged = owner !== 'api';
   const mayEdit = mayDo(tenant.role, 'edit');
-  const readOnly = !mayEdit || (isManaged && filters.change === undefined);
+  const isChanging = filters.change !== undefined;
+  const editing = useEditing(name, stored, { template: filters.template, mayEdit, isChanging });
+  const { base, draft, readOnly } = editing;
+  const owner = base?.policy.managedBy ?? 'api';
   const asked = useQuestion(name, filters.decision);
   const input = 'input' in asked.input ? asked.input.input : undefined;
-  const checked = useCheck({ name, draft, input, canDryRun: !isManaged, isOff: !mayEdit || editing.isOld });
+  const checked = useCheck({ name, draft, input, canDryRun: !editing.isManaged, isOff: !mayEdit || editing.isOld });
   const line = filters.line === undefined ? undefined : Number(filters.line);
-  const panes: Panes = { name, editing, checked, readOnly, line, decision: filters.decision, asked };
+  const panes: Panes = { name, editing, checked, readOnly, line, decision: filters.decision, isChanging, asked };
   return (
     <div className="policy-page">
       <PageHeader
@@ -47,11 +46,8 @@ export function Workbench({ name, stored }: Props) {
           <HeaderActions
             {...{ name, draft, owner, mayEdit }}
             isNew={base === undefined}
-            isChanging={filters.change !== undefined}
-            onChange={(isOn) => {
-              if (!isOn) editing.drop();
-              setFilters({ change: isOn ? '1' : undefined });
-            }}
+            isChanging={isChanging}
+            onChange={(isOn) => setFilters({ change: isOn ? '1' : undefined })}
           />
         }
       />
@@ -98,6 +94,7 @@ type Panes = {
   readOnly: boolean;
   line: number | undefined;
   decision: string | undefined;
+  isChanging: boolean;
   asked: ReturnType<typeof useQuestion>;
 };
 
@@ -105,7 +102,7 @@ function PolicyColumns(panes: Panes) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
   const go = useGo();
-  const { name, editing, checked, readOnly, line, decision, asked } = panes;
+  const { name, editing, checked, readOnly, line, decision, isChanging, asked } = panes;
   const mayTry = mayDo(tenant.role, 'edit');
   const given = 'input' in asked.input ? asked.input.input : undefined;
   const { tried } = checked;
@@ -153,7 +150,7 @@ function PolicyColumns(panes: Panes) {
             content: (
               <>
                 {recorded}
-                {mayTry && <Trace checked={checked} decision={decision} />}
+                {mayTry && <Trace checked={checked} keep={{ decision, change: isChanging ? '1' : undefined }} />}
               </>
             ),
           },

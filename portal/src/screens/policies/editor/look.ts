@@ -10,7 +10,7 @@ const colours = HighlightStyle.define([
   { tag: tags.comment, color: 'var(--dim)', fontStyle: 'italic' },
   { tag: [tags.string, tags.atom, tags.bool, tags.null, tags.number], color: 'var(--series-3)' },
   { tag: [tags.function(tags.variableName), tags.namespace], color: 'var(--series-4)' },
-  { tag: tags.special(tags.variableName), color: 'var(--series-2)' },
+  { tag: tags.special(tags.variableName), color: 'var(--warn)' },
   { tag: [tags.propertyName, tags.variableName, tags.operator, tags.bracket, tags.punctuation], color: 'var(--text)' },
 ]);
 
