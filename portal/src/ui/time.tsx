@@ -40,13 +40,14 @@ export const useNow = () => useSyncExternalStore(subscribe, () => now);
 
 export function RelativeTime({ at }: { at: string | Date }) {
   const { language } = useLanguage();
-  const present = Math.max(useNow(), 0);
+  const present = useNow();
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <span>{String(at)}</span>;
   const exact = `${date.toLocaleString(language, { dateStyle: 'full', timeStyle: 'long' })}\n${date.toISOString()}`;
   return (
     <time dateTime={date.toISOString()} title={exact}>
-      {relative(language, date.getTime(), Math.max(present, date.getTime() > present + 5_000 ? present : Date.now()))}
+      {/* What happened since the last half minute is compared with the clock: it is not in the future. */}
+      {relative(language, date.getTime(), date.getTime() > present ? Date.now() : present)}
     </time>
   );
 }

@@ -54,7 +54,7 @@ export function Consents({ found, missing, isHidden }: Lane<PersonConsent>) {
   const named = (name: string | undefined, person: Entity | undefined) =>
     person === undefined ? (name ?? '') : t.consentOf(name ?? '', entityText(person));
   const isMissing = (one: PersonConsent) =>
-    missing.some(({ consent }) => consent?.name === one.name && consent.subject.id === one.person?.id);
+    missing.some(({ consent }) => consent?.name === one.name && consent.subject?.id === one.person?.id);
   const shown = found.filter((one) => !isMissing(one));
   return (
     <section className="card why-consents">

@@ -22,7 +22,7 @@ type Props = {
 export function Cases({ cases, failed, coverage, current, readOnly, onChange, onOpen }: Props) {
   const t = useTexts(texts);
   return (
-    <section className="stack" aria-label={t.cases}>
+    <div className="stack">
       <div className="row">
         <h3>{t.cases}</h3>
         {coverage && (
@@ -54,7 +54,7 @@ export function Cases({ cases, failed, coverage, current, readOnly, onChange, on
         ))}
       </ul>
       {!readOnly && current && <AddCase {...{ cases, current, onChange }} />}
-    </section>
+    </div>
   );
 }
 

@@ -1,6 +1,7 @@
 /** All policies: what each is, who owns it, whether it is served, and who changed it last. */
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import './policies.css';
 import { useFilters, useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { type Connection, pageOf, usePages } from '../../core/query.ts';

@@ -36,7 +36,25 @@ export const languageOf = (language: Props['language'], read: () => Vocabulary):
     ? json()
     : [regoLanguage, regoLanguage.data.of({ autocomplete: completeRego(read) }), autocompletion({ icons: false })];
 
+/**
+ * Replaces what is selected by what is typed. Left to Chromium, it wraps the new text in spans with inline styles, which CodeMirror takes
+ * away again but the Content-Security-Policy reports.
+ */
+const typeOverSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main;
+    const text = event.inputType === 'insertText' ? event.data : null;
+    if (text === null || empty || view.composing || view.state.readOnly) return false;
+    event.preventDefault();
+    const insert = () => view.state.update(view.state.replaceSelection(text), { userEvent: 'input.type' });
+    const isHandled = view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, text, insert));
+    if (!isHandled) view.dispatch(insert());
+    return true;
+  },
+});
+
 const editing: Extension = [
+  typeOverSelection,
   ...[lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets()],
   ...[highlightActiveLine(), highlightSelectionMatches(), search({ top: true }), lintGutter(), EditorView.lineWrapping],
   keymap.of([
