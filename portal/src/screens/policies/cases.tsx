@@ -15,22 +15,21 @@ type Props = {
   /** The question and its answer, from which a case is made. */
   current: { input: Record<string, unknown>; answer: Answer } | undefined;
   readOnly: boolean;
+  isTitled: boolean;
   onChange: (cases: Case[]) => void;
   onOpen: (input: Record<string, unknown>) => void;
 };
 
-export function Cases({ cases, failed, coverage, current, readOnly, onChange, onOpen }: Props) {
+export function Cases({ cases, failed, coverage, current, readOnly, isTitled, onChange, onOpen }: Props) {
   const t = useTexts(texts);
   return (
     <div className="stack">
-      <div className="row">
-        <h3>{t.cases}</h3>
-        {coverage && (
-          <span className="dim" role="status">
-            {t.coverage(coverage.coverage)}
-          </span>
-        )}
-      </div>
+      {isTitled && <h3>{t.cases}</h3>}
+      {coverage && (
+        <p className="dim" role="status">
+          {t.coverage(coverage.coverage)}
+        </p>
+      )}
       {cases.length === 0 && <p className="dim">{t.noCases}</p>}
       <ul className="policy-cases">
         {cases.map((one, index) => (

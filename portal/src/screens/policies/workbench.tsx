@@ -114,6 +114,7 @@ function PolicyColumns(panes: Panes) {
       coverage={tried?.coverage}
       current={given && tried ? { input: given, answer: tried } : undefined}
       readOnly={readOnly}
+      isTitled={mayTry}
       onChange={(tests) => editing.change({ tests })}
       onOpen={(input) => {
         asked.ask(ofInput(asked.question, input));
