@@ -2,6 +2,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { sql } from '../../server/core/db/sql.ts';
 import { putPolicy } from '../../server/policies/index.ts';
 import { manifestWriter } from '../helpers/server.ts';
 import { configClient, graphSaying } from '../policies/config-client.ts';
@@ -50,6 +51,12 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
   const owner = { source: 'kubernetes', namespace: 'fleet', name: 'car-wash', uid: 'u' } as const;
   const body = { rego: open.replace('car.open', 'car.wash') };
   await putPolicy(server.services.policies, { ...manifestWriter, owner }, tenant, 'car:wash', body, {});
+  const conditions = [{ type: 'Accepted', status: 'False', reason: 'CompileError', message: 'line 3: no such rule' }];
+  await server.services.database.system((tx) =>
+    tx.run(sql`insert into accord.resource (source, kind, namespace, name, uid, tenant, generation, spec_digest, status)
+      values ('kubernetes', 'Policy', 'fleet', 'car-wash', 'u', ${tenant}, 4, '',
+        ${JSON.stringify({ conditions, activeGeneration: 3 })}::jsonb)`),
+  );
   const backend = await server.client(tenant, 'pg:tenant:admin');
   for (const id of ['a', 'b', 'c'])
     await server.app.inject({
@@ -91,6 +98,11 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.goto(at('/policies'));
     await page.getByRole('link', { name: 'car:drive' }).waitFor();
     await page.getByText('1 server').first().waitFor();
+    await page.getByText('Generation 4 is refused; generation 3 keeps serving.').waitFor();
+    await page
+      .getByRole('row', { name: /car:wash/ })
+      .getByText('Keeps serving an older one')
+      .waitFor();
     await shown('list');
     await page.goto(at('/policies?new=1'));
     await page.getByLabel('Name', { exact: true }).waitFor();
@@ -126,6 +138,28 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByRole('link', { name: 'car:open' }).waitFor();
     await page.getByRole('link', { name: 'car:open' }).click();
     await heading(page, 'car:open');
+  });
+
+  test('a question is asked with what is stored, when somebody wants that', async () => {
+    const payload = { relationshipType: 'drives', to: { type: 'car', id: 'c9' } };
+    const headers = { authorization: `Bearer ${backend}` };
+    await server.app.inject({ method: 'POST', url: `/${tenant}/actors/user/alice/relationships`, headers, payload });
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await page.goto(policy('car:drive'));
+    await page.getByLabel('Resource id').fill('c9');
+    await page.getByText('Denied: what is missing is “user:alice drives car:c9”').waitFor();
+    await page.getByRole('button', { name: 'Load what is stored now' }).click();
+    await page.getByText('Allowed: user:alice may car:drive on car:c9: the rule in line 5').waitFor();
+    await page.locator('.why-relations').getByText('found').waitFor();
+    await look(page, 'policies-stored-facts');
+    await page.getByRole('link', { name: 'line 5' }).first().click();
+    await page.locator('.cm-told-line').getByText('outcome').waitFor();
+    await page.getByRole('button', { name: 'Try it' }).click();
+    expect(await page.getByLabel('Resource id').count()).toBe(0);
+    await page.getByRole('button', { name: 'Try it' }).click();
+    expect(await page.getByLabel('Resource id').inputValue()).toBe('c9');
+    expect(complaints).toEqual([]);
   });
 
   test('a new one is written, completed, corrected, tried, given a case, and saved', async () => {

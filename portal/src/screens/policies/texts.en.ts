@@ -145,6 +145,8 @@ export const en = {
     revision === undefined ? `Recorded: ${outcome}.` : `Recorded: ${outcome}, by revision ${revision}.`,
   factsAreOfNow: 'Relationships, attributes and consents are those of now: the log does not keep them.',
   differs: (member: string, recorded: string, now: string) => `${member} was ${recorded} and is now ${now}.`,
+  draftAnswers: 'The draft answers it so',
+  storedAnswers: 'The stored policy answers it so',
   revisionsOf: (name: string) => `Revisions of ${name}`,
   revisionsAbout: 'Who changed the policy, when, and what.',
   older: 'Show older revisions',

@@ -148,6 +148,8 @@ export const nl = {
     revision === undefined ? `Vastgelegd: ${outcome}.` : `Vastgelegd: ${outcome}, door revisie ${revision}.`,
   factsAreOfNow: 'Relaties, attributen en toestemmingen zijn die van nu: het logboek bewaart ze niet.',
   differs: (member, recorded, now) => `${member} was ${recorded} en is nu ${now}.`,
+  draftAnswers: 'Het concept antwoordt zo',
+  storedAnswers: 'De opgeslagen policy antwoordt zo',
   revisionsOf: (name) => `Revisies van ${name}`,
   revisionsAbout: 'Wie de policy wijzigde, wanneer, en wat.',
   older: 'Toon oudere revisies',

@@ -56,7 +56,7 @@ export function Recorded({ id, isExplained }: { id: string; isExplained: boolean
         <span className="dim">
           <RelativeTime at={decision.time} />, {decision.caller}
         </span>
-        <p>{t.factsAreOfNow}</p>
+        {notes.length === 0 && <p>{t.factsAreOfNow}</p>}
         {differs.map(({ member, recorded, now }) => (
           <p key={member}>{t.differs(member, asText(recorded), asText(now))}</p>
         ))}

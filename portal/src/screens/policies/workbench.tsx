@@ -151,6 +151,7 @@ function PolicyColumns(panes: Panes) {
             content: (
               <>
                 {recorded}
+                {recorded && mayTry && <h3>{editing.isDirty ? t.draftAnswers : t.storedAnswers}</h3>}
                 {mayTry && <Trace checked={checked} keep={{ decision, change: isChanging ? '1' : undefined }} />}
               </>
             ),
