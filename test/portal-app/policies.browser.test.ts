@@ -50,7 +50,7 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
   await put('/policies/car%3Adrawn', { graph: graphSaying('allow') });
   const owner = { source: 'kubernetes', namespace: 'fleet', name: 'car-wash', uid: 'u' } as const;
   const body = { rego: open.replace('car.open', 'car.wash') };
-  await putPolicy(server.services.policies, { ...manifestWriter, owner }, tenant, 'car:wash', body, {});
+  await putPolicy(server.services.policies, { ...manifestWriter, owner }, tenant, 'car:wash', body, { tests });
   const conditions = [{ type: 'Accepted', status: 'False', reason: 'CompileError', message: 'line 3: no such rule' }];
   await server.services.database.system((tx) =>
     tx.run(sql`insert into accord.resource (source, kind, namespace, name, uid, tenant, generation, spec_digest, status)
@@ -352,7 +352,11 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByRole('dialog').getByText('kind: Policy').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Open a change' }).click();
+    await page.getByText('passes').waitFor();
+    await type(page, 'package car.wash\noutcome := "allow"');
+    await page.getByText('outcome is "allow", expected "deny"').waitFor();
     await edit(page, says('car.wash', 'changed'));
+    await page.getByText('passes').waitFor();
     await page.getByRole('button', { name: 'Finish the change…' }).click();
     await page.getByRole('button', { name: 'Show the change' }).click();
     const change = page.getByRole('dialog', { name: 'The change' });

@@ -72,7 +72,9 @@ export const ofInput = (question: Question, input: JsonObject): Question => ({
 });
 
 export function firstQuestion(policy: string, { types }: Vocabulary): Question {
-  const named = policy.split(/[:.]/).find((word) => types.includes(word));
+  const words = policy.split(/[:.]/);
+  // Until the types are there, the name of the policy alone tells: somebody may have typed the rest by then.
+  const named = types.length === 0 && words.length > 1 ? words[0] : words.find((word) => types.includes(word));
   return {
     ...{ mode: 'form', subjectType: 'user', subjectId: 'alice', resourceType: named ?? '', resourceId: '' },
     ...{ context: '', facts: '', json: '' },

@@ -4,7 +4,7 @@ import { segment, type TenantApi } from '../../core/api.ts';
 import { ApiProblem } from '../../core/problem.ts';
 import { useTenant } from '../../core/session.ts';
 import type { LineProblem } from './editor/code-editor.tsx';
-import { bodyOf, type Draft, sourceOf, type Tried } from './shapes.ts';
+import { bodyOf, type Draft, type Expected, sourceOf, type Tried } from './shapes.ts';
 
 const pauseMs = 300;
 const busyTries = 4;
@@ -63,7 +63,9 @@ async function check(api: TenantApi, asked: Asked, signal: AbortSignal): Promise
   const compiled = asked.canDryRun ? await dryRun(api, path, asked.draft, signal) : nothing;
   if (compiled.problems.length > 0 || compiled.error !== undefined || asked.input === undefined) return compiled;
   try {
-    return { ...compiled, tried: await ask(api, path, asked.draft, asked.input, signal) };
+    const tried = await ask(api, path, asked.draft, asked.input, signal);
+    if (asked.canDryRun) return { ...compiled, tried };
+    return { ...compiled, tried, failed: await runCases(api, path, asked.draft, signal) };
   } catch (error) {
     if (!asked.canDryRun && error instanceof ApiProblem && error.status === 400) return { ...compiled, ...said(error) };
     return { ...compiled, tryError: error };
@@ -111,6 +113,38 @@ async function ask(
     return (await post({})).data;
   }
 }
+
+/** One by one, where no dry run does it. */
+async function runCases(api: TenantApi, path: string, draft: Draft, signal: AbortSignal) {
+  const failed = new Map<number, string>();
+  for (const [index, { input, expect }] of draft.tests.entries()) {
+    const body = { ...sourceOf(draft), input };
+    const { data } = await unlessBusy(() => api.post<Tried>(`${path}/test`, { body, signal }), signal);
+    const unmet = unmetOf(data, expect);
+    if (unmet !== undefined) failed.set(index, unmet);
+  }
+  return failed;
+}
+
+/** As the server compares and says it: only what the case names. */
+function unmetOf(answer: Tried, expect: Expected): string | undefined {
+  for (const member of ['outcome', 'reason', 'obligations'] as const) {
+    if (!(member in expect)) continue;
+    const [got, wanted] = [answer[member], expect[member]].map((value) =>
+      canonical(member === 'obligations' ? [...((value ?? []) as string[])].sort() : value),
+    );
+    if (got !== wanted) return `${member} is ${got}, expected ${wanted}`;
+  }
+  return undefined;
+}
+
+/** JSON in which the members of objects are in the order of their names. */
+const canonical = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_, one) =>
+    typeof one === 'object' && one !== null && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : one,
+  );
 
 /** The compiler and the evaluator are shared: when they are busy, this waits for its turn. */
 async function unlessBusy<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
