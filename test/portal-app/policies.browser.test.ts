@@ -149,6 +149,7 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.goto(policy('car:drive'));
     await page.getByLabel('Resource id').fill('c9');
     await page.getByText('Denied: what is missing is “user:alice drives car:c9”').waitFor();
+    await look(page, 'policies-missing-relationship');
     await page.getByRole('button', { name: 'Load what is stored now' }).click();
     await page.getByText('Allowed: user:alice may car:drive on car:c9: the rule in line 5').waitFor();
     await page.locator('.why-relations').getByText('found').waitFor();

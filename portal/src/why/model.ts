@@ -35,6 +35,12 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : (value a
 export const stepText = ({ from, relationshipType, to }: Step) =>
   `${entityText(from)} ${relationshipType} ${entityText(to)}`;
 
+/** A link by its ends, as those that are there are drawn; the server's words for anything else. */
+export const factText = ({ relationship, text }: MissingFact) =>
+  relationship?.relationshipType === undefined
+    ? text
+    : stepText({ ...relationship, relationshipType: relationship.relationshipType });
+
 /** All rules of a whyNot, with those that their conditions ask. */
 function* allRules(rules: readonly WhyNotRule[]): Generator<WhyNotRule> {
   for (const rule of rules) {
