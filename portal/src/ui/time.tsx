@@ -40,14 +40,14 @@ export const useNow = () => useSyncExternalStore(subscribe, () => now);
 
 export function RelativeTime({ at }: { at: string | Date }) {
   const { language } = useLanguage();
-  const present = useNow();
+  // Renders again as time goes on; the instant itself is that of the clock, which is later than the last tick.
+  useNow();
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <span>{String(at)}</span>;
   const exact = `${date.toLocaleString(language, { dateStyle: 'full', timeStyle: 'long' })}\n${date.toISOString()}`;
   return (
     <time dateTime={date.toISOString()} title={exact}>
-      {/* What happened since the last half minute is compared with the clock: it is not in the future. */}
-      {relative(language, date.getTime(), date.getTime() > present ? Date.now() : present)}
+      {relative(language, date.getTime(), Date.now())}
     </time>
   );
 }

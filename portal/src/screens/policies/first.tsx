@@ -140,7 +140,7 @@ function RefusedManifests({ refused }: { refused: readonly Refused[] }) {
       <ul>
         {refused.map(({ owner, message, generation, serves }) => (
           <li key={owner}>
-            {owner}: {message} {serves === undefined ? t.servesNothing : t.servesOlder(generation, serves)}
+            {owner}: {message} · {serves === undefined ? t.servesNothing : t.servesOlder(generation, serves)}
           </li>
         ))}
       </ul>
@@ -155,9 +155,17 @@ function columnsOf(t: Texts, { refused, serving }: About): Column<Row>[] {
     {
       id: 'name',
       header: t.name,
-      cell: ({ name }) => <Link to={`/policies/${segment(name)}`}>{name}</Link>,
+      cell: ({ name }) => (
+        <Link className="policy-name" to={`/policies/${segment(name)}`}>
+          {name}
+        </Link>
+      ),
     },
-    { id: 'kind', header: t.kind, cell: ({ drawn }) => (drawn ? t.drawn : t.rego) },
+    {
+      id: 'kind',
+      header: t.kind,
+      cell: ({ drawn }) => <span className="policy-kind">{drawn ? t.drawn : t.rego}</span>,
+    },
     { id: 'managedBy', header: t.managedBy, cell: ({ managedBy }) => <Owner of={managedBy} /> },
     {
       id: 'state',
