@@ -55,8 +55,10 @@ end $$;
 
 -- Configuration.
 create view graphql.policy with (security_invoker) as
-  select name, number as revision, graph is not null as drawn, effective_rego, graph, owner ->> 'source' as managed_by, updated_at,
-    accord.shown_name(updated_by) as updated_by
+  select name, number as revision, graph is not null as drawn, effective_rego, graph,
+    -- As describeOwner of core/ownership.ts says it: api, or the manifest that owns it.
+    (owner ->> 'source') || coalesce(' ' || coalesce(nullif(owner ->> 'namespace', '') || '/', '') || (owner ->> 'name'), '') as managed_by,
+    updated_at, accord.shown_name(updated_by) as updated_by
   from accord.policy;
 comment on view graphql.policy is E'@primaryKey name\nThe policies as they are now.';
 call graphql.expose('policy', 'policy', 'accord_reader_admin, accord_reader_editor, accord_reader_viewer, accord_reader_support', 'name');

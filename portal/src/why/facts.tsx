@@ -2,7 +2,7 @@
 import { useTexts } from '../core/texts.ts';
 import { Link } from '../ui/link.tsx';
 import { State } from '../ui/page.tsx';
-import { entityText, type PersonConsent, type Relation, stepText } from './model.ts';
+import { entityText, factText, type PersonConsent, type Relation, stepText } from './model.ts';
 import type { Entity, MissingFact } from './schema.ts';
 import { texts } from './texts.ts';
 
@@ -40,7 +40,7 @@ export function Relations({ found, missing, isHidden }: Lane<Relation>) {
         ))}
         {missing.map((one) => (
           <li key={one.text} className="why-item missing">
-            {one.text} <State tone="bad">{t.missing}</State>
+            {factText(one)} <State tone="bad">{t.missing}</State>
           </li>
         ))}
         {found.length > shownMax && <li className="dim">{t.more(found.length - shownMax)}</li>}
@@ -54,7 +54,7 @@ export function Consents({ found, missing, isHidden }: Lane<PersonConsent>) {
   const named = (name: string | undefined, person: Entity | undefined) =>
     person === undefined ? (name ?? '') : t.consentOf(name ?? '', entityText(person));
   const isMissing = (one: PersonConsent) =>
-    missing.some(({ consent }) => consent?.name === one.name && consent.subject.id === one.person?.id);
+    missing.some(({ consent }) => consent?.name === one.name && consent.subject?.id === one.person?.id);
   const shown = found.filter((one) => !isMissing(one));
   return (
     <section className="card why-consents">

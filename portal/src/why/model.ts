@@ -35,6 +35,12 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : (value a
 export const stepText = ({ from, relationshipType, to }: Step) =>
   `${entityText(from)} ${relationshipType} ${entityText(to)}`;
 
+/** A link by its ends, as those that are there are drawn; the server's words for anything else. */
+export const factText = ({ relationship, text }: MissingFact) =>
+  relationship?.relationshipType === undefined
+    ? text
+    : stepText({ ...relationship, relationshipType: relationship.relationshipType });
+
 /** All rules of a whyNot, with those that their conditions ask. */
 function* allRules(rules: readonly WhyNotRule[]): Generator<WhyNotRule> {
   for (const rule of rules) {
@@ -47,13 +53,26 @@ export const conditionsOf = (rule: WhyNotRule) => [
   ...(rule.conditions ?? []),
 ];
 
+type Ends = { relationshipType: string; to: Entity; from: Entity };
+/** What somebody typed into a question may be anything: only what has the shape of a relationship is drawn. */
+const linksOf = (list: unknown, end: 'to' | 'from'): Ends[] =>
+  (Array.isArray(list) ? list : []).filter(
+    (one) => typeof one?.relationshipType === 'string' && entity(one[end]) !== undefined,
+  );
+const consentsIn = (list: unknown): Consent[] =>
+  (Array.isArray(list) ? list : []).filter((one) => typeof one?.name === 'string');
+
 function relationsOf({ input, facts }: Explanation, subject?: Entity, resource?: Entity): Relation[] {
-  const given = input?.graph as NonNullable<Explanation['facts']>['graph'];
+  const given = input?.graph as { subject?: unknown; resource?: unknown } | null | undefined;
   const isEmpty = !facts?.graph?.subject?.length && !facts?.graph?.resource?.length;
   const graph = (isEmpty ? given : facts?.graph) ?? {};
   const of = [
-    ...(graph.subject ?? []).map(({ relationshipType, to }) => ({ from: subject ?? {}, relationshipType, to })),
-    ...(graph.resource ?? []).map(({ relationshipType, from }) => ({ from, relationshipType, to: resource ?? {} })),
+    ...linksOf(graph.subject, 'to').map(({ relationshipType, to }) => ({ from: subject ?? {}, relationshipType, to })),
+    ...linksOf(graph.resource, 'from').map(({ relationshipType, from }) => ({
+      from,
+      relationshipType,
+      to: resource ?? {},
+    })),
   ];
   const found = new Map<string, Relation>();
   for (const one of of) {
@@ -65,11 +84,11 @@ function relationsOf({ input, facts }: Explanation, subject?: Entity, resource?:
 }
 
 function consentsOf({ input, facts }: Explanation, subject?: Entity): PersonConsent[] {
-  const given = (input?.consents as Consent[] | undefined) ?? [];
+  const given = consentsIn(input?.consents);
   const own = facts?.consents?.length ? facts.consents : given;
-  const listed = facts?.dataSubjects ?? (input?.dataSubjects as NonNullable<Explanation['facts']>['dataSubjects']);
-  const others = (listed ?? []).flatMap(({ type, id, consents }) =>
-    consents.map((one) => ({ ...one, person: { type, id } })),
+  const listed: unknown = facts?.dataSubjects ?? input?.dataSubjects;
+  const others = (Array.isArray(listed) ? listed : []).flatMap((person) =>
+    consentsIn(person?.consents).map((one) => ({ ...one, person: entity(person) ?? {} })),
   );
   return [...own.map((one) => ({ ...one, ...(subject && { person: subject }) })), ...others];
 }

@@ -2,7 +2,8 @@
 export type Entity = { type?: string; id?: string };
 export type MissingFact = {
   relationship?: { relationshipType?: string; alternatives?: string[]; from: Entity; to: Entity };
-  consent?: { name?: string; subject: Entity; status: string };
+  /** Without a subject where the question names none. */
+  consent?: { name?: string; subject?: Entity; status: string };
   text: string;
 };
 type ShownValue = { of: string; value?: unknown; cut?: true };

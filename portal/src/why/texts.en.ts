@@ -14,6 +14,8 @@ export const en = {
   missingFacts: (facts: string) => `what is missing is “${facts}”.`,
   noneHeld: (policy: string) => `no rule of ${policy} that could allow holds.`,
   failed: (detail: string) => `the policy did not answer. ${detail}`,
+  answers: (policy: string) => `${policy} gave an outcome of its own.`,
+  undefined: (policy: string) => `no rule of ${policy} gave an outcome, and without one nothing is allowed.`,
   question: 'Question',
   policy: 'Policy',
   answer: 'Answer',

@@ -15,6 +15,8 @@ export const nl = {
   missingFacts: (facts) => `“${facts}” ontbreekt.`,
   noneHeld: (policy) => `geen regel van ${policy} die kan toestaan, geldt.`,
   failed: (detail) => `de policy gaf geen antwoord. ${detail}`,
+  answers: (policy) => `${policy} gaf een eigen uitkomst.`,
+  undefined: (policy) => `geen regel van ${policy} gaf een uitkomst, en zonder uitkomst mag niets.`,
   question: 'Vraag',
   policy: 'Policy',
   answer: 'Antwoord',

@@ -6,7 +6,7 @@ import './why.css';
 import { useTexts } from '../core/texts.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Consents, Entities, Relations } from './facts.tsx';
-import { entityText, type Why as Model, whyOf } from './model.ts';
+import { entityText, factText, type Why as Model, whyOf } from './model.ts';
 import { LineLink, type Links, Rules } from './rules.tsx';
 import type { Answer, Explanation } from './schema.ts';
 import type { Texts } from './texts.en.ts';
@@ -23,14 +23,16 @@ type Props = {
 /** The sentence without its first word, which is the outcome. */
 export function sentenceOf(model: Model, answer: Answer, explain: Explanation, t: Texts): string {
   const policy = explain.policy ?? t.policy;
-  if (explain.failure) return t.failed(explain.failure.detail);
+  if (explain.failure && explain.failure.reason !== 'outcome_undefined') return t.failed(explain.failure.detail);
   if (model.outcome === 'deny') {
     const fact = model.advice?.facts;
-    if (fact?.length === 1) return t.missingFact(fact[0]?.text ?? '');
-    if (fact !== undefined) return t.missingFacts(fact.map((one) => one.text).join('”, “'));
+    if (fact?.length === 1) return t.missingFact(fact.map(factText).join());
+    if (fact !== undefined) return t.missingFacts(fact.map(factText).join('”, “'));
+    if (explain.failure) return t.undefined(policy);
     if (explain.whyNot === undefined) return `${t.policySaid(policy)}.`;
     return typeof answer.reason === 'string' ? `${t.noneHeld(policy)} (${answer.reason})` : t.noneHeld(policy);
   }
+  if (model.outcome === 'other') return t.answers(policy);
   const [rule] = explain.rules;
   const because = explain.path ? t.pathHeld(policy) : rule ? t.ruleHeld(policy, rule.line) : t.policySaid(policy);
   const [subject, resource] = [model.subject, model.resource].map((one) => one && entityText(one));
@@ -109,7 +111,7 @@ export function Why({ answer, explain, links, onNode }: Props) {
           <ul>
             {advice.facts.map((one) => (
               <li key={one.text} className="why-item missing">
-                {one.text}
+                {factText(one)}
               </li>
             ))}
           </ul>

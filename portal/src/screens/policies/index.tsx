@@ -5,5 +5,17 @@ export const policies = defineScreen({
   id: 'policies',
   icon: 'policies',
   texts,
-  routes: [{ path: '/', load: () => import('./first.tsx') }],
+  routes: [
+    { path: '/', load: () => import('./first.tsx') },
+    { path: '/$name', load: () => import('./policy.tsx') },
+    { path: '/$name/revisions', load: () => import('./revisions.tsx') },
+  ],
+  palette: (t) => [{ label: t.newPolicy, icon: 'plus', to: '/policies?new=1' }],
+  find: async (query, { api, signal }) => {
+    const { data } = await api.get<{ resources: string[] }>('/policies', { query: { q: query, limit: 8 }, signal });
+    return data.resources.map((name) => ({
+      ...{ label: name, icon: 'policies' as const },
+      to: `/policies/${encodeURIComponent(name)}`,
+    }));
+  },
 });

@@ -1,0 +1,124 @@
+/** An editor of one text: Rego or JSON. What is typed goes out by onChange; a value that is another than what was typed replaces the text. */
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { bracketMatching, indentOnInput } from '@codemirror/language';
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import { completeRego, noVocabulary, type Vocabulary } from './completion.ts';
+import { look } from './look.ts';
+import { marks, type Reach, setReach, setToldLine } from './marks.ts';
+import { regoLanguage } from './rego-language.ts';
+
+export type LineProblem = { line: number; column?: number; detail: string };
+type Props = {
+  label: string;
+  language: 'rego' | 'json';
+  value: string;
+  onChange?: (value: string) => void;
+  readOnly?: boolean;
+  problems?: readonly LineProblem[];
+  vocabulary?: Vocabulary;
+  reach?: Reach;
+  /** Is scrolled to and marked. */
+  line?: number;
+};
+
+const access = new Compartment();
+const locked = (readOnly: boolean) => EditorState.readOnly.of(readOnly);
+
+/** Words of the language, with the names that are there when somebody completes. */
+export const languageOf = (language: Props['language'], read: () => Vocabulary): Extension =>
+  language === 'json'
+    ? json()
+    : [regoLanguage, regoLanguage.data.of({ autocomplete: completeRego(read) }), autocompletion({ icons: false })];
+
+/**
+ * Replaces what is selected by what is typed. Left to Chromium, it wraps the new text in spans with inline styles, which CodeMirror takes
+ * away again but the Content-Security-Policy reports.
+ */
+const typeOverSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main;
+    const text = event.inputType === 'insertText' ? event.data : null;
+    if (text === null || empty || view.composing || view.state.readOnly) return false;
+    event.preventDefault();
+    const insert = () => view.state.update(view.state.replaceSelection(text), { userEvent: 'input.type' });
+    const isHandled = view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, text, insert));
+    if (!isHandled) view.dispatch(insert());
+    return true;
+  },
+});
+
+const editing: Extension = [
+  typeOverSelection,
+  ...[lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets()],
+  ...[highlightActiveLine(), highlightSelectionMatches(), search({ top: true }), lintGutter(), EditorView.lineWrapping],
+  keymap.of([
+    ...[closeBracketsKeymap, searchKeymap, historyKeymap, completionKeymap, lintKeymap].flat(),
+    ...defaultKeymap,
+    indentWithTab,
+  ]),
+];
+
+export function CodeEditor({ label, language, value, readOnly = false, problems, reach, line, ...props }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const editor = useRef<EditorView>(undefined);
+  const now = useRef({ onChange: props.onChange, vocabulary: props.vocabulary ?? noVocabulary });
+  now.current = { onChange: props.onChange, vocabulary: props.vocabulary ?? noVocabulary };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made once for a label; the text comes by the effect below
+  useEffect(() => {
+    const view = new EditorView({
+      parent: box.current as HTMLElement,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          ...[look(label), editing, marks, languageOf(language, () => now.current.vocabulary)],
+          access.of(locked(readOnly)),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('accord.told')))
+              now.current.onChange?.(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    editor.current = view;
+    return () => view.destroy();
+  }, [label, language]);
+  useEffect(() => {
+    editor.current?.dispatch({ effects: access.reconfigure(locked(readOnly)) });
+  }, [readOnly]);
+  useEffect(() => {
+    const view = editor.current;
+    if (view === undefined || view.state.doc.toString() === value) return;
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value }, userEvent: 'accord.told' });
+  }, [value]);
+  useEffect(() => {
+    const view = editor.current;
+    if (view) view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state, problems ?? [])));
+  }, [problems]);
+  useEffect(() => editor.current?.dispatch({ effects: setReach.of(reach) }), [reach]);
+  useEffect(() => {
+    const view = editor.current;
+    if (view === undefined) return;
+    const isThere = line !== undefined && line >= 1 && line <= view.state.doc.lines;
+    const effects = [
+      setToldLine.of(line),
+      ...(isThere ? [EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'center' })] : []),
+    ];
+    view.dispatch({ effects });
+  }, [line]);
+  return <div ref={box} className="code-editor" />;
+}
+
+function diagnosticsOf({ doc }: EditorState, problems: readonly LineProblem[]): Diagnostic[] {
+  return problems.map(({ line, column = 1, detail }) => {
+    const at = doc.line(Math.min(Math.max(line, 1), doc.lines));
+    const from = Math.min(at.from + Math.max(column - 1, 0), at.to);
+    const rest = /^[\w."]+/.exec(doc.sliceString(from, at.to))?.[0].length ?? 1;
+    return { from, to: Math.min(from + rest, at.to), severity: 'error', message: detail };
+  });
+}

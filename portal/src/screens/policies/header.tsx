@@ -1,0 +1,62 @@
+/** What a policy is, in one line, and what can be done with it as a whole. */
+import { Button } from '@mantine/core';
+import { segment } from '../../core/api.ts';
+import { useTenant } from '../../core/session.ts';
+import { useTexts } from '../../core/texts.ts';
+import { curl, Icon, Link, ManagedBy, RelativeTime, ShowAs, State } from '../../ui/index.ts';
+import { manifestOf } from './manifest.ts';
+import { Served } from './served.tsx';
+import { useRefused, useServing } from './serving.ts';
+import { bodyOf, type Draft, type Stored } from './shapes.ts';
+import { texts } from './texts.ts';
+
+export function HeaderAbout({ stored }: { stored: Stored | undefined }) {
+  const t = useTexts(texts);
+  const serving = useServing();
+  const refused = useRefused();
+  if (stored === undefined) return t.notStored;
+  const { name, revision, managedBy, updatedAt, updatedBy } = stored.policy;
+  const failing = refused.find(({ owner }) => owner === managedBy);
+  return (
+    <>
+      {t.revisionNumber(revision)}, <RelativeTime at={updatedAt} /> · {updatedBy} · <Served by={serving?.(name)} />{' '}
+      {failing && <State tone="bad">{t.keepsOlder}</State>} {failing?.message}
+    </>
+  );
+}
+
+type Props = {
+  name: string;
+  draft: Draft;
+  owner: string;
+  mayEdit: boolean;
+  isNew: boolean;
+  isChanging: boolean;
+  onChange: (isOn: boolean) => void;
+};
+
+export function HeaderActions({ name, draft, owner, mayEdit, isNew, isChanging, onChange }: Props) {
+  const t = useTexts(texts);
+  const { tenant, api } = useTenant();
+  const isManaged = owner !== 'api';
+  const path = api.path(`/policies/${segment(name)}`);
+  return (
+    <>
+      {isManaged && <ManagedBy owner={owner} />}
+      {!isNew && (
+        <Link to={`/policies/${segment(name)}/revisions`} className="chip">
+          <Icon name="clock" /> {t.revisions}
+        </Link>
+      )}
+      <ShowAs
+        curl={curl(path, mayEdit && !isManaged ? { method: 'PUT', body: bodyOf(draft) } : {})}
+        manifest={manifestOf(draft, { tenant: tenant.code, policy: name, owner })}
+      />
+      {isManaged && mayEdit && (
+        <Button variant="default" onClick={() => onChange(!isChanging)}>
+          {isChanging ? t.closeChange : t.openChange}
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+/** A policy as a manifest, and a change of one that a manifest owns. */
+import { bodyOf, type Draft } from './shapes.ts';
+
+/** A block of YAML that holds a text as it is. What no block can hold is quoted, as JSON is. */
+function block(text: string, indent: string): string {
+  const isPlain = /^\S/.test(text) && !/\n\n$/.test(text) && !/[^\n\t\P{C}]/u.test(text);
+  if (!isPlain) return JSON.stringify(text);
+  const lines = text.replace(/\n$/, '').split('\n');
+  return `|${text.endsWith('\n') ? '' : '-'}\n${lines.map((line) => (line === '' ? '' : indent + line)).join('\n')}`;
+}
+
+const manifestName = (policy: string) =>
+  policy
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '') || 'policy';
+
+/** JSON is YAML: what is not Rego is written as JSON, which nobody can misread. */
+function spec(draft: Draft, indent: string): string[] {
+  const { rego, ...rest } = bodyOf(draft) as { rego?: string };
+  return [
+    ...(rego === undefined ? [] : [`${indent}rego: ${block(rego, `${indent}  `)}`]),
+    ...Object.entries(rest).map(([field, value]) => `${indent}${field}: ${JSON.stringify(value)}`),
+  ];
+}
+
+type Named = { tenant: string; policy: string; owner?: string };
+const owned = (owner: string | undefined) => {
+  const [source = '', path = ''] = (owner ?? '').split(' ');
+  const [first = '', second] = path.split('/');
+  return { source, namespace: second === undefined ? undefined : first, name: second ?? first };
+};
+
+export function manifestOf(draft: Draft, { tenant, policy, owner }: Named): string {
+  const { namespace = tenant, name } = owner === undefined || owner === 'api' ? { name: '' } : owned(owner);
+  return [
+    'apiVersion: accord.dev/v1alpha1',
+    'kind: Policy',
+    'metadata:',
+    `  name: ${JSON.stringify(name || manifestName(policy))}`,
+    `  namespace: ${JSON.stringify(namespace)}`,
+    'spec:',
+    '  tenantRef:',
+    `    name: ${JSON.stringify(tenant)}`,
+    `  name: ${JSON.stringify(policy)}`,
+    ...spec(draft, '  '),
+    '',
+  ].join('\n');
+}
+
+/** What changes the manifest that owns the policy: a command for one in Kubernetes, the whole manifest for one in a file. */
+export function changeOf(draft: Draft, named: Named & { owner: string }): string {
+  const { source, namespace, name } = owned(named.owner);
+  if (source !== 'kubernetes') return manifestOf(draft, named);
+  const patch = ['spec:', ...spec(draft, '  ')].join('\n');
+  return [
+    `kubectl patch policies.accord.dev ${name} -n ${namespace} --type merge --patch-file /dev/stdin <<'PATCH'`,
+    patch,
+    'PATCH',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,47 @@
+/** What a new policy begins with. */
+const packageOf = (name: string) =>
+  name
+    .split(/[^A-Za-z0-9_]+/)
+    .filter(Boolean)
+    .map((part) => (/^\d/.test(part) ? `_${part}` : part))
+    .join('.') || 'policy';
+
+export const templateNames = ['deny', 'related', 'consent', 'owner', 'drawn'] as const;
+export type TemplateName = (typeof templateNames)[number];
+
+const related = `outcome := "allow" if {
+	some link in input.graph.subject
+	link.relationshipType == "drives"
+	link.to.type == input.resource.type
+	link.to.id == input.resource.id
+}`;
+const bodies: Record<Exclude<TemplateName, 'drawn'>, string> = {
+  deny: `# Say here when it is allowed.
+outcome := "allow" if false`,
+  related,
+  consent: `outcome := "allow" if agreed("share-data")
+
+agreed(name) if {
+	some consent in input.consents
+	consent.name == name
+	consent.sufficient
+}`,
+  owner: `outcome := "allow" if input.resource.owner == input.subject.id
+
+reason := "only the owner may" if outcome == "deny"`,
+};
+
+export function templateOf(template: string | undefined, name: string): { rego: string } | { graph: unknown } {
+  if (template === 'drawn')
+    return {
+      graph: {
+        nodes: [
+          { id: 'start', type: 'start' },
+          { id: 'denied', type: 'outcome', outcome: 'deny', reason: 'not decided yet' },
+        ],
+        edges: [{ from: 'start', to: 'denied' }],
+      },
+    };
+  const body = bodies[(template ?? 'deny') as keyof typeof bodies] ?? bodies.deny;
+  return { rego: `package ${packageOf(name)}\n\ndefault outcome := "deny"\n\n${body}\n` };
+}

@@ -1,0 +1,163 @@
+/** The three columns of a policy, and what is above them: its owner, its state, saving. */
+import { useEffect, useMemo, useState } from 'react';
+import { useFilters, useGo } from '../../core/address.ts';
+import { segment } from '../../core/api.ts';
+import { useDraft } from '../../core/drafts.ts';
+import { mayDo, useTenant } from '../../core/session.ts';
+import { useTexts } from '../../core/texts.ts';
+import { PageHeader, ProblemAlert } from '../../ui/index.ts';
+import { Cases } from './cases.tsx';
+import { type ColumnPart, Columns } from './columns.tsx';
+import { Conflict } from './conflict.tsx';
+import { HeaderAbout, HeaderActions } from './header.tsx';
+import { firstQuestion, inputOf, ofInput, type Question, useVocabulary } from './question.ts';
+import { QuestionForm } from './question-form.tsx';
+import { SaveBar } from './save-bar.tsx';
+import type { Stored } from './shapes.ts';
+import { Source } from './source.tsx';
+import { texts } from './texts.ts';
+import { Recorded, Trace, useDecision } from './trace.tsx';
+import { type Checked, useCheck } from './use-check.ts';
+import { type Editing, useEditing } from './use-editing.ts';
+
+type Props = { name: string; stored: Stored | undefined };
+
+export function Workbench({ name, stored }: Props) {
+  const t = useTexts(texts);
+  const { tenant } = useTenant();
+  const [filters, setFilters] = useFilters(['template', 'line', 'decision', 'change']);
+  const mayEdit = mayDo(tenant.role, 'edit');
+  const isChanging = filters.change !== undefined;
+  const editing = useEditing(name, stored, { template: filters.template, mayEdit, isChanging });
+  const { base, draft, readOnly } = editing;
+  const owner = base?.policy.managedBy ?? 'api';
+  const asked = useQuestion(name, filters.decision);
+  const input = 'input' in asked.input ? asked.input.input : undefined;
+  const checked = useCheck({ name, draft, input, canDryRun: !editing.isManaged, isOff: !mayEdit || editing.isOld });
+  const line = filters.line === undefined ? undefined : Number(filters.line);
+  const panes: Panes = { name, editing, checked, readOnly, line, decision: filters.decision, isChanging, asked };
+  return (
+    <div className="policy-page">
+      <PageHeader
+        title={name}
+        back={{ to: '/policies', label: t.title }}
+        about={<HeaderAbout stored={base} />}
+        actions={
+          <HeaderActions
+            {...{ name, draft, owner, mayEdit }}
+            isNew={base === undefined}
+            isChanging={isChanging}
+            onChange={(isOn) => setFilters({ change: isOn ? '1' : undefined })}
+          />
+        }
+      />
+      <div className="stack">
+        {editing.error !== undefined && <ProblemAlert error={editing.error} />}
+        {editing.isOld ? (
+          <Conflict theirs={base?.policy} mine={draft} onKeep={editing.keep} onDrop={editing.drop} />
+        ) : (
+          <>
+            {!readOnly && <SaveBar {...{ name, editing, checked, owner }} />}
+            <PolicyColumns {...panes} />
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What is asked; an opened decision of the log fills it in. */
+function useQuestion(name: string, decision: string | undefined) {
+  const { tenant } = useTenant();
+  const vocabulary = useVocabulary();
+  const kept = useDraft<Question>(`${tenant.code}/policy-question/${name}`);
+  const [own, setOwn] = useState<{ decision: string; question: Question }>();
+  const explained = useDecision(decision).data?.explain?.input;
+  const first = firstQuestion(name, vocabulary);
+  const isOwn = decision !== undefined && own?.decision === decision;
+  const question = isOwn ? own.question : (kept.draft ?? first);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each decision that is opened
+  useEffect(() => {
+    if (decision !== undefined && explained) setOwn({ decision, question: ofInput(first, explained) });
+  }, [decision, explained]);
+  const input = useMemo(() => inputOf(question, name, tenant.code), [question, name, tenant.code]);
+  // What a decision filled in is its own: the question that was there before comes back without it.
+  const ask = (next: Question) =>
+    decision !== undefined && isOwn ? setOwn({ decision, question: next }) : kept.keep(next);
+  return { question, input, ask, first, vocabulary };
+}
+
+type Panes = {
+  name: string;
+  editing: Editing;
+  checked: Checked;
+  readOnly: boolean;
+  line: number | undefined;
+  decision: string | undefined;
+  isChanging: boolean;
+  asked: ReturnType<typeof useQuestion>;
+};
+
+function PolicyColumns(panes: Panes) {
+  const t = useTexts(texts);
+  const { tenant } = useTenant();
+  const go = useGo();
+  const { name, editing, checked, readOnly, line, decision, isChanging, asked } = panes;
+  const mayTry = mayDo(tenant.role, 'edit');
+  const given = 'input' in asked.input ? asked.input.input : undefined;
+  const { tried } = checked;
+  const source = <Source {...{ name, editing, checked, readOnly, line }} vocabulary={asked.vocabulary} />;
+  const cases = (
+    <Cases
+      cases={editing.draft.tests}
+      failed={checked.failed}
+      coverage={tried?.coverage}
+      current={given && tried ? { input: given, answer: tried } : undefined}
+      readOnly={readOnly}
+      isTitled={mayTry}
+      onChange={(tests) => editing.change({ tests })}
+      onOpen={(input) => {
+        asked.ask(ofInput(asked.question, input));
+        if (line !== undefined) go(`/policies/${segment(name)}`, { replace: true });
+      }}
+    />
+  );
+  const recorded = decision !== undefined && <Recorded id={decision} isExplained={!mayTry} />;
+  const parts: ColumnPart[] = [
+    { id: 'source', title: t.source, content: source },
+    {
+      id: 'try',
+      title: mayTry ? t.tryIt : t.cases,
+      content: (
+        <>
+          {mayTry ? (
+            <QuestionForm
+              {...{ policy: name, question: asked.question, input: asked.input, types: asked.vocabulary.types }}
+              onChange={asked.ask}
+            />
+          ) : (
+            <p className="dim">{t.mayNotTry}</p>
+          )}
+          {cases}
+        </>
+      ),
+    },
+    ...(mayTry || recorded
+      ? [
+          {
+            id: 'trace',
+            title: t.trace,
+            about: checked.isChecking && <span className="dim">{t.checking}</span>,
+            content: (
+              <>
+                {recorded}
+                {recorded && mayTry && <h3>{editing.isDirty ? t.draftAnswers : t.storedAnswers}</h3>}
+                {mayTry && <Trace checked={checked} keep={{ decision, change: isChanging ? '1' : undefined }} />}
+              </>
+            ),
+          },
+        ]
+      : []),
+  ];
+  return <Columns parts={parts} />;
+}

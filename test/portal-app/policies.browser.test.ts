@@ -1,0 +1,425 @@
+/** The screen Policies: the list, writing with errors and completion, trying, saving, two editors at once, impact, revisions, manifests. */
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { sql } from '../../server/core/db/sql.ts';
+import { putPolicy } from '../../server/policies/index.ts';
+import { manifestWriter } from '../helpers/server.ts';
+import { configClient, graphSaying } from '../policies/config-client.ts';
+import { types } from '../relationships/sharing.ts';
+import { createPortal, executablePath, look } from './portal.ts';
+
+const axe = async (page: Page) =>
+  (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+  );
+
+const drive = `package car.drive
+
+default outcome := "deny"
+
+outcome := "allow" if {
+	some link in input.graph.subject
+	link.relationshipType == "drives"
+	link.to.type == input.resource.type
+	link.to.id == input.resource.id
+}
+`;
+const open = `package car.open
+default outcome := "deny"
+outcome := "allow" if input.subject.id == input.resource.owner
+reason := "not yours" if outcome == "deny"
+`;
+const alice = { type: 'user', id: 'alice' };
+const wide = { width: 1440, height: 900 };
+const narrow = { width: 390, height: 844 };
+
+describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, async () => {
+  if (executablePath === undefined) return;
+  const site = await createPortal({ role: 'config-editor', tenant: { decisionLog: { mode: 'all' } } });
+  const { server, tenant, people } = site;
+  const config = await configClient(server, tenant);
+  const put = async (path: string, body: object) => {
+    const answer = await config('PUT', path, { body });
+    expect([path, answer.status, answer.body]).toEqual([path, 200, {}]);
+  };
+  for (const [path, body] of types) await put(path, body);
+  const tests = [{ name: 'a stranger', input: { subject: alice }, expect: { outcome: 'deny' } }];
+  await put('/policies/car%3Adrive', { rego: drive, tests });
+  await put('/policies/car%3Aopen', { rego: open });
+  await put('/policies/car%3Adrawn', { graph: graphSaying('allow') });
+  const owner = { source: 'kubernetes', namespace: 'fleet', name: 'car-wash', uid: 'u' } as const;
+  const body = { rego: open.replace('car.open', 'car.wash') };
+  await putPolicy(server.services.policies, { ...manifestWriter, owner }, tenant, 'car:wash', body, { tests });
+  const conditions = [{ type: 'Accepted', status: 'False', reason: 'CompileError', message: 'line 3: no such rule' }];
+  await server.services.database.system((tx) =>
+    tx.run(sql`insert into accord.resource (source, kind, namespace, name, uid, tenant, generation, spec_digest, status)
+      values ('kubernetes', 'Policy', 'fleet', 'car-wash', 'u', ${tenant}, 4, '',
+        ${JSON.stringify({ conditions, activeGeneration: 3 })}::jsonb)`),
+  );
+  const backend = await server.client(tenant, 'pg:tenant:admin');
+  for (const id of ['a', 'b', 'c'])
+    await server.app.inject({
+      ...{ method: 'POST', url: `/authz/${tenant}`, headers: { authorization: `Bearer ${backend}` } },
+      payload: {
+        subject: alice,
+        action: 'car:open',
+        resource: { type: 'car', id, owner: id === 'c' ? 'bob' : 'alice' },
+      },
+    });
+  await server.services.authz.log.close();
+
+  const at = (path: string) => `${site.base}/portal/t/${tenant}${path}`;
+  const policy = (name: string, more = '') => at(`/policies/${encodeURIComponent(name)}${more}`);
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  const editor = (page: Page) => page.getByRole('textbox', { name: 'Rego of the policy' });
+  const type = async (page: Page, text: string) => {
+    await editor(page).click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(text);
+  };
+  const member = async (role: 'security-admin' | 'config-editor' | 'config-viewer' | 'support') => {
+    const { browser } = await people.enrolled(tenant, role);
+    return browser.cookies.map(({ name, value }) => ({ name, value, url: `${site.base}/` }));
+  };
+
+  test.each([
+    { viewport: wide, colorScheme: 'light' },
+    { viewport: wide, colorScheme: 'dark' },
+    { viewport: narrow, colorScheme: 'light' },
+    { viewport: narrow, colorScheme: 'dark' },
+  ] as const)('each page: $viewport.width, $colorScheme', async ({ viewport, colorScheme }) => {
+    await using opened = await site.open({ viewport, colorScheme });
+    const { page, complaints } = opened;
+    const shown = async (name: string) => {
+      expect([name, await axe(page)]).toEqual([name, []]);
+      await look(page, `policies-${name}-${viewport.width}-${colorScheme}`);
+    };
+    await page.goto(at('/policies'));
+    await page.getByRole('link', { name: 'car:drive' }).waitFor();
+    await page.getByText('1 server').first().waitFor();
+    await page.getByText('Generation 4 is refused; generation 3 keeps serving.').waitFor();
+    await page
+      .getByRole('row', { name: /car:wash/ })
+      .getByText('Keeps serving an older one')
+      .waitFor();
+    await shown('list');
+    await page.goto(at('/policies?new=1'));
+    await page.getByLabel('Name', { exact: true }).waitFor();
+    await shown('new');
+    await page.goto(policy('car:drive'));
+    await page.getByText(/^Denied/).waitFor();
+    await page.getByText('passes').waitFor();
+    await shown('policy');
+    await page.goto(policy('car:drawn'));
+    await page.getByText(/^Allowed/).waitFor();
+    await shown('drawn');
+    await page.goto(policy('car:wash'));
+    await page.getByText('Managed by kubernetes fleet/car-wash').waitFor();
+    await shown('managed');
+    await page.goto(policy('car:drive', '/revisions?revision=1'));
+    await page.getByText('stored now').waitFor();
+    await page.locator('.cm-content').first().waitFor();
+    await shown('revisions');
+    expect(complaints).toEqual([]);
+  });
+
+  test('the list is searched, and the search stands in the address', async () => {
+    await using opened = await site.open();
+    const { page } = opened;
+    await page.goto(at('/policies'));
+    await page.getByLabel('Name or source contains').fill('drives');
+    await page.getByRole('link', { name: 'car:open' }).waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('q')).toBe('drives');
+    await page.reload();
+    await page.getByRole('link', { name: 'car:drive' }).waitFor();
+    expect(await page.getByRole('link', { name: 'car:open' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByRole('link', { name: 'car:open' }).waitFor();
+    await page.getByRole('link', { name: 'car:open' }).click();
+    await heading(page, 'car:open');
+  });
+
+  test('a question is asked with what is stored, when somebody wants that', async () => {
+    const payload = { relationshipType: 'drives', to: { type: 'car', id: 'c9' } };
+    const headers = { authorization: `Bearer ${backend}` };
+    await server.app.inject({ method: 'POST', url: `/${tenant}/actors/user/alice/relationships`, headers, payload });
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await page.goto(policy('car:drive'));
+    await page.getByLabel('Resource id').fill('c9');
+    await page.getByText('Denied: what is missing is “user:alice drives car:c9”').waitFor();
+    await look(page, 'policies-missing-relationship');
+    await page.getByRole('button', { name: 'Load what is stored now' }).click();
+    await page.getByText('Allowed: user:alice may car:drive on car:c9: the rule in line 5').waitFor();
+    await page.locator('.why-relations').getByText('found').waitFor();
+    await look(page, 'policies-stored-facts');
+    await page.getByRole('link', { name: 'line 5' }).first().click();
+    await page.locator('.cm-told-line').getByText('outcome').waitFor();
+    await page.getByRole('button', { name: 'Try it' }).click();
+    expect(await page.getByLabel('Resource id').count()).toBe(0);
+    await page.getByRole('button', { name: 'Try it' }).click();
+    expect(await page.getByLabel('Resource id').inputValue()).toBe('c9');
+    expect(complaints).toEqual([]);
+  });
+
+  test('a new one is written, completed, corrected, tried, given a case, and saved', async () => {
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await page.goto(at('/policies'));
+    await page.getByRole('button', { name: 'New policy' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('car:drive');
+    await page.getByRole('button', { name: 'Write the policy' }).click();
+    await page.getByText('There is a policy car:drive already.').waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('car:sell');
+    await page.getByLabel('A relationship').check();
+    await page.getByRole('button', { name: 'Write the policy' }).click();
+    await heading(page, 'car:sell');
+    await page.getByText('This policy is not stored yet.').waitFor();
+    // Completion knows the tenant's own names.
+    await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if "');
+    await page.keyboard.type('is_o');
+    await page.getByRole('option', { name: /^is_owner_of/ }).waitFor();
+    await look(page, 'policies-completion');
+    await page.keyboard.press('Escape');
+    await page
+      .getByText(/^Line 5/)
+      .first()
+      .waitFor();
+    await look(page, 'policies-error');
+    expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true);
+    await type(page, drive.replace('car.drive', 'car.sell').replace('"drives"', '"is_owner_of"'));
+    await page.getByLabel('Resource id').fill('c1');
+    await page.getByText('Denied: what is missing is “user:alice is_owner_of car:c1”').waitFor();
+    expect(
+      await page
+        .getByRole('link', { name: /^line \d/ })
+        .first()
+        .getAttribute('href'),
+    ).toContain('line=');
+    await page.getByLabel('Name of the case').fill('a stranger');
+    await page.getByRole('button', { name: 'Add the question, expecting deny' }).click();
+    await page.getByText('passes').waitFor();
+    await page.getByText(/reach [\d.]+ % of the lines/).waitFor();
+    await page.locator('.cm-reach.reached').first().waitFor();
+    // A failing case says what it answered.
+    await type(page, 'package car.sell\noutcome := "allow"');
+    await page.getByText('fails', { exact: true }).waitFor();
+    await page.keyboard.press('Control+z');
+    await page.getByText('passes').waitFor();
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByText('The decision log has no decision of this policy').waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Revision 1 is saved and served.').waitFor();
+    const { body: stored } = await config('GET', '/policies/car%3Asell');
+    expect(stored.rego).toContain('"is_owner_of"');
+    expect(stored.tests).toMatchObject([{ name: 'a stranger', expect: { outcome: 'deny' } }]);
+    expect(complaints.filter((one) => !/40[04]/.test(one))).toEqual([]);
+  });
+
+  const edit = async (page: Page, rego: string) => {
+    await type(page, rego);
+    await page.getByText('Not saved', { exact: true }).waitFor();
+  };
+  const save = async (page: Page) => {
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+  };
+  const regoOf = async (name: string) => (await config('GET', `/policies/${encodeURIComponent(name)}`)).body.rego;
+  const says = (package_: string, about: string) => `package ${package_}\n# ${about}\noutcome := "deny"\n`;
+
+  test('of two editors who save at once, the second sees both and loses nothing', async () => {
+    await put('/policies/car%3Alend', { rego: says('car.lend', 'first') });
+    await using opened = await site.open();
+    await using other = await site.open({}, await member('security-admin'));
+    const { page } = opened;
+    for (const one of [page, other.page]) {
+      await one.goto(policy('car:lend'));
+      await one.getByText('Nothing is changed.').waitFor();
+    }
+    await edit(page, says('car.lend', 'mine'));
+    await edit(other.page, says('car.lend', 'theirs'));
+    await save(other.page);
+    await other.page.getByText('Revision 2 is saved and served.').waitFor();
+    await save(page);
+    await page.getByText('Somebody else saved this policy').waitFor();
+    await page.getByRole('textbox', { name: 'Theirs, as it is stored' }).getByText('# theirs').waitFor();
+    await page.getByRole('textbox', { name: 'Mine, which can be changed here' }).getByText('# mine').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'policies-conflict');
+    expect(await regoOf('car:lend')).toContain('# theirs');
+    await page.getByRole('button', { name: 'Go on with mine' }).click();
+    await editor(page).getByText('# mine').waitFor();
+    await save(page);
+    await page.getByText('Revision 3 is saved and served.').waitFor();
+    expect(await regoOf('car:lend')).toContain('# mine');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await editor(page).getByText('# theirs').waitFor();
+    expect(await regoOf('car:lend')).toContain('# theirs');
+  });
+
+  test('what is typed outlives a session that ends, and a closed page', async () => {
+    await put('/policies/car%3Atow', { rego: says('car.tow', 'stored') });
+    await using opened = await site.open();
+    const { page, context } = opened;
+    const cookies = await context.cookies();
+    await page.goto(policy('car:tow'));
+    await page.getByText('Nothing is changed.').waitFor();
+    await edit(page, says('car.tow', 'typed before'));
+    await page.getByText(/^Denied/).waitFor();
+    await page.getByText('Checking…').waitFor({ state: 'detached' });
+    await context.clearCookies();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(says('car.tow', 'typed after the end'));
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    await dialog.getByRole('button', { name: 'Stay on this page' }).click();
+    await editor(page).getByText('# typed after the end').waitFor();
+    await context.addCookies(cookies);
+    await page.reload();
+    await editor(page).getByText('# typed after the end').waitFor();
+    await page.getByText('Not saved', { exact: true }).waitFor();
+    await save(page);
+    await page.getByText('Revision 2 is saved and served.').waitFor();
+    expect(await regoOf('car:tow')).toContain('# typed after the end');
+  });
+
+  test('impact: which logged decisions would change, and each opens with its input', async () => {
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await page.goto(policy('car:open'));
+    await page.getByText('Nothing is changed.').waitFor();
+    await edit(page, 'package car.open\noutcome := "allow"\n');
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByText('1 of 3 decisions would change.').waitFor();
+    await page.getByText('1 decision from deny to allow').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'policies-impact');
+    await page.getByRole('group').filter({ hasText: 'deny → allow' }).getByRole('link').click();
+    await page.getByText('Recorded: deny, by revision 1.').waitFor();
+    await page.getByText(/^Allowed/).waitFor();
+    expect(new URL(page.url()).searchParams.get('decision')).toMatch(/^[\w-]{36}$/);
+    await page.getByRole('textbox', { name: 'Input of the policy (JSON)' }).getByText('"bob"').waitFor();
+    await look(page, 'policies-decision');
+    await page.getByRole('button', { name: 'Discard the draft' }).click();
+    await page.getByText(/^Denied/).waitFor();
+    await page.getByText('not yours').first().waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('answers of each kind are drawn: undefined, out of budget, an outcome of its own, input of a strange shape', async () => {
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await page.goto(policy('car:open'));
+    await page.getByText('Nothing is changed.').waitFor();
+    await type(page, 'package car.open\noutcome := "allow" if input.subject.id == "bob"\n');
+    await page.getByText('no rule of car:open gave an outcome').waitFor();
+    await type(
+      page,
+      'package car.open\noutcome := "allow" if { r := numbers.range(1, 5000); some i in r; some j in r; i * j == 0.5 }\n',
+    );
+    await page.getByText(/the policy did not answer/).waitFor();
+    await page.getByText('policy_budget_exhausted').first().waitFor();
+    await type(page, 'package car.open\noutcome := {"cars": 3}\n');
+    await page.getByText('car:open gave an outcome of its own.').waitFor();
+    const consented = 'some c in input.consents; c.name == "research"; c.sufficient';
+    await type(page, `package car.open\ndefault outcome := "deny"\noutcome := "allow" if { ${consented} }\n`);
+    await page.getByText('user:alice agrees to research').first().waitFor();
+    await look(page, 'policies-missing-consent');
+    await page.getByLabel('JSON', { exact: true }).check();
+    const input = page.getByRole('textbox', { name: 'Input of the policy (JSON)' });
+    await input.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText('{"subject": 1, "graph": {"subject": "x", "resource": [1]}, "consents": {"a": 1}}');
+    await page.getByText('somebody', { exact: true }).waitFor();
+    await page.getByText(/^Denied/).waitFor();
+    await page.keyboard.insertText('}');
+    await page.getByText('This is not a JSON object').waitFor();
+    await page.getByRole('button', { name: 'Discard the draft' }).click();
+    expect(complaints).toEqual([]);
+  });
+
+  test('a policy of a manifest is read-only; a change of it is a text to apply', async () => {
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await page.goto(policy('car:wash'));
+    await page.getByText('Managed by kubernetes fleet/car-wash').waitFor();
+    await editor(page).click();
+    await page.keyboard.insertText('not taken');
+    expect(await editor(page).textContent()).not.toContain('not taken');
+    expect(await page.getByRole('button', { name: 'Save…' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Show as' }).click();
+    await page.getByRole('menuitem', { name: 'Manifest (YAML)' }).click();
+    await page.getByRole('dialog').getByText('kind: Policy').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Open a change' }).click();
+    await page.getByText('passes').waitFor();
+    await type(page, 'package car.wash\noutcome := "allow"');
+    await page.getByText('outcome is "allow", expected "deny"').waitFor();
+    await edit(page, says('car.wash', 'changed'));
+    await page.getByText('passes').waitFor();
+    await page.getByRole('button', { name: 'Finish the change…' }).click();
+    await page.getByRole('button', { name: 'Show the change' }).click();
+    const change = page.getByRole('dialog', { name: 'The change' });
+    await change.getByText('kubectl patch policies.accord.dev car-wash -n fleet').waitFor();
+    await change.getByText('# changed').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'policies-change');
+    expect(await regoOf('car:wash')).not.toContain('# changed');
+    expect(complaints).toEqual([]);
+  });
+
+  test('an earlier revision is compared and restored', async () => {
+    await put('/policies/car%3Apark', { rego: says('car.park', 'one') });
+    await put('/policies/car%3Apark', { rego: says('car.park', 'two') });
+    await using opened = await site.open({}, await member('security-admin'));
+    const { page, complaints } = opened;
+    await page.goto(policy('car:park', '/revisions'));
+    await page.getByRole('button', { name: 'Difference to revision 1' }).click();
+    await page.getByRole('textbox', { name: 'Revision 1' }).getByText('# one').waitFor();
+    await page.getByRole('textbox', { name: 'Revision 2' }).getByText('# two').waitFor();
+    await page.getByRole('button', { name: 'Restore revision 1' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Restore revision 1 of car:park?' });
+    await dialog.getByText('becomes revision 3').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'policies-restore');
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
+    await page.getByRole('heading', { name: 'Revision 3' }).waitFor();
+    expect(await regoOf('car:park')).toContain('# one');
+    expect(complaints).toEqual([]);
+  });
+
+  test('a viewer and support read; support sees why without whom', async () => {
+    const { body: log } = await config('GET', '/decisions?action=car:open&outcome=deny');
+    for (const role of ['config-viewer', 'support'] as const) {
+      await using opened = await site.open({}, await member(role));
+      const { page, complaints } = opened;
+      await page.goto(at('/policies'));
+      await page.getByRole('link', { name: 'car:open' }).waitFor();
+      expect(await page.getByRole('button', { name: 'New policy' }).count()).toBe(0);
+      await page.goto(policy('car:open', role === 'support' ? `?decision=${log.decisions[0].id}` : ''));
+      await page.getByText('Your role reads policies and does not try them.').waitFor();
+      expect(await page.getByRole('button', { name: 'Save…' }).count()).toBe(0);
+      if (role === 'support') {
+        await page.getByText(/^Denied/).waitFor();
+        await page.getByText('Your role does not see this.').first().waitFor();
+        expect(await page.getByText('bob').count()).toBe(0);
+      }
+      expect(await axe(page)).toEqual([]);
+      await look(page, `policies-${role}`);
+      await page.goto(policy('car:open', '/revisions'));
+      await page.getByText('stored now').waitFor();
+      expect(await page.getByRole('button', { name: /^Restore/ }).count()).toBe(0);
+      expect(complaints).toEqual([]);
+    }
+  });
+
+  test('speaks Dutch', async () => {
+    await using opened = await site.open({ locale: 'nl-NL' });
+    const { page } = opened;
+    await page.goto(policy('car:drive'));
+    await page.getByText(/^Geweigerd/).waitFor();
+    await page.getByRole('heading', { name: 'Probeer het' }).waitFor();
+    await look(page, 'policies-dutch');
+  });
+});
