@@ -151,9 +151,9 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     expect(await axe(page)).toEqual([]);
     await look(page, 'people-end');
     await dialog.getByRole('button', { name: 'End the relationship' }).click();
-    await card.getByText('car/2').waitFor({ state: 'detached' });
+    await card.getByRole('link', { name: 'car/2' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Undo' }).click();
-    await card.getByText('car/2').waitFor();
+    await card.getByRole('link', { name: 'car/2' }).waitFor();
     expect(complaints).toEqual([]);
   });
 
@@ -170,7 +170,7 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await look(page, 'people-erase');
     await panel.getByLabel('Type carol to confirm').fill('carol');
     await erase.click();
-    await panel.getByText('user/carol is erased.').waitFor();
+    await panel.getByText('user/carol is erased.').waitFor({ timeout: 90_000 });
     const saved = page.waitForEvent('download');
     await panel.getByRole('button', { name: 'Save the report as a file' }).click();
     expect((await saved).suggestedFilename()).toBe(`erasure-${tenant}.json`);

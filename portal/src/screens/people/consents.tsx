@@ -15,18 +15,34 @@ export function Consents({ of }: { of: Entity }) {
   const ui = useUiTexts();
   const { tenant, api } = useTenant();
   const [revoking, setRevoking] = useState<Consent>();
-  const pages = usePages(['people', tenant.code, of, 'consents'], async (cursor, signal) => {
-    const { data } = await api.get<{ consents: Consent[]; cursor?: string }>('/consents', {
-      query: { userId: of.id, cursor, limit: 20 },
-      signal,
-    });
-    return { rows: data.consents, after: data.cursor };
-  });
+  // Reading them is written to the ledger, so opening the page alone does not.
+  const [isShown, setShown] = useState(false);
+  const pages = usePages(
+    ['people', tenant.code, of, 'consents'],
+    async (cursor, signal) => {
+      const { data } = await api.get<{ consents: Consent[]; cursor?: string }>('/consents', {
+        query: { userId: of.id, cursor, limit: 20 },
+        signal,
+      });
+      return { rows: data.consents, after: data.cursor };
+    },
+    { enabled: isShown },
+  );
   return (
     <section className="card stack" aria-label={t.consents}>
       <h2>{t.consents}</h2>
       {pages.error && <ProblemAlert error={pages.error} onRetry={pages.reload} />}
-      {!pages.isLoading && !pages.error && pages.rows.length === 0 && <p className="dim">{t.noConsents}</p>}
+      {!isShown && (
+        <>
+          <p className="dim">{t.consentsRead}</p>
+          <div>
+            <Button variant="default" onClick={() => setShown(true)}>
+              {t.showConsents}
+            </Button>
+          </div>
+        </>
+      )}
+      {isShown && !pages.isLoading && !pages.error && pages.rows.length === 0 && <p className="dim">{t.noConsents}</p>}
       <ul className="person-list">
         {pages.rows.map((one) => (
           <li key={one.id}>

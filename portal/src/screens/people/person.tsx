@@ -27,6 +27,12 @@ import { texts } from './texts.ts';
 import { TimeLine } from './time-line.tsx';
 import './people.css';
 
+/** The account's, or the attribute by which mails name a person, too. */
+function nameOf({ displayName, attributes = {} }: Partial<About> = {}): string | undefined {
+  const names = [displayName, attributes.displayName, attributes.name];
+  return names.find((one): one is string => typeof one === 'string' && one !== '');
+}
+
 export default function Person() {
   const { type = '', id = '' } = useRouteParams();
   const { tenant } = useTenant();
@@ -46,7 +52,7 @@ function Page({ of }: { of: Entity }) {
   return (
     <>
       <PageHeader
-        title={about.data?.displayName ?? of.id}
+        title={nameOf(about.data) ?? of.id}
         about={t.personAbout}
         back={{ to: '/people', label: t.title }}
         actions={

@@ -41,12 +41,12 @@ export const en = {
   reason: (reason: string) => `Reason: ${reason}`,
   doneBy: (by: string) => `by ${by}`,
   explain: 'Explain',
-  raw: 'Fields',
+  raw: 'All fields',
   related: (from: string, relation: string, to: string) => `${from} ${relation} ${to}`,
   invited: (from: string, contact: string, relation: string, to: string, status: string) =>
-    `${from} invited ${contact} to ${relation} ${to} (${status})`,
+    `${from} invited ${contact}: ${relation} ${to} (${status})`,
   accepted: (from: string, contact: string, relation: string, to: string, _status: string) =>
-    `${contact} accepted the invitation of ${from} to ${relation} ${to}`,
+    `${contact} accepted the invitation of ${from}: ${relation} ${to}`,
   consented: (what: string, name: string, version: string) => {
     const verbs: Record<string, string> = {
       read: 'read',
@@ -58,7 +58,8 @@ export const en = {
       erased: 'erased',
       denied: 'denied',
     };
-    return `Consent ${name} ${version}: ${verbs[what] ?? what}`;
+    const which = [name, version].filter(Boolean).join(' ');
+    return which === '' ? `Consents: ${verbs[what] ?? what}` : `Consent ${which}: ${verbs[what] ?? what}`;
   },
   outcomes: { allow: 'Allowed', deny: 'Denied' } as Record<string, string>,
   asked: (action: string, resource: string) => (resource === '' ? action : `${action} on ${resource}`),
@@ -92,6 +93,8 @@ export const en = {
   explainAccess: 'Explain this access',
   noAccess: (who: string, action: string, type: string) => `${who} may ${action} on no resource of the type ${type}.`,
   consents: 'Consents',
+  consentsRead: 'That you read them is written to the ledger.',
+  showConsents: 'Show the consents',
   noConsents: 'This person has given no consent.',
   revokeConsent: 'Revoke',
   revokeConsentTitle: (what: string, who: string) => `Revoke the consent ${what} of ${who}?`,

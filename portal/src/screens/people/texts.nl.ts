@@ -42,7 +42,7 @@ export const nl = {
   reason: (reason) => `Reden: ${reason}`,
   doneBy: (by) => `door ${by}`,
   explain: 'Uitleggen',
-  raw: 'Velden',
+  raw: 'Alle velden',
   related: (from, relation, to) => `${from} ${relation} ${to}`,
   invited: (from, contact, relation, to, status) => `${from} nodigde ${contact} uit: ${relation} ${to} (${status})`,
   accepted: (from, contact, relation, to) => `${contact} aanvaardde de uitnodiging van ${from}: ${relation} ${to}`,
@@ -57,7 +57,8 @@ export const nl = {
       erased: 'gewist',
       denied: 'afgewezen',
     };
-    return `Toestemming ${name} ${version}: ${verbs[what] ?? what}`;
+    const which = [name, version].filter(Boolean).join(' ');
+    return which === '' ? `Toestemmingen: ${verbs[what] ?? what}` : `Toestemming ${which}: ${verbs[what] ?? what}`;
   },
   outcomes: { allow: 'Toegestaan', deny: 'Geweigerd' },
   asked: (action, resource) => (resource === '' ? action : `${action} op ${resource}`),
@@ -94,6 +95,8 @@ export const nl = {
   explainAccess: 'Deze toegang uitleggen',
   noAccess: (who, action, type) => `${who} mag ${action} op geen enkele resource van het type ${type}.`,
   consents: 'Toestemmingen',
+  consentsRead: 'Dat u ze leest, wordt in het ledger vastgelegd.',
+  showConsents: 'De toestemmingen tonen',
   noConsents: 'Deze persoon heeft geen toestemming gegeven.',
   revokeConsent: 'Intrekken',
   revokeConsentTitle: (what, who) => `De toestemming ${what} van ${who} intrekken?`,

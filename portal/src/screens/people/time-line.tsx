@@ -91,7 +91,19 @@ function Moment({ item }: { item: Item }) {
           </span>
         )}
       </span>
-      <RelativeTime at={item.at} />
+      <span className="moment-at">
+        <RelativeTime at={item.at} />{' '}
+        <button
+          type="button"
+          className="plain"
+          aria-label={t.raw}
+          title={t.raw}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} />
+        </button>
+      </span>
       {more !== '' && <span className="more">{more}</span>}
       <span className="moment-actions">
         {item.kind === 'decision' && item.action !== undefined && (
@@ -102,9 +114,6 @@ function Moment({ item }: { item: Item }) {
         {item.kind === 'invitation' && item.status === 'pending' && mayDo(tenant.role, 'admin') && (
           <InvitationActions item={item} />
         )}
-        <button type="button" className="plain chip" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {t.raw}
-        </button>
       </span>
       {isOpen && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
