@@ -166,10 +166,12 @@ export const en = {
   revokeTitle: (contact: string, to: string) => `Revoke the invitation of ${contact} to ${to}?`,
   revokeWhat: (uses: number) => [
     '1 invitation can no longer be accepted.',
-    plural('en', uses, {
-      one: 'The # relationship that it has made stays: end it by itself.',
-      other: 'The # relationships that it has made stay: end them by themselves.',
-    }),
+    uses === 0
+      ? 'No relationship is ended: none was made yet.'
+      : plural('en', uses, {
+          one: 'The # relationship that it has made stays: end it by itself.',
+          other: 'The # relationships that it has made stay: end them by themselves.',
+        }),
   ],
   revoked: (contact: string) => `The invitation of ${contact} was revoked.`,
   bulkAbout: 'Many relationships at once, as lines of JSON.',

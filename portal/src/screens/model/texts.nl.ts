@@ -173,10 +173,12 @@ export const nl = {
   revokeTitle: (contact, to) => `De uitnodiging van ${contact} voor ${to} intrekken?`,
   revokeWhat: (uses) => [
     '1 uitnodiging kan niet meer worden aanvaard.',
-    plural('nl', uses, {
-      one: 'De # relatie die zij maakte, blijft: beëindig die apart.',
-      other: 'De # relaties die zij maakte, blijven: beëindig die apart.',
-    }),
+    uses === 0
+      ? 'Er wordt geen relatie beëindigd: er is er nog geen gemaakt.'
+      : plural('nl', uses, {
+          one: 'De # relatie die zij maakte, blijft: beëindig die apart.',
+          other: 'De # relaties die zij maakte, blijven: beëindig die apart.',
+        }),
   ],
   revoked: (contact) => `De uitnodiging van ${contact} is ingetrokken.`,
   bulkAbout: 'Veel relaties tegelijk, als regels JSON.',
