@@ -62,11 +62,13 @@ function ImportFile() {
   const [{ import: importId }, set] = useFilters(['import']);
   const [file, setFile] = useState<{ name: string; body: string; lines: number }>();
   const [isRunning, setRunning] = useState(false);
+  const [isStarting, setStarting] = useState(false);
   const [error, setError] = useState<unknown>();
   const stop = useRef<AbortController>(undefined);
   const state = useQuery({
     queryKey: ['model', tenant.code, 'import', importId],
-    enabled: importId !== undefined,
+    // Before the first lines arrive there is nothing to ask for.
+    enabled: importId !== undefined && !isStarting,
     refetchInterval: isRunning ? 1_000 : false,
     queryFn: async ({ signal }) => {
       try {
@@ -89,6 +91,8 @@ function ImportFile() {
     if (file === undefined) return;
     stop.current = new AbortController();
     setRunning(true);
+    setStarting(true);
+    const started = setTimeout(() => setStarting(false), 1_500);
     setError(undefined);
     set({ import: id });
     try {
@@ -100,6 +104,8 @@ function ImportFile() {
     } catch (caught) {
       if (!stop.current.signal.aborted) setError(caught);
     }
+    clearTimeout(started);
+    setStarting(false);
     setRunning(false);
     await reloadModel(tenant.code);
   };

@@ -44,6 +44,12 @@ function laidOut(boxes: readonly Box[], lines: readonly Line[]): Map<string, { x
   );
 }
 
+/** As high as what is drawn, within what a window shows. */
+function heightOfAll(boxes: readonly Box[], places: ReadonlyMap<string, { y: number }>): string {
+  const bottom = Math.max(0, ...boxes.map((box) => (places.get(box.id)?.y ?? 0) + heightOf(box)));
+  return `clamp(220px, ${Math.round(bottom * 1.1) + 48}px, 68vh)`;
+}
+
 const BoxNode = memo(({ data }: { data: Record<string, unknown> }) => {
   const { title, detail } = data as unknown as Box;
   return (
@@ -90,7 +96,7 @@ export default function Flow({ label, boxes, lines, selected, onOpen }: Props) {
     }),
   );
   return (
-    <section className="flow" aria-label={label}>
+    <section className="flow" aria-label={label} style={{ height: heightOfAll(boxes, places) }}>
       <ReactFlow
         // Other boxes are another drawing, which is fitted into the frame again.
         key={boxes.map(({ id }) => id).join()}

@@ -23,7 +23,8 @@ const ofKind = async <K extends Kind, T>(api: TenantApi, kind: K, signal: AbortS
   Promise.all(
     (await namesOf(api, kind, signal)).map(async (name) => {
       const { data, etag } = await api.get<T>(`/${kind}/${segment(name)}`, { signal });
-      return { kind, etag, spec: data };
+      // Of a relationship type the answer has the parts of the name; here it is From:relationship:To.
+      return { kind, etag, spec: { ...data, name } };
     }),
   );
 
