@@ -194,6 +194,9 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await search.getByLabel('Action (policy)').fill('car:use');
     await search.getByRole('button', { name: 'Search' }).click();
     await search.getByRole('cell', { name: 'user/dora', exact: true }).waitFor();
+    await search.getByRole('button', { name: 'Why? user/alice' }).click();
+    await search.getByRole('region', { name: 'Why: user/alice and car/1' }).getByText('Allowed').first().waitFor();
+    expect(await axe(page)).toEqual([]);
     await look(page, 'model-who-may');
     const saving = page.waitForEvent('download');
     await search.getByRole('button', { name: 'Export as CSV' }).click();

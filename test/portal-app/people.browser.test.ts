@@ -75,7 +75,7 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await asAdmin(
       server.db.adminUrl,
       `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us)
-       values ($1, now(), 'client:backend', 'car:drive', '{"subject":{"type":"user","id":"alice"},"resource":{"type":"car","id":"9"}}',
+       values ($1, date_trunc('milliseconds', now()), 'client:backend', 'car:drive', '{"subject":{"type":"user","id":"alice"},"resource":{"type":"car","id":"9"}}',
          '{"outcome":"deny","reason":"alice is not related"}', 1, 5)`,
       [tenant],
     );

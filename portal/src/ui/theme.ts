@@ -9,7 +9,8 @@ const accent: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { accent },
   primaryColor: 'accent',
-  primaryShade: { light: 7, dark: 3 },
+  // White words on it are AA in both: Mantine judges the contrast of a filled button by its light shade alone.
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
   luminanceThreshold: 0.35,
   fontFamily: 'var(--font)',

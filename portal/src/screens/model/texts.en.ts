@@ -140,6 +140,12 @@ export const en = {
   nothingMay: 'Nothing is found: the policy allows none.',
   whatTitle: 'With what',
   why: 'Why?',
+  whyTitle: (subject: string, resource: string) => `Why: ${subject} and ${resource}`,
+  whyAbout:
+    'Answered for the relationships that there are now. Consents, attributes and the context of a request are not in it.',
+  whyCut:
+    'Answered for the first 200 relationships of each end. Consents, attributes and the context of a request are not in it.',
+  openInPolicy: 'Try it in the policy',
   exporting: 'Exporting',
   exportCsv: 'Export as CSV',
   invitationsAbout: 'Who invited whom to what, and what became of it.',

@@ -142,6 +142,11 @@ export const nl = {
   nothingMay: 'Er is niets gevonden: de policy staat er geen toe.',
   whatTitle: 'Waarmee',
   why: 'Waarom?',
+  whyTitle: (subject, resource) => `Waarom: ${subject} en ${resource}`,
+  whyAbout: 'Beantwoord voor de relaties van dit moment, zonder toestemmingen, attributen en context van een verzoek.',
+  whyCut:
+    'Beantwoord voor de eerste 200 relaties van beide kanten, zonder toestemmingen, attributen en context van een verzoek.',
+  openInPolicy: 'In de policy proberen',
   exporting: 'Bezig met exporteren',
   exportCsv: 'Als CSV exporteren',
   invitationsAbout: 'Wie wie waarvoor uitnodigde, en wat ervan kwam.',

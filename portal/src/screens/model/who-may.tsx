@@ -2,15 +2,15 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
-import { segment } from '../../core/api.ts';
 import { usePages } from '../../core/query.ts';
 import { saveFile } from '../../core/save-file.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { DataTable, Icon, Link, ProblemAlert, Progress } from '../../ui/index.ts';
+import { DataTable, Icon, ProblemAlert, Progress } from '../../ui/index.ts';
 import { useModel } from './load.ts';
 import { type Entity, text } from './shapes.ts';
 import { texts } from './texts.ts';
+import { WhyPath } from './why-path.tsx';
 
 type Direction = 'subject' | 'resource';
 type Search = { direction: Direction; action: string; type: string };
@@ -90,7 +90,8 @@ function Results({ of, search }: { of: Entity; search: Search }) {
     return { rows: data.results, after: data.page.next_token || undefined };
   };
   const pages = usePages(['model', tenant.code, 'search', of, search], (token, signal) => pageOf(token, 50, signal));
-  const pair = (one: Entity) => (direction === 'subject' ? [one, of] : [of, one]);
+  const [why, setWhy] = useState<Entity>();
+  const pair = (one: Entity): [Entity, Entity] => (direction === 'subject' ? [one, of] : [of, one]);
   return (
     <div className="stack">
       <DataTable
@@ -107,13 +108,21 @@ function Results({ of, search }: { of: Entity; search: Search }) {
           {
             id: 'why',
             header: t.actions,
-            cell: (one) => {
-              const [subject, resource] = pair(one).map((entity) => segment(text(entity)));
-              return <Link to={`/policies/${segment(action)}?subject=${subject}&resource=${resource}`}>{t.why}</Link>;
-            },
+            cell: (one) => (
+              <button
+                type="button"
+                className="plain chip"
+                aria-label={`${t.why} ${text(one)}`}
+                aria-expanded={why !== undefined && text(why) === text(one)}
+                onClick={() => setWhy(one)}
+              >
+                {t.why}
+              </button>
+            ),
           },
         ]}
       />
+      {why && <WhyPath action={action} subject={pair(why)[0]} resource={pair(why)[1]} />}
       {pages.rows.length > 0 && (
         <ExportCsv name={`${tenant.code}-${action}`} load={pageOf} line={(one) => [...pair(one), action]} />
       )}
