@@ -33,8 +33,9 @@ function laidOut(boxes: readonly Box[], lines: readonly Line[]): Map<string, { x
   graph.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 56, marginx: 12, marginy: 12 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const box of boxes) graph.setNode(box.id, { width: widthOf(box), height: heightOf(box) });
-  for (const { from, to, look, label } of lines)
-    if (look !== 'inherits') graph.setEdge(from, to, { width: (label?.length ?? 0) * 6.5, height: 14 }, label ?? '');
+  // An edge of dagre without a name of its own is one with the next between the same boxes.
+  for (const [index, { from, to, look, label = '' }] of lines.entries())
+    if (look !== 'inherits') graph.setEdge(from, to, { width: label.length * 6.5, height: 14 }, `e${index}`);
   dagre.layout(graph);
   return new Map(
     boxes.map((box) => {

@@ -8,7 +8,7 @@ import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { DataTable, Icon, ProblemAlert, Progress } from '../../ui/index.ts';
 import { useModel } from './load.ts';
-import { type Entity, text } from './shapes.ts';
+import { type Entity, partsOf, text } from './shapes.ts';
 import { texts } from './texts.ts';
 import { WhyPath } from './why-path.tsx';
 
@@ -20,16 +20,19 @@ export function WhoMay({ of }: { of: Entity }) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const list = useId();
-  const types = useModel().data?.types ?? [];
+  const { types, relationships } = useModel().data ?? { types: [], relationships: [] };
   const isActor = types.some(({ kind, spec }) => kind === 'actor-types' && spec.name === of.type);
   const [direction, setDirection] = useState<Direction>();
   const [action, setAction] = useState('');
   const [type, setType] = useState<string>();
   const [asked, setAsked] = useState<Search>();
   const which = direction ?? (isActor ? 'resource' : 'subject');
+  // Those that most relationship types begin at come first: people rather than the groups that they belong to.
+  const degree = (name: string) => relationships.filter(({ spec }) => partsOf(spec.name).from === name).length;
   const wanted = types
     .filter(({ kind }) => which === 'resource' || kind === 'actor-types')
-    .map(({ spec }) => spec.name);
+    .map(({ spec }) => spec.name)
+    .sort((a, b) => (which === 'subject' ? degree(b) - degree(a) : 0));
   const chosen =
     type !== undefined && wanted.includes(type)
       ? type

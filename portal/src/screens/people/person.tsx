@@ -71,7 +71,11 @@ function Page({ of }: { of: Entity }) {
       ) : (
         <Head about={about.data ?? of} />
       )}
-      {isSupport && <Notice>{t.masked}</Notice>}
+      {isSupport && (
+        <div className="person-note">
+          <Notice>{t.masked}</Notice>
+        </div>
+      )}
       <WithPanel panel={isErasing && <Erase of={of} onClose={() => setErasing(false)} />}>
         <div className="person">
           <TimeLine of={of} />
