@@ -1,7 +1,17 @@
 /** A drawing of boxes and lines that can be moved, zoomed and walked through by keyboard: React Flow, laid out by dagre. */
 import dagre from '@dagrejs/dagre';
-import { Background, Controls, type Edge, Handle, MarkerType, type Node, Position, ReactFlow } from '@xyflow/react';
-import { memo, useMemo } from 'react';
+import {
+  Background,
+  Controls,
+  type Edge,
+  Handle,
+  MarkerType,
+  type Node,
+  Position,
+  ReactFlow,
+  type ReactFlowInstance,
+} from '@xyflow/react';
+import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
 import '@xyflow/react/dist/base.css';
 import { texts } from './texts.ts';
@@ -28,9 +38,19 @@ const widthOf = ({ title, detail = '' }: Box) =>
 const heightOf = ({ detail, look }: Box) =>
   (look === 'relation' ? 32 : 40) + (detail === undefined ? 0 : Math.ceil(detail.length / 30) * 17);
 
-function laidOut(boxes: readonly Box[], lines: readonly Line[]): Map<string, { x: number; y: number }> {
+function laidOut(
+  boxes: readonly Box[],
+  lines: readonly Line[],
+  isNarrow: boolean,
+): Map<string, { x: number; y: number }> {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 56, marginx: 12, marginy: 12 });
+  graph.setGraph({
+    rankdir: isNarrow ? 'TB' : 'LR',
+    nodesep: 22,
+    ranksep: isNarrow ? 34 : 56,
+    marginx: 12,
+    marginy: 12,
+  });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const box of boxes) graph.setNode(box.id, { width: widthOf(box), height: heightOf(box) });
   // An edge of dagre without a name of its own is one with the next between the same boxes.
@@ -52,26 +72,36 @@ function heightOfAll(boxes: readonly Box[], places: ReadonlyMap<string, { y: num
 }
 
 const BoxNode = memo(({ data }: { data: Record<string, unknown> }) => {
-  const { title, detail } = data as unknown as Box;
+  const { title, detail, isNarrow } = data as unknown as Box & { isNarrow: boolean };
   return (
     <>
-      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <Handle type="target" position={isNarrow ? Position.Top : Position.Left} isConnectable={false} />
       <strong>{title}</strong>
       {detail !== undefined && <span>{detail}</span>}
-      <Handle type="source" position={Position.Right} isConnectable={false} />
+      <Handle type="source" position={isNarrow ? Position.Bottom : Position.Right} isConnectable={false} />
     </>
   );
 });
 const nodeTypes = { box: BoxNode };
+const fitted = { maxZoom: 1.1, padding: 0.06 };
 
 export default function Flow({ label, boxes, lines, selected, onOpen }: Props) {
   const t = useTexts(texts);
-  const places = useMemo(() => laidOut(boxes, lines), [boxes, lines]);
+  const frame = useRef<HTMLElement>(null);
+  const drawn = useRef<ReactFlowInstance>(undefined);
+  const [isNarrow] = useState(() => matchMedia('(max-width: 600px)').matches);
+  const places = useMemo(() => laidOut(boxes, lines, isNarrow), [boxes, lines, isNarrow]);
+  useEffect(() => {
+    // A panel that opens beside it leaves less room.
+    const watch = new ResizeObserver(() => void drawn.current?.fitView(fitted));
+    if (frame.current) watch.observe(frame.current);
+    return () => watch.disconnect();
+  }, []);
   const nodes = boxes.map(
     (box): Node => ({
       id: box.id,
       type: 'box',
-      data: box,
+      data: { ...box, isNarrow },
       position: places.get(box.id) ?? { x: 0, y: 0 },
       style: { width: widthOf(box), minHeight: heightOf(box) },
       className: `flow-box ${box.look} ${box.id === selected ? 'on' : ''}`,
@@ -97,7 +127,7 @@ export default function Flow({ label, boxes, lines, selected, onOpen }: Props) {
     }),
   );
   return (
-    <section className="flow" aria-label={label} style={{ height: heightOfAll(boxes, places) }}>
+    <section ref={frame} className="flow" aria-label={label} style={{ height: heightOfAll(boxes, places) }}>
       <ReactFlow
         // Other boxes are another drawing, which is fitted into the frame again.
         key={boxes.map(({ id }) => id).join()}
@@ -105,7 +135,10 @@ export default function Flow({ label, boxes, lines, selected, onOpen }: Props) {
         edges={edges}
         nodeTypes={nodeTypes}
         fitView
-        fitViewOptions={{ maxZoom: 1.1, padding: 0.06 }}
+        fitViewOptions={fitted}
+        onInit={(instance) => {
+          drawn.current = instance;
+        }}
         minZoom={0.1}
         nodesConnectable={false}
         nodesDraggable={false}

@@ -94,7 +94,7 @@ export const en = {
   redirectUrisAbout: 'Where an accepted invitation may lead to, separated by spaces.',
   whoMay: 'Who may make it',
   backEndsMay: 'Back ends with the scope relationships:write make and end relationships.',
-  acts: { create: 'Invite', accept: 'Accept', read: 'Read', resend: 'Send again', revoke: 'Revoke' },
+  acts: { create: 'Invite', accept: 'Accept', read: 'Read those of others', resend: 'Send again', revoke: 'Revoke' },
   noPolicy: (policy: string) => `Users may not: there is no policy ${policy}.`,
   anyToken: 'Whoever has a valid token: no policy asks for more.',
   controls: 'Zoom',

@@ -93,7 +93,7 @@ export const nl = {
   acts: {
     create: 'Uitnodigen',
     accept: 'Aanvaarden',
-    read: 'Lezen',
+    read: 'Die van anderen lezen',
     resend: 'Opnieuw versturen',
     revoke: 'Intrekken',
   },
