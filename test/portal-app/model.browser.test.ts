@@ -120,9 +120,9 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     });
     await page.getByRole('button', { name: 'New relationship type' }).click();
     const form = page.getByRole('complementary', { name: 'New relationship type' });
-    await form.getByLabel('From', { exact: true }).selectOption('user');
-    await form.getByLabel('Relationship', { exact: false }).first().fill('rents');
-    await form.getByLabel('To', { exact: true }).selectOption('garage');
+    await form.getByRole('combobox', { name: 'From' }).selectOption('user');
+    await form.getByRole('textbox', { name: 'Relationship' }).fill('rents');
+    await form.getByRole('combobox', { name: 'To' }).selectOption('garage');
     await form.getByLabel('It is shared by invitation').check();
     expect(await axe(page)).toEqual([]);
     await look(page, 'model-form');

@@ -160,7 +160,7 @@ export default function Flow({ label, boxes, lines, selected, onOpen }: Props) {
         }}
       >
         <Background />
-        <Controls showInteractive={false} />
+        <Controls position="bottom-right" showInteractive={false} />
       </ReactFlow>
     </section>
   );

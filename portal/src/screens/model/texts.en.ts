@@ -137,6 +137,7 @@ export const en = {
   action: 'Action (policy)',
   ofType: 'Of the type',
   search: 'Search',
+  found: (action: string) => `Found for ${action}`,
   nothingMay: 'Nothing is found: the policy allows none.',
   whatTitle: 'With what',
   why: 'Why?',

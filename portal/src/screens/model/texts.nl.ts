@@ -139,6 +139,7 @@ export const nl = {
   action: 'Actie (policy)',
   ofType: 'Van het type',
   search: 'Zoeken',
+  found: (action) => `Gevonden voor ${action}`,
   nothingMay: 'Er is niets gevonden: de policy staat er geen toe.',
   whatTitle: 'Waarmee',
   why: 'Waarom?',

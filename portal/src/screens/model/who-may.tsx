@@ -27,12 +27,13 @@ export function WhoMay({ of }: { of: Entity }) {
   const [type, setType] = useState<string>();
   const [asked, setAsked] = useState<Search>();
   const which = direction ?? (isActor ? 'resource' : 'subject');
-  // Those that most relationship types begin at come first: people rather than the groups that they belong to.
-  const degree = (name: string) => relationships.filter(({ spec }) => partsOf(spec.name).from === name).length;
+  // Those that most relationship types begin or end at come first: people and things rather than the groups between them.
+  const end = which === 'subject' ? 'from' : 'to';
+  const degree = (name: string) => relationships.filter(({ spec }) => partsOf(spec.name)[end] === name).length;
   const wanted = types
     .filter(({ kind }) => which === 'resource' || kind === 'actor-types')
     .map(({ spec }) => spec.name)
-    .sort((a, b) => (which === 'subject' ? degree(b) - degree(a) : 0));
+    .sort((a, b) => degree(b) - degree(a));
   const chosen =
     type !== undefined && wanted.includes(type)
       ? type
@@ -98,7 +99,7 @@ function Results({ of, search }: { of: Entity; search: Search }) {
   return (
     <div className="stack">
       <DataTable
-        label={t.whoMayTitle}
+        label={t.found(action)}
         pages={pages}
         rowKey={text}
         empty={<p className="dim">{t.nothingMay}</p>}
