@@ -1,0 +1,231 @@
+/** The neighbourhood of one actor or resource: drawn, listed, followed by click; and who may do what with it. */
+import { Button } from '@mantine/core';
+import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
+import { useFilters } from '../../core/address.ts';
+import { segment } from '../../core/api.ts';
+import { type Pages, usePages } from '../../core/query.ts';
+import { mayDo, useTenant } from '../../core/session.ts';
+import { useTexts } from '../../core/texts.ts';
+import { curl, DataTable, Empty, Icon, Link, Notice, RelativeTime, ShowAs, WithPanel } from '../../ui/index.ts';
+import { useUiTexts } from '../../ui/texts.ts';
+import { AddRelationship } from './add-relationship.tsx';
+import { EndRelationship } from './end-relationship.tsx';
+import type { Box, Line } from './flow.tsx';
+import { useModel } from './load.ts';
+import { ModelPage } from './page.tsx';
+import { type Entity, entityOf, type Relationship, said, text, words } from './shapes.ts';
+import { texts } from './texts.ts';
+import { WhoMay } from './who-may.tsx';
+
+const Flow = lazy(() => import('./flow.tsx'));
+/** More boxes are not a picture any longer; the lists have all. */
+const drawnMax = 24;
+
+export default function Explorer() {
+  const t = useTexts(texts);
+  const { tenant, api } = useTenant();
+  const [{ type = '', id = '' }, set] = useFilters(['type', 'id']);
+  const [isAdding, setAdding] = useState(false);
+  const of = useMemo(() => ({ type, id }), [type, id]);
+  const isChosen = type !== '' && id !== '';
+  const example = isChosen ? of : { type: 'user', id: 'alice' };
+  return (
+    <ModelPage
+      place="relationships"
+      about={t.explorerAbout}
+      actions={
+        <>
+          <ShowAs
+            curl={curl(api.path(`/actors/${segment(example.type)}/${segment(example.id)}/relationships`))}
+            graphql={`{ "document": "relationshipsAround", "variables": ${JSON.stringify(example)} }`}
+          />
+          {mayDo(tenant.role, 'admin') && (
+            <Button leftSection={<Icon name="plus" />} onClick={() => setAdding(true)}>
+              {t.addRelationship}
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Choose key={text(of)} of={of} onChoose={set} />
+      <WithPanel
+        panel={isAdding && <AddRelationship from={isChosen ? of : undefined} onClose={() => setAdding(false)} />}
+      >
+        {isChosen ? (
+          <Around key={text(of)} of={of} onFollow={set} />
+        ) : (
+          <Empty
+            sentence={t.chooseFirst}
+            call={curl(api.path('/actors/user/alice/relationships'), {
+              method: 'POST',
+              body: { relationshipType: 'drives', to: { type: 'car', id: '7' } },
+            })}
+          />
+        )}
+      </WithPanel>
+    </ModelPage>
+  );
+}
+
+function Choose({ of, onChoose }: { of: Entity; onChoose: (to: Entity) => void }) {
+  const t = useTexts(texts);
+  const { data } = useModel();
+  const names = data?.types.map(({ spec }) => spec.name) ?? [];
+  const [type, setType] = useState(of.type);
+  const [id, setId] = useState(of.id);
+  const chosen = type || names[0] || '';
+  const options = chosen === '' || names.includes(chosen) ? names : [chosen, ...names];
+  const choose = (event: FormEvent) => {
+    event.preventDefault();
+    if (chosen !== '' && id.trim() !== '') onChoose({ type: chosen, id: id.trim() });
+  };
+  return (
+    <search>
+      <form className="inline-form" onSubmit={choose}>
+        <label className="field">
+          {t.type}
+          <select value={chosen} onChange={(event) => setType(event.currentTarget.value)}>
+            {options.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label className="field">
+          {t.id}
+          <input value={id} onChange={(event) => setId(event.currentTarget.value)} />
+        </label>
+        <Button type="submit" leftSection={<Icon name="search" />}>
+          {t.show}
+        </Button>
+      </form>
+    </search>
+  );
+}
+
+type Listed = { relationshipType: string; from?: Entity; to?: Entity; expiresAt?: string };
+
+function useSide(of: Entity, side: 'from' | 'to'): Pages<Relationship> {
+  const { tenant, api } = useTenant();
+  const path = `/${side === 'from' ? 'actors' : 'resources'}/${segment(of.type)}/${segment(of.id)}/relationships`;
+  return usePages(['model', tenant.code, 'around', of, side], async (cursor, signal) => {
+    const { data } = await api.get<{ relationships: Listed[]; cursor?: string }>(path, {
+      query: { cursor, limit: 50 },
+      signal,
+    });
+    return { rows: data.relationships.map((one) => ({ from: of, to: of, ...one })), after: data.cursor };
+  });
+}
+
+function drawing(
+  of: Entity,
+  out: readonly Relationship[],
+  into: readonly Relationship[],
+): { boxes: Box[]; lines: Line[] } {
+  const all = [...out, ...into];
+  const others = new Map<string, Entity>();
+  for (const { from, to } of all) for (const one of [from, to]) if (text(one) !== text(of)) others.set(text(one), one);
+  const shown = [...others].slice(0, drawnMax);
+  const kept = new Set([text(of), ...shown.map(([key]) => key)]);
+  const box = (one: Entity, look: Box['look']): Box => ({ id: text(one), title: one.id, detail: one.type, look });
+  return {
+    boxes: [box(of, 'centre'), ...shown.map(([, one]) => box(one, 'type'))],
+    lines: all
+      .filter(({ from, to }) => kept.has(text(from)) && kept.has(text(to)))
+      .map(({ from, to, relationshipType }) => ({ from: text(from), to: text(to), label: words(relationshipType) })),
+  };
+}
+
+function Around({ of, onFollow }: { of: Entity; onFollow: (to: Entity) => void }) {
+  const t = useTexts(texts);
+  const ui = useUiTexts();
+  const { tenant } = useTenant();
+  const [ending, setEnding] = useState<Relationship>();
+  const out = useSide(of, 'from');
+  const into = useSide(of, 'to');
+  const picture = useMemo(() => drawing(of, out.rows, into.rows), [of, out.rows, into.rows]);
+  const count = out.rows.length + into.rows.length;
+  const isSupport = tenant.role === 'support';
+  const follow = (id: string) => {
+    const to = entityOf(id);
+    if (to !== undefined && id !== text(of)) onFollow(to);
+  };
+  const isActor = useModel().data?.types.some(({ kind, spec }) => kind === 'actor-types' && spec.name === of.type);
+  return (
+    <>
+      {isActor && (
+        <p>
+          <Link to={`/people/${segment(of.type)}/${segment(of.id)}`}>
+            <Icon name="person" /> {t.openPerson(of.id)}
+          </Link>
+        </p>
+      )}
+      {isSupport && <Notice>{t.masked}</Notice>}
+      {count > 0 && !isSupport && (
+        <Suspense fallback={<p role="status">{ui.loading}</p>}>
+          <Flow label={t.neighbourhood(text(of))} {...picture} onOpen={follow} />
+        </Suspense>
+      )}
+      {count > picture.lines.length && !isSupport && <p className="dim">{t.drawnOnly(drawnMax)}</p>}
+      <div className="model-columns">
+        <Side of={of} side="from" pages={out} onFollow={onFollow} onEnd={setEnding} />
+        <Side of={of} side="to" pages={into} onFollow={onFollow} onEnd={setEnding} />
+      </div>
+      {!isSupport && <WhoMay of={of} />}
+      {ending && <EndRelationship of={ending} onClose={() => setEnding(undefined)} />}
+    </>
+  );
+}
+
+type SideProps = {
+  of: Entity;
+  side: 'from' | 'to';
+  pages: Pages<Relationship>;
+  onFollow: (to: Entity) => void;
+  onEnd: (one: Relationship) => void;
+};
+
+function Side({ of, side, pages, onFollow, onEnd }: SideProps) {
+  const t = useTexts(texts);
+  const { tenant } = useTenant();
+  const title = side === 'from' ? t.leadsTo(text(of)) : t.reachedBy(text(of));
+  const other = (one: Relationship) => (side === 'from' ? one.to : one.from);
+  return (
+    <section className="stack">
+      <h2>{title}</h2>
+      <DataTable
+        label={title}
+        pages={pages}
+        rowKey={said}
+        onOpen={tenant.role === 'support' ? undefined : (one) => onFollow(other(one))}
+        empty={<p className="dim">{side === 'from' ? t.leadsNowhere : t.reachedByNobody}</p>}
+        columns={[
+          { id: 'relation', header: t.relation, cell: ({ relationshipType }) => relationshipType },
+          {
+            id: 'other',
+            header: side === 'from' ? t.to : t.from,
+            cell: (one) => <span className="mono">{text(other(one))}</span>,
+          },
+          { id: 'until', header: t.until, cell: ({ expiresAt }) => (expiresAt ? <RelativeTime at={expiresAt} /> : '') },
+          ...(mayDo(tenant.role, 'admin')
+            ? [
+                {
+                  id: 'end',
+                  header: t.actions,
+                  cell: (one: Relationship) => (
+                    <button
+                      type="button"
+                      className="plain chip"
+                      aria-label={`${t.end}: ${said(one)}`}
+                      onClick={() => onEnd(one)}
+                    >
+                      {t.end}
+                    </button>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+/** Through which other relationships it holds, too: only pairs that fit are offered, each as a sentence. */
+import { useTexts } from '../../core/texts.ts';
+import { sentenceOf } from './sentences.ts';
+import { type Inheritance, type Model, partsOf } from './shapes.ts';
+import { texts } from './texts.ts';
+
+type Props = { name: string; model: Model; through: Inheritance[]; onChange: (to: Inheritance[]) => void };
+
+const same = (a: Inheritance, b: Inheritance) => a.relationship === b.relationship && a.from === b.from;
+
+export function InheritanceFields({ name, model, through, onChange }: Props) {
+  const t = useTexts(texts);
+  const { from, to } = partsOf(name);
+  const all = model.relationships.map(({ spec }) => spec.name).filter((one) => one !== name);
+  const pairs = all
+    .filter((one) => partsOf(one).from === from)
+    .flatMap((first) =>
+      all
+        .filter((one) => partsOf(one).from === partsOf(first).to && partsOf(one).to === to)
+        .map((second): Inheritance => ({ relationship: first, from: second })),
+    );
+  // What is set stays offered, also where a form would not propose it.
+  const offered = [...pairs, ...through.filter((one) => !pairs.some((pair) => same(pair, one)))];
+  return (
+    <fieldset>
+      <legend>{t.inheritance}</legend>
+      {offered.length === 0 && <p className="dim">{t.noPairs}</p>}
+      {offered.map((pair) => {
+        const isOn = through.some((one) => same(one, pair));
+        return (
+          <label key={`${pair.relationship} ${pair.from}`} className="check">
+            <input
+              type="checkbox"
+              checked={isOn}
+              onChange={() => onChange(isOn ? through.filter((one) => !same(one, pair)) : [...through, pair])}
+            />
+            {sentenceOf(name, pair, t)}
+          </label>
+        );
+      })}
+    </fieldset>
+  );
+}

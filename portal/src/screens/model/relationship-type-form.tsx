@@ -1,0 +1,94 @@
+/** Makes and changes a relationship type. */
+import { Button, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTexts } from '../../core/texts.ts';
+import { ProblemAlert, SidePanel } from '../../ui/index.ts';
+import { useUiTexts } from '../../ui/texts.ts';
+import { InheritanceFields } from './inheritance-fields.tsx';
+import { InvitationFields } from './invitation-fields.tsx';
+import { useSaving } from './saving.ts';
+import type { Inheritance, Invitation, Model, Related } from './shapes.ts';
+import { texts } from './texts.ts';
+
+type Props = { of?: Related; model: Model; onClose: () => void; onDone: (id: string) => void };
+
+export function RelationshipTypeForm({ of, model, onClose, onDone }: Props) {
+  const t = useTexts(texts);
+  const ui = useUiTexts();
+  const names = model.types.map(({ spec }) => spec.name);
+  const actors = model.types.filter(({ kind }) => kind === 'actor-types').map(({ spec }) => spec.name);
+  const [from, setFrom] = useState(actors[0] ?? names[0] ?? '');
+  const [relation, setRelation] = useState('');
+  const [to, setTo] = useState(names.find((one) => !actors.includes(one)) ?? names[0] ?? '');
+  const [inverse, setInverse] = useState(of?.spec.inverse ?? '');
+  const [max, setMax] = useState(of?.spec.maxPerTarget?.toString() ?? '');
+  const [invitation, setInvitation] = useState<Invitation | undefined>(of?.spec.invitation);
+  const [through, setThrough] = useState<Inheritance[]>(of?.spec.inheritedThrough ?? []);
+  const { error, isBusy, save } = useSaving(of === undefined, of?.etag, onDone);
+  const name = of?.spec.name ?? `${from}:${relation}:${to}`;
+  const body = {
+    ...(inverse !== '' && { inverse }),
+    ...(max !== '' && { maxPerTarget: Number(max) }),
+    ...(invitation && { invitation }),
+    ...(through.length > 0 && { inheritedThrough: through }),
+  };
+  const title = of ? t.editOf(of.spec.name) : t.newRelationshipType;
+  return (
+    <SidePanel title={title} label={title} onClose={onClose}>
+      <form className="model-form" onSubmit={(event) => save(event, 'relationship-types', name, body)}>
+        {of === undefined && (
+          <>
+            <Choice label={t.from} value={from} options={names} onChange={setFrom} />
+            <TextInput
+              label={t.relation}
+              description={t.relationAbout}
+              required
+              autoFocus
+              value={relation}
+              onChange={(event) => setRelation(event.currentTarget.value)}
+            />
+            <Choice label={t.to} value={to} options={names} onChange={setTo} />
+          </>
+        )}
+        <TextInput
+          label={t.inverse}
+          description={t.inverseAbout}
+          value={inverse}
+          onChange={(event) => setInverse(event.currentTarget.value)}
+        />
+        <TextInput
+          label={t.maxPerTarget}
+          description={t.maxPerTargetAbout}
+          type="number"
+          min={1}
+          value={max}
+          onChange={(event) => setMax(event.currentTarget.value)}
+        />
+        <InheritanceFields name={name} model={model} through={through} onChange={setThrough} />
+        <InvitationFields invitation={invitation} onChange={setInvitation} />
+        {error !== undefined && <ProblemAlert error={error} />}
+        <div className="row">
+          <Button type="submit" loading={isBusy}>
+            {t.save}
+          </Button>
+          <Button variant="default" onClick={onClose}>
+            {ui.cancel}
+          </Button>
+        </div>
+      </form>
+    </SidePanel>
+  );
+}
+
+type ChoiceProps = { label: string; value: string; options: readonly string[]; onChange: (to: string) => void };
+
+const Choice = ({ label, value, options, onChange }: ChoiceProps) => (
+  <label className="field">
+    {label}
+    <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      {options.map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </select>
+  </label>
+);

@@ -1,0 +1,207 @@
+/** People in the portal: finding one, the time line, ending what there is, and erasing; by role. */
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { asAdmin } from '../helpers/admin.ts';
+import { createPortal, executablePath, look } from './portal.ts';
+
+const axe = async (page: Page) =>
+  (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+  );
+const policy = `package p
+default outcome := "deny"
+outcome := "allow" if {
+  some link in input.graph.subject
+  link.relationshipType == "drives"
+  link.to.id == input.resource.id
+}`;
+/** An id with all that an address has to escape. */
+const odd = 'zoë/1 & co%2F';
+
+describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, async () => {
+  if (executablePath === undefined) return;
+  const site = await createPortal({ role: 'security-admin' });
+  const { tenant, open, server, base } = site;
+  const at = (path: string) => `${base}/portal/t/${tenant}${path}`;
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+  const as = async (role: 'security-admin' | 'config-viewer' | 'support' | 'config-editor') => {
+    const { browser } = await site.people.enrolled(tenant, role);
+    return browser.cookies.map(({ name, value }) => ({ name, value, url: `${base}/` }));
+  };
+
+  beforeAll(async () => {
+    const token = await server.member(tenant, 'security-admin');
+    const backend = await server.client(tenant, 'pg:tenant:admin');
+    const call = async (method: 'PUT' | 'POST' | 'DELETE', url: string, payload?: object, by = token) => {
+      const answer = await server.app.inject({
+        ...{ method, url, headers: { authorization: `Bearer ${by}` } },
+        ...(payload && { payload }),
+      });
+      expect([url, answer.statusCode < 300 ? 200 : answer.body]).toEqual([url, 200]);
+    };
+    const c = `/tenants/${tenant}`;
+    await call('PUT', `${c}/actor-types/user`, { attributes: { displayName: { type: 'string' } } });
+    await call('PUT', `${c}/resource-types/car`, {});
+    await call('PUT', `${c}/relationship-types/user:drives:car`, { invitation: { enabled: true } });
+    await call('PUT', `${c}/relationship-types/user:cares_for:user`, {});
+    await call('PUT', `${c}/policies/car:drive`, { rego: policy });
+    await server.services.snapshots.refresh(tenant);
+    for (const id of ['1', '2'])
+      await call('POST', `${c}/actors/user/alice/relationships`, {
+        relationshipType: 'drives',
+        to: { type: 'car', id },
+      });
+    await call('POST', `${c}/actors/user/carol/relationships`, {
+      relationshipType: 'cares_for',
+      to: { type: 'user', id: 'alice' },
+    });
+    await call('POST', `${c}/actors/user/${encodeURIComponent(odd)}/relationships`, {
+      relationshipType: 'drives',
+      to: { type: 'car', id: '2' },
+    });
+    await call('PUT', `/${tenant}/actors/user/alice`, { displayName: 'Alice Aerts' }, backend);
+    await call(
+      'POST',
+      `/${tenant}/sharing/invitations`,
+      {
+        relationshipType: 'drives',
+        to: { type: 'car', id: '1' },
+        invitor: { type: 'user', id: 'alice' },
+        invitee: { contact: { type: 'email', value: 'bob@example.com' } },
+      },
+      backend,
+    );
+    await asAdmin(
+      server.db.adminUrl,
+      `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us)
+       values ($1, date_trunc('milliseconds', now()), 'client:backend', 'car:drive', '{"subject":{"type":"user","id":"alice"},"resource":{"type":"car","id":"9"}}',
+         '{"outcome":"deny","reason":"alice is not related"}', 1, 5)`,
+      [tenant],
+    );
+  });
+
+  test('finds somebody by the beginning of an id, whatever the id is made of', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/people'));
+    await page.getByText('Search for a person').waitFor();
+    await page.getByLabel('The beginning of an id').fill('ali');
+    await page.keyboard.press('Enter');
+    const row = page.getByRole('row', { name: /alice/ });
+    await row.waitFor();
+    expect(await axe(page)).toEqual([]);
+    await row.focus();
+    await page.keyboard.press('Enter');
+    await heading(page, 'Alice Aerts');
+    await page.goto(at('/people?q=zo'));
+    await page.getByRole('row', { name: /zoë/ }).click();
+    await heading(page, odd);
+    await page.getByText(`user/${odd} drives car/2`).first().waitFor();
+    await page.reload();
+    await page.getByText(`user/${odd} drives car/2`).first().waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test.each([
+    { width: 1440, height: 900, colorScheme: 'light' },
+    { width: 390, height: 844, colorScheme: 'dark' },
+  ] as const)('shows a person: $width, $colorScheme', async ({ width, height, colorScheme }) => {
+    await using opened = await open({ viewport: { width, height }, colorScheme });
+    const { page, complaints } = opened;
+    await page.goto(at('/people/user/alice'));
+    await heading(page, 'Alice Aerts');
+    await page.getByText('user/alice drives car/1').first().waitFor();
+    await page.getByText('user/alice invited').waitFor();
+    await page.getByRole('region', { name: 'Can be reached by' }).getByText('user/carol').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, `people-person-${width}-${colorScheme}`);
+    await page.getByRole('button', { name: 'Decisions' }).click();
+    await page.getByText('user/alice invited').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('kinds')).toBe('decision');
+    const explain = await page.getByRole('link', { name: 'Explain' }).getAttribute('href');
+    expect(explain).toMatch(/\/policies\/car(:|%3A)drive\?decision=/);
+    expect(complaints).toEqual([]);
+  });
+
+  test('searches what somebody has access to, and leads to the explanation', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/people/user/alice'));
+    const card = page.getByRole('region', { name: 'Has access to' });
+    await card.getByLabel('Action (policy)').fill('car:drive');
+    await card.getByRole('button', { name: 'Search' }).click();
+    await card.getByText('car/2').waitFor();
+    expect(await card.getByRole('listitem').count()).toBe(2);
+    const to = new URL((await card.getByRole('link', { name: 'Explain' }).first().getAttribute('href')) ?? '', base);
+    expect(to.searchParams.get('subject')).toBe('user/alice');
+    expect(to.searchParams.get('resource')).toBe('car/1');
+    await look(page, 'people-access');
+    expect(complaints).toEqual([]);
+  });
+
+  test('ends a relationship after a question, and undoes it', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/people/user/alice'));
+    const card = page.getByRole('region', { name: 'Relationships', exact: true });
+    await card.getByRole('button', { name: 'End: user/alice drives car/2' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 relationship ends.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'people-end');
+    await dialog.getByRole('button', { name: 'End the relationship' }).click();
+    await card.getByRole('link', { name: 'car/2' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await card.getByRole('link', { name: 'car/2' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('erases somebody after counting, and keeps the report', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/people/user/carol'));
+    await page.getByRole('button', { name: 'Erase' }).click();
+    const panel = page.getByRole('complementary', { name: 'Erase' });
+    await panel.getByText(/records? would be erased/).waitFor();
+    const erase = panel.getByRole('button', { name: 'Erase this person' });
+    expect(await erase.isDisabled()).toBe(true);
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'people-erase');
+    await panel.getByLabel('Type carol to confirm').fill('carol');
+    await erase.click();
+    await panel.getByText('user/carol is erased.').waitFor({ timeout: 90_000 });
+    const saved = page.waitForEvent('download');
+    await panel.getByRole('button', { name: 'Save the report as a file' }).click();
+    expect((await saved).suggestedFilename()).toBe(`erasure-${tenant}.json`);
+    await page.goto(at('/people/user/alice'));
+    await page.getByText('No relationship leads to this person.').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('support sees a person masked and is offered nothing that it may not do; viewers are told who may', async () => {
+    await using opened = await open({}, await as('support'));
+    const { page, complaints } = opened;
+    await page.goto(at('/people?q=alice'));
+    await page.getByRole('row', { name: /alice/ }).click();
+    await page.getByText('user/alice drives car/***').first().waitFor();
+    for (const name of ['Erase', 'Send again', 'Revoke the invitation', /^End/, 'Search'])
+      expect(await page.getByRole('main').getByRole('button', { name, exact: true }).count()).toBe(0);
+    expect(await page.getByText('car/1').count()).toBe(0);
+    await look(page, 'people-support');
+    expect(complaints).toEqual([]);
+    await using viewing = await open({}, await as('config-viewer'));
+    await viewing.page.goto(at('/people/user/alice'));
+    await viewing.page.getByText('Config viewers do not see records of people.').waitFor();
+    expect(viewing.complaints).toEqual([]);
+  });
+
+  test('speaks Dutch', async () => {
+    await using opened = await open({ locale: 'nl-BE' });
+    const { page, complaints } = opened;
+    await page.goto(at('/people/user/alice'));
+    await page.getByRole('heading', { name: 'Tijdlijn' }).waitFor();
+    await look(page, 'people-nl');
+    expect(complaints).toEqual([]);
+  });
+});
