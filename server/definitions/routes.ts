@@ -35,6 +35,7 @@ import {
   VersionView,
 } from './schema.ts';
 import { listDefinitions } from './store.ts';
+import { registerTreeRoute } from './tree-route.ts';
 import { shownDefinition, shownDocument, shownEndOfLife, shownVersion } from './views.ts';
 
 export type DefinitionRouteServices = DefinitionServices & ConfigServing;
@@ -52,6 +53,7 @@ export function registerDefinitionRoutes(app: App, services: DefinitionRouteServ
   registerLists(app, services);
   registerReading(app, services);
   registerContentRoute(app, services);
+  registerTreeRoute(app, services);
   put(app, services, { url: `${base}/:name`, noun: 'a consent definition', body: DefinitionBody }, (call) =>
     putDefinition(
       services,

@@ -124,6 +124,15 @@ export const documents: Readonly<Record<string, string>> = {
       pageInfo { hasNextPage endCursor }
     }
   }`,
+  firsts: `query {
+    allRelationships(first: 1) { nodes { relationship } }
+    allPolicies(first: 8) { nodes { name } }
+    allInvitations(first: 1) { nodes { status } }
+    allConsents(first: 1) { nodes { definition } }
+    allDecisions(first: 1, orderBy: PRIMARY_KEY_DESC) {
+      nodes { at rowId action outcome reason subjectType subjectId resourceType resourceId }
+    }
+  }`,
   audit: `query ($after: Cursor) {
     allAuditEntries(first: 100, after: $after, orderBy: PRIMARY_KEY_DESC) {
       nodes { at rowId actor action kind name revision requestId }

@@ -40,6 +40,16 @@ describe('shapes', () => {
     expect((await get('/marketing/versions/1/documents/en/a')).body).toEqual({
       config: { version: 'a', language: 'en', effectiveDate },
     });
+    expect((await get('/marketing/tree')).body).toEqual({
+      managedBy: 'api',
+      config: { name: 'marketing' },
+      versions: [
+        {
+          config: { version: '1', endOfLife: ending, optInConfig: [{ type: 'direct' }] },
+          documents: [{ config: { version: 'a', language: 'en', effectiveDate } }],
+        },
+      ],
+    });
     // Served before the answer.
     expect(server.services.snapshots.get(tenant)?.definitions.get('marketing')?.versions).toMatchObject([
       { version: '1', documents: [{ version: 'a', language: 'en' }] },
@@ -55,11 +65,12 @@ describe('shapes', () => {
       await codes([
         get('/none'),
         get('/none/versions'),
+        get('/none/tree'),
         put('/none/versions/1', direct),
         put('/none/versions/1/end-of-life', ending),
         put('/none/versions/1/documents/en/a', { effectiveDate: from(day) }),
       ]),
-    ).toEqual(Array(5).fill('404 consent_definition_not_found'));
+    ).toEqual(Array(6).fill('404 consent_definition_not_found'));
     await put('/some', {});
     expect(
       await codes([

@@ -7627,6 +7627,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/consent-definitions/{name}/tree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a consent definition with its versions and documents */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description `api`, or the manifest that owns it. */
+                            managedBy: string;
+                            config: {
+                                name: string;
+                                /** @description true: the manifest was deleted. The definition has no active document and accepts no changes. */
+                                archived?: boolean;
+                                /**
+                                 * @description The answer when no document is active in the requested language. none (default): 404 with the available languages. lookup: the closest less specific language, such as de for de-AT (RFC 4647 section 3.4). It can change at any time.
+                                 * @enum {unknown}
+                                 */
+                                languageFallback?: "lookup";
+                            } & {
+                                [key: string]: unknown;
+                            };
+                            versions: {
+                                config: {
+                                    version: string;
+                                    endOfLife?: {
+                                        /** Format: date-time */
+                                        startDate: string;
+                                        /** Format: date-time */
+                                        endDate: string;
+                                        gracePeriod: string;
+                                    };
+                                    optInConfig: {
+                                        type: string;
+                                    }[];
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                                /** @description By language and version. Their texts are not here: read the document. */
+                                documents: {
+                                    config: {
+                                        version: string;
+                                        language: string;
+                                        /** Format: date-time */
+                                        effectiveDate: string;
+                                        content?: {
+                                            title: string;
+                                            mediaType: string;
+                                            /** @description As it is served: HTML is sanitized. */
+                                            body?: string;
+                                            url?: string;
+                                            /** @description SHA-256 of the body as it is served; with url, what its author stated. */
+                                            digest?: string;
+                                        };
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                }[];
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{tenant}/actors/me": {
         parameters: {
             query?: never;

@@ -1,0 +1,188 @@
+/** A document of a version: new, or one that is not in effect yet. What is typed is kept until it is saved. */
+import { Button, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useDraft } from '../../core/drafts.ts';
+import { useTenant } from '../../core/session.ts';
+import { useTexts } from '../../core/texts.ts';
+import { Notice, ProblemAlert, SidePanel, toast } from '../../ui/index.ts';
+import { hourFrom, instantOf, localOf } from './instants.ts';
+import { type DocumentConfig, languagesOf, pathOfDocument, type Tree } from './shapes.ts';
+import { texts } from './texts.ts';
+import { type Sanitized, useSave } from './use-save.ts';
+
+type Fields = {
+  version: string;
+  language: string;
+  document: string;
+  date: string;
+  title: string;
+  mediaType: string;
+  body: string;
+};
+export type Changed = { version: string; config: DocumentConfig; etag: string | undefined };
+type Props = { tree: Tree; now: number; changed?: Changed | undefined; onClose: () => void };
+
+export function DocumentForm({ tree, now, changed, onClose }: Props) {
+  const t = useTexts(texts);
+  const { tenant } = useTenant();
+  const { name } = tree.config;
+  const key = changed ? `${changed.version}/${changed.config.language}/${changed.config.version}` : '';
+  const { draft, keep, drop } = useDraft<Fields>(`${tenant.code}/consent/${name}/document/${key}`, changed?.etag);
+  const fields = draft ?? firstOf(tree, now, changed);
+  const set = (some: Partial<Fields>) => keep({ ...fields, ...some });
+  const [sanitized, setSanitized] = useState<Sanitized>();
+  const { save, error, isBusy } = useSave((told) => {
+    drop();
+    toast({ text: t.madeDocument(fields.document) });
+    if (told === undefined) onClose();
+    else setSanitized(told);
+  });
+  const wrong = wrongOf(fields, tree, { now, changed, t });
+  const path = pathOfDocument(name, fields.version, {
+    language: fields.language.trim(),
+    version: fields.document.trim(),
+  });
+  const body = bodyOf(fields, changed?.config);
+  const isWrong = Object.values(wrong).some((one) => one !== undefined);
+  const title = changed ? t.changeDocument(changed.config.version) : t.newDocument;
+  if (sanitized !== undefined)
+    return (
+      <SidePanel label={title} title={title} onClose={onClose}>
+        <Notice tone="warn">
+          <p>{t.sanitized}</p>
+          <p className="mono">{sanitized.removed.join(' ')}</p>
+        </Notice>
+      </SidePanel>
+    );
+  return (
+    <SidePanel label={title} title={title} onClose={onClose}>
+      <form className="form" onSubmit={(event) => void save(event, { path, body, etag: changed?.etag })}>
+        <ul className="dim">
+          {t.documentRules.map((rule) => (
+            <li key={rule}>{rule}</li>
+          ))}
+        </ul>
+        <label>
+          {t.version}{' '}
+          <select
+            value={fields.version}
+            disabled={changed !== undefined}
+            onChange={(event) => set({ version: event.currentTarget.value })}
+          >
+            {tree.versions.map(({ config }) => (
+              <option key={config.version}>{config.version}</option>
+            ))}
+          </select>
+        </label>
+        <TextInput
+          label={t.language}
+          description={t.languageRule(languagesOf(tree))}
+          required
+          maxLength={64}
+          disabled={changed !== undefined}
+          value={fields.language}
+          error={wrong.language}
+          onChange={(event) => set({ language: event.currentTarget.value })}
+        />
+        <TextInput
+          label={t.documentVersion}
+          required
+          maxLength={64}
+          disabled={changed !== undefined}
+          value={fields.document}
+          error={wrong.document}
+          onChange={(event) => set({ document: event.currentTarget.value })}
+        />
+        <TextInput
+          type="datetime-local"
+          label={t.effectiveDate}
+          required
+          value={fields.date}
+          error={wrong.date}
+          onChange={(event) => set({ date: event.currentTarget.value })}
+        />
+        <TextInput
+          label={t.textTitle}
+          description={t.textRule}
+          maxLength={200}
+          required={fields.body !== ''}
+          value={fields.title}
+          onChange={(event) => set({ title: event.currentTarget.value })}
+        />
+        <label>
+          {t.mediaType}{' '}
+          <select value={fields.mediaType} onChange={(event) => set({ mediaType: event.currentTarget.value })}>
+            <option>text/plain</option>
+            <option>text/html</option>
+          </select>
+        </label>
+        <Textarea
+          label={t.text}
+          autosize={false}
+          rows={8}
+          required={fields.title !== ''}
+          value={fields.body}
+          onChange={(event) => set({ body: event.currentTarget.value })}
+        />
+        {error !== undefined && <ProblemAlert error={error} />}
+        <Button type="submit" loading={isBusy} disabled={isWrong}>
+          {t.save}
+        </Button>
+      </form>
+    </SidePanel>
+  );
+}
+
+const HOUR_MS = 3_600_000;
+
+function firstOf(tree: Tree, now: number, changed: Changed | undefined): Fields {
+  const version = changed?.version ?? tree.versions.at(-1)?.config.version ?? '';
+  const { config } = changed ?? {};
+  return {
+    ...{ version, language: config?.language ?? languagesOf(tree)[0] ?? 'en', document: config?.version ?? '' },
+    date: localOf(config ? Date.parse(config.effectiveDate) : hourFrom(now, HOUR_MS)),
+    title: config?.content?.url === undefined ? (config?.content?.title ?? '') : '',
+    mediaType: config?.content?.mediaType === 'text/html' ? 'text/html' : 'text/plain',
+    body: config?.content?.body ?? '',
+  };
+}
+
+type Judged = { now: number; changed: Changed | undefined; t: (typeof texts)['en'] };
+
+/** What the server would refuse, said while it is typed. */
+function wrongOf({ version, language, document, date }: Fields, tree: Tree, { now, changed, t }: Judged) {
+  const at = instantOf(date);
+  const spelled = languagesOf(tree).find(
+    (one) => one !== language.trim() && one.toLowerCase() === language.trim().toLowerCase(),
+  );
+  const others = tree.versions.flatMap(({ config, documents }) =>
+    documents
+      .filter((one) => one.config.language === language.trim())
+      .map((one) => ({
+        version: config.version,
+        document: one.config.version,
+        at: Date.parse(one.config.effectiveDate),
+      })),
+  );
+  const isSame = (one: { version: string; document: string }) =>
+    one.version === version && one.document === document.trim();
+  const isTaken = others.some((one) => one.at === at && !isSame(one));
+  return {
+    language: spelled === undefined ? undefined : t.otherSpelling(spelled),
+    document: changed === undefined && others.some(isSame) ? t.taken(document.trim()) : undefined,
+    date: at === undefined || at < now ? t.inFuture : isTaken ? t.dateTaken : undefined,
+  };
+}
+
+function bodyOf({ date, title, mediaType, body }: Fields, before: DocumentConfig | undefined) {
+  const {
+    version: _,
+    language: __,
+    effectiveDate: ___,
+    content,
+    ...attributes
+  } = before ?? { version: '', language: '', effectiveDate: '' };
+  const kept = content?.url !== undefined && body === '' ? { content } : {};
+  const text = title === '' || body === '' ? kept : { content: { title, mediaType, body } };
+  return { ...attributes, effectiveDate: new Date(instantOf(date) ?? 0).toISOString(), ...text };
+}

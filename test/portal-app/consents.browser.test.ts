@@ -1,0 +1,298 @@
+/** Consents in a browser: a definition's time line, making one by the forms, acting for users, the ledger, and each role. */
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { applyDefinition } from '../../server/definitions/index.ts';
+import { sealTenant } from '../../server/ledger/seal.ts';
+import { manifestWriter } from '../helpers/server.ts';
+import { createPortal, executablePath, look } from './portal.ts';
+
+const axe = async (page: Page) =>
+  (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+  );
+const day = 86_400_000;
+const from = (days: number) => new Date(Date.now() + days * day).toISOString();
+const html = '<h1>Trip data</h1>\n<p>The car records <strong>where it is</strong>.</p>\n';
+
+describe.skipIf(executablePath === undefined)('consents', async () => {
+  if (executablePath === undefined) return;
+  const site = await createPortal({ role: 'security-admin', tenant: { restore: { allowPastDates: true } } });
+  const { tenant, open, server, people } = site;
+  const at = (path: string) => `${site.base}/portal/t/${tenant}/consents${path}`;
+  const admin = async (method: 'GET' | 'POST', path: string, payload?: object) => {
+    const headers = { authorization: `Bearer ${await server.member(tenant, 'security-admin')}` };
+    const answer = await server.app.inject({
+      method,
+      url: `/tenants/${tenant}${path}`,
+      headers,
+      ...(payload && { payload }),
+    });
+    if (answer.statusCode > 299) throw new Error(`${path}: ${answer.body}`);
+    return answer.json();
+  };
+  // Version 1 is on its way out, and version 2 is in effect.
+  await applyDefinition(server.services, manifestWriter, tenant, {
+    tenantRef: { name: tenant },
+    managementPolicy: 'Enforce',
+    adoptionPolicy: 'Refuse',
+    name: 'trip-data',
+    versions: [
+      {
+        version: '1',
+        optInConfig: { type: 'direct' },
+        endOfLife: { startDate: from(-10), endDate: from(90), gracePeriod: 'P30D' },
+        documents: [
+          { version: '2024-01', language: 'en', effectiveDate: from(-200) },
+          { version: '2024-01', language: 'nl', effectiveDate: from(-200) },
+        ],
+      },
+      {
+        version: '2',
+        optInConfig: { type: 'direct' },
+        documents: [
+          { version: '2025-05', language: 'nl', effectiveDate: from(-60) },
+          {
+            ...{ version: '2025-05', language: 'en', effectiveDate: from(-60) },
+            content: { title: 'Trip data', mediaType: 'text/html', body: html },
+          },
+        ],
+      },
+    ],
+  });
+  await server.services.snapshots.refresh('definitions');
+  const agree = (userId: string, version: string, document: string, language = 'en') =>
+    admin('POST', '/consents', {
+      userId,
+      name: 'trip-data',
+      version,
+      document: { version: document, language },
+      reason: 'Form 1',
+    });
+  await agree('alice', '2', '2025-05');
+  await agree('dirk', '2', '2025-05', 'nl');
+
+  test('a time line, which previews another day by keyboard', { timeout: 120_000 }, async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/'));
+    await page.getByRole('heading', { level: 1, name: 'Consents' }).waitFor();
+    await page.getByRole('cell', { name: 'trip-data' }).click();
+    await page.getByRole('heading', { level: 1, name: 'trip-data' }).waitFor();
+    await page.getByText('Managed by').waitFor();
+    expect(await page.getByRole('button', { name: 'New version' }).count()).toBe(0);
+    const seen = page.getByRole('region', { name: 'What users see' });
+    const about = (who: string) =>
+      seen.locator('.seen > div').filter({ has: page.getByRole('heading', { name: who, exact: true }) });
+    const invited = 'Who agreed to version 1, and was invited on the first day';
+    await about(invited).getByText('grace', { exact: true }).waitFor();
+    await about('Who agreed to version 1').getByText('valid', { exact: true }).waitFor();
+    await about('A new user').getByText('Is asked for version 2 (2025-05, en).').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'consents-definition');
+    const today = page.getByRole('slider', { name: 'Today on the time line' });
+    await today.focus();
+    await page.keyboard.press('Home');
+    await about('A new user').getByText('Nothing is asked in this language.').waitFor();
+    await page.keyboard.press('End');
+    await about('Who agreed to version 1').getByText('expired', { exact: true }).waitFor();
+    await page.getByText('What changes when').click();
+    await page.getByRole('button', { name: /version 1 begins to end/ }).click();
+    await about(invited).getByText('grace', { exact: true }).waitFor();
+    await look(page, 'consents-definition-moved');
+    const before = await today.inputValue();
+    const box = (await page.locator('.time-line svg').boundingBox()) as { x: number; y: number; width: number };
+    await page.mouse.click(box.x + box.width * 0.3, box.y + 40);
+    expect(Number(await today.inputValue())).toBeLessThan(Number(before));
+    await about('A new user').getByText('Is asked for version 1 (2024-01, en).').waitFor();
+    await page.getByRole('button', { name: 'Back to today' }).click();
+    await page.getByText('Now:').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('the text with its digest, adoption, and the manifest', { timeout: 120_000 }, async () => {
+    await using opened = await open({ colorScheme: 'dark' });
+    const { page, complaints } = opened;
+    await page.goto(at('/trip-data'));
+    const documents = page.getByRole('region', { name: 'Documents' });
+    await documents.getByRole('row').filter({ hasText: 'Trip data' }).click();
+    await page.getByText('matches the text').waitFor();
+    await page.locator('pre').getByText('<strong>where it is</strong>').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'consents-text-dark');
+    const served = (await page.getByRole('link', { name: 'Open as users get it' }).getAttribute('href')) as string;
+    expect(await (await fetch(site.base + served)).text()).toBe(html);
+    const adoption = page.getByRole('region', { name: 'Adoption' });
+    await adoption.getByRole('cell', { name: 'en 1, nl 1' }).waitFor();
+    await adoption.getByRole('button', { name: 'Who is left' }).nth(1).click();
+    await page.getByRole('button', { name: 'Copy alice' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Copy as manifest' }).click();
+    const manifest = await page.getByRole('dialog').locator('pre').innerText();
+    expect(manifest).toContain('kind: "ConsentDefinition"');
+    expect(manifest).toContain('<strong>where it is</strong>');
+    expect(complaints).toEqual([]);
+  });
+
+  test('is made by forms, which say their rules before they refuse', { timeout: 180_000 }, async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('?new=1'));
+    await page.getByLabel('Name').fill('trip-data');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('There is a trip-data already.').waitFor();
+    await page.getByLabel('Name').fill('terms of use');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'terms of use' }).waitFor();
+    await page.getByRole('button', { name: 'New version' }).click();
+    await page.getByRole('textbox', { name: 'Version', exact: true }).fill('1');
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'New document' }).click();
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    await page.getByLabel('Version of the document').fill('a');
+    await page.getByLabel('In effect from').fill('2020-01-01T00:00');
+    await page.getByText('It must be in the future.').waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await page.getByLabel('In effect from').fill('2031-01-01T00:00');
+    await page.getByLabel('Title of the text').fill('Terms');
+    await page.getByLabel('Kind of text').selectOption('text/html');
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill('<p onclick="x()">Be kind.</p>');
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'consents-document-form');
+    // What is typed outlives the page.
+    await page.waitForTimeout(400);
+    await page.reload();
+    await page.getByRole('button', { name: 'New document' }).click();
+    expect(await page.getByLabel('Title of the text').inputValue()).toBe('Terms');
+    await save.click();
+    await page.getByText('Of its HTML, this was removed').waitFor();
+    await page.getByText('onclick', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    expect(await page.getByRole('textbox', { name: 'Text', exact: true }).inputValue()).toBe('<p>Be kind.</p>');
+    await page.getByLabel('In effect from').fill('2031-02-01T00:00');
+    await save.click();
+    await page.getByText('Document a is saved.').waitFor();
+    await page.getByRole('button', { name: 'End version 1' }).click();
+    await page.getByText('No other version is in effect').waitFor();
+    await page.getByLabel('Grace').fill('a month');
+    await page.getByText('This is not a duration such as P30D.').waitFor();
+    await page.getByLabel('Grace').fill('P1M');
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'consents-end-form');
+    await save.click();
+    await page.getByRole('button', { name: 'Change the end of version 1' }).waitFor();
+    const tree = await admin('GET', '/consent-definitions/terms%20of%20use/tree');
+    expect(tree.versions[0]).toMatchObject({
+      config: { version: '1', endOfLife: { gracePeriod: 'P1M' } },
+      documents: [{ config: { version: 'a', content: { title: 'Terms' } } }],
+    });
+    // The form asks whether the name is free: 404 is the good answer.
+    expect(complaints.filter((one) => !one.includes('404'))).toEqual([]);
+  });
+
+  test('registers for a user with a reason, gives a receipt, and takes back', { timeout: 120_000 }, async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/given'));
+    await page.getByRole('button', { name: 'Register for a user' }).click();
+    const panel = page.getByRole('complementary', { name: 'Register for a user' });
+    const fields = {
+      User: 'carol',
+      Definition: 'trip-data',
+      Version: '2',
+      'Version of the document': '2025-05',
+      Language: 'en',
+    };
+    for (const [label, value] of Object.entries(fields))
+      await panel.getByRole('textbox', { name: label, exact: true }).fill(value);
+    const button = panel.getByRole('button', { name: 'Register for a user' });
+    expect(await button.isDisabled()).toBe(true);
+    await panel.getByLabel('Reason').fill('Signed form 4711');
+    expect(await axe(page)).toEqual([]);
+    await button.click();
+    await page.getByText('The consent of carol is registered.').waitFor();
+    await page.getByRole('searchbox', { name: 'User' }).fill('carol');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/userId=carol/);
+    await page.getByRole('cell', { name: 'trip-data' }).click();
+    await page.getByRole('button', { name: 'Receipt' }).click();
+    await page.getByText('What it says').click();
+    await page.getByText('spdx:checksum').first().waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'consents-given');
+    await page.getByLabel('Reason').fill('On the phone');
+    await page.getByRole('button', { name: 'Take back for the user' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Take back for the user' }).click();
+    await page.getByText('The consent of carol is taken back.').waitFor();
+    await page.getByText('No consent matches.').waitFor();
+    const { logs } = await admin('GET', '/consents/events?userId=carol');
+    expect(logs.map((one: { type: string; reason?: string }) => `${one.type} ${one.reason}`)).toEqual(
+      expect.arrayContaining(['revoked On the phone', 'registered Signed form 4711']),
+    );
+    expect(complaints).toEqual([]);
+  });
+
+  test('the ledger is filtered by its address, verified, and exported', { timeout: 120_000 }, async () => {
+    await sealTenant({ ...server.services, clock: server.services.clock, observe: () => {} }, tenant);
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/ledger?type=registered&userId=alice'));
+    await page.getByRole('cell', { name: 'trip-data 2 2025-05 en' }).click();
+    await page.getByText('Form 1').waitFor();
+    expect(await page.getByRole('cell', { name: 'read', exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Verify the ledger' }).click();
+    await page.getByText(/The ledger is valid: [\d,]+ entries/).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'consents-ledger');
+    await page.reload();
+    await page.getByText('The last one in this browser').waitFor();
+    await page.getByText('Compare with an earlier checkpoint').click();
+    await page.getByLabel('Checkpoint (compact JWS)').fill('no.checkpoint.here');
+    await page.getByRole('button', { name: 'Verify the ledger' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const downloaded = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'CSV' }).click();
+    expect((await downloaded).suggestedFilename()).toBe(`${tenant}-ledger.csv`);
+    expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
+  });
+
+  test('narrow, dark and Dutch', { timeout: 120_000 }, async () => {
+    await using opened = await open({ viewport: { width: 390, height: 844 }, colorScheme: 'dark', locale: 'nl-NL' });
+    const { page, complaints } = opened;
+    for (const path of ['/', '/trip-data', '/given', '/ledger']) {
+      await page.goto(at(path));
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByRole('table').first().waitFor();
+      expect([path, await axe(page)]).toEqual([path, []]);
+      await look(page, `consents-narrow${path.replaceAll('/', '-')}`);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  test.each(['config-editor', 'config-viewer', 'support'] as const)('%s', { timeout: 120_000 }, async (role) => {
+    const { browser } = await people.enrolled(tenant, role);
+    const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${site.base}/` }));
+    await using opened = await open({}, cookies);
+    const { page, complaints } = opened;
+    await page.goto(at('/trip-data'));
+    await page.getByRole('region', { name: 'What users see' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Adoption' }).count()).toBe(role === 'config-editor' ? 1 : 0);
+    expect(await axe(page)).toEqual([]);
+    await page.goto(at('/'));
+    await page.getByRole('cell', { name: 'trip-data' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Ledger' }).count()).toBe(role === 'config-viewer' ? 0 : 1);
+    if (role !== 'config-viewer') {
+      await page.goto(at('/given'));
+      await page.getByRole('cell', { name: '2025-05, nl' }).waitFor();
+      expect(await page.getByText('dirk').count()).toBe(role === 'support' ? 0 : 1);
+      expect(await page.getByRole('button', { name: 'Register for a user' }).count()).toBe(0);
+      await page.goto(at('/ledger'));
+      await page.getByRole('cell', { name: 'trip-data 2 2025-05 nl' }).first().waitFor();
+      expect(await page.getByRole('button', { name: 'Export' }).count()).toBe(0);
+    }
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,101 @@
+/** The overview in a browser: an empty tenant's five steps, a tenant where something happens, and what each role sees. */
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { createPortal, executablePath, look } from './portal.ts';
+
+const axe = async (page: Page) =>
+  (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+  );
+
+describe.skipIf(executablePath === undefined)('the overview', async () => {
+  if (executablePath === undefined) return;
+  const site = await createPortal({ role: 'security-admin', tenant: { decisionLog: { mode: 'all' } } });
+  const { tenant, open, server, people } = site;
+  const at = (path = '') => `${site.base}/portal/t/${tenant}/overview${path}`;
+  const call = async (method: 'PUT' | 'POST', path: string, body: object) => {
+    const authorization = `Bearer ${await server.member(tenant, 'security-admin')}`;
+    const answer = await server.app.inject({
+      method,
+      url: `/tenants/${tenant}${path}`,
+      headers: { authorization },
+      payload: body,
+    });
+    if (answer.statusCode > 299) throw new Error(`${path}: ${answer.body}`);
+  };
+
+  test('an empty tenant has five steps, which tick themselves off', { timeout: 120_000 }, async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at());
+    await page.getByRole('heading', { level: 2, name: 'Five steps' }).waitFor();
+    await page.getByText('0 of 5 done').waitFor();
+    await page.getByText('Accord answers one question').waitFor();
+    expect(await page.getByRole('heading', { name: 'The last 24 hours' }).count()).toBe(0);
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'overview-empty');
+    await call('PUT', '/policies/doc:read', {
+      rego: 'package doc.read\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.subject.id == "alice"\n',
+    });
+    await page.getByText('1 of 5 done').waitFor({ timeout: 30_000 });
+    await page.getByRole('link', { name: 'Ask doc:read a question' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('a decision is counted, shown with its reason, and leads to why', { timeout: 120_000 }, async () => {
+    await call('PUT', '/consent-definitions/terms', {});
+    const token = await server.client(tenant, 'authz:evaluate');
+    const asked = await server.app.inject({
+      method: 'POST',
+      url: `/${tenant}/access/v1/evaluation`,
+      headers: { authorization: `Bearer ${token}` },
+      payload: { subject: { type: 'user', id: 'bob' }, action: { name: 'read' }, resource: { type: 'doc', id: '1' } },
+    });
+    expect(asked.json()).toMatchObject({ decision: false });
+    await using opened = await open();
+    const { page, complaints } = opened;
+    const link = page.getByRole('link', { name: 'See why' });
+    await expect
+      .poll(
+        async () => {
+          await page.goto(at());
+          await page.getByRole('heading', { level: 2, name: 'What needs somebody' }).waitFor();
+          return link.count();
+        },
+        { timeout: 60_000, interval: 1000 },
+      )
+      .toBe(1);
+    expect(await link.getAttribute('href')).toMatch(/\/policies\/doc%3Aread\?decision=/);
+    await page.getByText('May user bob do read to doc 1?').waitFor();
+    await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor();
+    await page.getByText('Figures').first().click();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'overview');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'overview-narrow-dark');
+    expect(complaints).toEqual([]);
+  });
+
+  test.each(['config-editor', 'config-viewer', 'support'] as const)('%s', { timeout: 120_000 }, async (role) => {
+    const { browser } = await people.enrolled(tenant, role);
+    const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${site.base}/` }));
+    await using opened = await open({}, cookies);
+    const { page, complaints } = opened;
+    await page.goto(at());
+    await page.getByRole('heading', { level: 2, name: 'What needs somebody' }).waitFor();
+    const seen = {
+      'config-editor': 'of 5 done',
+      'config-viewer': 'Your role shows the configuration',
+      support: 'The last 24 hours',
+    };
+    await page.getByText(seen[role]).waitFor();
+    const bob = await page.getByText('user bob').count();
+    expect([role, bob]).toEqual([role, role === 'config-editor' ? 1 : 0]);
+    expect(await axe(page)).toEqual([]);
+    await look(page, `overview-${role}`);
+    expect(complaints).toEqual([]);
+  });
+});
