@@ -14,7 +14,7 @@ import {
 import { flowEdges, flowNodes, placesOfNodes, wayOfConnection } from '../../portal/src/screens/policies/graph/flow.ts';
 import { redo, startHistory, step, undo } from '../../portal/src/screens/policies/graph/history.ts';
 import { openId, placesOf } from '../../portal/src/screens/policies/graph/layout.ts';
-import { openWays, type PolicyGraph, readGraph, sortProblems } from '../../portal/src/screens/policies/graph/model.ts';
+import { isSameGraph, openWays, type PolicyGraph, readGraph, sortProblems } from '../../portal/src/screens/policies/graph/model.ts';
 import { rowsOf } from '../../portal/src/screens/policies/graph/rows.ts';
 import { sentenceOf, summaryOf } from '../../portal/src/screens/policies/graph/sentences.ts';
 import { en } from '../../portal/src/screens/policies/graph/texts.en.ts';
@@ -23,7 +23,11 @@ import { checkGraph } from '../../server/policies/graph/check.ts';
 const graph: PolicyGraph = {
   nodes: [
     { id: 'begin', type: 'start' },
-    { id: 'adult', type: 'condition', conditions: [{ type: 'attribute', path: 'subject.age', operator: 'gte', value: 18 }] },
+    {
+      id: 'adult',
+      type: 'condition',
+      conditions: [{ type: 'attribute', path: 'subject.age', operator: 'gte', value: 18 }],
+    },
     { id: 'agreed', type: 'condition', conditions: [{ type: 'consent', name: 'trips' }] },
     { id: 'yes', type: 'outcome', outcome: 'allow' },
     { id: 'no', type: 'outcome', outcome: 'deny', reason: 'too young' },
@@ -64,7 +68,11 @@ describe('changes', () => {
     expect(addOnWay(once, { from: 'begin', on: undefined }, 'condition').graph.edges).toContainEqual({
       ...{ from: 'begin', to: 'question' },
     });
-    const { graph: twice } = addOnWay(addOnWay(once, { from: 'adult', on: 'true' }, 'condition').graph, { from: 'question', on: 'false' }, 'deny');
+    const { graph: twice } = addOnWay(
+      addOnWay(once, { from: 'adult', on: 'true' }, 'condition').graph,
+      { from: 'question', on: 'false' },
+      'deny',
+    );
     expect(twice.nodes.at(-1)!.id).toBe('deny-2');
   });
 
@@ -78,7 +86,11 @@ describe('changes', () => {
   });
 
   test('an edge is replaced, ended, and never makes a cycle or leads to the start', () => {
-    expect(connect(graph, { from: 'adult', on: 'false' }, 'yes').edges).toContainEqual({ from: 'adult', on: 'false', to: 'yes' });
+    expect(connect(graph, { from: 'adult', on: 'false' }, 'yes').edges).toContainEqual({
+      from: 'adult',
+      on: 'false',
+      to: 'yes',
+    });
     expect(connect(graph, { from: 'adult', on: 'false' }, 'yes').edges).toHaveLength(4);
     expect(connect(graph, { from: 'adult', on: 'false' }, undefined).edges).toHaveLength(3);
     expect(mayConnect(graph, { from: 'agreed', on: 'false' }, 'adult')).toBe(false);
@@ -95,8 +107,18 @@ describe('changes', () => {
     for (const name of ['no', 'two words', '']) expect(renameNode(graph, 'adult', name)).toBe(graph);
   });
 
+  test('the order of members makes no other graph, the order of nodes does', () => {
+    const turned = graph.edges.map(({ on, to, from }) => (on ? { on, to, from } : { to, from }));
+    expect(isSameGraph(graph, { edges: turned, nodes: graph.nodes })).toBe(true);
+    expect(isSameGraph(graph, { ...graph, nodes: graph.nodes.toReversed() })).toBe(false);
+  });
+
   test('fields that are emptied are absent', () => {
-    expect(changeNode(graph, 'no', { reason: undefined }).nodes.at(-1)).toEqual({ id: 'no', type: 'outcome', outcome: 'deny' });
+    expect(changeNode(graph, 'no', { reason: undefined }).nodes.at(-1)).toEqual({
+      id: 'no',
+      type: 'outcome',
+      outcome: 'deny',
+    });
   });
 });
 
@@ -145,7 +167,8 @@ describe('drawing', () => {
       }
       const cards = one.nodes.map(({ id }) => at(id));
       for (const [index, a] of cards.entries())
-        for (const b of cards.slice(index + 1)) expect(Math.abs(a.x - b.x) >= 248 || Math.abs(a.y - b.y) >= 60).toBe(true);
+        for (const b of cards.slice(index + 1))
+          expect(Math.abs(a.x - b.x) >= 248 || Math.abs(a.y - b.y) >= 60).toBe(true);
     }
   });
 
@@ -186,7 +209,9 @@ describe('drawing', () => {
       ['false', 'no', false],
       ['false', 'no', true],
     ]);
-    expect(rowsOf(connect(joined, { from: 'agreed', on: 'true' }, undefined)).at(-1)).toMatchObject({ node: { id: 'yes' } });
+    expect(rowsOf(connect(joined, { from: 'agreed', on: 'true' }, undefined)).at(-1)).toMatchObject({
+      node: { id: 'yes' },
+    });
   });
 
   test('errors stand at their nodes; any value can be read', () => {
@@ -210,16 +235,22 @@ test('conditions are said as sentences', () => {
   const said = (condition: Parameters<typeof sentenceOf>[0]) => sentenceOf(condition, en, 'car');
   expect(said(relationship)).toBe('the user may use this car');
   expect(said({ ...relationship, target: 'anyOfType', targetType: 'car' })).toBe('the user may use any car');
-  expect(said({ ...relationship, target: 'entity', targetType: 'car', targetId: 'c1' })).toBe('the user may use car c1');
-  expect(said({ type: 'attribute', path: 'subject.age', operator: 'gte', value: 18 })).toBe('subject.age is at least 18');
-  expect(said({ type: 'attribute', path: 'subject.team', operator: 'in', values: ['a', 1] })).toBe('subject.team is one of “a” or 1');
+  expect(said({ ...relationship, target: 'entity', targetType: 'car', targetId: 'c1' })).toBe(
+    'the user may use car c1',
+  );
+  expect(said({ type: 'attribute', path: 'subject.age', operator: 'gte', value: 18 })).toBe(
+    'subject.age is at least 18',
+  );
+  expect(said({ type: 'attribute', path: 'subject.team', operator: 'in', values: ['a', 1] })).toBe(
+    'subject.team is one of “a” or 1',
+  );
   expect(said({ type: 'consent', name: 'trips', whose: 'dataSubjects' })).toBe('all data subjects agree to trips');
   expect(said({ type: 'time', fromTime: '22:00', toTime: '06:00', timezone: 'Europe/Amsterdam' })).toBe(
     'it is between 22:00 and 06:00 (Europe/Amsterdam)',
   );
   expect(said({ type: 'ipRange', ranges: ['10.0.0.0/8'] })).toBe('context.ip lies in 10.0.0.0/8');
-  expect(summaryOf({ id: 'a', type: 'condition', match: 'any', conditions: [relationship, { type: 'invitation' }] }, en)).toBe(
-    'One of: the user may use this resource; the request has a valid invitation',
-  );
+  expect(
+    summaryOf({ id: 'a', type: 'condition', match: 'any', conditions: [relationship, { type: 'invitation' }] }, en),
+  ).toBe('One of: the user may use this resource; the request has a valid invitation');
   expect(summaryOf({ id: 'a', type: 'outcome', outcome: 'deny', reason: 'too young' }, en)).toBe('Deny: too young');
 });

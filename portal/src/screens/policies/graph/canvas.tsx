@@ -3,13 +3,13 @@ import {
   applyNodeChanges,
   type Connection,
   type Edge,
-  MarkerType,
   type NodeChange,
   Panel,
   ReactFlow,
   ReactFlowProvider,
   useNodesInitialized,
   useReactFlow,
+  useStore,
 } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
@@ -18,7 +18,8 @@ import { edgeTypes, nodeTypes } from './cards.tsx';
 import { mayConnect, type Places } from './change.ts';
 import { useActions } from './context.ts';
 import { type Drawn, type FlowNode, flowEdges, flowNodes, placesOfNodes, wayOfConnection } from './flow.ts';
-import type { Way } from './model.ts';
+import { cardWidth } from './layout.ts';
+import { startOf, type Way } from './model.ts';
 
 type Props = {
   drawn: Drawn;
@@ -26,8 +27,8 @@ type Props = {
   onConnect: (way: Way, to: string) => void;
 };
 
-const markers = { markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18, color: 'var(--line-strong)' } };
-const view = { maxZoom: 1, minZoom: 0.35, padding: 0.06 };
+// Below this zoom words cannot be read.
+const view = { maxZoom: 1, minZoom: 0.5, padding: 0.04 };
 
 function Drawing({ drawn, onPlace, onConnect }: Props) {
   const { readOnly, t } = useActions();
@@ -53,7 +54,7 @@ function Drawing({ drawn, onPlace, onConnect }: Props) {
   const place = useCallback(() => onPlace(placesOfNodes(latest.current)), [onPlace]);
   return (
     <ReactFlow<FlowNode, ReturnType<typeof flowEdges>[number]>
-      {...{ nodes, edges, nodeTypes, edgeTypes, defaultEdgeOptions: markers }}
+      {...{ nodes, edges, nodeTypes, edgeTypes }}
       aria-label={t.drawing}
       onNodesChange={change}
       onNodeDragStop={place}
@@ -67,28 +68,39 @@ function Drawing({ drawn, onPlace, onConnect }: Props) {
       {...{ minZoom: 0.15, maxZoom: 1.5, fitView: true, fitViewOptions: view }}
       proOptions={{ hideAttribution: true }}
     >
-      <View count={graph.nodes.length} />
+      <View {...{ count: graph.nodes.length, open: drawn.open, start: startOf(graph)?.id }} />
     </ReactFlow>
   );
 }
 
-/** The buttons that zoom; all is shown again when a node comes or goes. */
-function View({ count }: { count: number }) {
+type ViewProps = { count: number; open: string | undefined; start: string | undefined };
+
+/** The buttons that zoom. When a node comes or goes, or the form takes its place, all is shown again, or the open node where all would be too small. */
+function View({ count, open, start }: ViewProps) {
   const { t } = useActions();
   const flow = useReactFlow();
   const isReady = useNodesInitialized();
-  const shown = useRef(count);
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const shown = useRef({ open, start });
+  shown.current = { open, start };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when there is another number of nodes or another width
   useEffect(() => {
-    if (!isReady || shown.current === count) return;
-    shown.current = count;
-    void flow.fitView(view);
-  }, [isReady, count, flow]);
+    if (!isReady) return;
+    const all = flow.getNodesBounds(flow.getNodes());
+    if (Math.min(width / all.width, height / all.height) > view.minZoom) return void flow.fitView(view);
+    const node = flow.getNode(shown.current.open ?? shown.current.start ?? '');
+    if (node === undefined) return;
+    const { x, y } = node.position;
+    const middle = shown.current.open === undefined ? height / 2 / view.minZoom - 30 : 60;
+    void flow.setCenter(x + cardWidth / 2, y + middle, { zoom: Math.max(view.minZoom, flow.getZoom()) });
+  }, [isReady, count, width, flow]);
   const buttons = [
     [t.zoomIn, '+', () => void flow.zoomIn()],
     [t.zoomOut, '−', () => void flow.zoomOut()],
   ] as const;
   return (
-    <Panel position="top-right" className="graph-view">
+    <Panel position="bottom-right" className="graph-view">
       {buttons.map(([label, sign, act]) => (
         <button key={label} type="button" aria-label={label} title={label} onClick={act}>
           {sign}

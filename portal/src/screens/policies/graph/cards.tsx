@@ -1,5 +1,13 @@
 /** The cards and edges of the drawing. They are drawn again only when they change: a drag moves one of many. */
-import { BaseEdge, EdgeLabelRenderer, type EdgeProps, getSmoothStepPath, Handle, type NodeProps, Position } from '@xyflow/react';
+import {
+  BaseEdge,
+  EdgeLabelRenderer,
+  type EdgeProps,
+  getSmoothStepPath,
+  Handle,
+  type NodeProps,
+  Position,
+} from '@xyflow/react';
 import { memo } from 'react';
 import { Icon } from '../../../ui/icons.tsx';
 import { useActions } from './context.ts';

@@ -56,7 +56,18 @@ const kinds: { [K in Condition['type']]: (props: ConditionProps) => ReactNode } 
 /** Of a text field: label, value, what is wrong, and how it changes the condition. */
 const text = (
   { condition, readOnly, errorOf, onChange }: ConditionProps,
-  field: 'relationshipType' | 'targetType' | 'targetId' | 'path' | 'valuePath' | 'name' | 'after' | 'before' | 'fromTime' | 'toTime' | 'timezone',
+  field:
+    | 'relationshipType'
+    | 'targetType'
+    | 'targetId'
+    | 'path'
+    | 'valuePath'
+    | 'name'
+    | 'after'
+    | 'before'
+    | 'fromTime'
+    | 'toTime'
+    | 'timezone',
 ) => ({
   ...{ readOnly, value: condition[field], error: errorOf(field) },
   onChange: (value: string | undefined) => onChange(given({ ...condition, [field]: value })),
@@ -152,7 +163,8 @@ type ValueProps = { props: ConditionProps; kind: ValueKind; value: unknown; onCh
 
 function Value({ props: { t, readOnly, errorOf }, kind, value, onChange }: ValueProps) {
   const common = { label: t.value, readOnly, error: errorOf('value') };
-  if (kind === 'number') return <NumberField {...common} value={Number(value)} wrong={t.notANumber} onChange={onChange} />;
+  if (kind === 'number')
+    return <NumberField {...common} value={Number(value)} wrong={t.notANumber} onChange={onChange} />;
   if (kind === 'boolean')
     return (
       <ChoiceField
@@ -207,7 +219,8 @@ function Time(props: ConditionProps) {
         <legend>{t.weekdays}</legend>
         {(Object.entries(t.days) as [Day, string][]).map(([day, name]) => (
           <label key={day}>
-            <input type="checkbox" checked={weekdays.includes(day)} disabled={readOnly} onChange={() => toggle(day)} /> {name}
+            <input type="checkbox" checked={weekdays.includes(day)} disabled={readOnly} onChange={() => toggle(day)} />{' '}
+            {name}
           </label>
         ))}
       </fieldset>

@@ -32,7 +32,13 @@ import './graph.css';
 const noProblems: readonly Problem[] = [];
 const noPath: string[] = [];
 
-export default function GraphEditor({ graph: value, onChange, readOnly, problems = noProblems, path = noPath }: GraphProps) {
+export default function GraphEditor({
+  graph: value,
+  onChange,
+  readOnly,
+  problems = noProblems,
+  path = noPath,
+}: GraphProps) {
   const t = useTexts(texts);
   const vocabulary = useVocabulary();
   const { name = '' } = useRouteParams();
@@ -58,15 +64,14 @@ export default function GraphEditor({ graph: value, onChange, readOnly, problems
   const errors = JSON.stringify(problems);
   const taken = JSON.stringify(path);
   const laid = useMemo(() => {
+    const { ofNodes, rest } = sortProblems(graph, JSON.parse(errors) as Problem[]);
     const lines = new Map(graph.nodes.map((node) => [node.id, linesOf(node, t, thing)]));
-    const heights = new Map([...lines].map(([id, texts]) => [id, cardHeight(texts)]));
-    return { lines, places: placesOf(graph, heights) };
-  }, [graph, t, thing]);
-  const { drawn, rest } = useMemo(() => {
-    const sorted = sortProblems(graph, JSON.parse(errors) as Problem[]);
-    const drawn = { ...laid, graph, problems: sorted.ofNodes, path: JSON.parse(taken) as string[], open };
-    return { drawn, rest: sorted.rest };
-  }, [graph, laid, errors, taken, open]);
+    const details = (id: string) => (ofNodes.get(id) ?? noProblems).map(({ detail }) => detail);
+    const heights = new Map([...lines].map(([id, texts]) => [id, cardHeight([...texts, ...details(id)])]));
+    return { rest, graph, lines, problems: ofNodes, places: placesOf(graph, heights) };
+  }, [graph, t, thing, errors]);
+  const drawn = useMemo(() => ({ ...laid, path: JSON.parse(taken) as string[], open }), [laid, taken, open]);
+  const { rest } = laid;
 
   const place = useCallback((places: Places) => change(placeNodes(now(), places)), [now, change]);
   const join = useCallback((way: Way, to: string | undefined) => change(connect(now(), way, to)), [now, change]);
@@ -134,7 +139,14 @@ export default function GraphEditor({ graph: value, onChange, readOnly, problems
 }
 
 /** What a key does: undo, redo, and outside of fields remove. */
-function keyOf({ key, ctrlKey, metaKey, shiftKey, altKey, target }: KeyboardEvent): 'undo' | 'redo' | 'remove' | undefined {
+function keyOf({
+  key,
+  ctrlKey,
+  metaKey,
+  shiftKey,
+  altKey,
+  target,
+}: KeyboardEvent): 'undo' | 'redo' | 'remove' | undefined {
   const isField = target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
   if ((ctrlKey || metaKey) && !altKey) {
     if (key.toLowerCase() === 'z') return shiftKey ? 'redo' : 'undo';

@@ -1,8 +1,18 @@
 /** A drawn policy as the nodes and edges of React Flow, and back. */
-import type { Edge, Node } from '@xyflow/react';
+import type { Edge, MarkerType, Node } from '@xyflow/react';
 import type { Places } from './change.ts';
 import { openId } from './layout.ts';
-import { edgeOf, type GraphNode, nodeOf, openWays, type PolicyGraph, type Problem, type ProblemsOfNodes, type Way, waysOf } from './model.ts';
+import {
+  edgeOf,
+  type GraphNode,
+  nodeOf,
+  openWays,
+  type PolicyGraph,
+  type Problem,
+  type ProblemsOfNodes,
+  type Way,
+  waysOf,
+} from './model.ts';
 
 export type CardData = {
   node: GraphNode;
@@ -30,7 +40,10 @@ const none: readonly Problem[] = [];
 /**
  * @param before the nodes that are drawn now: one that did not change is given back as the same object, so that it is not drawn again
  */
-export function flowNodes({ graph, places, lines, problems, path, open }: Drawn, before: readonly FlowNode[]): FlowNode[] {
+export function flowNodes(
+  { graph, places, lines, problems, path, open }: Drawn,
+  before: readonly FlowNode[],
+): FlowNode[] {
   const known = new Map(before.map((node) => [node.id, node]));
   const card = (node: GraphNode): FlowNode => ({
     id: node.id,
@@ -64,18 +77,25 @@ function kept(before: FlowNode | undefined, now: FlowNode): FlowNode {
   return isSame ? before : ({ ...before, ...now, position, data } as FlowNode);
 }
 
+const arrow = (isTaken: boolean) => ({
+  ...{ type: 'arrowclosed' as MarkerType, width: 22, height: 22, markerUnits: 'userSpaceOnUse' },
+  color: isTaken ? 'var(--accent)' : 'var(--line-strong)',
+});
+
 export function flowEdges(graph: PolicyGraph, path: readonly string[]): WayEdge[] {
   const taken = new Set(path.slice(1).map((id, index) => `${path[index]} ${id}`));
   return graph.nodes.flatMap(waysOf).map((way) => {
     const to = edgeOf(graph, way)?.to;
     const isOpen = nodeOf(graph, to) === undefined;
+    const isTaken = !isOpen && taken.has(`${way.from} ${to}`);
     return {
       id: `${way.from} ${way.on ?? ''}`,
       type: 'way',
       source: way.from,
       sourceHandle: way.on ?? null,
       target: isOpen ? openId(way) : (to as string),
-      data: { way, isOpen, isTaken: !isOpen && taken.has(`${way.from} ${to}`) },
+      markerEnd: arrow(isTaken),
+      data: { way, isOpen, isTaken },
     };
   });
 }

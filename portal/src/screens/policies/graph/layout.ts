@@ -29,7 +29,11 @@ function keptPlaces(graph: PolicyGraph, heights: ReadonlyMap<string, number>): P
   const places = new Map(graph.nodes.map(({ id, position = { x: 0, y: 0 } }) => [id, position]));
   for (const way of openWays(graph)) {
     const { x, y } = places.get(way.from) ?? { x: 0, y: 0 };
-    const aside = { true: -openWidth / 2 - 10, false: cardWidth - openWidth / 2 + 10, none: (cardWidth - openWidth) / 2 };
+    const aside = {
+      true: -openWidth / 2 - 10,
+      false: cardWidth - openWidth / 2 + 10,
+      none: (cardWidth - openWidth) / 2,
+    };
     places.set(openId(way), { x: x + aside[way.on ?? 'none'], y: y + (heights.get(way.from) ?? 60) + 56 });
   }
   return places;
@@ -50,7 +54,12 @@ function laidOut(graph: PolicyGraph, heights: ReadonlyMap<string, number>): Plac
   layout(drawn, { disableOptimalOrderHeuristic: true });
   const places = new Map<string, { x: number; y: number }>();
   for (const id of drawn.nodes()) {
-    const { x = 0, y = 0, width = 0, height = 0 } = drawn.node(id) as { [K in 'x' | 'y' | 'width' | 'height']?: number };
+    const {
+      x = 0,
+      y = 0,
+      width = 0,
+      height = 0,
+    } = drawn.node(id) as { [K in 'x' | 'y' | 'width' | 'height']?: number };
     places.set(id, { x: x - width / 2, y: y - height / 2 });
   }
   return places;

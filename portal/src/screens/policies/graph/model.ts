@@ -59,3 +59,12 @@ export function leadsTo({ edges }: PolicyGraph, from: string, to: string): boole
   for (const id of seen) for (const edge of edges) if (edge.from === id) seen.add(edge.to);
   return seen.has(to);
 }
+
+/** Whether two graphs say the same: the server gives the members of an object in another order. */
+export const isSameGraph = (a: PolicyGraph, b: PolicyGraph) => ordered(a) === ordered(b);
+const ordered = (graph: PolicyGraph) =>
+  JSON.stringify(graph, (_, value) =>
+    isObject(value) && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );

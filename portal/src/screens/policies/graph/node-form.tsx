@@ -74,7 +74,10 @@ function Question({ node, problems, vocabulary, onChange }: FormProps) {
   return (
     <>
       {(!isOne || match !== 'all') && (
-        <ChoiceField {...{ label: t.match, value: match, choices: t.matches, readOnly }} onChange={(next) => onChange({ match: next })} />
+        <ChoiceField
+          {...{ label: t.match, value: match, choices: t.matches, readOnly }}
+          onChange={(next) => onChange({ match: next })}
+        />
       )}
       {conditions.map((condition, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no name of their own
@@ -85,7 +88,11 @@ function Question({ node, problems, vocabulary, onChange }: FormProps) {
             onChange={(next) => onChange(changeCondition(node, index, next), typedIn(index, condition, next))}
           />
           {!readOnly && !isOne && (
-            <button type="button" className="plain graph-link" onClick={() => onChange(changeCondition(node, index, undefined))}>
+            <button
+              type="button"
+              className="plain graph-link"
+              onClick={() => onChange(changeCondition(node, index, undefined))}
+            >
               <Icon name="trash" size={14} /> {t.removeCondition(index + 1)}
             </button>
           )}

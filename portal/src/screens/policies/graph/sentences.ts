@@ -12,7 +12,10 @@ export function sentenceOf(condition: Condition, t: Texts, thing?: string): stri
   const { relationshipType, name } = condition;
   switch (condition.type) {
     case 'relationship':
-      return t.related(relationshipType === undefined ? t.missing : spoken(relationshipType), targetOf(condition, t, thing));
+      return t.related(
+        relationshipType === undefined ? t.missing : spoken(relationshipType),
+        targetOf(condition, t, thing),
+      );
     case 'attribute':
       return attribute(condition, t);
     case 'consent':
@@ -50,7 +53,8 @@ function time({ after, before, fromTime, toTime, weekdays, timezone }: Condition
   return `${parts.join(', ')}${timezone === undefined ? '' : ` ${t.inZone(timezone)}`}`;
 }
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+/** A sentence that begins with a path, such as subject.age, keeps its name as it is written. */
+const capital = (text: string) => (/^\S*\.\S/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
 
 /** The lines of a card. Of several conditions the first line says how they are taken together. */
 export function linesOf(node: GraphNode, t: Texts, thing?: string): string[] {

@@ -32,7 +32,8 @@ export const en = {
   fit: 'Show all',
   addQuestion: 'Add a question',
   addQuestionAt: (way: string, from: string) => `Add a question ${way === '' ? '' : `at ${way} `}after ${from}`,
-  addOutcomeAt: (outcome: string, way: string, from: string) => `${outcome} ${way === '' ? '' : `at ${way} `}after ${from}`,
+  addOutcomeAt: (outcome: string, way: string, from: string) =>
+    `${outcome} ${way === '' ? '' : `at ${way} `}after ${from}`,
   open: (what: string) => `Edit: ${what}`,
   remove: 'Remove',
   removed: (what: string) => `Removed: ${what}`,

@@ -34,7 +34,8 @@ export const nl = {
   fit: 'Alles tonen',
   addQuestion: 'Vraag toevoegen',
   addQuestionAt: (way: string, from: string) => `Vraag toevoegen ${way === '' ? '' : `bij ${way} `}na ${from}`,
-  addOutcomeAt: (outcome: string, way: string, from: string) => `${outcome} ${way === '' ? '' : `bij ${way} `}na ${from}`,
+  addOutcomeAt: (outcome: string, way: string, from: string) =>
+    `${outcome} ${way === '' ? '' : `bij ${way} `}na ${from}`,
   open: (what: string) => `Bewerken: ${what}`,
   remove: 'Verwijderen',
   removed: (what: string) => `Verwijderd: ${what}`,
@@ -79,7 +80,12 @@ export const nl = {
     exists: 'is er',
   },
   valueKind: 'Vergeleken met',
-  valueKinds: { string: 'een tekst', number: 'een getal', boolean: 'waar of onwaar', path: 'een andere waarde van het verzoek' },
+  valueKinds: {
+    string: 'een tekst',
+    number: 'een getal',
+    boolean: 'waar of onwaar',
+    path: 'een andere waarde van het verzoek',
+  },
   value: 'Waarde',
   notANumber: 'Dit is geen getal',
   values: 'Waarden, één op elke regel',

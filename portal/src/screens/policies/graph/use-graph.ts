@@ -1,7 +1,7 @@
 /** The graph that is edited, with undo and redo. What comes from elsewhere, such as a draft that is given up, is a step too. */
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { type History, redo, startHistory, step, undo } from './history.ts';
-import { type PolicyGraph, readGraph } from './model.ts';
+import { isSameGraph, type PolicyGraph, readGraph } from './model.ts';
 
 export function useGraph(value: unknown, onChange: (graph: unknown) => void) {
   const [, draw] = useState(0);
@@ -11,7 +11,9 @@ export function useGraph(value: unknown, onChange: (graph: unknown) => void) {
   // The page gives back what it was told, or something else: that is a step.
   if (value !== told.current) {
     const given = readGraph(value);
-    if (JSON.stringify(given) !== JSON.stringify(history.current.present)) history.current = step(history.current, given);
+    history.current = isSameGraph(given, history.current.present)
+      ? { ...history.current, present: given }
+      : step(history.current, given);
     told.current = value;
   }
   const tell = useRef(onChange);
