@@ -209,6 +209,14 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
     await press('Control+z');
     await card(page, 'question').waitFor();
     expect(await axe(page)).toEqual([]);
+    // A step that ends the form in which the focus is does not end the keys.
+    await row(page, 'end').focus();
+    await press('Tab', 'Enter');
+    await card(page, 'question-2').waitFor();
+    await press('Control+z');
+    await card(page, 'question-2').waitFor({ state: 'detached' });
+    await press('Control+Shift+z');
+    await card(page, 'question-2').waitFor();
     expect(complaints.filter((one) => !/400/.test(one))).toEqual([]);
   });
 

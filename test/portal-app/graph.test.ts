@@ -14,7 +14,13 @@ import {
 import { flowEdges, flowNodes, placesOfNodes, wayOfConnection } from '../../portal/src/screens/policies/graph/flow.ts';
 import { redo, startHistory, step, undo } from '../../portal/src/screens/policies/graph/history.ts';
 import { openId, placesOf } from '../../portal/src/screens/policies/graph/layout.ts';
-import { isSameGraph, openWays, type PolicyGraph, readGraph, sortProblems } from '../../portal/src/screens/policies/graph/model.ts';
+import {
+  isSameGraph,
+  openWays,
+  type PolicyGraph,
+  readGraph,
+  sortProblems,
+} from '../../portal/src/screens/policies/graph/model.ts';
 import { rowsOf } from '../../portal/src/screens/policies/graph/rows.ts';
 import { sentenceOf, summaryOf } from '../../portal/src/screens/policies/graph/sentences.ts';
 import { en } from '../../portal/src/screens/policies/graph/texts.en.ts';
