@@ -20,7 +20,12 @@ export default function GraphEditor(props: GraphProps) {
   return (
     <ActionsContext value={actions}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: keys for all that is in it; each has its button */}
-      <div className={node ? 'graph-editor with-form' : 'graph-editor'} ref={edited.box} onKeyDown={edited.onKeyDown}>
+      <div
+        className={node ? 'graph-editor with-form' : 'graph-editor'}
+        ref={edited.box}
+        tabIndex={-1}
+        onKeyDown={edited.onKeyDown}
+      >
         {!props.readOnly && (
           <Tools {...edited} isPlaced={isPlaced(graph)} onArrange={() => change(unplaceNodes(graph))} />
         )}
