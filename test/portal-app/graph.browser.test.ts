@@ -134,7 +134,9 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
     await look(page, 'graph-error');
     const form = page.getByRole('complementary', { name: /^Edit:/ });
     expect(
-      await form.locator('datalist option').evaluateAll((all) => all.map((one) => one.getAttribute('value'))),
+      await form
+        .locator('datalist option')
+        .evaluateAll((all) => all.map((one) => (one as unknown as { value: string }).value)),
     ).toContain('drives');
     await form.getByLabel('Relationship type').fill('drives');
     await card(page, 'question').getByText('The user drives this car').waitFor();
