@@ -67,8 +67,6 @@ export const en = {
   source: 'Source',
   regoOf: 'Rego of the policy',
   effectiveRego: 'The Rego that is evaluated',
-  graph: 'Graph of the policy',
-  graphAsJson: 'This build has no editor for drawings. The graph is shown as JSON.',
   lineColumn: (line: number, column: number | undefined) =>
     column === undefined ? `Line ${line}` : `Line ${line}, column ${column}`,
   lineReached: 'The cases and the question reach this line.',

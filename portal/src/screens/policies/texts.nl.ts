@@ -70,8 +70,6 @@ export const nl = {
   source: 'Bron',
   regoOf: 'Rego van de policy',
   effectiveRego: 'De Rego die geëvalueerd wordt',
-  graph: 'Graaf van de policy',
-  graphAsJson: 'Deze versie heeft geen editor voor tekeningen. De graaf staat hier als JSON.',
   lineColumn: (line, column) => (column === undefined ? `Regel ${line}` : `Regel ${line}, kolom ${column}`),
   lineReached: 'De gevallen en de vraag bereiken deze regel.',
   lineMissed: 'Geen geval en ook de vraag niet bereikt deze regel.',

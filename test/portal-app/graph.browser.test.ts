@@ -1,0 +1,278 @@
+/** The graph editor of a drawn policy: drawing, outline, forms, undo, the path of a try, errors at their nodes, the keyboard alone. */
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import type { PolicyGraph } from '../../server/policies/graph/schema.ts';
+import { configClient } from '../policies/config-client.ts';
+import { types } from '../relationships/sharing.ts';
+import { createPortal, executablePath, look } from './portal.ts';
+
+const axe = async (page: Page) =>
+  (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+  );
+
+const drawn: PolicyGraph = {
+  nodes: [
+    { id: 'begin', type: 'start' },
+    {
+      ...{ id: 'licensed', type: 'condition', match: 'all' },
+      conditions: [
+        { type: 'attribute', path: 'subject.license', operator: 'eq', value: 'valid' },
+        { type: 'attribute', path: 'subject.age', operator: 'gte', value: 18 },
+      ],
+    },
+    {
+      ...{ id: 'night', type: 'condition' },
+      conditions: [{ type: 'time', fromTime: '22:00', toTime: '06:00', timezone: 'Europe/Amsterdam' }],
+    },
+    {
+      id: 'experienced',
+      type: 'condition',
+      conditions: [{ type: 'attribute', path: 'subject.age', operator: 'gte', value: 21 }],
+    },
+    { id: 'drive', type: 'outcome', outcome: 'allow' },
+    { id: 'carefully', type: 'outcome', outcome: 'allow', obligations: ['show-night-driving-advice'] },
+    {
+      id: 'unlicensed',
+      type: 'outcome',
+      outcome: 'deny',
+      reason: 'drivers need a valid license and must be 18 or older',
+    },
+  ],
+  edges: [
+    { from: 'begin', to: 'licensed' },
+    { from: 'licensed', on: 'true', to: 'night' },
+    { from: 'licensed', on: 'false', to: 'unlicensed' },
+    { from: 'night', on: 'true', to: 'experienced' },
+    { from: 'night', on: 'false', to: 'drive' },
+    { from: 'experienced', on: 'true', to: 'carefully' },
+  ],
+};
+const open: PolicyGraph = {
+  nodes: [
+    { id: 'start', type: 'start' },
+    { id: 'end', type: 'outcome', outcome: 'allow', reason: 'drawn' },
+  ],
+  edges: [{ from: 'start', to: 'end' }],
+};
+const wide = { width: 1440, height: 1100 };
+const narrow = { width: 390, height: 844 };
+
+describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180_000 }, async () => {
+  if (executablePath === undefined) return;
+  const site = await createPortal({ role: 'config-editor' });
+  const { server, tenant, people } = site;
+  const config = await configClient(server, tenant);
+  const put = async (path: string, body: object) => {
+    const answer = await config('PUT', path, { body });
+    expect([path, answer.status, answer.body]).toEqual([path, 200, {}]);
+  };
+  for (const [path, body] of types) await put(path, body);
+  await put('/policies/car%3Adrive', { graph: drawn });
+  for (const name of ['add', 'keys', 'move', 'wrong']) await put(`/policies/car%3A${name}`, { graph: open });
+
+  const policy = (name: string) => `${site.base}/portal/t/${tenant}/policies/${encodeURIComponent(name)}`;
+  const graphOf = async (name: string): Promise<PolicyGraph> =>
+    (await config('GET', `/policies/${encodeURIComponent(name)}`)).body.graph;
+  const card = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`);
+  const row = (page: Page, id: string) =>
+    page.getByRole('navigation', { name: 'Outline' }).locator(`[data-node="${id}"]`);
+  const save = async (page: Page) => {
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText(/^Revision \d+ is saved and served/).waitFor();
+  };
+  const start = async (page: Page, name: string) => {
+    await page.goto(policy(name));
+    await card(page, name === 'car:drive' ? 'begin' : 'start').waitFor();
+  };
+  const decision = async (name: string, subject: object) => {
+    const { body } = await config('POST', `/policies/${encodeURIComponent(name)}/test`, {
+      body: { input: { subject, resource: { type: 'car', id: 'c1' }, ...(subject as { facts?: object }).facts } },
+    });
+    return body.outcome;
+  };
+
+  test.each([
+    { viewport: wide, colorScheme: 'light' },
+    { viewport: wide, colorScheme: 'dark' },
+    { viewport: narrow, colorScheme: 'light' },
+    { viewport: narrow, colorScheme: 'dark' },
+  ] as const)('is drawn: $viewport.width, $colorScheme', async ({ viewport, colorScheme }) => {
+    await using opened = await site.open({ viewport, colorScheme });
+    const { page, complaints } = opened;
+    await start(page, 'car:drive');
+    // Yes stands left of no, below its question.
+    const at = async (id: string) => (await card(page, id).boundingBox())!;
+    const [night, unlicensed, licensed] = [await at('night'), await at('unlicensed'), await at('licensed')];
+    expect(night.x).toBeLessThan(unlicensed.x);
+    expect(night.y).toBeGreaterThan(licensed.y + licensed.height);
+    // The question that is tried goes through two nodes: they and their edges are thick.
+    await page.locator('.graph-card.taken').nth(2).waitFor();
+    expect(await page.locator('.graph-way.taken').count()).toBe(2);
+    expect(await axe(page)).toEqual([]);
+    await look(page, `graph-${viewport.width}-${colorScheme}`);
+    await row(page, 'night').click();
+    await page.getByRole('complementary', { name: /^Edit: It is between/ }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, `graph-form-${viewport.width}-${colorScheme}`);
+    expect(complaints).toEqual([]);
+  });
+
+  test('a question is put on an edge, filled in and saved; the decision follows', async () => {
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    expect(await decision('car:add', { id: 'bob' })).toBe('allow');
+    await start(page, 'car:add');
+    await page.locator('.graph-way-words').getByRole('button', { name: 'Add a question after start' }).click();
+    await card(page, 'question').waitFor();
+    // What is not filled in yet is said on the card.
+    await card(page, 'question')
+      .getByText(/is missing/)
+      .waitFor();
+    await look(page, 'graph-error');
+    const form = page.getByRole('complementary', { name: /^Edit:/ });
+    expect(
+      await form
+        .locator('datalist option')
+        .evaluateAll((all) => all.map((one) => (one as unknown as { value: string }).value)),
+    ).toContain('drives');
+    await form.getByLabel('Relationship type').fill('drives');
+    await card(page, 'question').getByText('The user drives this car').waitFor();
+    await card(page, 'question')
+      .getByText(/is missing/)
+      .waitFor({ state: 'detached' });
+    await page.locator('.graph-open').getByRole('button', { name: 'Deny at no after question' }).click();
+    await form.getByLabel('Reason for the caller').fill('not a driver');
+    await card(page, 'deny').getByText('not a driver').waitFor();
+    await save(page);
+    expect(await decision('car:add', { id: 'bob' })).toBe('deny');
+    const link = { relationshipType: 'drives', type: 'drives', to: { type: 'car', id: 'c1' } };
+    expect(await decision('car:add', { id: 'bob', facts: { graph: { subject: [link] } } })).toBe('allow');
+    expect((await graphOf('car:add')).nodes).toContainEqual({
+      id: 'deny',
+      type: 'outcome',
+      outcome: 'deny',
+      reason: 'not a driver',
+    });
+    // Undo: what was typed is one step, and each node is one.
+    await page.getByRole('button', { name: 'Undo', exact: true }).first().click();
+    await card(page, 'deny').getByText('not a driver').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+z');
+    await card(page, 'deny').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+z');
+    await card(page, 'question').getByText('The user … this car').waitFor();
+    await page.keyboard.press('Control+z');
+    await card(page, 'question').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+Shift+z');
+    await card(page, 'question').waitFor();
+    expect(complaints.filter((one) => !/400/.test(one))).toEqual([]);
+  });
+
+  test('by keyboard alone: a question, its kind, an outcome, where it leads, removing, undo', async () => {
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await start(page, 'car:keys');
+    const press = (...keys: string[]) =>
+      keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
+    await row(page, 'start').focus();
+    await press('Tab', 'Tab', 'Enter');
+    await card(page, 'question').waitFor();
+    const focused = () =>
+      page.evaluate('document.activeElement.labels?.[0]?.textContent ?? document.activeElement.textContent');
+    await expect.poll(focused).toBe('Kind');
+    await page.keyboard.type('Cons');
+    await press('Tab');
+    await expect.poll(focused).toBe('Consent');
+    await page.keyboard.type('trips');
+    await card(page, 'question').getByText('The user agrees to trips').waitFor();
+    await press('Escape');
+    await expect.poll(() => page.evaluate('document.activeElement.dataset.node')).toBe('question');
+    // The outline: the question, yes with its outcome and +, no with +, allow and deny.
+    await press('Tab', 'Tab', 'Tab', 'Tab', 'Tab', 'Tab');
+    await expect.poll(() => page.evaluate('document.activeElement.title')).toBe('Deny at no after question');
+    await press('Enter');
+    await card(page, 'deny').waitFor();
+    await press('Escape');
+    await save(page);
+    expect((await graphOf('car:keys')).edges).toContainEqual({ from: 'question', on: 'false', to: 'deny' });
+    await row(page, 'question').focus();
+    await press('Enter');
+    await page.getByLabel('No leads to').selectOption('');
+    await card(page, 'open question false').waitFor();
+    await press('Control+z');
+    await card(page, 'open question false').waitFor({ state: 'detached' });
+    await press('Escape');
+    await expect.poll(() => page.evaluate('document.activeElement.dataset.node')).toBe('question');
+    await press('Delete');
+    await card(page, 'question').waitFor({ state: 'detached' });
+    await row(page, 'end').waitFor();
+    await press('Control+z');
+    await card(page, 'question').waitFor();
+    expect(await axe(page)).toEqual([]);
+    // A step that ends the form in which the focus is does not end the keys.
+    await row(page, 'end').focus();
+    await press('Tab', 'Enter');
+    await card(page, 'question-2').waitFor();
+    await press('Control+z');
+    await card(page, 'question-2').waitFor({ state: 'detached' });
+    await press('Control+Shift+z');
+    await card(page, 'question-2').waitFor();
+    expect(complaints.filter((one) => !/400/.test(one))).toEqual([]);
+  });
+
+  test('a card that is dragged stays where it is; an edge is drawn by dragging; Arrange lays all out again', async () => {
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await start(page, 'car:move');
+    const drag = async (from: { x: number; y: number }, to: { x: number; y: number }) => {
+      await page.mouse.move(from.x, from.y);
+      await page.mouse.down();
+      await page.mouse.move(to.x, to.y, { steps: 8 });
+      await page.mouse.up();
+    };
+    const middle = async (selector: string) => {
+      const { x, y, width, height } = (await page.locator(selector).first().boundingBox())!;
+      return { x: x + width / 2, y: y + height / 2 };
+    };
+    const end = await middle('.react-flow__node[data-id="end"]');
+    await drag(end, { x: end.x + 180, y: end.y + 60 });
+    await page.getByText('Not saved', { exact: true }).waitFor();
+    await save(page);
+    const place = (await graphOf('car:move')).nodes.find(({ id }) => id === 'end')?.position;
+    await page.reload();
+    await card(page, 'end').waitFor();
+    expect(place!.x).toBeGreaterThan(100);
+    expect(
+      await card(page, 'end').evaluate((node) => (node as unknown as { style: { transform: string } }).style.transform),
+    ).toContain(`${place!.x}px`);
+    await page.locator('.graph-way-words').getByRole('button', { name: 'Add a question after start' }).click();
+    await card(page, 'question').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await drag(
+      await middle('[data-id="question"] .react-flow__handle.no'),
+      await middle('[data-id="end"] .react-flow__handle'),
+    );
+    await card(page, 'open question false').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Arrange' }).click();
+    expect(await page.getByRole('button', { name: 'Arrange' }).isDisabled()).toBe(true);
+    await look(page, 'graph-moved');
+    expect(complaints.filter((one) => !/400/.test(one))).toEqual([]);
+  });
+
+  test('who may not edit reads it', async () => {
+    const { browser } = await people.enrolled(tenant, 'config-viewer');
+    const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${site.base}/` }));
+    await using opened = await site.open({ locale: 'nl-NL' }, cookies);
+    const { page, complaints } = opened;
+    await start(page, 'car:drive');
+    expect(await page.getByRole('button', { name: /Vraag toevoegen/ }).count()).toBe(0);
+    await card(page, 'night').getByRole('button').click();
+    await page.getByRole('complementary', { name: /^Bewerken: Het is tussen 22:00 en 06:00/ }).waitFor();
+    expect(await page.getByRole('button', { name: 'Verwijderen' }).count()).toBe(0);
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'graph-viewer');
+    expect(complaints).toEqual([]);
+  });
+});
