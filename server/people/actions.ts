@@ -72,7 +72,12 @@ export async function findById(services: PeopleServices, asking: Asking, search:
   const { type } = search;
   const isUser = type === asking.defaultType;
   const known = (id: string) => services.database.read(tenant, (tx) => isKnown(tx, tenant, { type, id, isUser }));
-  if ('id' in search) return (await known(search.id)) ? [{ type, id: search.id, by: 'id' }] : [];
+  if ('id' in search) {
+    const named = { type, id: search.id };
+    checkEntity(named, '/query');
+    await recordUse(services, asking, named);
+    return (await known(search.id)) ? [{ ...named, by: 'id' }] : [];
+  }
   const { idPrefix, after, limit } = search;
   const now = new Date(services.clock.now()).toISOString();
   // What begins with the prefix lies together behind it; the prefix itself may be an id.

@@ -181,6 +181,8 @@ describe('finding', () => {
 
   test('support only by an id that it knows', async () => {
     expect(await find('id=alice', members.support)).toEqual(['alice id']);
+    expect(await find('id=guessed', members.support)).toEqual([]);
+    expect((await members.audit('read', 'actor')).map((one) => one.name)).toContain('user/guessed');
     expect((await find('idPrefix=al', members.support)).code).toBe('forbidden');
     expect((await find('email=anna@example.com', members.support)).code).toBe('forbidden');
     await members.refuses('GET', '/people?id=alice', ['security-admin', 'config-editor', 'support']);
