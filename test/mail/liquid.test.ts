@@ -15,10 +15,22 @@ test('filters in a row end with mailRenderMsMax', () => {
 });
 
 test.each([
-  ['a text', `${longText('x', 17)}{{ a | upcase }}`, 'a text has more than 65536 characters'],
-  ['a list', `${longText('b,', 14)}{{ a | split: "," | sort | size }}`, 'a list has more than 5000 items'],
-  ['what contains searches for', `${longText('ab', 9)}{% if a contains a %}{% endif %}`, 'more than 200 characters'],
-  ['what replace searches for', `${longText('ab', 9)}{{ a | replace: a, "" }}`, 'more than 200 characters'],
+  ['a text', `${longText('x', 17)}{{ a | upcase }}`, `a text has more than ${limits.mailRenderBytesMax} characters`],
+  [
+    'a list',
+    `${longText('b,', 14)}{{ a | split: "," | sort | size }}`,
+    `a list has more than ${limits.mailFilterItemsMax} items`,
+  ],
+  [
+    'what contains searches for',
+    `${longText('ab', 9)}{% if a contains a %}{% endif %}`,
+    `more than ${limits.mailSearchedCharsMax} characters`,
+  ],
+  [
+    'what replace searches for',
+    `${longText('ab', 9)}{{ a | replace: a, "" }}`,
+    `more than ${limits.mailSearchedCharsMax} characters`,
+  ],
 ])('%s is bounded', (_, source, message) => {
   expect(() => renderLiquid('text', source, {})).toThrow(message);
 });
@@ -33,5 +45,7 @@ test('filters and comparisons do what they did', () => {
 test('one part has at most mailTemplateTagsMax tags and outputs', () => {
   const most = '{{ a.b }}'.repeat(limits.mailTemplateTagsMax);
   expect(variablesOf('text', most).map((one) => one.name)).toEqual(['a']);
-  expect(() => variablesOf('text', `${most}{{ c }}`)).toThrow('more than 1000 tags and outputs');
+  expect(() => variablesOf('text', `${most}{{ c }}`)).toThrow(
+    `more than ${limits.mailTemplateTagsMax} tags and outputs`,
+  );
 });
