@@ -10,6 +10,7 @@ import type { FoundPerson, ItemRow, Place, SeenRow, TimelineKind } from './schem
 import { findByAddress, isKnown, readSeen, readTimeline } from './store.ts';
 
 export type PeopleServices = WriteServices & { encrypter: Encrypter };
+const TIMELINE = 'timeline';
 type Member = Extract<Caller, { kind: 'member' }>;
 type Named = { type: string; id: string };
 type Asking = { member: Member; requestId: string; defaultType: string };
@@ -36,7 +37,8 @@ export async function readTimelineOf(
   const isUser = named.type === asking.defaultType;
   return services.database.tenantSnapshot(tenant, async (tx) => {
     const recipients = page.kinds.has('mail') ? await recipientsOf(services, asking, { ...named, isUser }, tx) : [];
-    return readTimeline(tx, tenant, { ...named, isUser, recipients }, page);
+    const key = services.encrypter.digest(Buffer.from(TIMELINE), ['people', tenant, 'items']);
+    return readTimeline(tx, tenant, { ...named, isUser, recipients, key }, page);
   });
 }
 
