@@ -19,7 +19,10 @@ export const mailLimits = {
   mailTemplatesMax: 500, // of a tenant, in all languages
   mailSubjectCharsMax: 200, // of a template's subject
   mailTemplateCharsMax: 50_000, // of one part of a template
+  mailTemplateTagsMax: 1000, // of one part: what reads its variables takes the square of them
   mailRenderMsMax: 50,
+  mailFilterItemsMax: 5000, // of a list that a filter works on; texts have mailRenderBytesMax
+  mailSearchedCharsMax: 200, // of a text that another one is searched for
   mailRenderBytesMax: 64 * 1024, // of one rendered part
   mailTemplateBodyBytesMax: 192 * 1024,
   mailMessageBodyBytesMax: 16 * 1024,

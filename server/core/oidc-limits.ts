@@ -3,6 +3,7 @@ export const oidcLimits = {
   oidcProvidersMax: 300, // issuers that a server holds at once; 90 to 200 KiB each, and built in 1 ms
   oidcImportAfterMs: 3000, // since the listeners are open: loading the library holds everything up for half a second
   oidcBodyBytesMax: 56 * 1024, // of a request to its endpoints
+  oidcParametersMax: 100, // of a query or form: the library takes the square of how often one is repeated
   oidcParameterCharsMax: 2048,
   oidcLongParameterCharsMax: 16 * 1024, // of a token, or of what has a structure
   authorizationRequestCharsMax: 8192, // of all that is kept while somebody logs in

@@ -3,6 +3,7 @@
  * one list's cursor is refused by another.
  */
 import { type Static, Type } from 'typebox';
+import type { Encrypter } from '../core/encrypter.ts';
 import { instantMs } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type Problem, problem } from '../core/problems.ts';
@@ -125,6 +126,23 @@ export function decodeCursor(cursor: string, list: string, shape: RegExp = TEXT)
     // falls through: not a cursor
   }
   throw notACursor();
+}
+
+/**
+ * A cursor whose position its holder may neither read nor choose, where the list hides what it is ordered by.
+ * @param place the list, and whatever else it may be used for
+ */
+export function hideCursor(encrypter: Pick<Encrypter, 'encrypt'>, cursor: string, place: readonly string[]): string {
+  return encrypter.encrypt(Buffer.from(cursor, 'base64url'), ['cursor', ...place]).toString('base64url');
+}
+
+/** @throws Problem invalid_request when it was not hidden for this place */
+export function revealCursor(encrypter: Pick<Encrypter, 'decrypt'>, hidden: string, place: readonly string[]): string {
+  try {
+    return encrypter.decrypt(Buffer.from(hidden, 'base64url'), ['cursor', ...place]).toString('base64url');
+  } catch {
+    throw notACursor();
+  }
 }
 
 /** An instant as a record has it, and the record's id. */

@@ -3,7 +3,7 @@
  * library is loaded with the first one: most servers have none.
  */
 import { createRequire } from 'node:module';
-import type { Liquid, Template } from 'liquidjs';
+import type { Liquid, LiquidOptions, Template } from 'liquidjs';
 import { limits } from '../core/limits.ts';
 import type { ProblemPlace } from '../core/problems.ts';
 
@@ -40,6 +40,7 @@ function createEngine(part: Part): Liquid {
   const no = async () => false;
   const made = new library.Liquid({
     ...{ strictVariables: true, strictFilters: true, ownPropertyOnly: true, relativeReference: false, cache: false },
+    operators: { ...library.defaultOperators, contains: boundedContains(library) },
     ...(part === 'html' ? { outputEscape: 'escape' as const } : {}),
     ...{ parseLimit: limits.mailTemplateCharsMax, renderLimit: limits.mailRenderMsMax, memoryLimit: MEMORY_LIMIT },
     fs: {
@@ -62,7 +63,61 @@ function createEngine(part: Part): Liquid {
       throw new Error('the filter raw is not available');
     },
   });
+  for (const [name, filter] of Object.entries(made.filters)) made.registerFilter(name, boundedFilter(name, filter));
   return made;
+}
+
+/** The library looks at the time between tags only; filters in a row are one of them. */
+type Timed = { readonly renderLimit: { check(at: number): void } };
+
+/** What searches a text for its first argument, which takes the product of both lengths. */
+const SEARCHING = new Set([
+  'replace',
+  'replace_first',
+  'replace_last',
+  'remove',
+  'remove_first',
+  'remove_last',
+  'split',
+]);
+
+type Filter = Liquid['filters'][string];
+type Handler = Extract<Filter, (...args: never[]) => unknown>;
+type Operator = Extract<NonNullable<LiquidOptions['operators']>[string], (...args: [never, never, never]) => unknown>;
+
+/** The filter, which begins neither late nor with more than a mail can hold. */
+function boundedFilter(name: string, filter: Filter): Filter {
+  const handler = typeof filter === 'function' ? filter : filter.handler;
+  const bounded: Handler = function (this, value, ...args) {
+    this.context.renderLimit.check(performance.now());
+    for (const one of [value, ...args]) checkSize(one);
+    if (SEARCHING.has(name)) checkSearched(args[0]);
+    return handler.call(this, value, ...args);
+  };
+  return typeof filter === 'function' ? bounded : { ...filter, handler: bounded };
+}
+
+function checkSize(value: unknown): void {
+  const { mailRenderBytesMax: chars, mailFilterItemsMax: items } = limits;
+  if (typeof value === 'string' && value.length > chars) throw new Error(`a text has more than ${chars} characters`);
+  if (Array.isArray(value) && value.length > items) throw new Error(`a list has more than ${items} items`);
+}
+
+function checkSearched(text: unknown): void {
+  const { mailSearchedCharsMax: chars } = limits;
+  if (typeof text === 'string' && text.length > chars)
+    throw new Error(`a text that is searched for has more than ${chars} characters`);
+}
+
+/** What `contains` is, bounded like a filter. */
+function boundedContains({ defaultOperators }: typeof import('liquidjs')): Operator {
+  const contains = defaultOperators.contains as Operator;
+  return (left, right, context) => {
+    (context as Timed).renderLimit.check(performance.now());
+    checkSize(left);
+    checkSearched(right);
+    return contains(left, right, context);
+  };
 }
 
 /** liquidjs counts characters and elements, roughly. */
@@ -76,6 +131,7 @@ export function renderLiquid(
   { isLenient = false } = {},
 ): string {
   return guarded(() => {
+    checkTags(source);
     const made = engine(part);
     const text = made.renderSync(made.parse(source), variables, { strictVariables: !isLenient }) as string;
     if (Buffer.byteLength(text) > limits.mailRenderBytesMax)
@@ -89,6 +145,7 @@ type Root = { name: string; line: number; column: number };
 /** The variables that a template reads and does not set itself, each where it stands first. @throws TemplateError */
 export function variablesOf(part: Part, source: string): Root[] {
   return guarded(() => {
+    checkTags(source);
     const made = engine(part);
     const templates: Template[] = made.parse(source);
     const { globals } = made.analyzeSync(templates, { partials: false });
@@ -97,6 +154,12 @@ export function variablesOf(part: Part, source: string): Root[] {
       return { name, line: row, column: col };
     });
   });
+}
+
+/** @throws TemplateError */
+function checkTags(source: string): void {
+  const { mailTemplateTagsMax: max } = limits;
+  if ((source.match(/\{[{%]/g) ?? []).length > max) throw new TemplateError(`it has more than ${max} tags and outputs`);
 }
 
 /** Whatever the library throws is the template's fault: also a stack that is exhausted by what nests too deeply. */

@@ -12,10 +12,11 @@ import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { runTasks } from '../room/tasks.ts';
 import { type MailContent, placeOfMail } from './actions.ts';
+import { TemplateError } from './liquid.ts';
 import { mimeOf, type ReadMail, readMime } from './mime.ts';
-import { chooseTemplate, writeMail } from './rendering.ts';
+import { chooseTemplate, writeWaiting } from './rendering.ts';
 import type { MailSender } from './sender.ts';
-import { lockWaiting, removeOld, settleWritten, type WaitingRow } from './store.ts';
+import { lockWaiting, removeOld, settleMessages, settleWritten, type WaitingRow } from './store.ts';
 
 /** `directory`: where mails are kept, once they are. */
 export type Outbox = { directory: string | undefined };
@@ -44,7 +45,7 @@ export function startOutbox(
   services.mail.sender.pause();
   services.mail.outbox.directory = directory;
   const run = async () => {
-    const files = await writeWaiting(services, directory);
+    const files = await writeFiles(services, directory);
     files.forEach(written);
     return files.length === limits.outboxMessagesMax ? 0 : undefined;
   };
@@ -52,31 +53,48 @@ export function startOutbox(
 }
 
 /** A file is there before its message counts as sent: one that is written twice has the same name. */
-async function writeWaiting({ database, encrypter, clock }: OutboxServices, directory: string): Promise<OutboxFile[]> {
+async function writeFiles(services: OutboxServices, directory: string): Promise<OutboxFile[]> {
+  const { database, clock } = services;
   return database.system(async (tx) => {
     const now = utc(clock.now());
     const rows = await lockWaiting(tx, now, limits.outboxMessagesMax);
     if (rows.length === 0) return [];
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const files: OutboxFile[] = [];
-    for (const row of rows) files.push(await writeMessage(tx, encrypter, directory, row));
-    await settleWritten(tx, rows, now);
+    const done: WaitingRow[] = [];
+    for (const row of rows) {
+      const file = await writeMessage(services, tx, directory, row);
+      if (typeof file === 'string') {
+        // One that cannot be written holds up none of the others, also of other tenants.
+        const outcome = { id: row.id, status: 'failed' as const, reason: 'template', answer: file };
+        await settleMessages(tx, row.tenant, [outcome], { now, which: 'attempted' });
+        continue;
+      }
+      files.push(file);
+      done.push(row);
+    }
+    if (done.length > 0) await settleWritten(tx, done, now);
     return files;
   });
 }
 
+/** @returns a text: why it cannot be written */
 async function writeMessage(
+  { encrypter, observe }: OutboxServices,
   tx: Transaction,
-  encrypter: Encrypter,
   directory: string,
   row: WaitingRow,
-): Promise<OutboxFile> {
+): Promise<OutboxFile | string> {
   const { tenant, id, template, created_at: at } = row;
   const content = encrypter.decrypt(row.content_encrypted, placeOfMail(tenant, id)).toString();
   const { to, variables } = JSON.parse(content) as MailContent;
   const chosen = await chooseTemplate(tx, tenant, template, row.language);
-  if (chosen === undefined) throw new Error(`the tenant ${tenant} has no mail template ${template}`);
-  const { html = '', ...mail } = writeMail(template, chosen, variables);
+  if (chosen === undefined) return 'there is no such template';
+  const written = writeWaiting(template, chosen, variables, () =>
+    observe({ kind: 'mail_attempted', tenant, template, outcome: 'template' }),
+  );
+  if (written instanceof TemplateError) return written.message;
+  const { html = '', ...mail } = written;
   const path = join(directory, `${at.replaceAll(/[:.]/g, '-')}-${template}-${id}.eml`);
   await writeFile(path, mimeOf({ id, at, to, tenant, ...mail, html }), { mode: 0o600 });
   return { tenant, to, subject: mail.subject, path };

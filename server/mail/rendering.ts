@@ -5,7 +5,7 @@
 import type { Transaction } from '../core/db/database.ts';
 import { readTenant, type TenantRow } from '../tenants/index.ts';
 import { sanitizedMail, textOf } from './html.ts';
-import { renderLiquid } from './liquid.ts';
+import { renderLiquid, TemplateError } from './liquid.ts';
 import { type MailLanguage, mailLanguageOf, ownLanguage } from './rules.ts';
 import { loadTemplates, type TemplateSpec } from './template-store.ts';
 import { render } from './templates.ts';
@@ -66,6 +66,27 @@ export function writeMail(
       )
     : variables;
   return { ...writeOwn(own, given, options), language };
+}
+
+/**
+ * Writes a mail that waits: the built-in text is better than none where the tenant's template fails.
+ * @param failed told of that
+ * @returns the error where there is no built-in text either
+ */
+export function writeWaiting(
+  name: string,
+  chosen: Chosen,
+  variables: Readonly<Record<string, unknown>>,
+  failed: () => void,
+): Written | TemplateError {
+  try {
+    return writeMail(name, chosen, variables);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    failed();
+    if (!isBuiltIn(name)) return error;
+    return writeMail(name, { language: chosen.builtIn, builtIn: chosen.builtIn }, variables);
+  }
 }
 
 /** @throws TemplateError */

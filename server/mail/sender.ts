@@ -21,13 +21,12 @@ import { type MailContent, placeOfMail } from './actions.ts';
 import { ClockJumps } from './clock-jump.ts';
 import { TemplateError } from './liquid.ts';
 import { type Ended, type Result, recordEnded, resultOf, settle } from './outcomes.ts';
-import { type Chosen, chooseTemplate, type Written, writeMail } from './rendering.ts';
+import { type Chosen, chooseTemplate, type Written, writeWaiting } from './rendering.ts';
 import { type Sending, sendingOf } from './settings.ts';
 import { findExpired, mailLanes, nextDueAt, readDue, tenantsDue, type WaitingRow } from './store.ts';
 import { readSuppressions, type SuppressionRow } from './suppression-store.ts';
 import type { MailTransport } from './transport.ts';
 import { unsubscribeUrl } from './unsubscribe.ts';
-import { isBuiltIn } from './variables.ts';
 
 declare module '../core/observe.ts' {
   interface RoomObservations {
@@ -195,24 +194,13 @@ export class MailSender {
     const address = comparableAddress(given);
     if (!address.ok || chosen === undefined) return { outcome: 'template', answer: 'there is no such template' };
     if (sending === undefined) return { outcome: 'postponed', answer: 'no mail server is configured' };
-    const written = this.#write(row, chosen, variables);
+    const written = writeWaiting(row.template, chosen, variables, () =>
+      this.#services.observe({ kind: 'mail_attempted', tenant, template: row.template, outcome: 'template' }),
+    );
     // As it is compared: the domain in A-labels, which every mail server understands.
     return written instanceof TemplateError
       ? { outcome: 'template', answer: written.message }
       : { sending, written, to: address.address };
-  }
-
-  /** The built-in text is better than none where the tenant's fails. */
-  #write(row: WaitingRow, chosen: Chosen, variables: MailContent['variables']): Written | TemplateError {
-    const { template, tenant } = row;
-    try {
-      return writeMail(template, chosen, variables);
-    } catch (error) {
-      if (!(error instanceof TemplateError)) throw error;
-      this.#services.observe({ kind: 'mail_attempted', tenant, template, outcome: 'template' });
-      if (!isBuiltIn(template)) return error;
-      return writeMail(template, { language: chosen.builtIn, builtIn: chosen.builtIn }, variables);
-    }
   }
 
   /** Writes what became of the mails that have ended, together; where that fails, they stay to be written. */

@@ -1,7 +1,7 @@
 /** How long the parameters of a request may be. What the library does not know it ignores, and so does this. */
 import { limits } from '../core/limits.ts';
 
-const { oidcParameterCharsMax, oidcLongParameterCharsMax, authorizationRequestCharsMax } = limits;
+const { oidcParametersMax, oidcParameterCharsMax, oidcLongParameterCharsMax, authorizationRequestCharsMax } = limits;
 
 /** What is kept of an authorization request: for a minute when it is pushed, and for an hour while somebody logs in. */
 const kept = [
@@ -42,11 +42,13 @@ const most = new Map(
 /**
  * @param text a query or a form
  * @param isAuthorization of a request of which the parameters are kept
- * @returns which parameter is too long, for `error_description`
+ * @returns which parameter is too long, or that there are too many, for `error_description`
  */
 export function tooLong(text: string, isAuthorization: boolean): string | undefined {
   // Decoded it is no longer.
   if (text.length <= oidcParameterCharsMax) return undefined;
+  if (text.split('&', oidcParametersMax + 1).length > oidcParametersMax)
+    return `there must be at most ${oidcParametersMax} parameters`;
   let sum = 0;
   for (const [name, { length }] of new URLSearchParams(text)) {
     const max = most.get(name);

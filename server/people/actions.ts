@@ -10,6 +10,7 @@ import type { FoundPerson, ItemRow, Place, SeenRow, TimelineKind } from './schem
 import { findByAddress, isKnown, readSeen, readTimeline } from './store.ts';
 
 export type PeopleServices = WriteServices & { encrypter: Encrypter };
+const TIMELINE = 'timeline';
 type Member = Extract<Caller, { kind: 'member' }>;
 type Named = { type: string; id: string };
 type Asking = { member: Member; requestId: string; defaultType: string };
@@ -36,7 +37,8 @@ export async function readTimelineOf(
   const isUser = named.type === asking.defaultType;
   return services.database.tenantSnapshot(tenant, async (tx) => {
     const recipients = page.kinds.has('mail') ? await recipientsOf(services, asking, { ...named, isUser }, tx) : [];
-    return readTimeline(tx, tenant, { ...named, isUser, recipients }, page);
+    const key = services.encrypter.digest(Buffer.from(TIMELINE), ['people', tenant, 'items']);
+    return readTimeline(tx, tenant, { ...named, isUser, recipients, key }, page);
   });
 }
 
@@ -72,7 +74,12 @@ export async function findById(services: PeopleServices, asking: Asking, search:
   const { type } = search;
   const isUser = type === asking.defaultType;
   const known = (id: string) => services.database.read(tenant, (tx) => isKnown(tx, tenant, { type, id, isUser }));
-  if ('id' in search) return (await known(search.id)) ? [{ type, id: search.id, by: 'id' }] : [];
+  if ('id' in search) {
+    const named = { type, id: search.id };
+    checkEntity(named, '/query');
+    await recordUse(services, asking, named);
+    return (await known(search.id)) ? [{ ...named, by: 'id' }] : [];
+  }
   const { idPrefix, after, limit } = search;
   const now = new Date(services.clock.now()).toISOString();
   // What begins with the prefix lies together behind it; the prefix itself may be an id.

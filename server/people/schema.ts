@@ -4,8 +4,11 @@ import { Instant, Json, Nullable } from '../core/db/rows.ts';
 export const timelineKinds = ['relationship', 'invitation', 'consent', 'decision', 'mail', 'audit'] as const;
 export type TimelineKind = (typeof timelineKinds)[number];
 
-/** A person, as records name it. `recipients`: digests of its addresses, as mails have them. */
-export type Person = { type: string; id: string; isUser: boolean; recipients: readonly string[] };
+/**
+ * A person, as records name it. `recipients`: digests of its addresses, as mails have them. `key`: what makes the ids of items
+ * that have none of their own, which must not tell what they are made of.
+ */
+export type Person = { type: string; id: string; isUser: boolean; recipients: readonly string[]; key: string };
 
 /** `at` in UTC to the microsecond. */
 export type Place = { at: string; id: string };

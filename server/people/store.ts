@@ -41,8 +41,8 @@ function partsOf(tenant: string, person: Person, behind: Sql, limit: number): [T
   ];
 }
 
-function relationshipParts(tenant: string, { type, id }: Person): [TimelineKind, Sql][] {
-  const columns = sql`created_at as at, md5(concat_ws(chr(1), from_type, from_id, name, to_type, to_id))::uuid as id,
+function relationshipParts(tenant: string, { type, id, key }: Person): [TimelineKind, Sql][] {
+  const columns = sql`created_at as at, md5(concat_ws(chr(1), ${key}::text, from_type, from_id, name, to_type, to_id))::uuid as id,
     jsonb_build_object('from', jsonb_build_object('type', from_type, 'id', from_id), 'relationshipType', name,
       'to', jsonb_build_object('type', to_type, 'id', to_id), 'expiresAt', expires_at) as data`;
   const of = (mine: Sql) =>
@@ -122,7 +122,7 @@ function mails(tenant: string, { recipients }: Person): Sql {
 export function readSeen(
   tx: Transaction,
   tenant: string,
-  { type, id, isUser }: Omit<Person, 'recipients'>,
+  { type, id, isUser }: Omit<Person, 'recipients' | 'key'>,
 ): Promise<SeenRow> {
   const account = sql`accord.account where ${isUser} and tenant = ${tenant} and id::text = ${id}`;
   const byUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? sql`and id = ${id}::uuid` : sql`and false`;
@@ -170,7 +170,7 @@ const Known = Type.Object({ known: Type.Boolean() });
 export async function isKnown(
   tx: Transaction,
   tenant: string,
-  { type, id, isUser }: Omit<Person, 'recipients'>,
+  { type, id, isUser }: Omit<Person, 'recipients' | 'key'>,
 ): Promise<boolean> {
   const { known } = await tx.one(
     Known,

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import type { AuditedAuthor } from '../core/author.ts';
+import type { Encrypter } from '../core/encrypter.ts';
 import { type IdempotencyReservation, idempotencyOf } from '../core/idempotency-key.ts';
 import type { Span } from '../core/span.ts';
 import { type RequestTenant, tenantOf } from '../http/fastify.ts';
@@ -20,6 +21,7 @@ type Request = {
 };
 
 export type RelationshipRouteServices = ImportServices & {
+  encrypter: Pick<Encrypter, 'encrypt' | 'decrypt'>;
   endInvitations: EndInvitations;
   /**
    * Asks the policy of this name whether the user may.

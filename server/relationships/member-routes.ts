@@ -1,14 +1,17 @@
 /** Relationships for members, in the Config API: what the Management API does for back ends, by role. */
 import { type Static, Type } from 'typebox';
 import { shownId } from '../core/auth/mask.ts';
+import type { Role } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { Empty } from '../http/config-api.ts';
 import { type App, memberOf } from '../http/fastify.ts';
 import { recordViewers, recordWriters } from '../http/member-access.ts';
-import { PAGE_ITEMS, PageQuery, pageOfRows } from '../http/paging.ts';
+import { hideCursor, PAGE_ITEMS, PageQuery, pageOfRows, revealCursor } from '../http/paging.ts';
+import { write } from '../writes/index.ts';
 import { createRelationship, deleteRelationship, pageOf, relationshipOf } from './actions.ts';
 import { EntityParams, type RelationshipRouteServices, recordAuthorOf } from './authorization.ts';
 import { cursorOf, rowOf } from './list-routes.ts';
+import { checkEntity } from './rules.ts';
 import { Entity, RelationshipBody, type RelationshipRow } from './schema.ts';
 
 const expiresAt = Type.Optional(Type.String({ format: 'date-time' }));
@@ -55,7 +58,10 @@ function registerList(
       const { limit = PAGE_ITEMS, cursor } = request.query;
       const { role } = memberOf(request);
       const entity = { type, id };
-      const after = cursor === undefined ? {} : { after: rowOf(cursor, entity, side) };
+      checkEntity(entity, '/params');
+      const cursors = cursorsOf(services, role, [tenant, side, type, id]);
+      const after = cursor === undefined ? {} : { after: rowOf(cursors.read(cursor), entity, side) };
+      await recordUse(services, request, side, entity);
       const { rows, more } = await pageOf(services, tenant, side, entity, { ...after, limit });
       const shown = ({
         name,
@@ -73,9 +79,32 @@ function registerList(
       };
       const last = rows.at(-1);
       const all = more && last !== undefined ? [...rows, last] : rows;
-      const { page, onward } = pageOfRows({ request, reply }, all, limit, (row) => cursorOf(row, side));
+      const { page, onward } = pageOfRows({ request, reply }, all, limit, (row) => cursors.write(cursorOf(row, side)));
       return { relationships: page.map(shown), ...onward };
     },
+  });
+}
+
+/** A cursor holds the id of the other side, which support sees nowhere and may not search by. */
+function cursorsOf({ encrypter }: RelationshipRouteServices, role: Role, list: readonly string[]) {
+  if (role !== 'support') return { read: (cursor: string) => cursor, write: (cursor: string) => cursor };
+  const place = ['relationships', ...list];
+  return {
+    read: (hidden: string) => revealCursor(encrypter, hidden, place),
+    write: (cursor: string) => hideCursor(encrypter, cursor, place),
+  };
+}
+
+/** The audit of a request says which route support used; here it says about whom, too. */
+async function recordUse(
+  services: RelationshipRouteServices,
+  request: Parameters<typeof recordAuthorOf>[0] & Parameters<typeof memberOf>[0],
+  side: 'from' | 'to',
+  { type, id }: { type: string; id: string },
+): Promise<void> {
+  if (memberOf(request).role !== 'support') return;
+  await write(services, recordAuthorOf(request), { locks: 'records' }, async (unit) => {
+    unit.audit({ action: 'read', kind: side === 'from' ? 'actor' : 'resource', name: `${type}/${id}` });
   });
 }
 

@@ -13,7 +13,7 @@ import { removeRestOfTenant, removeSomeOfTenant } from './tenant-store.ts';
 export const relationshipsRoom = defineRoom({
   name: 'relationships',
   tables: ['relationship', 'relationship_change', 'relationship_import', 'entity'],
-  create({ database, scheduler, observe }, use) {
+  create({ database, scheduler, observe, encrypter }, use) {
     const requireAccess = lateBound<RelationshipRouteServices['requireAccess']>('requireAccess');
     const endInvitations = lateBound<RelationshipRouteServices['endInvitations']>('endInvitations');
     const called = { requireAccess: requireAccess.call, endInvitations: endInvitations.call };
@@ -21,6 +21,7 @@ export const relationshipsRoom = defineRoom({
       ...use(writesRoom),
       ...called,
       observe,
+      encrypter,
       graph: new GraphReader(database, scheduler),
       provideRequireAccess: requireAccess.provide,
       provideEndInvitations: endInvitations.provide,

@@ -147,6 +147,9 @@ describe('a message', () => {
   });
 });
 
+const insertTemplate = `insert into accord.mail_template (tenant, name, language, spec, revision, owner, updated_by)
+  values ($1, 'broken', 'en', $2, 1, '{"source":"api"}', 'test')`;
+
 describe('the local outbox', () => {
   test('has files that only their owner reads, named by time and template', async () => {
     const tenant = await server.tenant();
@@ -166,6 +169,23 @@ describe('the local outbox', () => {
     await send(await server.tenant());
     const [file] = await written();
     expect((await stat(file!.path)).mode & 0o777).toBe(0o600);
+  });
+
+  test('a mail that cannot be written fails, and holds up those of no other tenant', async () => {
+    const [tenant, other] = [await server.tenant(), await server.tenant()];
+    const { adminUrl } = server.db;
+    const id = (await send(tenant)).result;
+    await asAdmin(adminUrl, `update accord.mail_message set template = 'gone' where id = $1`, [id]);
+    const broken = (await send(tenant)).result;
+    await asAdmin(adminUrl, `update accord.mail_message set template = 'broken' where id = $1`, [broken]);
+    await asAdmin(adminUrl, insertTemplate, [tenant, JSON.stringify({ subject: 'x', text: '{{ missing }}' })]);
+    await send(other);
+    expect((await written()).map((file) => file.tenant)).toEqual([other]);
+    const failed = `select status, reason, answer from accord.mail_message where id in ($1, $2) order by answer`;
+    expect(await asAdmin(adminUrl, failed, [id, broken])).toEqual([
+      { status: 'failed', reason: 'template', answer: 'there is no such template' },
+      { status: 'failed', reason: 'template', answer: 'undefined variable: missing' },
+    ]);
   });
 
   test('takes outboxMessagesMax at once, and goes on', async () => {

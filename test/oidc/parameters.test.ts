@@ -54,6 +54,14 @@ async function whileUsedUp<T>(model: string, ip: string, work: () => Promise<T>)
 }
 
 describe('oversized parameters', () => {
+  test('oidcParametersMax: one parameter that is repeated thousands of times is refused before it is read', async () => {
+    const repeated = (count: number) => Array.from({ length: count }, () => `a=${'x'.repeat(20)}`).join('&');
+    expect(tooLong(repeated(limits.oidcParametersMax), true)).toBeUndefined();
+    expect(tooLong(repeated(limits.oidcParametersMax + 1), false)).toBe('there must be at most 100 parameters');
+    const response = await fetch(`${origin}/${tenant}/oidc/authorize?${'a=1&'.repeat(3000)}`);
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('at most 100 parameters')]);
+  });
+
   test('oidcParameterCharsMax: at the authorization endpoint one more is a page, and the browser is sent nowhere', async () => {
     expect((await authorize({ ...asked, state: 's'.repeat(most) })).location).toContain('/oidc/interaction/');
     const more = await authorize({ ...asked, state: 's'.repeat(most + 1) });

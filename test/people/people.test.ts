@@ -1,4 +1,5 @@
 /** C/people: finding an actor, what is known of it, and everything about it in one order. */
+import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { mailRecipientDigest } from '../../server/mail/index.ts';
@@ -130,6 +131,9 @@ describe('the time line', () => {
       from: { type: 'user', id: 'alice' },
       to: { type: 'car', id: '***' },
     });
+    // An id that anybody can compute tells which car it is to who guesses.
+    const guess = createHash('md5').update(['user', 'alice', 'drives', 'car', '1'].join('\u0001')).digest('hex');
+    expect(shown.map((one) => one.id.replaceAll('-', ''))).not.toContain(guess);
     expect((await members.audit('read', 'actor')).map((one) => one.name)).toContain('user/alice');
     await members.refuses('GET', timeline, ['security-admin', 'config-editor', 'support']);
   });
@@ -181,6 +185,8 @@ describe('finding', () => {
 
   test('support only by an id that it knows', async () => {
     expect(await find('id=alice', members.support)).toEqual(['alice id']);
+    expect(await find('id=guessed', members.support)).toEqual([]);
+    expect((await members.audit('read', 'actor')).map((one) => one.name)).toContain('user/guessed');
     expect((await find('idPrefix=al', members.support)).code).toBe('forbidden');
     expect((await find('email=anna@example.com', members.support)).code).toBe('forbidden');
     await members.refuses('GET', '/people?id=alice', ['security-admin', 'config-editor', 'support']);

@@ -41,6 +41,36 @@ describe('listing', () => {
   });
 });
 
+describe('pages of support', () => {
+  const names = async () => (await members.audit('read', 'actor')).map((one) => one.name);
+
+  test("have cursors that neither show an id nor can be made, nor belong to another actor's list", async () => {
+    for (const car of ['hidden-1', 'hidden-2']) {
+      await cars.relate('user/erin', 'drives', `car/${car}`);
+      await cars.relate('user/finn', 'drives', `car/${car}`);
+    }
+    const erin = '/actors/user/erin/relationships';
+    const first = await members.support('GET', `${erin}?limit=1`);
+    expect(first.body.relationships).toEqual([{ relationshipType: 'drives', to: { type: 'car', id: '***' } }]);
+    const { cursor } = first.body;
+    expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toContain('hidden');
+    expect(first.headers.link).toContain(cursor);
+    const second = await members.support('GET', `${erin}?limit=1&cursor=${cursor}`);
+    expect([second.status, second.body.relationships.length, second.body.cursor]).toEqual([200, 1, undefined]);
+    const { cursor: plain } = (await admin('GET', `${erin}?limit=1`)).body;
+    for (const path of [`${erin}?cursor=${plain}`, `/actors/user/finn/relationships?cursor=${cursor}`])
+      expect((await members.support('GET', path)).body.code, path).toBe('invalid_request');
+  });
+
+  test('the audit says about whom they are', async () => {
+    expect(await names()).not.toContain('user/nobody');
+    await members.support('GET', '/actors/user/nobody/relationships');
+    expect(await names()).toContain('user/nobody');
+    await admin('GET', '/actors/user/somebody/relationships');
+    expect(await names()).not.toContain('user/somebody');
+  });
+});
+
 describe('changing', () => {
   const to = '/actors/user/carol/relationships';
 
