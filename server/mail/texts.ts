@@ -71,7 +71,7 @@ const en: Texts = {
   somebody: 'Somebody',
   unsubscribe: 'Unsubscribe from messages like this one',
   unsubscribed: 'You will get no more messages like that one.',
-  foot: (application) => `This message was sent for ${application}. Nobody reads answers to it.`,
+  foot: (application) => `This message was sent for ${application}.`,
 };
 
 const nl: Texts = {
@@ -137,7 +137,7 @@ const nl: Texts = {
   somebody: 'Iemand',
   unsubscribe: 'Afmelden voor dit soort berichten',
   unsubscribed: 'Je krijgt dit soort berichten niet meer.',
-  foot: (application) => `Dit bericht is verzonden voor ${application}. Antwoorden worden niet gelezen.`,
+  foot: (application) => `Dit bericht is verzonden voor ${application}.`,
 };
 
 const fr: Texts = {
@@ -205,7 +205,7 @@ const fr: Texts = {
   somebody: "Quelqu'un",
   unsubscribe: 'Ne plus recevoir ce type de message',
   unsubscribed: 'Vous ne recevrez plus ce type de message.',
-  foot: (application) => `Ce message a été envoyé pour ${application}. Personne ne lit les réponses.`,
+  foot: (application) => `Ce message a été envoyé pour ${application}.`,
 };
 
 export const texts: Record<MailLanguage, Texts> = { en, nl, fr };

@@ -72,6 +72,7 @@ export async function startReplay(
   if ((asked.since === undefined) === (asked.fromSequence === undefined)) {
     throw problem('invalid_request', { detail: 'The body needs one of since and fromSequence.' });
   }
+  requireForward(asked);
   const types = asked.eventTypes && typesNamed(asked.eventTypes, [...services.types.keys()], '/eventTypes');
   const written = await write(services, authorOf(tenant, writer), { locks: 'records' }, async (unit) => {
     await requireSubscription(unit.tx, tenant, id);
@@ -86,6 +87,17 @@ export async function startReplay(
   });
   services.hint(tenant);
   return written;
+}
+
+/** A range that ends before it begins is a slip: it would be answered as started, and send nothing. @throws Problem invalid_request */
+function requireForward({ since, until, fromSequence, toSequence }: ReplayAsked): void {
+  const refuse = (pointer: string, detail: string) => {
+    throw problem('invalid_request', { detail: `${pointer}: ${detail}`, errors: [{ pointer, detail }] });
+  };
+  if (fromSequence !== undefined && toSequence !== undefined && toSequence < fromSequence)
+    refuse('/toSequence', 'Must not be less than fromSequence.');
+  if (since !== undefined && until !== undefined && utc(until) <= utc(since))
+    refuse('/until', 'Must be later than since.');
 }
 
 async function rangeOf(tx: Transaction, tenant: string, { since, until, fromSequence, toSequence }: ReplayAsked) {

@@ -333,6 +333,7 @@ describe('the settings', () => {
     const got = smtp.received.at(-1)!;
     expect(got.mail.from?.value).toEqual([{ name: 'Cars of Ann', address: 'no-reply@accord.example' }]);
     expect(got.mail.replyTo?.value).toMatchObject([{ address: 'ann@cars.example' }]);
+    expect(got.mail.text).not.toContain('Antwoorden worden niet gelezen');
     expect(mail).toBeDefined();
   });
 

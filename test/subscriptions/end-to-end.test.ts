@@ -135,6 +135,13 @@ test('one delivery is retried, a range is replayed, an endpoint is tested; each 
     endpoint.answer = (_one, response) => response.writeHead(200).end();
     endpoint.received.length = 0;
     expect((await call('POST', `/${id}/replay`, {})).status).toBe(400);
+    for (const [pointer, range] of [
+      ['/toSequence', { fromSequence: 9, toSequence: 3 }],
+      ['/until', { since: '2026-01-02T01:00:00+01:00', until: '2026-01-02T00:00:00Z' }],
+    ]) {
+      const refused = await call<object>('POST', `/${id}/replay`, range as object);
+      expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer }] } });
+    }
     expect((await call('POST', `/${id}/replay`, { fromSequence: 1, failedOnly: true })).status).toBe(202);
     await until(() => expect(endpoint.received.map(({ key }) => key)).toEqual(['car/c2']));
     await until(async () => expect((await deliveries('?status=failed')).deliveries).toEqual([]));
