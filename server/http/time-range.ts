@@ -32,6 +32,7 @@ export function rangeOf({ start, end, last }: RangeQuery, clock: Clock): TimeRan
   }
   const from = last === undefined ? instantOf('start', start) : before(clock.now(), last);
   const to = instantOf('end', end);
+  if (from !== undefined && to !== undefined && to < from) throw wrong('end', 'end must not be before start.');
   return { ...(from === undefined ? {} : { start: from }), ...(to === undefined ? {} : { end: to }) };
 }
 

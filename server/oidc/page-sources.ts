@@ -66,7 +66,7 @@ export function pageSources({ baseUrl }: PageSources, current: () => TenantSnaps
       if (error?.name === 'AbortedError') return show(ctx, deviceDonePage(contextOf(ctx), { isConnected: false }));
       const action = ctx.oidc.urlFor('code_verification');
       const problem = error && deviceProblems[error.name];
-      // A code that nobody knows, and what is wrong besides, reads the same: neither can be gone on with.
+      // A code that nobody knows, and one that was used, read the same: neither can be gone on with.
       const wrong = error === undefined ? {} : { error: problem ?? ('user_code_unknown' as const) };
       const code = ctx.query[shownUserCode];
       const shown = typeof code === 'string' && USER_CODE.test(code) ? { userCode: code } : {};
@@ -93,7 +93,9 @@ export function pageSources({ baseUrl }: PageSources, current: () => TenantSnaps
 /** What a code may look like that a person has before them; other text is not shown. */
 const USER_CODE = /^[A-Za-z0-9 -]{1,32}$/;
 
-const deviceProblems: Partial<Record<string, 'user_code_required' | 'user_code_expired'>> = {
+const deviceProblems: Partial<Record<string, 'user_code_required' | 'user_code_expired' | 'user_code_again'>> = {
+  // The form is of a page that another one has replaced since: another tab, or the page before by the back button.
+  InvalidRequest: 'user_code_again',
   NoCodeError: 'user_code_required',
   ExpiredError: 'user_code_expired',
 };

@@ -14,7 +14,7 @@ export type DeviceCodeProps = HiddenFields &
   Readonly<{
     /** Posted: `user_code`. */
     userCode?: string;
-    error?: 'user_code_required' | 'user_code_unknown' | 'user_code_expired';
+    error?: 'user_code_required' | 'user_code_unknown' | 'user_code_expired' | 'user_code_again';
   }>;
 
 export function deviceCodePage(

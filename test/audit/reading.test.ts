@@ -1,8 +1,11 @@
 /** GET /tenants/{tenant}/audit and its export: what is found, page by page, and who sees how much. */
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
+import { auditKinds } from '../../server/core/audit-kinds.ts';
 import { limits } from '../../server/core/limits.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -75,8 +78,15 @@ describe('GET C/audit', () => {
       '?start=2026-01-01',
       '?kinds=policy',
       '?last=soon',
+      '?start=2026-01-02T00:00:00Z&end=2026-01-01T23:59:59Z',
     ])
       expect([wrong, (await read(wrong)).status]).toEqual([wrong, 400]);
+  });
+
+  test('has the kinds that its page of docs/ lists', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8');
+    const [, listed = ''] = /^The kinds are ([^.]*)\./m.exec(page) ?? [];
+    expect([...listed.matchAll(/`(\w+)`/g)].map(([, kind]) => kind)).toEqual([...auditKinds]);
   });
 
   test('loses no entry of one millisecond between pages', async () => {

@@ -274,8 +274,10 @@ describe('the device flow', () => {
     expect((await browser.open(strange)).text).not.toContain('premium');
     let page = await browser.open(started.verification_uri);
     const wrong = await browser.submit(page, '/device', { user_code: 'BBBB-BBBB' });
-    expect(wrong.text).toContain('name="user_code"');
-    page = await browser.submit(wrong, '/device', { user_code: started.user_code });
+    expect(wrong.text).toContain('No device is waiting with this code.');
+    const back = await browser.submit(page, '/device', { user_code: started.user_code });
+    expect(back.text).toContain('The page that you sent was not the latest one. Enter the code again.');
+    page = await browser.submit(back, '/device', { user_code: started.user_code });
     expect(page.text).toContain(started.user_code);
     page = await browser.submit(page, '/device');
     if (page.text.includes('name="password"')) page = await browser.submit(page, '/log-in', { email, password });

@@ -32,6 +32,7 @@ export const en = {
     user_code_required: 'Enter the code that your device shows.',
     user_code_unknown: 'No device is waiting with this code. Check the code on your device.',
     user_code_expired: 'This code has expired. Ask your device for a new one.',
+    user_code_again: 'The page that you sent was not the latest one. Enter the code again.',
     name_required: 'Enter a name.',
     passkey_name_invalid: `Use one line of at most ${limits.passkeyNameCharsMax} characters.`,
     role_required: 'Choose a role.',

@@ -33,6 +33,7 @@ export const fr: Texts = {
     user_code_required: 'Saisissez le code affiché par votre appareil.',
     user_code_unknown: 'Aucun appareil n’attend avec ce code. Vérifiez le code sur votre appareil.',
     user_code_expired: 'Ce code a expiré. Demandez-en un nouveau sur votre appareil.',
+    user_code_again: 'La page que vous avez envoyée n’était pas la plus récente. Saisissez de nouveau le code.',
     name_required: 'Saisissez un nom.',
     passkey_name_invalid: `Utilisez une seule ligne de ${limits.passkeyNameCharsMax} caractères au plus.`,
     role_required: 'Choisissez un rôle.',

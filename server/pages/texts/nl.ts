@@ -33,6 +33,7 @@ export const nl: Texts = {
     user_code_required: 'Vul de code in die je apparaat toont.',
     user_code_unknown: 'Er wacht geen apparaat met deze code. Controleer de code op je apparaat.',
     user_code_expired: 'Deze code is verlopen. Vraag op je apparaat een nieuwe aan.',
+    user_code_again: 'De pagina die je verzond was niet de nieuwste. Vul de code opnieuw in.',
     name_required: 'Vul een naam in.',
     passkey_name_invalid: `Gebruik één regel van hoogstens ${limits.passkeyNameCharsMax} tekens.`,
     role_required: 'Kies een rol.',
