@@ -58,7 +58,7 @@ ${props.cancelAction !== undefined && form({ action: props.cancelAction, csrf },
 function problemOf({ logIn }: Texts, { problem, retryAfterSeconds }: LogInProps): string | undefined {
   if (problem === undefined) return undefined;
   if (retryAfterSeconds === undefined) return logIn.problems[problem];
-  return `${logIn.problems[problem]} ${logIn.retry(Math.max(1, Math.ceil(retryAfterSeconds / 60)))}`;
+  return `${logIn.problems[problem]} ${logIn.retry(Math.max(1, Math.ceil(retryAfterSeconds)))}`;
 }
 
 function otherWays(texts: Texts, { passkeyUrl, upstreams = [], upstreamAction, csrf }: LogInProps): Html | false {

@@ -50,7 +50,7 @@ export function verifyEmailPage(context: PageContext, props: VerifyEmailProps): 
   const texts = textsOf(context.language);
   const { verifyEmail, fields, errors: errorTexts, logIn } = texts;
   const { token, email, problem, retryAfterSeconds, startUrl } = props;
-  const wait = retryAfterSeconds === undefined ? '' : ` ${logIn.retry(Math.max(1, Math.ceil(retryAfterSeconds / 60)))}`;
+  const wait = retryAfterSeconds === undefined ? '' : ` ${logIn.retry(Math.max(1, Math.ceil(retryAfterSeconds)))}`;
   const told = { wrong: `${verifyEmail.wrong}${wait}`, missing: errorTexts.password_required };
   const isWrong = problem !== undefined;
   const body = html`${errorSummary(texts, {}, problem && told[problem])}<h1>${verifyEmail.title}</h1><p class="lead">${verifyEmail.text}</p>

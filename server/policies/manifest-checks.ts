@@ -86,10 +86,13 @@ function unknownDataSubjects({ dataSubjects }: Spec, given: GivenNames): Fault[]
   return [unknownReference('/spec/dataSubjects/relationship', 'RelationshipType', name)];
 }
 
-/** The convention is `resource:action`; a tenant without manifests of resource types does not tell its own. */
+/**
+ * The convention is `resource:action`, or `actor:…` for what concerns an actor or a relationship of one; a tenant without manifests of
+ * resource types does not tell its own.
+ */
 function unknownInName({ name }: Spec, given: GivenNames): Fault[] {
   const [, resource] = /^([^:]+):/.exec(name) ?? [];
-  if (isAboutInvitation(name)) return [];
+  if (isAboutInvitation(name) || (resource !== undefined && given.has('ActorType', resource))) return [];
   if (resource === undefined || !given.hasAny('ResourceType') || given.has('ResourceType', resource)) return [];
   const message = `the name ${name} is for a ResourceType ${resource}, which is not in the files given`;
   return [{ rule: 'unknown-reference', pointer: '/spec/name', message, severity: 'note' }];

@@ -163,6 +163,7 @@ describe('what policies name', () => {
     const quiet = [
       [tenantYaml('aa'), policy],
       [tenantYaml('aa'), policyYaml('aa', 'p', { object: 'car:read' }), ...types],
+      [tenantYaml('aa'), policyYaml('aa', 'p', { object: 'user:relationships:list' }), ...types],
       [tenantYaml('aa'), policyYaml('aa', 'p', { object: 'sign-in' }), ...types],
     ];
     for (const texts of quiet) expect((await run(texts)).lines[0]).toMatch(/manifests are good/);

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { accord, freePort, patient, Running, root } from './accord.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-const manifests = 22; // in examples/
+const manifests = 26; // in examples/
 let directory: string;
 let ports: [number, number];
 let running: Running | undefined;

@@ -125,3 +125,13 @@ test('assets are served for a year, at the addresses that pages name and no othe
   ];
   for (const url of strange) expect((await app.inject({ url })).statusCode, url).toBe(404);
 });
+
+test.each([
+  [1, 'Try again in 1 second.'],
+  [59, 'Try again in 59 seconds.'],
+  [60, 'Try again in 1 minute.'],
+  [61, 'Try again in 2 minutes.'],
+])('after %i seconds somebody is told when to try again', (retryAfterSeconds, text) => {
+  const props = { action: '/', csrf: 'x', problem: 'credentials', retryAfterSeconds } as const;
+  expect(logInPage({ ...context }, props).body).toContain(text);
+});

@@ -163,6 +163,18 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     expect(complaints).toEqual([]);
   });
 
+  test('another page opens it with two things, of which it then asks', async () => {
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await page.goto(
+      `${policy('car:drive')}?subject=${encodeURIComponent('user/bob')}&resource=${encodeURIComponent('car/c/1')}`,
+    );
+    await page.getByText('Denied: what is missing is “user:bob drives car:c/1”').waitFor();
+    expect(await page.getByLabel('Subject id').inputValue()).toBe('bob');
+    expect(await page.getByLabel('Resource id').inputValue()).toBe('c/1');
+    expect(complaints).toEqual([]);
+  });
+
   test('a new one is written, completed, corrected, tried, given a case, and saved', async () => {
     await using opened = await site.open();
     const { page, complaints } = opened;

@@ -74,7 +74,11 @@ export const en = {
       upstream_no_access:
         'That log-in does not give access here. Log in another way, or ask for help where you got it.',
     },
-    retry: (minutes: number) => (minutes === 1 ? 'Try again in 1 minute.' : `Try again in ${minutes} minutes.`),
+    retry: (seconds: number) => {
+      if (seconds < 60) return seconds === 1 ? 'Try again in 1 second.' : `Try again in ${seconds} seconds.`;
+      const minutes = Math.ceil(seconds / 60);
+      return minutes === 1 ? 'Try again in 1 minute.' : `Try again in ${minutes} minutes.`;
+    },
     notices: {
       password_changed: 'Your password was changed. Log in with the new one.',
       email_verified: 'Your email address is confirmed. You can log in now.',

@@ -78,7 +78,11 @@ export const fr: Texts = {
       upstream_no_access:
         'Cette connexion ne donne pas accès ici. Connectez-vous autrement ou demandez de l’aide là où vous l’avez obtenue.',
     },
-    retry: (minutes) => (minutes === 1 ? 'Réessayez dans 1 minute.' : `Réessayez dans ${minutes} minutes.`),
+    retry: (seconds) => {
+      if (seconds < 60) return seconds === 1 ? 'Réessayez dans 1 seconde.' : `Réessayez dans ${seconds} secondes.`;
+      const minutes = Math.ceil(seconds / 60);
+      return minutes === 1 ? 'Réessayez dans 1 minute.' : `Réessayez dans ${minutes} minutes.`;
+    },
     notices: {
       password_changed: 'Votre mot de passe a été modifié. Connectez-vous avec le nouveau.',
       email_verified: 'Votre adresse e-mail est confirmée. Vous pouvez vous connecter.',

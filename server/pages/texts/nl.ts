@@ -75,8 +75,12 @@ export const nl: Texts = {
       upstream_no_access:
         'Die login geeft hier geen toegang. Log op een andere manier in, of vraag om hulp waar je hem hebt gekregen.',
     },
-    retry: (minutes) =>
-      minutes === 1 ? 'Probeer het over 1 minuut opnieuw.' : `Probeer het over ${minutes} minuten opnieuw.`,
+    retry: (seconds) => {
+      if (seconds < 60)
+        return seconds === 1 ? 'Probeer het over 1 seconde opnieuw.' : `Probeer het over ${seconds} seconden opnieuw.`;
+      const minutes = Math.ceil(seconds / 60);
+      return minutes === 1 ? 'Probeer het over 1 minuut opnieuw.' : `Probeer het over ${minutes} minuten opnieuw.`;
+    },
     notices: {
       password_changed: 'Je wachtwoord is gewijzigd. Log in met het nieuwe.',
       email_verified: 'Je e-mailadres is bevestigd. Je kunt nu inloggen.',

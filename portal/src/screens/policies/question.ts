@@ -71,6 +71,17 @@ export const ofInput = (question: Question, input: JsonObject): Question => ({
   json: pretty(input),
 });
 
+/** @param subject `type/id`, as addresses of the portal have it */
+export function ofPair(question: Question, subject: string | undefined, resource: string | undefined): Question {
+  const parts = (text: string | undefined) => {
+    const [type = '', ...id] = (text ?? '').split('/');
+    return [type, id.join('/')] as const;
+  };
+  const [subjectType, subjectId] = parts(subject);
+  const [resourceType, resourceId] = parts(resource);
+  return { ...question, mode: 'form', subjectType, subjectId, resourceType, resourceId };
+}
+
 export function firstQuestion(policy: string, { types }: Vocabulary): Question {
   const words = policy.split(/[:.]/);
   // Until the types are there, the name of the policy alone tells: somebody may have typed the rest by then.

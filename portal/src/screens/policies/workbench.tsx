@@ -10,7 +10,7 @@ import { Cases } from './cases.tsx';
 import { type ColumnPart, Columns } from './columns.tsx';
 import { Conflict } from './conflict.tsx';
 import { HeaderAbout, HeaderActions } from './header.tsx';
-import { firstQuestion, inputOf, ofInput, type Question, useVocabulary } from './question.ts';
+import { firstQuestion, inputOf, ofInput, ofPair, type Question, useVocabulary } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
 import { SaveBar } from './save-bar.tsx';
 import type { Stored } from './shapes.ts';
@@ -25,13 +25,13 @@ type Props = { name: string; stored: Stored | undefined };
 export function Workbench({ name, stored }: Props) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
-  const [filters, setFilters] = useFilters(['template', 'line', 'decision', 'change']);
+  const [filters, setFilters] = useFilters(['template', 'line', 'decision', 'change', 'subject', 'resource']);
   const mayEdit = mayDo(tenant.role, 'edit');
   const isChanging = filters.change !== undefined;
   const editing = useEditing(name, stored, { template: filters.template, mayEdit, isChanging });
   const { base, draft, readOnly } = editing;
   const owner = base?.policy.managedBy ?? 'api';
-  const asked = useQuestion(name, filters.decision);
+  const asked = useQuestion(name, filters);
   const input = 'input' in asked.input ? asked.input.input : undefined;
   const checked = useCheck({ name, draft, input, canDryRun: !editing.isManaged, isOff: !mayEdit || editing.isOld });
   const line = filters.line === undefined ? undefined : Number(filters.line);
@@ -66,24 +66,29 @@ export function Workbench({ name, stored }: Props) {
   );
 }
 
-/** What is asked; an opened decision of the log fills it in. */
-function useQuestion(name: string, decision: string | undefined) {
+/** Where a page was opened from: a decision of the log, or two things of which another page asks (`user/alice`, `car/7`). */
+type Opened = { decision?: string; subject?: string; resource?: string };
+
+/** What is asked; what the page was opened with fills it in. */
+function useQuestion(name: string, { decision, subject, resource }: Opened) {
   const { tenant } = useTenant();
   const vocabulary = useVocabulary();
   const kept = useDraft<Question>(`${tenant.code}/policy-question/${name}`);
-  const [own, setOwn] = useState<{ decision: string; question: Question }>();
+  const [own, setOwn] = useState<{ opened: string; question: Question }>();
   const explained = useDecision(decision).data?.explain?.input;
   const first = firstQuestion(name, vocabulary);
-  const isOwn = decision !== undefined && own?.decision === decision;
+  const opened = decision ?? (subject !== undefined || resource !== undefined ? `${subject} ${resource}` : undefined);
+  const isOwn = opened !== undefined && own?.opened === opened;
   const question = isOwn ? own.question : (kept.draft ?? first);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each decision that is opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each that is opened
   useEffect(() => {
-    if (decision !== undefined && explained) setOwn({ decision, question: ofInput(first, explained) });
-  }, [decision, explained]);
+    if (opened === undefined) return;
+    if (decision === undefined) setOwn({ opened, question: ofPair(first, subject, resource) });
+    else if (explained) setOwn({ opened, question: ofInput(first, explained) });
+  }, [opened, explained]);
   const input = useMemo(() => inputOf(question, name, tenant.code), [question, name, tenant.code]);
-  // What a decision filled in is its own: the question that was there before comes back without it.
-  const ask = (next: Question) =>
-    decision !== undefined && isOwn ? setOwn({ decision, question: next }) : kept.keep(next);
+  // What was filled in is its own: the question that was there before comes back without it.
+  const ask = (next: Question) => (isOwn ? setOwn({ opened, question: next }) : kept.keep(next));
   return { question, input, ask, first, vocabulary };
 }
 
