@@ -13,6 +13,7 @@ export const activity = defineScreen({
     { path: '/mail', load: () => import('./mail.tsx') },
     { path: '/templates', load: () => import('./templates.tsx') },
     { path: '/templates/$name/$language', load: () => import('./template.tsx') },
+    { path: '/query', load: () => import('./query.tsx') },
   ],
   palette: (t) => [
     { label: t.decisions, to: '/activity' },
@@ -20,5 +21,6 @@ export const activity = defineScreen({
     { label: t.subscriptions, to: '/activity/subscriptions' },
     { label: t.mail, to: '/activity/mail', icon: 'mail' },
     { label: t.templates, to: '/activity/templates', icon: 'mail' },
+    { label: t.query, to: '/activity/query', icon: 'code' },
   ],
 });

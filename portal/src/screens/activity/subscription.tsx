@@ -164,7 +164,8 @@ function Acts({ subscription, path, etag }: ShownProps) {
             await api.delete(path, ifMatch);
             toast({ text: t.deleted });
             go('/activity/subscriptions', { replace: true });
-            await reload();
+            // The list alone: this page would ask for what is gone.
+            await queryClient.invalidateQueries({ queryKey: ['subscriptions', tenant.code], exact: true });
           }}
         />
       )}

@@ -7,12 +7,12 @@ import { useTexts } from '../../core/texts.ts';
 import { PageHeader } from '../../ui/index.ts';
 import { texts } from './texts.ts';
 
-export type Place = 'decisions' | 'events' | 'subscriptions' | 'mail' | 'templates';
+export type Place = 'decisions' | 'events' | 'subscriptions' | 'mail' | 'templates' | 'query';
 
 /** What a role may read; the server refuses the rest. */
 const places: Record<Role, readonly Place[]> = {
-  'security-admin': ['decisions', 'events', 'subscriptions', 'mail', 'templates'],
-  'config-editor': ['decisions', 'events', 'subscriptions', 'mail', 'templates'],
+  'security-admin': ['decisions', 'events', 'subscriptions', 'mail', 'templates', 'query'],
+  'config-editor': ['decisions', 'events', 'subscriptions', 'mail', 'templates', 'query'],
   'config-viewer': ['subscriptions', 'templates'],
   support: ['decisions', 'subscriptions', 'mail', 'templates'],
 };

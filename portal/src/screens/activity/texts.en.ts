@@ -6,6 +6,7 @@ export const en = {
   subscriptions: 'Subscriptions',
   mail: 'Mail',
   templates: 'Mail templates',
+  query: 'Query',
   notForRole: 'Your role reads the configuration, not what happened.',
 
   decisionsAbout: 'Decisions that the decision log records. Each one can be explained.',
@@ -110,5 +111,14 @@ export const en = {
   previewText: 'Text part',
   draftKept: 'What you typed before is kept in this browser.',
   dropDraft: 'Drop it',
+
+  queryAbout: 'GraphQL over what the tenant has: it reads only, with your rights, and is bounded in size.',
+  document: 'Query',
+  queryVariables: 'Variables (JSON)',
+  run: 'Run',
+  result: 'Answer',
+  tookMs: (ms: number) => `${ms} ms`,
+  schema: 'Schema',
+  notJson: (why: string) => `The variables are no JSON object: ${why}`,
 };
 export type Texts = typeof en;

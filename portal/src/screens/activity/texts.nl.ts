@@ -8,6 +8,7 @@ export const nl = {
   subscriptions: 'Abonnementen',
   mail: 'E-mail',
   templates: 'Mailsjablonen',
+  query: 'Query',
   notForRole: 'Uw rol leest de configuratie, niet wat er gebeurde.',
 
   decisionsAbout: 'Beslissingen die het beslissingslog vastlegt. Elke beslissing kan worden uitgelegd.',
@@ -120,4 +121,13 @@ export const nl = {
   previewText: 'Tekstdeel',
   draftKept: 'Wat u eerder typte, is in deze browser bewaard.',
   dropDraft: 'Weggooien',
+
+  queryAbout: 'GraphQL over wat de tenant heeft: het leest alleen, met uw rechten, en is in omvang begrensd.',
+  document: 'Query',
+  queryVariables: 'Variabelen (JSON)',
+  run: 'Uitvoeren',
+  result: 'Antwoord',
+  tookMs: (ms) => `${ms} ms`,
+  schema: 'Schema',
+  notJson: (why) => `De variabelen zijn geen JSON-object: ${why}`,
 } satisfies Texts;

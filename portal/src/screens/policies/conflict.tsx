@@ -2,8 +2,8 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
+import { Difference } from '../../editor/difference.tsx';
 import { Notice, RelativeTime } from '../../ui/index.ts';
-import { Difference } from './editor/difference.tsx';
 import { type Draft, draftOf, type PolicyView } from './shapes.ts';
 import { texts } from './texts.ts';
 

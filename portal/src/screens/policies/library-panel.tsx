@@ -7,7 +7,7 @@ import { useTexts } from '../../core/texts.ts';
 import { ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { texts } from './texts.ts';
 
-const CodeEditor = lazy(async () => ({ default: (await import('./editor/code-editor.tsx')).CodeEditor }));
+const CodeEditor = lazy(async () => ({ default: (await import('../../editor/code-editor.tsx')).CodeEditor }));
 type Library = { package: string; modules: { name: string; rego: string }[] };
 
 export function LibraryPanel({ module, onClose }: { module: string; onClose: () => void }) {

@@ -3,8 +3,8 @@ import { Button, TextInput } from '@mantine/core';
 import { useId, useState } from 'react';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { CodeEditor } from '../../editor/code-editor.tsx';
 import { ProblemAlert } from '../../ui/index.ts';
-import { CodeEditor } from './editor/code-editor.tsx';
 import { asJson, type Input, pretty, type Question, storedFacts } from './question.ts';
 import { texts } from './texts.ts';
 

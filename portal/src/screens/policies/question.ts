@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { TenantApi } from '../../core/api.ts';
 import { segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
-import { noVocabulary, type Vocabulary } from './editor/completion.ts';
+import { noVocabulary, type Vocabulary } from '../../editor/completion.ts';
 
 type JsonObject = Record<string, unknown>;
 export type Question = {

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { segment, type TenantApi } from '../../core/api.ts';
 import { ApiProblem } from '../../core/problem.ts';
 import { useTenant } from '../../core/session.ts';
-import type { LineProblem } from './editor/code-editor.tsx';
+import type { LineProblem } from '../../editor/code-editor.tsx';
 import { bodyOf, type Draft, type Expected, sourceOf, type Tried } from './shapes.ts';
 
 const pauseMs = 300;

@@ -109,7 +109,8 @@ function Shown({ client, etag }: { client: Client; etag: string | undefined }) {
         await api.delete(path, etag === undefined ? {} : { ifMatch: etag });
         toast({ text: t.deleted(id) });
         go('/settings/clients', { replace: true });
-        await reload();
+        // The list alone: this page would ask for what is gone.
+        await queryClient.invalidateQueries({ queryKey: ['clients', tenant.code], exact: true });
       },
     },
     secret: {

@@ -83,7 +83,7 @@ export default function IssuerPage() {
             await api.delete(path);
             toast({ text: t.notTrusted(name) });
             go('/settings/issuers', { replace: true });
-            await queryClient.invalidateQueries({ queryKey: ['issuers', tenant.code] });
+            await queryClient.invalidateQueries({ queryKey: ['issuers', tenant.code], exact: true });
           }}
         />
       )}

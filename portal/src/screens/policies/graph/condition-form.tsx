@@ -1,6 +1,6 @@
 /** The fields of a condition, each kind with its own. */
 import type { ReactNode } from 'react';
-import type { Vocabulary } from '../editor/completion.ts';
+import type { Vocabulary } from '../../../editor/completion.ts';
 import { given } from './change.ts';
 import { ChoiceField, LinesField, NumberField, readValue, showValue, TextField } from './fields.tsx';
 import type { Condition } from './model.ts';

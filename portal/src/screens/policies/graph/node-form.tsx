@@ -1,8 +1,8 @@
 /** The form of a node, beside the drawing: what it asks or answers, and where it leads. */
 import { Button, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import type { Vocabulary } from '../../../editor/completion.ts';
 import { Icon, SidePanel } from '../../../ui/index.ts';
-import type { Vocabulary } from '../editor/completion.ts';
 import { changeCondition, mayBeCalled, mayConnect, type NodePart } from './change.ts';
 import { ConditionFields } from './condition-form.tsx';
 import { useActions } from './context.ts';

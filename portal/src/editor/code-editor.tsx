@@ -1,4 +1,4 @@
-/** An editor of one text: Rego or JSON. What is typed goes out by onChange; a value that is another than what was typed replaces the text. */
+/** An editor of one text: Rego, JSON, or another language. What is typed goes out by onChange; a value that is another than what was typed replaces the text. */
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
@@ -16,7 +16,8 @@ import { regoLanguage } from './rego-language.ts';
 export type LineProblem = { line: number; column?: number; detail: string };
 type Props = {
   label: string;
-  language: 'rego' | 'json';
+  /** Another one as an extension, which is made once. */
+  language: 'rego' | 'json' | Extension;
   value: string;
   onChange?: (value: string) => void;
   readOnly?: boolean;
@@ -34,7 +35,9 @@ const locked = (readOnly: boolean) => EditorState.readOnly.of(readOnly);
 export const languageOf = (language: Props['language'], read: () => Vocabulary): Extension =>
   language === 'json'
     ? json()
-    : [regoLanguage, regoLanguage.data.of({ autocomplete: completeRego(read) }), autocompletion({ icons: false })];
+    : language !== 'rego'
+      ? language
+      : [regoLanguage, regoLanguage.data.of({ autocomplete: completeRego(read) }), autocompletion({ icons: false })];
 
 /**
  * Replaces what is selected by what is typed. Left to Chromium, it wraps the new text in spans with inline styles, which CodeMirror takes

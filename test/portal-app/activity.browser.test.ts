@@ -1,0 +1,126 @@
+/** The activity of the portal in a browser: decisions, events, subscriptions with their deliveries, mail, templates, queries. */
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { configClient } from '../policies/config-client.ts';
+import { createPortal, executablePath, look } from './portal.ts';
+
+const axe = async (page: Page) =>
+  (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+  );
+
+describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000 }, async () => {
+  if (executablePath === undefined) return;
+  const site = await createPortal({ role: 'security-admin', tenant: { decisionLog: { mode: 'all' } } });
+  const { tenant, server, open } = site;
+  const config = await configClient(server, tenant);
+  const rego = 'package p\ndefault outcome := "deny"\noutcome := "allow" if input.subject.id == "alice"';
+  expect((await config('PUT', '/policies/car%3Adrive', { body: { rego } })).status).toBe(200);
+  const backend = await server.client(tenant, 'pg:tenant:admin');
+  const headers = { authorization: `Bearer ${backend}` };
+  for (const id of ['alice', 'bob']) {
+    const payload = { subject: { type: 'user', id }, action: 'car:drive', resource: { type: 'car', id: '7' } };
+    await server.app.inject({ method: 'POST', url: `/authz/${tenant}`, headers, payload });
+  }
+  const at = (path: string) => `${site.base}/portal/t/${tenant}/activity${path}`;
+
+  test('decisions are filtered, and one leads to its policy', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('?outcome=deny'));
+    await page.getByRole('cell', { name: 'user/bob → car:drive → car/7' }).waitFor();
+    expect(await page.getByRole('cell', { name: 'user/alice' }).count()).toBe(0);
+    await page.getByRole('cell', { name: 'user/bob' }).click();
+    const link = page.getByRole('link', { name: 'Explain it in the policy' });
+    await link.waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-decisions');
+    await link.click();
+    await page.getByRole('heading', { level: 1, name: 'car:drive' }).waitFor();
+    await page
+      .getByText(/^Denied/)
+      .first()
+      .waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('events have gapless numbers', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/events'));
+    await page.getByRole('cell', { name: 'POLICY_UPDATED' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-events');
+    expect(complaints).toEqual([]);
+  });
+
+  test('a subscription is made, its secret shown once, paused and deleted', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/subscriptions'));
+    await page.getByRole('button', { name: 'New subscription' }).click();
+    await page.getByLabel('Endpoint').fill('https://hooks.example.com/accord');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByText('The signing secret is shown this once').waitFor();
+    expect(await page.locator('.panel pre.code').innerText()).toMatch(/^whsec_/);
+    await page.locator('.panel').getByRole('link').click();
+    await page.getByRole('heading', { level: 2, name: 'Deliveries' }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('paused', { exact: true }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-subscription');
+    await page.getByRole('button', { name: 'Delete the subscription' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete the subscription' }).click();
+    await page.getByText('Events are sent to no endpoint.').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('a mail template is previewed, saved, and given back', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/templates'));
+    await page.getByRole('row', { name: /relationship-invitation en/ }).click();
+    await page.getByLabel('Subject').fill('{{ name }} shares with you');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('heading', { level: 2, name: /shares with you$/ }).waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The template is saved.').waitFor();
+    await page.getByRole('button', { name: 'Use the built-in one' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Use the built-in one' }).click();
+    await page.getByText('The built-in template is used.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-template');
+    expect(complaints).toEqual([]);
+  });
+
+  test('a query is asked; what is wrong is said', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/query'));
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('region', { name: 'Answer' }).getByText('"allRelationships"').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-query');
+    const editor = page.locator('.cm-content').first();
+    await editor.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('{{ allMembers }');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('alert').waitFor();
+    // The browser itself tells of the answer 400.
+    expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
+  });
+
+  test('narrow and dark, and nothing is wider than the window', async () => {
+    await using opened = await open({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+    const { page, complaints } = opened;
+    for (const path of ['', '/events', '/subscriptions', '/mail', '/templates', '/query']) {
+      await page.goto(at(path));
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect([path, await axe(page)]).toEqual([path, []]);
+      await look(page, `activity-narrow${path.replace('/', '-')}`);
+    }
+    expect(complaints).toEqual([]);
+  });
+});
