@@ -133,7 +133,7 @@ describe('homes', () => {
         'server/main.ts',
         'server/snapshot/load.ts',
         'server/snapshot/snapshots.ts',
-        'server/snapshot/routes.ts', // which servers live is no tenant's
+        'server/snapshot/room.ts', // which servers live is no tenant's
         'server/authz/log.ts',
         'server/ledger/append.ts',
         'server/ledger/seal.ts',

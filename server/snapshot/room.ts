@@ -4,7 +4,7 @@ import type { TenantSnapshot } from '../room/tenant-snapshot.ts';
 import { registerServerRoutes } from './routes.ts';
 import type { ServedTenant } from './served-tenant.ts';
 import { Snapshots } from './snapshots.ts';
-import { forgetServed } from './store.ts';
+import { forgetServed, readServing } from './store.ts';
 
 export const snapshotRoom = defineRoom({
   name: 'snapshot',
@@ -17,7 +17,6 @@ export const snapshotRoom = defineRoom({
     /** The tenant for a request, also one that is disabled. @throws Problem stale */
     const tenantOf = (tenant: string): ServedTenant | undefined => snapshots.served(tenant);
     return {
-      database,
       snapshots,
       tenantOf,
       /** @throws Problem stale, tenant_not_found */
@@ -26,6 +25,8 @@ export const snapshotRoom = defineRoom({
         if (served === undefined) throw problem('tenant_not_found');
         return served.snapshot;
       },
+      /** The servers that live, with the revision of the tenant that each serves. */
+      serversOf: (tenant: string) => database.system((tx) => readServing(tx, tenant)),
       /** Resolves when this server serves the revision. */
       async waitForRevision(tenant: string, revision: number): Promise<void> {
         if ((snapshots.get(tenant)?.revision ?? 0) < revision) await snapshots.refresh(tenant);

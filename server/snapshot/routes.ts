@@ -1,10 +1,9 @@
 /** C/servers: which servers live, and which revision of the tenant's configuration each of them serves. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
-import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { type App, TenantParams, tenantOf } from '../http/fastify.ts';
-import { readServing } from './store.ts';
+import type { readServing } from './store.ts';
 
 const ServerView = Type.Object({
   id: Type.String(),
@@ -14,7 +13,9 @@ const ServerView = Type.Object({
   current: Type.Boolean({ description: 'Whether it serves the newest revision that this server knows.' }),
 });
 
-export function registerServerRoutes(app: App, { database }: { database: Database }): void {
+type ServerRouteServices = { serversOf: (tenant: string) => ReturnType<typeof readServing> };
+
+export function registerServerRoutes(app: App, { serversOf }: ServerRouteServices): void {
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/servers',
@@ -27,7 +28,7 @@ export function registerServerRoutes(app: App, { database }: { database: Databas
     },
     handler: async (request) => {
       const { tenant } = request.params;
-      const rows = await database.system((tx) => readServing(tx, tenant));
+      const rows = await serversOf(tenant);
       const known = rows.flatMap(({ revision }) => (revision === null ? [] : [revision]));
       const newest = Math.max(tenantOf(request).snapshot.revision, ...known);
       const servers = rows.map(({ id, started_at: startedAt, seen_at: seenAt, revision }) => ({

@@ -17,6 +17,10 @@ const table = [
   ['POST /:tenant/sharing/invitations/accept', 'relationships:write user'],
   ['POST /:tenant/sharing/invitations/decline', 'relationships:write user'],
   ['POST /:tenant/sharing/invitations/preview', 'anybody'],
+  ['GET /tenants/:tenant/sharing/invitations', 'security-admin config-editor support'],
+  ['GET /tenants/:tenant/sharing/invitations/:id', 'security-admin config-editor support'],
+  ['POST /tenants/:tenant/sharing/invitations/:id/resend', 'security-admin'],
+  ['DELETE /tenants/:tenant/sharing/invitations/:id', 'security-admin'],
 ];
 
 test('every route states who may call it', async () => {
@@ -24,7 +28,12 @@ test('every route states who may call it', async () => {
   const app = Fastify() as unknown as App;
   app.addHook('onRoute', ({ method, url, config }) => {
     const access = config?.access;
-    const who = access?.api === 'management' ? `${access.scope}${access.users ? ' user' : ''}` : 'anybody';
+    const who =
+      access?.api === 'config'
+        ? access.roles.join(' ')
+        : access?.api === 'management'
+          ? `${access.scope}${access.users ? ' user' : ''}`
+          : 'anybody';
     if (method !== 'HEAD') stated.push([`${String(method)} ${url}`, who]);
   });
   registerInvitationRoutes(app, {} as never);

@@ -33,6 +33,13 @@ const table = [
   ['POST /:tenant/relationships/import', 'relationships:write'],
   ['GET /:tenant/relationships/imports/:importId', 'relationships:read'],
   ['GET /:tenant/relationships/export', 'relationships:read'],
+  ['GET /tenants/:tenant/actors/:type/:id/relationships', 'security-admin config-editor support'],
+  ['GET /tenants/:tenant/resources/:type/:id/relationships', 'security-admin config-editor support'],
+  ['POST /tenants/:tenant/actors/:type/:id/relationships', 'security-admin'],
+  ['DELETE /tenants/:tenant/actors/:type/:id/relationships/:relationshipType/:toType/:toId', 'security-admin'],
+  ['POST /tenants/:tenant/relationships/import', 'security-admin'],
+  ['GET /tenants/:tenant/relationships/imports/:importId', 'security-admin'],
+  ['GET /tenants/:tenant/relationships/export', 'security-admin'],
 ];
 
 test('every route states who may call it', async () => {
