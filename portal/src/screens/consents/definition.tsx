@@ -62,7 +62,16 @@ function Shown({ tree }: { tree: Tree }) {
   const languages = languagesOf(tree);
   const at = moved ?? now;
   return (
-    <WithPanel panel={open && <Panel {...{ tree, now, open }} onClose={() => setOpen(undefined)} />}>
+    <WithPanel
+      panel={
+        open && (
+          <Panel
+            {...{ tree, now, open }}
+            onClose={() => setOpen((current) => (current === open ? undefined : current))}
+          />
+        )
+      }
+    >
       <div className="row">
         {isManaged && <ManagedBy owner={tree.managedBy} />}
         {mayEdit && (
