@@ -232,9 +232,16 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
       await page.mouse.move(to.x, to.y, { steps: 8 });
       await page.mouse.up();
     };
+    // The view moves for a moment after it was opened or changed.
     const middle = async (selector: string) => {
-      const { x, y, width, height } = (await page.locator(selector).first().boundingBox())!;
-      return { x: x + width / 2, y: y + height / 2 };
+      const found = page.locator(selector).first();
+      let before = await found.boundingBox();
+      for (;;) {
+        await page.waitForTimeout(200);
+        const box = (await found.boundingBox())!;
+        if (before?.x === box.x && before.y === box.y) return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+        before = box;
+      }
     };
     const end = await middle('.react-flow__node[data-id="end"]');
     await drag(end, { x: end.x + 180, y: end.y + 60 });
