@@ -38,7 +38,10 @@ export const elsewhere: Record<string, Record<string, string>> = {
     'kubectl -n try-me': cluster,
     'npm run test:kubernetes': 'is the suite of Kubernetes itself',
   },
-  'docs/operations.md': { 'kustomize build': 'needs kustomize; test/cli gives manifests by standard input' },
+  'docs/operations.md': {
+    'kustomize build': 'needs kustomize; test/cli gives manifests by standard input',
+    'docker compose': 'needs Docker; test/e2e/compose.test.ts runs what its services run',
+  },
   'docs/backup.md': {
     pg_dumpall: postgres,
     psql: postgres,

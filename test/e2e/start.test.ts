@@ -174,13 +174,17 @@ describe('accord start', () => {
       resources: { name: string; status: { conditions: { type: string; status: string }[] } }[];
     };
     expect(resources.map((resource) => resource.name).sort()).toEqual([
+      'app',
       'backend',
       'booking-refund',
       'car',
       'car-drive',
+      'car-invitation-revoke',
       'car-invite',
       'car-locate',
       'car-read',
+      'car-share-end',
+      'car-start',
       'car-trips',
       'car-unlock',
       'car-use',
@@ -189,10 +193,12 @@ describe('accord start', () => {
       'household',
       'household-keeps-car',
       'newsletter',
+      'relationship-invitation-en',
       'trip-data',
       'user',
       'user-lives-in-household',
       'user-may-use-car',
+      'user-relationships-list',
       'web',
     ]);
     for (const { status } of resources) {
