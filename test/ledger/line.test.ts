@@ -28,7 +28,10 @@ const line = (change: Partial<Record<number, string>> = {}): SealedLine => {
 };
 
 test('is read', () => {
-  expect(sealedRow(line())).toEqual({ ...row, hash });
+  expect(sealedRow(line())).toEqual({ ...row, reason: null, hash });
+  // A member wrote it for the user, and said why.
+  const told = sealedRow(line({ 7: '["member","ada@example.com","Zoë","by phone"]' }));
+  expect(told).toMatchObject({ actor_id: 'ada@example.com', user_id: 'Zoë', reason: 'by phone' });
   expect(sealedRow(line({ 5: '-', 7: '[null,null,null]' }))).toMatchObject({
     salt: null,
     actor_id: null,
