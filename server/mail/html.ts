@@ -102,7 +102,8 @@ export function textOf(html: string): string {
   return library.convert(html, {
     wordwrap: 78,
     selectors: [
-      { selector: 'a', options: { hideLinkHrefIfSameAsText: true } },
+      // Readers of mail that make links of addresses would take a bracket behind one for a part of it.
+      { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: false } },
       { selector: 'img', format: 'skip' },
       ...['h1', 'h2', 'h3', 'h4'].map((selector) => ({ selector, options: { uppercase: false } })),
     ],
