@@ -21,9 +21,12 @@ async function told(): Promise<Told[]> {
   await Promise.all([tellOnce(server), tellOnce(other)]);
   await tellOnce(server);
   const taken = (await events.take()).filter(({ data }) => data.requestor === 'accord');
-  return taken
-    .map(({ type, data: { requestor: _, ...data } }) => ({ type, ...data }) as Told)
-    .sort((a, b) => (`${a.userId}` < `${b.userId}` ? -1 : 1));
+  return (
+    taken
+      .map(({ type, data: { requestor: _, ...data } }) => ({ type, ...data }) as Told)
+      // Two servers tell at once: which is first is not said.
+      .sort((a, b) => `${a.userId} ${a.type}`.localeCompare(`${b.userId} ${b.type}`))
+  );
 }
 afterEach(async () => void (await told()));
 const at = (ms: number) => new Date(clock.now() + ms).toISOString();

@@ -138,7 +138,11 @@ describe('what runs too long', () => {
     } finally {
       await admin.end();
     }
-    expect(await codeOf(lists)).toBe(200);
+    // Those that waited may fill the queue for a moment more.
+    let code: unknown;
+    do code = await codeOf(lists);
+    while (code === 'graphql_busy');
+    expect(code).toBe(200);
   }
 
   test('is ended after graphqlStatementMs, and the connection goes on', async () => {
