@@ -106,7 +106,7 @@ async function copyFiles(to: string): Promise<void> {
   }
 }
 
-/** As the stage `files` of Dockerfile does. */
+/** As the stage `portal` of Dockerfile does. */
 async function buildPortal(to: string): Promise<void> {
   await run(process.execPath, [join(root, 'portal/build.ts'), '--brotli', '11', '--to', to]);
 }
@@ -115,7 +115,8 @@ async function buildPortal(to: string): Promise<void> {
 async function installPackages(app: string): Promise<void> {
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline'];
   await run('npm', ['ci', '--omit=dev', '--omit=optional', ...quiet], { cwd: app });
-  const unused = ['*.map', '*.d.ts', '*.d.mts', '*.d.cts'].flatMap((name) => ['-o', '-name', name]).slice(1);
+  const pages = ['README.md', 'CHANGELOG.md', 'HISTORY.md'];
+  const unused = ['*.map', '*.d.ts', '*.d.mts', '*.d.cts', ...pages].flatMap((name) => ['-o', '-name', name]).slice(1);
   await run('find', ['node_modules', '-type', 'f', '(', ...unused, ')', '-delete'], { cwd: app });
 }
 
