@@ -21,7 +21,7 @@ export const operatorLimits = {
 
   // Kubernetes API server
   kubernetesRequestConnectionsMax: 4,
-  kubernetesStreamConnectionsMax: 24, // two for each kind that is watched
+  kubernetesStreamConnectionsMax: 26, // two for each kind that is watched
   kubernetesAnswerBytesMax: 64 * 1024 * 1024, // of a page of a list; a smaller page is asked for past this
   kubernetesRefusalBytesMax: 64 * 1024,
   kubernetesTriesMax: 6, // while the server asks to wait

@@ -60,13 +60,12 @@ describe.skipIf(!hasHelm)('the roles', () => {
       const memberships = await query(
         postgres.adminUrl('accord'),
         `select roleid::regrole::text as role, admin_option, inherit_option, set_option from pg_auth_members
-       where member = 'accord'::regrole order by 1`,
+       where member = 'accord'::regrole order by roleid::regrole::text collate "C"`,
       );
       expect(memberships).toEqual([
         { role: 'accord_app', admin_option: false, inherit_option: true, set_option: true },
-        { role: 'accord_system', admin_option: false, inherit_option: false, set_option: true },
-        ...['admin', 'editor', 'support', 'viewer'].map((one) => ({
-          ...{ role: `accord_reader_${one}`, admin_option: false, inherit_option: false, set_option: true },
+        ...['reader_admin', 'reader_editor', 'reader_support', 'reader_viewer', 'system'].map((one) => ({
+          ...{ role: `accord_${one}`, admin_option: false, inherit_option: false, set_option: true },
         })),
       ]);
       expect(await migrate(owner, { runtimeRole: 'accord' })).toEqual([]);
