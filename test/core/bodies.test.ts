@@ -19,7 +19,7 @@ const bounds: Record<string, number> = {
   'POST /portal/invitations/redeem': limits.redeemBodyBytesMax,
   'POST /tenants/{tenant}/clients/{id}/secrets': limits.strayBodyBytesMax,
   'POST /tenants/{tenant}/mail/templates/{name}/{language}/preview': limits.mailTemplateBodyBytesMax,
-  'POST /tenants/{tenant}/mail/test': smallBodyBytesMax,
+  'POST /tenants/{tenant}/mail/test': limits.mailMessageBodyBytesMax,
   'PUT /tenants/{tenant}/mail/settings': smallBodyBytesMax,
   'PUT /tenants/{tenant}/mail/templates/{name}/{language}': limits.mailTemplateBodyBytesMax,
   'POST /{tenant}/mail/bounces': limits.mailReportBytesMax,
