@@ -27,6 +27,7 @@ const bounds: Record<string, number> = {
   'POST /tenants/{tenant}/event-stream/subscriptions': configBodyBytesMax,
   'POST /tenants/{tenant}/event-stream/subscriptions/{id}/deliveries/{delivery}/retry': limits.strayBodyBytesMax,
   'POST /tenants/{tenant}/event-stream/subscriptions/{id}/replay': configBodyBytesMax,
+  'POST /tenants/{tenant}/event-stream/subscriptions/{id}/replays/{replay}/cancel': limits.strayBodyBytesMax,
   'POST /tenants/{tenant}/event-stream/subscriptions/{id}/secret/rotate': limits.strayBodyBytesMax,
   'POST /tenants/{tenant}/event-stream/subscriptions/{id}/test': limits.strayBodyBytesMax,
   'POST /tenants/{tenant}/graphql': limits.graphqlBodyBytesMax,
