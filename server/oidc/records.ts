@@ -3,6 +3,7 @@
  * once is used by one of several at once, and tabs of a browser that write the same session at once lose nothing of it.
  */
 import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
+import { isOfEpoch } from '../accounts/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
@@ -41,6 +42,8 @@ type Options = {
   client: (id: string) => object | undefined;
   /** What is the same object throughout a request; undefined outside of one. */
   request: () => object | undefined;
+  /** Who has logged in by the request under way, and the epoch of the account as of then. */
+  loggedIn?: () => { id: string; epoch: number } | undefined;
   /** Counts what the request under way stores of somebody who is not known. It may throw. @returns whether to store it */
   begin?: (model: string) => boolean;
   /** Of the request under way. */
@@ -147,6 +150,7 @@ export class Records {
     await this.#services.database.tenant(tenant, async (tx) => {
       const [, rows] = await Promise.all([withoutWaiting(tx), lockSessions(tx, tenant, uid, this.#now().now)]);
       if (rows.some(({ ended }) => ended)) throw new errors.SessionNotFound('the session has ended');
+      if (!(await this.#maySave(tx, rows, payload))) throw new errors.SessionNotFound('the session has ended');
       // For the person, who sees where it is logged in.
       const usedAt = Math.floor(this.#now().nowMs / 1000);
       const merged = { ...this.#merged(rows, payload), usedAt, device: this.#options.device?.() ?? {} };
@@ -154,6 +158,14 @@ export class Records {
       await putRecord(tx, key, one);
       if (rows.length === 0) await removeOldest(tx, key, one, limits.sessionsPerAccountMax);
     });
+  }
+
+  /** A session of an account that is not stored was removed with the account's others, unless it has just begun. */
+  async #maySave(tx: Transaction, rows: readonly SessionRow[], { accountId }: Payload): Promise<boolean> {
+    if (accountId === undefined) return true;
+    if (rows.some((row) => this.#opened('Session', row).accountId === accountId)) return true;
+    const account = this.#options.loggedIn?.();
+    return account?.id === accountId && (await isOfEpoch(tx, this.#options.tenant, account));
   }
 
   #merged(rows: readonly SessionRow[], payload: Payload): Payload {
