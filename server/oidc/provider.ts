@@ -68,6 +68,7 @@ export function createProvider(made: Made): Provider {
   const { errors } = lib;
   const records = new Records(services, {
     ...{ tenant, errors, client: (id) => metadata(current(), id) },
+    clientCreatedAtMs: (id) => current().clients.get(id)?.createdAtMs,
     request: () => lib.Provider.ctx,
     begin: (model) => begin(made, model),
     device: () => deviceOf(lib.Provider.ctx?.get('user-agent')),

@@ -9,7 +9,7 @@ import type { Database, Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import type { Device } from '../http/device.ts';
-import { accountDigest, clientDigest, hash, openRecord, place } from './record-keys.ts';
+import { accountDigest, accountOf, clientDigest, hash, openRecord, place } from './record-keys.ts';
 import { RequestNotes, type Source } from './request-notes.ts';
 import type { Payload, RecordKey, RecordRow, SessionRow, StoredRecord } from './schema.ts';
 import {
@@ -40,6 +40,8 @@ type Options = {
   errors: typeof errors;
   /** The metadata of a client that is enabled. */
   client: (id: string) => object | undefined;
+  /** When a client was registered; undefined: it is not. */
+  clientCreatedAtMs?: (id: string) => number | undefined;
   /** What is the same object throughout a request; undefined outside of one. */
   request: () => object | undefined;
   /** Who has logged in by the request under way, and the epoch of the account as of then. */
@@ -203,9 +205,17 @@ export class Records {
     const row = await this.#row(key);
     if (row === undefined) return undefined;
     const payload = this.#payload(key.model, row);
+    if (!this.#isOfClient(payload)) return undefined;
     const { grantId, clientId, accountId: account } = payload;
     if (grantId !== undefined && clientId !== undefined) this.#underWay.put('source', { grantId, clientId, account });
     return { ...payload, jti: id };
+  }
+
+  /** What was issued to a client that was deleted is not a later one's of the same id. */
+  #isOfClient({ clientId, iat }: Payload): boolean {
+    if (clientId === undefined || typeof iat !== 'number') return true;
+    const createdAtMs = this.#options.clientCreatedAtMs?.(clientId) ?? 0;
+    return iat >= Math.floor(createdAtMs / 1000);
   }
 
   async #row(key: RecordKey): Promise<RecordRow | undefined> {
@@ -223,7 +233,8 @@ export class Records {
 
   async #findByUserCode(code: string): Promise<Payload | undefined> {
     const row = await this.#read((tx) => readByUserCode(tx, this.#options.tenant, hash(code), this.#now().now));
-    return row && this.#payload('DeviceCode', row);
+    const payload = row && this.#payload('DeviceCode', row);
+    return payload && this.#isOfClient(payload) ? payload : undefined;
   }
 
   async #consume(key: RecordKey): Promise<void> {
@@ -282,10 +293,4 @@ export class Records {
   #opened(model: string, { id, payload }: { id: Buffer; payload: Buffer }): Payload {
     return openRecord(this.#services.encrypter, { tenant: this.#options.tenant, model, id }, payload);
   }
-}
-
-/** Of a log-in under way it is the one that has logged in, or will have. */
-function accountOf({ accountId, session, result }: Payload): string | undefined {
-  const { login } = (result ?? {}) as { login?: { accountId?: string } };
-  return accountId ?? login?.accountId ?? (session as Payload | undefined)?.accountId;
 }
