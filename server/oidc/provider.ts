@@ -24,6 +24,7 @@ import { findClientConsent } from './client-consents.ts';
 import { metadataOf } from './client-metadata.ts';
 import { common, lifetimes } from './configuration.ts';
 import { listUsefulScopes } from './discovery.ts';
+import { loggedInOf } from './forms.ts';
 import { grantFor } from './grants.ts';
 import { knowJwts } from './introspect.ts';
 import { signAfterDenials } from './issued-at.ts';
@@ -67,9 +68,11 @@ export function createProvider(made: Made): Provider {
   const { errors } = lib;
   const records = new Records(services, {
     ...{ tenant, errors, client: (id) => metadata(current(), id) },
+    clientCreatedAtMs: (id) => current().clients.get(id)?.createdAtMs,
     request: () => lib.Provider.ctx,
     begin: (model) => begin(made, model),
     device: () => deviceOf(lib.Provider.ctx?.get('user-agent')),
+    loggedIn: () => loggedInOf(lib.Provider.ctx?.oidc.result),
     familyEnded: ({ account, clientId }) => services.denyGrant(tenant, account, clientId),
   });
   const provider = new lib.Provider(ownIssuer(services.baseUrl, tenant), configurationOf(made, records));
