@@ -231,8 +231,8 @@ if (isWanted('replay')) {
   for (let round = 0; round < Math.min(3, ROUNDS); round++) {
     rows.push(shown('no replay', await latency()));
     await admin.query(
-      `insert into accord.event_replay (tenant, id, subscription, cursor, last, failed_only, created_at)
-        select tenant, gen_random_uuid(), 'hooks', last - $1::int, last, false, now() from accord.event_counter where tenant = 'bench0'`,
+      `insert into accord.event_replay (tenant, id, subscription, first, cursor, last, failed_only, created_at)
+        select tenant, gen_random_uuid(), 'hooks', last - $1::int + 1, last - $1::int, last, false, now() from accord.event_counter where tenant = 'bench0'`,
       [REPLAYED],
     );
     await admin.query("update accord.event_lane set version = version + 1 where tenant = 'bench0'");
