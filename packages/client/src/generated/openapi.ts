@@ -5843,6 +5843,12 @@ export interface paths {
                             };
                             /** @description The Rego that is evaluated: the source itself, or the graph converted to Rego. */
                             effectiveRego: string;
+                            /** @description Of a drawn policy: which lines of effectiveRego were made from which node, in the order of the lines. Absent where an earlier version of Accord converted it. */
+                            nodeLines?: {
+                                node: string;
+                                start: number;
+                                end: number;
+                            }[];
                             /** @description The policy's revision number. */
                             revision: number;
                             /** Format: date-time */
@@ -11152,6 +11158,14 @@ export interface paths {
                                     notCovered: string[];
                                 };
                             };
+                            /** @description The Rego that the drawing, stored or a draft, becomes. Only of a drawn policy. */
+                            effectiveRego?: string;
+                            /** @description Of a drawn policy: which lines of effectiveRego were made from which node, in the order of the lines. Absent where an earlier version of Accord converted it. */
+                            nodeLines?: {
+                                node: string;
+                                start: number;
+                                end: number;
+                            }[];
                         };
                     };
                 };
