@@ -7,7 +7,7 @@ import { segment } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Confirm, curl, ManagedBy, ProblemAlert, RelativeTime, ShowAs, State, toast } from '../../ui/index.ts';
+import { Confirm, curl, Facts, ManagedBy, ProblemAlert, RelativeTime, ShowAs, State, toast } from '../../ui/index.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Replay } from './replay.tsx';
 import { ActivityPage } from './tabs.tsx';
@@ -84,16 +84,7 @@ function Shown({ subscription, path, etag }: ShownProps) {
   return (
     <>
       {managedBy !== 'api' && <ManagedBy owner={managedBy} />}
-      <dl className="facts card">
-        {facts
-          .filter(([, value]) => value !== undefined)
-          .map(([name, value]) => (
-            <div key={name} style={{ display: 'contents' }}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts facts={facts} isCard />
       {mayDo(tenant.role, 'admin') && <Acts subscription={subscription} path={path} etag={etag} />}
       {mayDo(tenant.role, 'records') && <Deliveries path={path} mayRetry={mayDo(tenant.role, 'admin')} />}
     </>

@@ -7,7 +7,7 @@ import { segment } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Confirm, CopyId, curl, ManagedBy, ProblemAlert, RelativeTime, ShowAs, toast } from '../../ui/index.ts';
+import { Confirm, CopyId, curl, Facts, ManagedBy, ProblemAlert, RelativeTime, ShowAs, toast } from '../../ui/index.ts';
 import { SettingsPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
@@ -54,18 +54,7 @@ export default function IssuerPage() {
     <SettingsPage place="issuers" title={name} about={t.issuersAbout} actions={<ShowAs curl={curl(api.path(path))} />}>
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
       {isManaged && <ManagedBy owner={issuer.managedBy} />}
-      {issuer && (
-        <dl className="facts card">
-          {facts
-            .filter(([, value]) => value !== undefined)
-            .map(([fact, value]) => (
-              <div key={fact} style={{ display: 'contents' }}>
-                <dt>{fact}</dt>
-                <dd>{value}</dd>
-              </div>
-            ))}
-        </dl>
-      )}
+      {issuer && <Facts facts={facts} isCard />}
       {issuer && !isManaged && mayDo(tenant.role, 'admin') && (
         <div>
           <Button variant="default" onClick={() => setDeleting(true)}>
