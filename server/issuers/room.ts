@@ -38,6 +38,7 @@ export const issuersRoom = defineRoom({
       baseUrl,
       waitForRevision,
       findings,
+      jwks,
       tokens: new AccessTokens({ jwks, clock }),
     };
   },
