@@ -78,6 +78,7 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', { 
       ...['model', 'model/relationships', `people/user/${id}`, 'people', 'consents', 'consents/ledger'],
       ...['activity', 'activity/events', 'activity/templates/greeting/en', 'activity/query'],
       ...['settings/members', 'settings/clients/shop', 'settings/audit', 'settings/token'],
+      ...['settings/pages', 'settings/keys', 'settings/limits', 'settings/manifests'],
     ];
     for (const path of pages) {
       await page.goto(`${site.base}/portal/t/${tenant}/${path}`);

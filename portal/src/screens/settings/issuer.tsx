@@ -8,6 +8,7 @@ import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Confirm, CopyId, curl, Facts, ManagedBy, ProblemAlert, RelativeTime, ShowAs, toast } from '../../ui/index.ts';
+import { TokenCheck } from './check/token-check.tsx';
 import { SettingsPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
@@ -42,7 +43,7 @@ export default function IssuerPage() {
       ? []
       : [
           [t.issuer, <CopyId key="issuer" id={issuer.issuer} max={80} />],
-          [t.keys, issuer.jwksUri ?? t.discovered],
+          [t.jwks, issuer.jwksUri ?? t.discovered],
           [t.audiences, issuer.audiences?.join(', ')],
           [t.algorithms, issuer.algorithms.join(', ')],
           [t.actorIdPrefix, issuer.actorIdPrefix],
@@ -55,6 +56,7 @@ export default function IssuerPage() {
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
       {isManaged && <ManagedBy owner={issuer.managedBy} />}
       {issuer && <Facts facts={facts} isCard />}
+      {issuer && mayDo(tenant.role, 'edit') && <TokenCheck issuer={name} />}
       {issuer && !isManaged && mayDo(tenant.role, 'admin') && (
         <div>
           <Button variant="default" onClick={() => setDeleting(true)}>

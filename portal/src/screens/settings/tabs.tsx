@@ -5,14 +5,16 @@ import { useTexts } from '../../core/texts.ts';
 import { TabbedPage } from '../../ui/index.ts';
 import { texts } from './texts.ts';
 
-export type Place = 'members' | 'clients' | 'issuers' | 'token' | 'audit';
+export type Place = 'members' | 'clients' | 'issuers' | 'keys' | 'pages' | 'limits' | 'manifests' | 'token' | 'audit';
+
+const ofTenant: readonly Place[] = ['clients', 'issuers', 'keys', 'pages', 'limits', 'manifests'];
 
 /** What a role may read; the server refuses the rest. */
 const places: Record<Role, readonly Place[]> = {
-  'security-admin': ['members', 'clients', 'issuers', 'token', 'audit'],
-  'config-editor': ['clients', 'issuers', 'token'],
-  'config-viewer': ['clients', 'issuers', 'token'],
-  support: ['clients', 'issuers', 'token', 'audit'],
+  'security-admin': ['members', ...ofTenant, 'token', 'audit'],
+  'config-editor': [...ofTenant, 'token'],
+  'config-viewer': [...ofTenant, 'token'],
+  support: [...ofTenant, 'token', 'audit'],
 };
 
 type Props = { place: Place; title?: string; about: string; actions?: ReactNode; children: ReactNode };
