@@ -25,7 +25,8 @@ export function registerTokenCheck(app: App, services: TokenCheckServices): void
       body: TokenCheckBody,
       response: { 200: TokenCheckView },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store'); // the answer has claims of the token
       const { auth } = tenantOf(request).snapshot;
       const { accepted, issuer, steps, caller } = await explainToken(services, request.body.token, auth);
       return {

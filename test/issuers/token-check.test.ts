@@ -19,7 +19,7 @@ const C = `/tenants/${tenant}`;
 type Sent = { method: 'GET' | 'PUT' | 'POST'; url: string; token: string; payload?: object; headers?: object };
 async function send({ token, headers, ...request }: Sent) {
   const response = await server.app.inject({ ...request, headers: { authorization: `Bearer ${token}`, ...headers } });
-  return { status: response.statusCode, body: response.json() };
+  return { status: response.statusCode, headers: response.headers, body: response.json() };
 }
 const put = (payload: object, issuer = 'login') =>
   send({ method: 'PUT', url: `${C}/trusted-issuers/${issuer}`, token: admin, payload });
@@ -154,7 +154,7 @@ test('editors and administrators check, others do not', async () => {
 test('nothing is kept of a token: no row, no observation, and it is not remembered as verified', async () => {
   const token = await idp.sign(claims({ sub: 'not-to-be-found' }));
   const answer = await ask({ token }, editor, { 'idempotency-key': 'once' });
-  expect(answer).toMatchObject({ status: 200, body: { accepted: true } });
+  expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' }, body: { accepted: true } });
   const { issuers, snapshot } = server.services;
   expect(issuers.tokens.cached(token, snapshot.snapshotOf(tenant).auth)).toBeUndefined();
   const signature = token.split('.')[2] as string;

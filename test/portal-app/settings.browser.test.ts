@@ -247,6 +247,17 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByRole('cell', { name: 'portal_token' }).first().waitFor();
     expect(await page.getByRole('cell', { name: 'oauth_client' }).count()).toBe(0);
     expect(await axe(page)).toEqual([]);
+    const ready = { type: 'Ready', status: 'False', reason: 'Invalid', message: 'spec.rego: it does not compile' };
+    await asAdmin(
+      site.server.db.adminUrl,
+      `insert into accord.resource (source, kind, namespace, name, uid, tenant, generation, spec_digest, status)
+       values ('kubernetes', 'Policy', 'fleet', 'car-drive', 'u', $1, 1, '', $2)`,
+      [tenant, JSON.stringify({ conditions: [ready] })],
+    );
+    await page.goto(at('/manifests'));
+    await page.getByText('not applied: Invalid').click();
+    await page.getByText('it does not compile').waitFor();
+    expect(await axe(page)).toEqual([]);
     for (const place of ['members', 'clients', 'issuers', 'keys', 'pages', 'limits', 'manifests', 'token', 'audit']) {
       await page.goto(at(`/${place}`));
       await page.getByRole('heading', { level: 1 }).waitFor();

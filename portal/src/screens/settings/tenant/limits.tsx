@@ -39,7 +39,7 @@ export default function LimitsPage() {
             pages={{ rows: names.map((name) => ({ name, ...limits[name] })) }}
             rowKey={({ name }) => name}
             columns={[
-              { id: 'name', header: t.limit, cell: ({ name }) => <span className="mono">{name}</span> },
+              { id: 'name', header: t.limit, width: '240px', cell: ({ name }) => <span className="mono">{name}</span> },
               { id: 'bounds', header: t.bounds, cell: ({ name }) => t.names[name] },
               { id: 'used', header: t.used, numeric: true, cell: ({ used }) => number(used) },
               {
