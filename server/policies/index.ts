@@ -24,5 +24,5 @@ export { policiesRoom } from './room.ts';
 export { checkPolicyName, effectiveRego, instantOf } from './rules.ts';
 export type { Run } from './runs.ts';
 export { NodeLines, type PolicyEntry, PolicyTestBody } from './schema.ts';
-export { readRevision } from './store.ts';
+export { countPolicies, readRevision } from './store.ts';
 export { checkPolicy, textsOf } from './tests.ts';
