@@ -26,6 +26,7 @@ import { metadataOf } from './client-metadata.ts';
 import { common, lifetimes } from './configuration.ts';
 import { listUsefulScopes } from './discovery.ts';
 import { withFormPost } from './form-post.ts';
+import { loggedInOf } from './forms.ts';
 import { grantFor } from './grants.ts';
 import { knowJwts } from './introspect.ts';
 import { signAfterDenials } from './issued-at.ts';
@@ -69,9 +70,11 @@ export function createProvider(made: Made): Provider {
   const { errors } = lib;
   const records = new Records(services, {
     ...{ tenant, errors, client: (id) => metadata(current(), id) },
+    clientCreatedAtMs: (id) => current().clients.get(id)?.createdAtMs,
     request: () => lib.Provider.ctx,
     begin: (model) => begin(made, model),
     device: () => deviceOf(lib.Provider.ctx?.get('user-agent')),
+    loggedIn: () => loggedInOf(lib.Provider.ctx?.oidc.result),
     familyEnded: ({ account, clientId }) => services.denyGrant(tenant, account, clientId),
   });
   const pages = pageSources(services.pages, current);

@@ -1,11 +1,12 @@
 /** What becomes of tokens: refreshing, introspection, revocation, PAR, DPoP, devices, and what ends them. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
 import * as oc from 'openid-client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { setAccountEnabled } from '../../server/accounts/index.ts';
-import { type ClientSpec, putClient } from '../../server/clients/index.ts';
+import { type ClientSpec, deleteClient, putClient } from '../../server/clients/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
@@ -85,6 +86,19 @@ describe('refresh tokens', () => {
     const claims = decodeJwt(after.access_token);
     expect(claims.scope ?? '').not.toContain('email');
     expect(claims.email).toBeUndefined();
+  });
+
+  test('of a client that was deleted they are not those of a client that gets its id later', async () => {
+    const as = async () =>
+      discover(tenant, 'again', oc.ClientSecretBasic((await register(tenant, 'again', webSpec)) as string));
+    const before = await tokensOf({ audience }, await as());
+    await deleteClient(server.services.clients, { owner: apiOwner, actor: 'member:test' }, tenant, 'again');
+    await setTimeout(1000 - (Date.now() % 1000)); // `iat` has whole seconds
+    const config = await as();
+    expect(await outcome(oc.refreshTokenGrant(config, before.refresh_token as string))).toBe('invalid_grant');
+    expect((await decide(before.access_token)).status).toBe(401);
+    const after = await tokensOf({ audience }, config);
+    expect(await outcome(oc.refreshTokenGrant(config, after.refresh_token as string))).toBe('accepted');
   });
 
   test('Logto#7840: the grant behind a refresh token outlives it', async () => {
