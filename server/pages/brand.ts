@@ -67,15 +67,40 @@ function readable(hex: string, on: readonly string[], ratio: number): string {
 
 export const isColour = (hex: string | undefined): hex is string => /^#[0-9a-f]{6}$/i.test(hex ?? '');
 
-function variables(hex: string, { card, paper }: { card: string; paper: string }): string {
+type Surfaces = Readonly<{ card: string; paper: string }>;
+
+/** A brand's colour as a page uses it: for fills and the words on them, edges, words, and a soft ground. */
+function coloursOf(hex: string, { card, paper }: Surfaces) {
   const soft = mix(card, hex, 0.1);
   const on = [card, paper, soft];
+  return {
+    ...{ fill: hex, onFill: textOn(hex), over: mix(hex, textOn(hex) === '#ffffff' ? '#000000' : '#ffffff', 0.14) },
+    ...{ edge: readable(hex, on, EDGE), ink: readable(hex, on, TEXT), soft },
+  };
+}
+
+/** Of the web application (portal/src/ui/tokens.css): those with the least contrast that words stand on. */
+export const applicationSurfaces = {
+  light: { card: '#ffffff', paper: '#eeeff4' },
+  dark: { card: '#24262d', paper: '#121317' },
+} as const;
+export type BrandColours = Readonly<Record<'light' | 'dark', ReturnType<typeof coloursOf>>>;
+
+/** For the pages of the web application that have a tenant's brand. */
+export function brandColours({ colour, colourDark }: Brand): BrandColours {
+  const light = isColour(colour) ? colour : defaultColour;
+  const dark = isColour(colourDark) ? colourDark : light;
+  return { light: coloursOf(light, applicationSurfaces.light), dark: coloursOf(dark, applicationSurfaces.dark) };
+}
+
+function variables(hex: string, surfaces: Surfaces): string {
+  const { fill, onFill, over, edge, ink, soft } = coloursOf(hex, surfaces);
   return [
-    `--accent: ${hex}`,
-    `--on-accent: ${textOn(hex)}`,
-    `--accent-over: ${mix(hex, textOn(hex) === '#ffffff' ? '#000000' : '#ffffff', 0.14)}`,
-    `--accent-edge: ${readable(hex, on, EDGE)}`,
-    `--accent-ink: ${readable(hex, on, TEXT)}`,
+    `--accent: ${fill}`,
+    `--on-accent: ${onFill}`,
+    `--accent-over: ${over}`,
+    `--accent-edge: ${edge}`,
+    `--accent-ink: ${ink}`,
     `--accent-soft: ${soft}`,
   ].join('; ');
 }
