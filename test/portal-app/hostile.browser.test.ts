@@ -3,21 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { putTenant } from '../../server/tenants/index.ts';
 import { manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { configClient } from '../policies/config-client.ts';
+import { attacks } from './attacks.ts';
 import { createPortal, executablePath } from './portal.ts';
-
-const attacks = [
-  '<script>window.hurt=1</script>',
-  '<img src=x onerror=window.hurt=1>',
-  '"><svg onload=window.hurt=1>',
-  "'-window.hurt=1-'",
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the attack
-  '${window.hurt=1}',
-  '{{constructor.constructor("window.hurt=1")()}}',
-  '<a href=javascript:window.hurt=1>x</a>',
-  '</textarea><script>window.hurt=1</script>',
-  '<iframe srcdoc="<script>parent.hurt=1</script>">',
-  '\u202e<b>turned</b>',
-];
 
 describe.skipIf(executablePath === undefined)('texts that try to be scripts', { timeout: 240_000 }, async () => {
   if (executablePath === undefined) return;

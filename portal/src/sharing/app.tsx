@@ -28,8 +28,13 @@ const Broken = ({ error, reset }: ErrorComponentProps) => <ProblemAlert error={e
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const page = (path: string, component: () => ReactNode) => createRoute({ getParentRoute: () => root, path, component });
 const router = createRouter({
-  routeTree: root.addChildren([page('/', Shares), page('/invitations', Invitations), page('/consents', Consents)]),
-  basepath: `${base}/${ownTenant}/account/sharing`,
+  routeTree: root.addChildren([
+    page('/sharing', Shares),
+    page('/sharing/invitations', Invitations),
+    page('/sharing/consents', Consents),
+  ]),
+  // Not /sharing: its first page would get a slash at the end.
+  basepath: `${base}/${ownTenant}/account`,
   defaultErrorComponent: Broken,
   defaultNotFoundComponent: NotFound,
   scrollRestoration: false,

@@ -15,7 +15,7 @@ import { type Content, DocumentText } from './document-text.tsx';
 import { own } from './session.ts';
 import { Head } from './shell.tsx';
 import { useSharingTexts } from './texts.ts';
-import { Thing, Things } from './thing.tsx';
+import { Day, Thing, Things } from './thing.tsx';
 
 type Status = 'given' | 'valid' | 'grace' | 'required' | 'expired';
 type Document = { name: string; version: string; document: { version: string; language: string }; content?: Content };
@@ -105,7 +105,7 @@ function OneWaiting({ one, isRenewal }: { one: Waiting; isRenewal: boolean }) {
         isRenewal && t.consents.renewal,
         gracePeriodEnds !== undefined && (
           <>
-            {t.consents.answerBy} <RelativeTime at={gracePeriodEnds} />
+            {t.consents.answerBy} <Day at={gracePeriodEnds} />
           </>
         ),
       ]}
@@ -157,7 +157,7 @@ function OneGiven({ one, onTakeBack }: { one: Given; onTakeBack: () => void }) {
         </>,
         endsAt !== undefined && (
           <>
-            {t.consents.counts} <RelativeTime at={endsAt} />
+            {t.consents.counts} <Day at={endsAt} />
           </>
         ),
       ]}

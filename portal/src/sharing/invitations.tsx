@@ -14,7 +14,7 @@ import { Invite } from './invite.tsx';
 import { own, useSession } from './session.ts';
 import { Head } from './shell.tsx';
 import { useSharingTexts } from './texts.ts';
-import { nameOf, Thing, Things } from './thing.tsx';
+import { Day, nameOf, Thing, Things } from './thing.tsx';
 
 type Status = 'pending' | 'accepted' | 'declined' | 'revoked' | 'expired';
 type Invitation = {
@@ -35,7 +35,7 @@ type Page = { invitations: Invitation[]; cursor?: string };
 
 const PAGE = 20;
 const path = '/sharing/invitations';
-const tones = { pending: 'warn', accepted: 'ok', declined: 'none', revoked: 'none', expired: 'none' } as const;
+const tones = { pending: 'accent', accepted: 'ok', declined: 'none', revoked: 'none', expired: 'none' } as const;
 
 const reload = () =>
   Promise.all(
@@ -87,13 +87,13 @@ function Lines({ one, isReceived }: { one: Invitation; isReceived: boolean }) {
       {status === 'pending' && (
         <>
           {' '}
-          · {t.open} <RelativeTime at={expiresAt} />
+          · {t.open} <Day at={expiresAt} />
         </>
       )}
       {relationshipExpiresAt !== undefined && (
         <>
           {' '}
-          · {t.access} <RelativeTime at={relationshipExpiresAt} />
+          · {t.access} <Day at={relationshipExpiresAt} />
         </>
       )}
       {maxUses > 1 && !isReceived && <> · {t.usedOf(uses, maxUses)}</>}
@@ -193,7 +193,10 @@ function OneSent({ one, onWithdraw }: { one: Invitation; onWithdraw: () => void 
     <Thing
       title={
         <>
-          {nameOf(to)} <State tone={tones[status]}>{t.invitations.status[status]}</State>
+          {nameOf(to)}{' '}
+          <State tone={tones[status]} icon={status === 'pending' ? 'clock' : undefined}>
+            {t.invitations.status[status]}
+          </State>
         </>
       }
       lines={[<Lines key="lines" one={one} isReceived={false} />]}

@@ -13,7 +13,7 @@ import { toast } from '../ui/toasts.tsx';
 import { own } from './session.ts';
 import { Head } from './shell.tsx';
 import { useSharingTexts } from './texts.ts';
-import { nameOf, Thing, Things } from './thing.tsx';
+import { Day, nameOf, Thing, Things } from './thing.tsx';
 
 type Share = {
   id: string;
@@ -48,7 +48,7 @@ export function Shares() {
       {error && <ProblemAlert error={error} onRetry={() => void refetch()} />}
       {list('given', data?.given)}
       {list('received', data?.received)}
-      {data?.own !== undefined && list('own', data.own)}
+      {data?.own !== undefined && data.own.length > 0 && list('own', data.own)}
       {data?.more && <Notice>{t.shares.more}</Notice>}
       {ending && <Ending {...ending} onClose={() => setEnding(undefined)} />}
     </>
@@ -73,7 +73,7 @@ function OneShare({ kind, share, onEnd }: { kind: Kind; share: Share; onEnd: () 
         ),
         expiresAt !== undefined && (
           <>
-            {t.until} <RelativeTime at={expiresAt} />
+            {t.until} <Day at={expiresAt} />
           </>
         ),
       ]}

@@ -11,7 +11,7 @@ import { useSession } from './session.ts';
 import { useSharingTexts } from './texts.ts';
 
 const pages = ['shares', 'invitations', 'consents'] as const;
-const pathOf = (page: (typeof pages)[number]) => (page === 'shares' ? '/' : `/${page}`);
+const pathOf = (page: (typeof pages)[number]) => (page === 'shares' ? '/sharing' : `/sharing/${page}`);
 
 export function Shell() {
   const t = useSharingTexts();
@@ -111,5 +111,5 @@ export function Head({ title, about }: { title: string; about: ReactNode }) {
 
 export function NotFound() {
   const t = useSharingTexts();
-  return <Head title={t.notFound} about={<Link to={'/' as never}>{t.pages.shares}</Link>} />;
+  return <Head title={t.notFound} about={<Link to={pathOf('shares') as never}>{t.pages.shares}</Link>} />;
 }

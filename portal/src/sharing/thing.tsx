@@ -1,5 +1,6 @@
 /** One of a list: what it is, a few lines on it, and what the person may do with it. */
 import type { ReactNode } from 'react';
+import { useLanguage } from '../core/texts.ts';
 
 type Props = { title: ReactNode; lines: readonly ReactNode[]; actions?: ReactNode; children?: ReactNode };
 
@@ -38,3 +39,14 @@ export const Things = ({ title, empty, isLoading, children }: ListProps) => (
 );
 
 export const nameOf = ({ type, id }: { type: string; id: string }) => `${type} ${id}`;
+
+/** A day, with the exact instant on hover. */
+export function Day({ at }: { at: string }) {
+  const { language } = useLanguage();
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={date.toLocaleString(language, { dateStyle: 'full', timeStyle: 'long' })}>
+      {date.toLocaleDateString(language, { dateStyle: 'long' })}
+    </time>
+  );
+}
