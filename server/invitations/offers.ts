@@ -27,7 +27,10 @@ export async function listOffers(
   for (const { type } of things)
     if (!types.has(type))
       types.set(type, await services.database.read(tenant, (tx) => loadTypesTouching(tx, tenant, { type })));
-  const asked = things.flatMap((to) => offersOf(to, types.get(to.type) ?? [], caller.actor.type));
+  const { policies } = context.requestTenant.snapshot;
+  const asked = things
+    .flatMap((to) => offersOf(to, types.get(to.type) ?? [], caller.actor.type))
+    .filter(({ terms }) => policies.has(creating(terms).action));
   const looked = asked.slice(0, limits.sharingOffersMax);
   const allowed = await Promise.all(looked.map(({ terms }) => isAllowed(services, context, creating(terms))));
   return {

@@ -214,7 +214,7 @@ export const OffersView = Type.Object({
 });
 export const ShareParams = Type.Object({
   tenant: Type.String(),
-  id: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
+  id: Type.String({ minLength: 1, maxLength: 64 }),
 });
 export const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 

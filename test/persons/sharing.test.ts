@@ -319,3 +319,20 @@ test('a consent says what it says, and how long its version counts', async () =>
   expect(consents).toMatchObject([{ name: 'trip-data', status: 'given', content: { title: 'Use of trip data', url } }]);
   expect(consents[0].endsAt).toBeUndefined();
 });
+
+test('sharingOffersMax of what may be offered is looked at, and it is said when there is more', async () => {
+  const alice = await person();
+  const names = ['drives', 'cleans', 'lends', 'borrows'];
+  for (const name of names) await policy(`user:${name}:car:invitation:create`, ownersMay());
+  await server.services.snapshots.refresh(tenant);
+  const own = async (n: number) => {
+    const body = { relationshipType: 'is_owner_of', to: { type: 'car', id: `${alice.id}-${n}` } };
+    expect((await backend('POST', `/actors/user/${alice.id}/relationships`, { body })).status).toBe(201);
+  };
+  const offers = async () => (await ask(cookieOf(alice), 'GET', '/sharing/offers')).body;
+  const most = limits.sharingOffersMax / names.length;
+  for (let n = 0; n < most; n++) await own(n);
+  expect([(await offers()).offers.length, (await offers()).more]).toEqual([limits.sharingOffersMax, false]);
+  await own(most);
+  expect([(await offers()).offers.length, (await offers()).more]).toEqual([limits.sharingOffersMax, true]);
+});

@@ -38,7 +38,8 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin', tenant: spec });
   const { server, base, open } = site;
-  const past = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  const began = Date.now();
+  const past = (days: number) => new Date(began - days * 86_400_000).toISOString();
 
   /** People of a tenant that share cars. */
   async function sharing(tenant: string) {
@@ -172,7 +173,7 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     await define('trip-data', [{ ...before, endOfLife }, after]);
     await define('newsletter', [{ content: text('A letter each month'), days: 3 }]);
     await his.getByRole('link', { name: 'My consents' }).click();
-    await his.getByRole('button', { name: 'Agree: A letter each month' }).waitFor();
+    await his.getByRole('button', { name: 'Agree: A letter each month', exact: true }).waitFor();
     await his.getByText('We use where the car was.').first().waitFor();
     expect(await axe(his)).toEqual([]);
     await look(his, 'sharing-consents-390-dark');
@@ -200,7 +201,7 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
       bob.id,
     ]);
     await his.getByRole('link', { name: 'Wat ik deel' }).click();
-    const over = his.getByRole('dialog', { name: 'Je sessie is afgelopen' });
+    const over = his.getByRole('dialog', { name: 'Uw sessie is beëindigd' });
     await over.waitFor();
     expect(await over.getByRole('link').getAttribute('href')).toBe(`/${tenant}/account/log-in?to=shares`);
   });
