@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { putTenant } from '../../server/tenants/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -59,10 +59,13 @@ for (const verb of ['invitation:create', 'invitation:revoke', 'invitation:resend
 await policy('user:relationships:list', 'package p\noutcome := "allow" if input.subject.id == input.resource.id');
 await server.services.snapshots.refresh(tenant);
 
+test('the page is that of the account while the application is not built', async () => {
+  const alice = await person();
+  expect((await alice.browser.get(`/${tenant}/account/sharing`)).url).toBe(`/${tenant}/account`);
+});
+
 describe('the document', () => {
-  test('is the page of the account while the application is not built', async () => {
-    const alice = await person();
-    expect((await alice.browser.get(`/${tenant}/account/sharing`)).url).toBe(`/${tenant}/account`);
+  beforeAll(() => {
     makeBundle(directory);
   });
 
