@@ -40,8 +40,8 @@ export async function provePassword(
   find: Reading,
 ): Promise<AccountRow | Refused> {
   const { attempt, row } = await begin(services, tenant, trying, find);
-  const isRight = !attempt.blocked && (await isIts(services, tenant, { password, ...trying }, row));
-  const proved = isRight && row?.enabled ? await conclude(services, tenant, trying, row) : undefined;
+  const isRight = !attempt.blocked && (await isIts(services, tenant, { password, ...trying }, attempt, row));
+  const proved = isRight && row?.enabled ? await conclude(services, tenant, attempt, row) : undefined;
   if (proved !== undefined) return proved;
   const { retryAfterSeconds } = attempt;
   return { refused: 'credentials', ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
@@ -59,27 +59,26 @@ async function begin(services: AccountServices, tenant: string, trying: Trying, 
 async function isIts(
   services: AccountServices,
   tenant: string,
-  { password, ...trying }: LoggingIn,
+  { password, network }: LoggingIn,
+  attempt: Attempt,
   row: AccountRow | undefined,
 ): Promise<boolean> {
   const stored = storedPassword(services, tenant, row);
   try {
-    return await services.passwords.verify({ tenant, network: trying.network }, password, stored);
+    return await services.passwords.verify({ tenant, network }, password, stored);
   } catch (error) {
     // Nobody looked at the password: this attempt does not count, and those before it do.
-    await write(services, { tenant }, { locks: 'records' }, (unit) =>
-      takeBackAttempt(services.encrypter, unit, 'login', trying),
-    );
+    await write(services, { tenant }, { locks: 'records' }, (unit) => takeBackAttempt(unit, attempt));
     throw error;
   }
 }
 
 /** The password was right; it counts only while it is still the account's, because hashing takes its time. */
-async function conclude(services: AccountServices, tenant: string, trying: Trying, { id, epoch }: AccountRow) {
+async function conclude(services: AccountServices, tenant: string, attempt: Attempt, { id, epoch }: AccountRow) {
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const now = await readAccountRow(unit.tx, tenant, id, true);
     if (!now?.enabled || now.epoch !== epoch) return undefined;
-    await endAttempt(services.encrypter, unit, 'login', trying);
+    await endAttempt(unit, attempt);
     return now;
   });
   return result;

@@ -4,7 +4,7 @@ import { sendMail } from '../mail/index.ts';
 import { type RecordUnit, write } from '../writes/index.ts';
 import { accountAuthor, actorTypeOf, createAccount, nameOf, type PendingSignUp, requireTenant } from './actions.ts';
 import { deleteAttempt } from './attempt-store.ts';
-import { attemptDigest, beginAttempt, endAttempt } from './lockout.ts';
+import { type Attempt, attemptDigest, beginAttempt, endAttempt } from './lockout.ts';
 import { provePassword, type Refused } from './logging-in.ts';
 import { accountProblem } from './problems.ts';
 import { accountOf, attemptKeyOf, checkPassword, linkTo, wordsAround } from './rules.ts';
@@ -45,15 +45,15 @@ export async function verifyEmail(services: AccountServices, tenant: string, giv
   const { pending, trying, attempt } = result;
   const asker = { tenant, network: asked.network };
   if (!attempt.blocked && (await services.passwords.verify(asker, password, pending.password)))
-    return { account: await completeSignUp(services, tenant, { token, trying, ...asked }) };
+    return { account: await completeSignUp(services, tenant, { token, attempt, ...asked }) };
   const { retryAfterSeconds } = attempt;
   const { email } = trying;
   return { refused: 'credentials', email, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
 }
 
-type Completing = { token: string; trying: { email: string; network?: string | undefined } } & Asked;
+type Completing = { token: string; attempt: Attempt } & Asked;
 
-async function completeSignUp(services: AccountServices, tenant: string, { token, trying, requestId }: Completing) {
+async function completeSignUp(services: AccountServices, tenant: string, { token, attempt, requestId }: Completing) {
   const { encrypter } = services;
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const row = await requireTenant(unit.tx, tenant);
@@ -61,7 +61,7 @@ async function completeSignUp(services: AccountServices, tenant: string, { token
     await link.use();
     const account = await createAccount(services, unit, row, { ...link.content, email: link.email, requestId });
     if (account === undefined) throw accountProblem('account_link_gone'); // another link of the address was faster
-    await endAttempt(encrypter, unit, 'login', trying);
+    await endAttempt(unit, attempt);
     return account;
   });
   return accountOf(result);

@@ -161,6 +161,13 @@ describe('attempts', () => {
     expect(await wrong(tenant, 'y@example.org', '2001:db8:1:2:ffff::2')).toHaveProperty('retryAfterSeconds', 1);
     expect(await logIn(accounts, tenant, { email, password, network: '2001:db8:1:2::3' })).toHaveProperty('refused');
     expect(await logIn(accounts, tenant, { email, password, network: '2001:db8:1:3::1' })).toHaveProperty('account');
+    // A right password makes nobody wait.
+    clock.advance(limits.loginDelayMsMin);
+    for (const network of ['2001:db8:1:2::3', '2001:db8:1:2::4'])
+      expect(await logIn(accounts, tenant, { email, password, network })).toHaveProperty('account');
+    expect(await wrong(tenant, 'z@example.org', '2001:db8:1:2::5')).toHaveProperty('retryAfterSeconds', 2);
+    clock.advance(2 * limits.loginNetworkForgetOneMs);
+    expect(await wrong(tenant, 'z@example.org', '2001:db8:1:2::5')).toHaveProperty('retryAfterSeconds', 1);
   });
 
   test('of another server whose clock is behind are not too many for that', async () => {
