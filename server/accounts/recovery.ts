@@ -4,7 +4,7 @@ import { sendMail } from '../mail/index.ts';
 import { type RecordUnit, write } from '../writes/index.ts';
 import { accountAuthor, actorTypeOf, createAccount, nameOf, type PendingSignUp, requireTenant } from './actions.ts';
 import { deleteAttempt } from './attempt-store.ts';
-import { type Attempt, attemptDigest, beginAttempt, endAttempt } from './lockout.ts';
+import { type Attempt, attemptDigest, beginAttempt, beginMail, endAttempt, endMail } from './lockout.ts';
 import { provePassword, type Refused } from './logging-in.ts';
 import { accountProblem } from './problems.ts';
 import { accountOf, attemptKeyOf, checkPassword, linkTo, wordsAround } from './rules.ts';
@@ -59,6 +59,7 @@ async function completeSignUp(services: AccountServices, tenant: string, { token
     const row = await requireTenant(unit.tx, tenant);
     const link = await findToken<PendingSignUp>(encrypter, unit, token, 'sign_up');
     await link.use();
+    await endMail(encrypter, unit, { email: link.email, askedBy: link.content.askedBy });
     const account = await createAccount(services, unit, row, { ...link.content, email: link.email, requestId });
     if (account === undefined) throw accountProblem('account_link_gone'); // another link of the address was faster
     await endAttempt(unit, attempt);
@@ -67,19 +68,25 @@ async function completeSignUp(services: AccountServices, tenant: string, { token
   return accountOf(result);
 }
 
-/** Mails a link to choose a new password, where the address has an account. Nobody is told whether it has. */
+/**
+ * Mails a link to choose a new password, where the address has an account. Nobody is told whether it has.
+ * @throws Problem account_mails_limited
+ */
 export async function requestPasswordReset(
   services: AccountServices,
   tenant: string,
   { email, network, language }: { email: string; language?: string | undefined } & Asked,
 ): Promise<void> {
   await write(services, { tenant }, { locks: 'records' }, async (unit) => {
-    if ((await beginAttempt(services.encrypter, unit, 'mail', { email, network })).blocked) return;
+    const asked = await beginMail(services.encrypter, unit, { email, network });
+    if (asked === undefined) return;
     const row = await readByEmail(unit.tx, tenant, attemptKeyOf(email));
-    await mailReset(services, unit, row?.enabled ? row : { email: '', language: language ?? null });
+    await mailReset(services, unit, row?.enabled ? row : { email: '', language: language ?? null }, asked);
   });
 }
 
+/** What the link of a new password remembers: who asked for it (endMail). */
+type ResetContent = { askedBy?: string };
 type Recipient = Pick<AccountRow, 'email' | 'language'> & Partial<Pick<AccountRow, 'id' | 'epoch'>>;
 
 /** @param to without an id: the work is done, and nothing is mailed, so that it takes as long */
@@ -87,11 +94,12 @@ export async function mailReset(
   services: AccountServices,
   unit: Pick<RecordUnit, 'tx' | 'tenant' | 'now' | 'nowText'>,
   { id, epoch, email, language }: Recipient,
+  content: ResetContent = {},
 ): Promise<void> {
   const { encrypter, baseUrl } = services;
   const { spec } = await requireTenant(unit.tx, unit.tenant);
   const account = id === undefined || epoch === undefined ? undefined : { id, epoch };
-  const made = await makeToken(encrypter, unit, 'reset_password', { email, ...(account ? { account } : {}) });
+  const made = await makeToken(encrypter, unit, 'reset_password', { email, content, ...(account ? { account } : {}) });
   if (account === undefined) return;
   const url = linkTo(baseUrl, unit.tenant, 'reset', made.token);
   const variables = { application: spec.displayName, actionUrl: url, validMinutes: limits.passwordResetTtlMs / 60_000 };
@@ -120,7 +128,8 @@ export async function resetPassword(
   const stored = await services.passwords.hash({ tenant, network }, password);
   const author = accountAuthor(tenant, actorTypeOf(row), link.account, requestId);
   const { result, revision } = await write(services, author, { locks: 'configuration' }, async (unit) => {
-    const again = await findToken(encrypter, unit, token, 'reset_password');
+    const again = await findToken<ResetContent>(encrypter, unit, token, 'reset_password');
+    await endMail(encrypter, unit, { email: again.email, askedBy: again.content.askedBy });
     const account = await readAccountRow(unit.tx, tenant, again.account as string, true);
     if (!account?.enabled || account.epoch !== again.epoch) throw accountProblem('account_link_gone');
     await again.use();

@@ -123,7 +123,10 @@ const growing: Record<AttemptKind, Growing> = {
     forgetOneMs: limits.loginNetworkForgetOneMs,
   },
   mail: { freeMax: limits.accountMailsFreeMax, ...mailDelays },
-  mail_network: { freeMax: limits.accountMailsNetworkFreeMax, ...mailDelays },
+  mail_network: {
+    ...{ freeMax: limits.accountMailsNetworkFreeMax, ...mailDelays },
+    forgetOneMs: limits.accountMailsNetworkForgetOneMs,
+  },
 };
 
 /** What a count becomes. `countedAt`: since when it goes down by one each `forgetOneMs`, or when the last attempt was. */
@@ -165,11 +168,11 @@ export function uncountAttempt(
   kind: AttemptKind,
   row: AttemptRow,
   now: number,
-  delay: { until: number; before: number },
+  delay?: { until: number; before: number },
 ): Count {
   const { failures, countedAt } = remaining(kind, row, now);
   const until = Date.parse(row.blocked_until);
-  const blockedUntil = until === delay.until ? delay.before : until;
+  const blockedUntil = until === delay?.until ? delay.before : until;
   return { failures: Math.max(0, failures - 1), countedAt, blockedUntil };
 }
 

@@ -20,6 +20,7 @@ export const accountLimits = {
   // Links and what they are for
   accountMailsFreeMax: 3, // to an address in a row, before the next one has to wait
   accountMailsNetworkFreeMax: 20, // that a network asks for
+  accountMailsNetworkForgetOneMs: 180_000, // in each, one mail that a network asked for is forgotten
   accountMailDelayMsMin: 60_000, // after those; doubled with each
   accountMailDelayMsMax: 3_600_000,
   verificationTtlMs: 86_400_000,

@@ -33,8 +33,12 @@ const kinds: Partial<Record<number, ErrorPageProps['kind']>> = {
 function pageErrorOf(error: unknown): PageError | undefined {
   if (error instanceof PageError) return error;
   if (!(error instanceof Problem) || error.status === 500) return undefined;
-  const { status, code, message } = error;
-  return new PageError(status, { kind: kinds[status] ?? 'invalid_request', code, description: message });
+  const { status, code, message, headers } = error;
+  const retryAfter = headers['retry-after'];
+  return new PageError(status, {
+    ...{ kind: kinds[status] ?? 'invalid_request', code, description: message },
+    ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }),
+  });
 }
 
 /** An error of a page is a page. @throws the error itself where it is not known: the request failed */
@@ -46,6 +50,7 @@ export function sendErrorPage(
 ): FastifyReply {
   const shown = pageErrorOf(error);
   if (shown === undefined) throw error;
+  if (shown.props.retryAfterSeconds !== undefined) reply.header('retry-after', shown.props.retryAfterSeconds);
   return sendPage(reply, errorPage(contextOf(), { ...shown.props, requestId: request.id }), shown.status);
 }
 

@@ -39,6 +39,12 @@ describe('the count of a network', () => {
     expect(network.failures()).toBeLessThanOrEqual(1);
   });
 
+  test('of mails gives each of 60 people that sign up there, one in three minutes, a mail', () => {
+    const network = counting('mail_network');
+    const answers = Array.from({ length: 60 }, (_, at) => network.begin(at * 3 * MINUTE_MS));
+    expect(answers).not.toContain(undefined);
+  });
+
   test('that is full refuses no right password after another', () => {
     const network = counting('network');
     for (let i = 0; i < limits.loginNetworkFailuresFreeMax; i++) network.begin(0);

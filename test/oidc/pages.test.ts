@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as oc from 'openid-client';
 import { afterAll, expect, test } from 'vitest';
+import { requestPasswordReset } from '../../server/accounts/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { startOutbox } from '../../server/mail/index.ts';
 import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
@@ -172,6 +173,16 @@ test('Z GHSA-pvm5-9frx-264r: a forgotten password is answered the same for every
     texts.push(alike(sent.text, email));
   }
   expect(texts[0]).toBe(texts[1]);
+});
+
+test('a network that asked for too many mails is told so, and how long to wait', async () => {
+  const { browser, page } = await begin(server, await open(closed));
+  const form = await browser.open(`${page.url}/reset`);
+  for (let i = 0; i < limits.accountMailsNetworkFreeMax; i++)
+    await requestPasswordReset(server.services.accounts, closed, { email: `${i}@example.org`, network: '127.0.0.1' });
+  const asked = await browser.submit(form, '/reset', { email: 'somebody@example.org' });
+  expect([asked.status, asked.text]).toEqual([429, expect.stringContaining('Try again in 1 minute.')]);
+  expect(asked.headers.get('retry-after')).toBe('60');
 });
 
 test('the passkey page has a script of its own and no other; what proves nothing is refused', async () => {
