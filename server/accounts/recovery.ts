@@ -5,7 +5,7 @@ import { type RecordUnit, write } from '../writes/index.ts';
 import { accountAuthor, actorTypeOf, createAccount, nameOf, type PendingSignUp, requireTenant } from './actions.ts';
 import { deleteAttempt } from './attempt-store.ts';
 import { type Attempt, attemptDigest, beginAttempt, beginMail, endAttempt, endMail } from './lockout.ts';
-import { provePassword, type Refused } from './logging-in.ts';
+import { provePassword, type Refused, verifyAttempt } from './logging-in.ts';
 import { accountProblem } from './problems.ts';
 import { accountOf, attemptKeyOf, checkPassword, linkTo, wordsAround } from './rules.ts';
 import type { Account, AccountRow } from './schema.ts';
@@ -43,8 +43,8 @@ export async function verifyEmail(services: AccountServices, tenant: string, giv
     return { pending: link.content, trying, attempt: await beginAttempt(services.encrypter, unit, 'login', trying) };
   });
   const { pending, trying, attempt } = result;
-  const asker = { tenant, network: asked.network };
-  if (!attempt.blocked && (await services.passwords.verify(asker, password, pending.password)))
+  const tried = { password, network: asked.network, attempt };
+  if (await verifyAttempt(services, tenant, tried, pending.password))
     return { account: await completeSignUp(services, tenant, { token, attempt, ...asked }) };
   const { retryAfterSeconds } = attempt;
   const { email } = trying;

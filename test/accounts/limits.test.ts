@@ -87,16 +87,29 @@ describe('the thread of passwords', () => {
   });
 
   test('an attempt that found it busy does not count, and those before it do', async () => {
-    const tenant = await server.tenant();
+    const tenant = await server.open();
     const { email } = await server.account(tenant, 'busy@example.org');
     const network = '192.0.2.7';
     const guess = (from = '192.0.2.8') => logIn(accounts, tenant, { email, password: 'wrong', network: from });
-    for (let i = 1; i < limits.loginFailuresFreeMax; i++) expect(await guess()).toEqual({ refused: 'credentials' });
+    for (let i = 2; i < limits.loginFailuresFreeMax; i++) expect(await guess()).toEqual({ refused: 'credentials' });
+    const signedUp = { email: 'new@example.org', network: '192.0.2.8' };
+    await signUp(accounts, tenant, { ...signedUp, password });
+    const token = tokenOf((await server.mails()).at(-1)!.link);
+    const open = (given: string, from = signedUp.network) =>
+      verifyEmail(accounts, tenant, { token, password: given, network: from });
+    await write(accounts, { tenant }, { locks: 'records' }, async (unit) => {
+      for (let i = 2; i < limits.loginFailuresFreeMax; i++)
+        await beginAttempt(accounts.encrypter, unit, 'login', signedUp);
+    });
     const flood = Array.from({ length: limits.passwordQueuePerNetworkMax + 20 }, () =>
       accounts.passwords.verify({ tenant, network }, 'x', undefined).catch(() => {}),
     );
     await expect(guess(network)).rejects.toMatchObject(busy);
+    await expect(open(password, network)).rejects.toMatchObject(busy);
     await Promise.all(flood);
+    expect(await guess()).toEqual({ refused: 'credentials' });
+    expect(await open('wrong')).toEqual({ refused: 'credentials', email: signedUp.email });
+    expect(await open('wrong')).toHaveProperty('retryAfterSeconds', 1);
     expect(await guess()).toEqual({ refused: 'credentials', retryAfterSeconds: 1 });
     expect(await logIn(accounts, tenant, { email, password })).toEqual({
       refused: 'credentials',
