@@ -7,10 +7,10 @@ import { deleteAttempt } from './attempt-store.ts';
 import { type Attempt, attemptDigest, beginAttempt, beginMail, endAttempt, endMail } from './lockout.ts';
 import { provePassword, type Refused, verifyAttempt } from './logging-in.ts';
 import { accountProblem } from './problems.ts';
-import { accountOf, attemptKeyOf, checkPassword, linkTo, wordsAround } from './rules.ts';
+import { accountOf, attemptKeyOf, checkAddress, checkPassword, linkTo, wordsAround } from './rules.ts';
 import type { Account, AccountRow } from './schema.ts';
 import { type AccountChange, type AccountServices, encryptPassword, tellListeners } from './services.ts';
-import { deleteTokensOf, readAccountRow, readByEmail, updatePassword } from './store.ts';
+import { deleteTokensOf, keptIf, readAccountRow, readByEmail, updatePassword } from './store.ts';
 import { addressOfToken, findToken, makeToken } from './tokens.ts';
 
 type Asked = { network?: string | undefined; requestId?: string | undefined };
@@ -70,18 +70,21 @@ async function completeSignUp(services: AccountServices, tenant: string, { token
 
 /**
  * Mails a link to choose a new password, where the address has an account. Nobody is told whether it has.
- * @throws Problem account_mails_limited
+ * @throws Problem invalid_request: it is no address; account_mails_limited
  */
 export async function requestPasswordReset(
   services: AccountServices,
   tenant: string,
-  { email, network, language }: { email: string; language?: string | undefined } & Asked,
+  { email: given, network, language }: { email: string; language?: string | undefined } & Asked,
 ): Promise<void> {
+  const email = checkAddress(given.trim());
   await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const asked = await beginMail(services.encrypter, unit, { email, network });
     if (asked === undefined) return;
-    const row = await readByEmail(unit.tx, tenant, attemptKeyOf(email));
-    await mailReset(services, unit, row?.enabled ? row : { email: '', language: language ?? null }, asked);
+    const row = await readByEmail(unit.tx, tenant, email);
+    // The same work without an account, so that it takes as long.
+    const to = row?.enabled ? row : { email, language: language ?? null };
+    await keptIf(unit.tx, to === row, () => mailReset(services, unit, to, asked));
   });
 }
 
@@ -89,7 +92,7 @@ export async function requestPasswordReset(
 type ResetContent = { askedBy?: string };
 type Recipient = Pick<AccountRow, 'email' | 'language'> & Partial<Pick<AccountRow, 'id' | 'epoch'>>;
 
-/** @param to without an id: the work is done, and nothing is mailed, so that it takes as long */
+/** @param to without an id: nobody can use the link */
 export async function mailReset(
   services: AccountServices,
   unit: Pick<RecordUnit, 'tx' | 'tenant' | 'now' | 'nowText'>,
@@ -100,7 +103,6 @@ export async function mailReset(
   const { spec } = await requireTenant(unit.tx, unit.tenant);
   const account = id === undefined || epoch === undefined ? undefined : { id, epoch };
   const made = await makeToken(encrypter, unit, 'reset_password', { email, content, ...(account ? { account } : {}) });
-  if (account === undefined) return;
   const url = linkTo(baseUrl, unit.tenant, 'reset', made.token);
   const variables = { application: spec.displayName, actionUrl: url, validMinutes: limits.passwordResetTtlMs / 60_000 };
   const mail = { to: email, language, expiresAt: made.expiresAt };

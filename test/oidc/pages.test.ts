@@ -175,6 +175,14 @@ test('Z GHSA-pvm5-9frx-264r: a forgotten password is answered the same for every
   expect(texts[0]).toBe(texts[1]);
 });
 
+test('what is no address is said at its field when a password is forgotten', async () => {
+  const { browser, page } = await begin(server, config);
+  const inLogIn = await browser.submit(await browser.open(`${page.url}/reset`), '/reset', { email: 'bob@' });
+  const alone = await browser.open(`${server.origin}/${tenant}/account/reset`);
+  for (const asked of [inLogIn, await browser.submit(alone, '/account/reset', { email: 'bob@' })])
+    expect([asked.status, asked.text]).toEqual([400, expect.stringContaining('id="email-error"')]);
+});
+
 test('a network that asked for too many mails is told so, and how long to wait', async () => {
   const { browser, page } = await begin(server, await open(closed));
   const form = await browser.open(`${page.url}/reset`);
