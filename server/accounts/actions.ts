@@ -88,7 +88,14 @@ export type SignedUp =
   | { status: 'check_mail'; pending: string };
 
 /** What a sign-up keeps until its link is opened. */
-export type PendingSignUp = { password: string; displayName?: string; language?: string; askedBy?: string };
+export type PendingSignUp = {
+  password: string;
+  displayName?: string;
+  language?: string;
+  /** By an invitation. */
+  isInvited?: true;
+  askedBy?: string;
+};
 
 /**
  * Signs somebody up. Without an invitation, the account is made when the mailed link is opened by somebody who knows the
@@ -102,10 +109,16 @@ export async function signUp(services: AccountServices, tenant: string, given: S
   const language = languageOf(given.language);
   const row = await services.database.read(tenant, (tx) => requireTenant(tx, tenant));
   const isInvited = given.invitedEmail !== undefined && checkAddress(given.invitedEmail) === email;
-  if (!maySignUp(row.spec, isInvited || given.isInvited === true)) throw accountProblem('sign_up_closed');
+  const hasInvitation = isInvited || given.isInvited === true;
+  if (!maySignUp(row.spec, hasInvitation)) throw accountProblem('sign_up_closed');
   checkPassword(given.password, wordsAround(email, tenant, row.spec.displayName), services.weak);
   const password = await services.passwords.hash({ tenant, network: given.network }, given.password);
-  const pending = { password, ...(displayName ? { displayName } : {}), ...(language ? { language } : {}) };
+  const pending: PendingSignUp = {
+    password,
+    ...(displayName ? { displayName } : {}),
+    ...(language ? { language } : {}),
+    ...(hasInvitation ? { isInvited: true } : {}),
+  };
   if (!isInvited) return requestSignUp(services, row, { ...pending, email, network: given.network });
   const { result } = await write(services, { tenant }, { locks: 'records' }, (unit) =>
     createAccount(services, unit, row, { ...pending, email, requestId: given.requestId }),
@@ -158,8 +171,8 @@ async function requestSignUp(
 }
 
 /**
- * Mails the link of a sign-up again, to the same address. Nobody is told whether there was one, or whether too many mails to it
- * were asked for.
+ * Mails the link of a sign-up again, to the same address. Nobody is told whether there was one, whether too many mails to it were
+ * asked for, or whether signing up was closed meanwhile.
  * @param given `pending` as signUp returned it
  * @returns what the next call takes
  * @throws Problem account_mails_limited, tenant_not_found
@@ -172,7 +185,8 @@ export async function sendSignUpAgain(
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const row = await requireTenant(unit.tx, tenant);
     const before = await findByHandle<PendingSignUp>(services.encrypter, unit, pending, 'sign_up');
-    return before && mailSignUp(services, unit, row, { ...before.content, email: before.email }, network);
+    if (before === undefined || !maySignUp(row.spec, before.content.isInvited === true)) return undefined;
+    return mailSignUp(services, unit, row, { ...before.content, email: before.email }, network);
   });
   return result ?? pending;
 }

@@ -7,7 +7,7 @@ import { deleteAttempt } from './attempt-store.ts';
 import { type Attempt, attemptDigest, beginAttempt, beginMail, endAttempt, endMail } from './lockout.ts';
 import { provePassword, type Refused, verifyAttempt } from './logging-in.ts';
 import { accountProblem } from './problems.ts';
-import { accountOf, attemptKeyOf, checkAddress, checkPassword, linkTo, wordsAround } from './rules.ts';
+import { accountOf, attemptKeyOf, checkAddress, checkPassword, linkTo, maySignUp, wordsAround } from './rules.ts';
 import type { Account, AccountRow } from './schema.ts';
 import { type AccountChange, type AccountServices, encryptPassword, tellListeners } from './services.ts';
 import { deleteTokensOf, keptIf, readAccountRow, readByEmail, updatePassword } from './store.ts';
@@ -58,6 +58,8 @@ async function completeSignUp(services: AccountServices, tenant: string, { token
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const row = await requireTenant(unit.tx, tenant);
     const link = await findToken<PendingSignUp>(encrypter, unit, token, 'sign_up');
+    // The tenant may have closed signing up since the link was mailed.
+    if (!maySignUp(row.spec, link.content.isInvited === true)) throw accountProblem('account_link_gone');
     await link.use();
     await endMail(encrypter, unit, { email: link.email, askedBy: link.content.askedBy });
     const account = await createAccount(services, unit, row, { ...link.content, email: link.email, requestId });
@@ -164,13 +166,14 @@ async function setPassword(
 /**
  * Changes the password of somebody who is logged in. Sessions end; the caller goes on with the epoch that is returned.
  * @param given `current` is left out only where the account has no password
+ * @returns `revision`: access tokens of the account are refused by every server that serves it
  * @throws Problem account_not_found, password_too_short and the like, passwords_busy
  */
 export async function changePassword(
   services: AccountServices,
   tenant: string,
   given: { account: string; current?: string | undefined; password: string } & Asked,
-): Promise<{ account: Account } | Refused> {
+): Promise<{ account: Account; revision: number } | Refused> {
   const { account: id, network, requestId } = given;
   const { row, before } = await services.database.tenantSnapshot(tenant, async (tx) => ({
     row: await requireTenant(tx, tenant),
@@ -188,10 +191,10 @@ export async function changePassword(
   }
   const stored = await services.passwords.hash({ tenant, network }, given.password);
   const author = accountAuthor(tenant, actorTypeOf(row), id, requestId);
-  const { result } = await write(services, author, { locks: 'configuration' }, async (unit) => {
+  const { result, revision } = await write(services, author, { locks: 'configuration' }, async (unit) => {
     const now = await readAccountRow(unit.tx, tenant, id, true);
     if (!now?.enabled || now.epoch !== proved.epoch) return undefined;
     return setPassword(services, unit, now, { stored, because: 'password_changed' });
   });
-  return result === undefined ? { refused: 'credentials' } : { account: accountOf(result) };
+  return result === undefined ? { refused: 'credentials' } : { account: accountOf(result), revision };
 }
