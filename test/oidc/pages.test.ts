@@ -183,6 +183,12 @@ test('what is no address is said at its field when a password is forgotten', asy
     expect([asked.status, asked.text]).toEqual([400, expect.stringContaining('id="email-error"')]);
 });
 
+test('a NUL in a form is refused with the field that has it', async () => {
+  const { browser, page } = await begin(server, config);
+  const refused = await browser.submit(page, '/log-in', { email: 'bob\0@example.org', password });
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('/email: The text contains a NUL')]);
+});
+
 test('a network that asked for too many mails is told so, and how long to wait', async () => {
   const { browser, page } = await begin(server, await open(closed));
   const form = await browser.open(`${page.url}/reset`);
@@ -199,7 +205,7 @@ test('the passkey page has a script of its own and no other; what proves nothing
   expect(page.text).not.toContain('/passkey'); // not where the host is an IP address
   expect(form.headers.get('content-security-policy')).toContain("script-src 'self'");
   expect(form.text).toContain('data-options=');
-  for (const credential of ['', '{', 'null', '7', '"id"', '[]', '{"id":7}', '{"id":"x"}'])
+  for (const credential of ['', '{', 'null', '7', '"id"', '[]', '{"id":7}', '{"id":"x"}', '{"id":"\\u0000"}'])
     expect((await browser.submit(form, '/passkey', { credential })).status).toBe(401);
 });
 
