@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { createOutbound } from '../../server/core/outbound/outbound.ts';
 import { excerptOf } from '../../server/subscriptions/lanes/excerpts.ts';
-import { healthAfter, settle } from '../../server/subscriptions/lanes/step.ts';
+import { healthAfter, ONCE, settle } from '../../server/subscriptions/lanes/step.ts';
 import { EndpointToken } from '../../server/subscriptions/lanes/token.ts';
 import { startEndpoint } from './endpoint.ts';
 import { createLanesTest } from './lanes.ts';
@@ -45,6 +45,18 @@ test('an attempt before its time takes nothing of the schedule', () => {
   expect(settled.opens).toEqual([{ ...open, attempts: 4 }]);
   const due = settle([{ ...open, next_at: at }], results, { numberOfRetries: 2, now });
   expect([due.done, due.opens]).toEqual([[1], []]);
+});
+
+test('what was not tried stays open, also a retry by hand and one that has no retries left', () => {
+  const now = Date.parse('2026-11-23T00:00:00Z');
+  const at = '2026-11-22T00:00:00.000Z';
+  const eventOf = (sequence: number) => ({ sequence, at, time: at, id: 'e', type: 'NOTE', key: 'a', body: {} });
+  const openOf = (sequence: number, step: number) => ({ sequence, at, key: 'a', attempts: 1, step, next_at: at });
+  const opens = [openOf(10, ONCE), openOf(11, ONCE), openOf(12, 3)];
+  const failed = { ok: false, status: 500, ms: 1 };
+  const results = [{ event: eventOf(10), attempt: failed }, { event: eventOf(11) }, { event: eventOf(12) }];
+  const settled = settle(opens, results, { numberOfRetries: 2, now });
+  expect([settled.done, settled.opens]).toEqual([[10], opens.slice(1)]);
 });
 
 test('while deliveryOpenMax events wait, no more are read', async () => {
