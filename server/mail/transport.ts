@@ -12,6 +12,7 @@ import type { SMTPPoolOptions, Transporter } from 'nodemailer';
 import type { Config } from '../core/config.ts';
 import { limits } from '../core/limits.ts';
 import { type Cidr, isAddressAllowed, parseCidrs } from '../core/outbound/addresses.ts';
+import { failureOf, type SendFailure, type SmtpError } from './failures.ts';
 import { answerOf } from './rules.ts';
 import type { Address, SmtpServer } from './settings.ts';
 
@@ -28,10 +29,7 @@ export type Mail = {
   unsubscribe?: string;
 };
 
-/** `soft`: it may go well later. `unknown`: the address is refused, and always will be. */
-export type SendResult =
-  | { ok: true; answer: string }
-  | { ok: false; kind: 'soft' | 'hard' | 'unknown'; answer: string };
+export type SendResult = { ok: true; answer: string } | SendFailure;
 
 type Pool = {
   transporter: Transporter;
@@ -230,18 +228,4 @@ function judged(allow: readonly Cidr[]): LookupFunction {
       else callback(null, first.address, first.family);
     });
   };
-}
-
-type SmtpError = Error & { code?: string; command?: string; responseCode?: number; response?: string };
-
-/** What became of an attempt that failed: 5xx at RCPT and at DATA will not go well later, all else may. */
-function failureOf(error: unknown): Extract<SendResult, { ok: false }> {
-  const { command, responseCode, response, message } = error as SmtpError;
-  const answer = answerOf(response ?? message);
-  if (responseCode === undefined || responseCode < 500) return { ok: false, kind: 'soft', answer };
-  if (command === 'RCPT TO') {
-    // 5.7.x speaks of us or of our mail, and not of the mailbox (RFC 3463).
-    return { ok: false, kind: /^5\d\d[ -]5\.7\./.test(answer) ? 'hard' : 'unknown', answer };
-  }
-  return { ok: false, kind: command === 'DATA' ? 'hard' : 'soft', answer };
 }
