@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { createOutbound } from '../../server/core/outbound/outbound.ts';
+import { erasingDeliveries } from '../../server/subscriptions/lanes/erasing.ts';
 import { excerptOf } from '../../server/subscriptions/lanes/excerpts.ts';
 import { healthAfter, ONCE, settle } from '../../server/subscriptions/lanes/step.ts';
 import { EndpointToken } from '../../server/subscriptions/lanes/token.ts';
@@ -94,6 +95,44 @@ test('days of attempts are dropped after deliveryDaysKept', async () => {
   const { deliveries } = worker();
   await deliveries.tasks[1]?.run(new AbortController().signal);
   expect((await days()).length).toBe(before + 1);
+});
+
+test('answers that name a person are erased in portions of eraseScanItemsMax', async () => {
+  const tenant = await server.tenant();
+  const most = limits.eraseScanItemsMax;
+  // Two of one millisecond at the end of the first portion, one behind them, and one that said nothing.
+  await admin(
+    `insert into accord.delivery_attempt (tenant, subscription, sequence, number, at, ms, status, kind, error, answer)
+      select $1, 's', n, 1, date_trunc('day', now()) + interval '1 ms' * least(n, $2::int), 1, 500, 'l', 'answered 500',
+        case when n >= $2::int then 'no user Ann-7' else 'no' end from generate_series(1, $2::int + 1) n
+      union all select $1, 's', 9999, 1, date_trunc('day', now()) + interval '1 min', 1, 500, 'l', 'ann-7 is gone', null
+      union all select $1, 's', 9998, 1, date_trunc('day', now()) + interval '1 min', 1, 200, 'l', null, null`,
+    [tenant, most],
+  );
+  const person = {
+    tenant,
+    type: 'user',
+    id: 'ann-7',
+    isUser: true,
+    contacts: ['ann@x.example'],
+    replacement: 'erased:1',
+  };
+  const portions: (number | undefined)[] = [];
+  let position: string | undefined;
+  do {
+    const { removed, next } = await server.services.database.tenant(tenant, (tx) =>
+      erasingDeliveries.eraseSome(tx, person, position),
+    );
+    portions.push(removed.deliveryAnswers);
+    position = next;
+  } while (position !== undefined);
+  expect(portions).toEqual([2, 1]);
+  const left = await admin<{ n: number; named: number }>(
+    `select count(*) filter (where error is not null)::int as n,
+      count(*) filter (where concat(answer, error) ilike '%ann-7%')::int as named from accord.delivery_attempt where tenant = $1`,
+    [tenant],
+  );
+  expect(left).toEqual([{ n: most - 1, named: 0 }]);
 });
 
 test('a token of an authorization server is kept until it is about to expire, at most endpointTokenMsMax', async () => {
