@@ -1,5 +1,5 @@
 /** Sending by a real SMTP server: what it gets, what becomes of refusals, who owns a message, and whose turn it is. */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { utc } from '../../server/core/instants.ts';
 import { limits } from '../../server/core/limits.ts';
 import { type MailMessage, sendMail } from '../../server/mail/index.ts';
@@ -273,6 +273,80 @@ describe("a tenant's own mail server", () => {
   }, 60_000);
 });
 
+describe('an attempt', () => {
+  // A minute is a second.
+  const times = {
+    turnMs: limits.mailTurnMsMax / 60,
+    sendMs: limits.mailSendMsMax / 60,
+    answerMs: limits.mailAnswerMsMax / 60,
+  };
+  async function attempts() {
+    const own = await createSmtpServer({
+      onRcptTo({ address }, _session, done) {
+        if (!address.startsWith('stall')) done();
+      },
+    });
+    const config = { ACCORD_OUTBOUND_ALLOW: '', ACCORD_CA_BUNDLE: caFile };
+    const transport = new MailTransport(config, 'https://accord.test', times);
+    onTestFinished(() => transport.close());
+    const to = { host: 'localhost', port: own.port, isImplicitTls: false, isTenants: false };
+    const mail = { id: 'x', from: { name: '', address: 'a@x.example' }, subject: 's', text: 't' };
+    const send = (name: string, ending = new AbortController().signal) =>
+      transport.send(to, { ...mail, to: `${name}@x.example` }, ending);
+    return { ...own, send };
+  }
+  const held = (state: { hold?: Promise<void> | undefined }) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    state.hold = promise;
+    return resolve;
+  };
+
+  test('whose mail was written waits for the answer beyond mailSendMsMax, and another one that is late does not end it', async () => {
+    const { send, state, received } = await attempts();
+    const answer = held(state);
+    const scanned = send('scanned');
+    await vi.waitFor(() => expect(state.holding).toBe(1));
+    // The other connection; behind it waits one that has its turn when this one is given up.
+    const late = send('stall');
+    const next = send('next');
+    expect(await late).toMatchObject({
+      ok: false,
+      kind: 'soft',
+      answer: expect.stringContaining('no complete answer'),
+    });
+    await vi.waitFor(() => expect(state.holding).toBe(2));
+    answer();
+    expect(await Promise.all([scanned, next])).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(received.map(({ to }) => to[0]).sort()).toEqual(['next@x.example', 'scanned@x.example']);
+  });
+
+  test('whose mail was written is given up after mailAnswerMsMax', async () => {
+    const { send, state } = await attempts();
+    const answer = held(state);
+    const began = performance.now();
+    expect(await send('scanned')).toMatchObject({ ok: false, kind: 'soft' });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(times.answerMs - 1);
+    answer();
+  }, 30_000);
+
+  test('that has no connection within mailTurnMsMax, or until its lane ends, has tried nothing', async () => {
+    const { send, state, received } = await attempts();
+    const answer = held(state);
+    const under = [send('one'), send('two')];
+    await vi.waitFor(() => expect(state.holding).toBe(2));
+    const ending = new AbortController();
+    const began = performance.now();
+    const waiting = send('three', ending.signal);
+    ending.abort();
+    expect(await waiting).toBeUndefined();
+    expect(await send('four')).toBeUndefined();
+    expect(performance.now() - began).toBeGreaterThanOrEqual(times.turnMs - 1);
+    answer();
+    expect(await Promise.all(under)).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(received).toHaveLength(2);
+  });
+});
+
 test('connections to at most mailTransportsMax mail servers are kept open; those to the one that was idle longest are closed', async () => {
   const own = await createSmtpServer();
   const transport = new MailTransport({ ACCORD_OUTBOUND_ALLOW: '', ACCORD_CA_BUNDLE: caFile }, 'https://accord.test');
@@ -286,7 +360,7 @@ test('connections to at most mailTransportsMax mail servers are kept open; those
       isTenants: false,
       auth: { user: `u${i}`, pass: 'p' },
     };
-    expect(await transport.send(to, mail)).toMatchObject({ ok: true });
+    expect(await transport.send(to, mail, new AbortController().signal)).toMatchObject({ ok: true });
   }
   await vi.waitFor(() => expect(open()).toBeLessThanOrEqual(limits.mailTransportsMax));
   expect(open()).toBeGreaterThan(0);
