@@ -3,8 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
+import { waitingLanes } from '../../server/core/db/lanes.ts';
 import { limits } from '../../server/core/limits.ts';
 import { createOutbound } from '../../server/core/outbound/outbound.ts';
+import { eventLanes } from '../../server/subscriptions/lane-store.ts';
 import { erasingDeliveries } from '../../server/subscriptions/lanes/erasing.ts';
 import { excerptOf } from '../../server/subscriptions/lanes/excerpts.ts';
 import { healthAfter, ONCE, settle } from '../../server/subscriptions/lanes/step.ts';
@@ -79,6 +81,21 @@ test('while deliveryOpenMax events wait, no more are read', async () => {
   for (let n = 0; n < 100 && endpoint.received.length === 0; n++) await sleep(100);
   expect(endpoint.received.length).toBe(1);
 }, 30_000);
+
+test('a paused subscription with events behind its cursor is not taken', async () => {
+  const tenant = await server.tenant();
+  const id = await subscribe(tenant, 'http://127.0.0.1:9/hook');
+  await admin(
+    `insert into accord.event_subscription (tenant, id, spec, secrets, revision, owner, updated_by)
+      values ($1, $2, '{"paused": true}', '', 1, '{"source": "api"}', 'test')`,
+    [tenant, id],
+  );
+  await emit(tenant, ['a']);
+  const waiting = () => server.services.database.systemPipelined((tx) => waitingLanes(tx, eventLanes, 10));
+  expect(await waiting()).toBe(0);
+  await admin(`update accord.event_subscription set spec = '{"paused": false}' where tenant = $1`, [tenant]);
+  expect(await waiting()).toBe(1);
+});
 
 test('days of attempts are dropped after deliveryDaysKept', async () => {
   const days = () =>
