@@ -52,6 +52,8 @@ export type SenderServices = {
 /** So that one transaction writes what became of several mails. */
 const GATHER_MS = 10;
 const LOOK_MS = 500;
+/** A mail that is due may be under way for so long. */
+const ATTEMPT_MS = limits.mailTurnMsMax + limits.mailSendMsMax + limits.mailAnswerMsMax;
 /** Of the lanes' transactions: they wait for one another, and never for those of requests. */
 const POOL_MAX = 3;
 
@@ -248,7 +250,9 @@ export class MailSender {
       observe({ kind: 'background_failed', task: 'ending mails that were not sent in time', error });
     }
     if (isHeld) return false;
-    const rows = await this.#database.system((tx) => findExpired(tx, utc(clock.now()), limits.mailsExpiringMax));
+    const now = clock.now();
+    const times = { now: utc(now), certainly: utc(now - ATTEMPT_MS), limit: limits.mailsExpiringMax };
+    const rows = await this.#database.system((tx) => findExpired(tx, times));
     for (const [tenant, its] of Map.groupBy(rows, (row) => row.tenant)) {
       await write(writes, { tenant }, { locks: 'records' }, (unit) => {
         const expired = its.map(({ id }) => ({ id, status: 'failed' as const, reason: 'expired' }));

@@ -121,6 +121,24 @@ describe('a mail', () => {
     expect(await eventsOf(tenant)).toMatchObject([{ type: 'MAIL_FAILED', data: { reason: 'expired' } }]);
   });
 
+  test('that is under way when its time is over is sent', async () => {
+    const tenant = await server.tenant();
+    const id = await send(tenant, { to: 'late@example.org', expiresAt: utc(clock.now() + 60_000) });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const begun = smtp.state.holding;
+    smtp.state.hold = promise;
+    await sendWhile(server, async () => {
+      await vi.waitFor(() => expect(smtp.state.holding).toBe(begun + 1), 20_000);
+      clock.advance(60_000);
+      await services.mail.sender.expire();
+      expect(await look(tenant, id)).toMatchObject({ status: 'waiting' });
+      smtp.state.hold = undefined;
+      resolve();
+      await vi.waitFor(async () => expect((await look(tenant, id))?.status).toBe('sent'), 20_000);
+    });
+    expect((await eventsOf(tenant)).map(({ type }) => type)).toEqual(['MAIL_SENT']);
+  });
+
   test('that could not be sent in time is ended with at most mailsExpiringMax others', async () => {
     const tenant = await server.tenant();
     const expiresAt = utc(clock.now() + 1000);
