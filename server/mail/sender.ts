@@ -178,7 +178,7 @@ export class MailSender {
       ? {}
       : { unsubscribe: unsubscribeUrl({ baseUrl, encrypter }, tenant, digest) };
     const { server, ...names } = sending;
-    return transport.send(server, { id, to, ...names, ...parts, ...unsubscribe }, ending);
+    return transport.send(server, { id, to, ...names, ...parts, ...unsubscribe }, { tenant, ending });
   }
 
   /** Reads what some mails of a tenant are written by. @returns what to send of one of them, or why nothing is to be sent */

@@ -3,7 +3,6 @@
  * with the first mail.
  */
 
-import { type LookupAddress, lookup } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -13,6 +12,8 @@ import type { SMTPPoolOptions, Transporter } from 'nodemailer';
 import type { Config } from '../core/config.ts';
 import { limits } from '../core/limits.ts';
 import { type Cidr, isAddressAllowed, parseCidrs } from '../core/outbound/addresses.ts';
+import { guardedLookup } from '../core/outbound/guard.ts';
+import type { Outbound } from '../core/outbound/outbound.ts';
 import { failureOf, type SendFailure, type SmtpError } from './failures.ts';
 import { answerOf } from './rules.ts';
 import type { Address, SmtpServer } from './settings.ts';
@@ -33,6 +34,11 @@ export type Mail = {
 
 export type SendResult = { ok: true; answer: string } | SendFailure;
 
+/** Whose mail it is, and when it is not to be sent any more where it waits for a connection. */
+export type Asking = { tenant: string; ending: AbortSignal };
+
+/** A connection has to be made within it, with the look-up of the host. */
+const CONNECT_MS = 10_000;
 /** An idle connection is closed after it. */
 const IDLE_MS = 20_000;
 
@@ -48,6 +54,7 @@ export class MailTransport {
   readonly #allow: readonly Cidr[];
   readonly #hostOfIds: string;
   readonly #caFile: string | undefined;
+  readonly #resolve: Outbound['resolve'];
   readonly #times: Times;
   readonly #pools = new LRUCache<string, Promise<Pool>>({
     max: limits.mailTransportsMax,
@@ -58,8 +65,10 @@ export class MailTransport {
   constructor(
     config: Pick<Config, 'ACCORD_OUTBOUND_ALLOW' | 'ACCORD_CA_BUNDLE'>,
     baseUrl: string,
+    { resolve }: Pick<Outbound, 'resolve'>,
     times: Times = TIMES,
   ) {
+    this.#resolve = resolve;
     this.#times = times;
     this.#allow = parseCidrs(config.ACCORD_OUTBOUND_ALLOW);
     this.#caFile = config.ACCORD_CA_BUNDLE;
@@ -69,17 +78,16 @@ export class MailTransport {
   /**
    * One attempt, when there is a connection for it; it does not throw. The address is passed apart from the text of the headers:
    * nothing in them can add a recipient.
-   * @param ending aborted when a mail that waits for a connection is not to be sent any more
    * @returns undefined when nothing was tried: no connection was free in time
    */
-  async send(server: SmtpServer, mail: Mail, ending: AbortSignal): Promise<SendResult | undefined> {
+  async send(server: SmtpServer, mail: Mail, { tenant, ending }: Asking): Promise<SendResult | undefined> {
     const waiting = new AbortController();
     const giveUp = () => waiting.abort();
     const timer = setTimeout(giveUp, this.#times.turnMs);
     ending.addEventListener('abort', giveUp);
     if (ending.aborted) giveUp();
     try {
-      const pool = await this.#pool(server);
+      const pool = await this.#pool(server, tenant);
       if (!(await pool.turns.take(waiting.signal))) return undefined;
       try {
         return pool.isEnded ? undefined : await this.#attempt(pool, mail);
@@ -116,8 +124,8 @@ export class MailTransport {
   }
 
   /** Connects, with TLS and credentials, and sends nothing. @returns what is wrong, in words */
-  async verify(server: SmtpServer): Promise<string | undefined> {
-    const opened = await this.#open(server).catch((error: Error) => error);
+  async verify(server: SmtpServer, tenant: string): Promise<string | undefined> {
+    const opened = await this.#open(server, tenant).catch((error: Error) => error);
     if (opened instanceof Error) return opened.message;
     const late = setTimeout(() => end(opened), limits.mailSendMsMax);
     try {
@@ -148,17 +156,18 @@ export class MailTransport {
     };
   }
 
-  #pool(server: SmtpServer): Promise<Pool> {
+  #pool(server: SmtpServer, tenant: string): Promise<Pool> {
     const key = JSON.stringify(server);
     const there = this.#pools.get(key);
     if (there !== undefined) return there;
-    const made = this.#open(server);
+    const made = this.#open(server, tenant);
     this.#pools.set(key, made);
     made.catch(() => this.#pools.delete(key));
     return made;
   }
 
-  async #open({ host, port, isImplicitTls, auth, isTenants }: SmtpServer): Promise<Pool> {
+  /** @param tenant for whom the host is looked up: its mail servers are looked up one after another */
+  async #open({ host, port, isImplicitTls, auth, isTenants }: SmtpServer, tenant: string): Promise<Pool> {
     const { createTransport } = await import('nodemailer');
     const ca =
       this.#caFile === undefined ? {} : { ca: [...getCACertificates('default'), await readFile(this.#caFile, 'utf8')] };
@@ -174,18 +183,19 @@ export class MailTransport {
         requireTLS: true,
       },
       ...{ disableFileAccess: true, disableUrlAccess: true, name: this.#hostOfIds, ...(auth ? { auth } : {}) },
-      ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, idleTimeout: IDLE_MS, socketCloseTimeout: 0 },
+      ...{ connectionTimeout: CONNECT_MS, greetingTimeout: 10_000, idleTimeout: IDLE_MS, socketCloseTimeout: 0 },
       // Of silence: an attempt has timers of its own, which end it before.
       socketTimeout: limits.mailAnswerMsMax * 2,
       tls: { ...ca, ...(isIP(host) === 0 ? { servername: host } : {}), minVersion: 'TLSv1.2' },
       // A connection of our own: its address is judged, and it can be ended when an attempt takes too long.
       getSocket: (_options: unknown, callback: (error: Error | null, found?: { connection: Socket }) => void) => {
-        const socket = connect({ host, port, ...(isTenants ? { lookup: judged(this.#allow) } : {}) });
+        const socket = connect({ host, port, ...(isTenants ? { lookup: this.#lookupFor(tenant) } : {}) });
         sockets.add(socket);
-        socket.setTimeout(10_000, () => socket.destroy(new Error(`no connection to ${host}:${port} within 10 s`)));
+        const late = `no connection to ${host}:${port} within ${CONNECT_MS} ms`;
+        socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error(late)));
         socket.once('close', () => sockets.delete(socket));
-        const refused = isTenants && isIP(host) !== 0 && !isAddressAllowed(host, this.#allow);
-        if (refused) socket.destroy(notAllowed(host));
+        const refused = isTenants && isIP(host) !== 0 ? this.#refusalOf(host) : undefined;
+        if (refused !== undefined) socket.destroy(new Error(refused));
         const failed = (error: Error) => callback(error);
         socket.once('error', failed);
         socket.once('connect', () => {
@@ -203,6 +213,18 @@ export class MailTransport {
     return { transporter, sockets, turns: new Turns(CONNECTIONS), isClosing: false, isEnded: false };
   }
 
+  #refusalOf(address: string): string | undefined {
+    if (isAddressAllowed(address, this.#allow)) return undefined;
+    return `the address ${address} is not public and ACCORD_OUTBOUND_ALLOW does not name it`;
+  }
+
+  /** Gives a connection only addresses that may be reached. The name server may be the tenant's, and never answer. */
+  #lookupFor(tenant: string): LookupFunction {
+    const signal = AbortSignal.timeout(CONNECT_MS);
+    const find = (hostname: string) => this.#resolve(tenant, hostname, signal);
+    return guardedLookup(find, (address) => this.#refusalOf(address));
+  }
+
   /** What is under way is cut off. */
   close(): void {
     for (const pool of this.#pools.values()) void pool.then(end, () => {});
@@ -218,22 +240,4 @@ function tellWhenWritten(
   const { onWritten } = data as { onWritten: () => void };
   message.processFunc((text) => text.once('end', onWritten));
   done();
-}
-
-function notAllowed(address: string): Error {
-  return new Error(`the address ${address} is not public and ACCORD_OUTBOUND_ALLOW does not name it`);
-}
-
-/** Gives the connection only addresses that may be reached. */
-function judged(allow: readonly Cidr[]): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { all: true, order: 'verbatim' }, (error, found: LookupAddress[]) => {
-      if (error) return callback(error, []);
-      const allowed = found.filter(({ address }) => isAddressAllowed(address, allow));
-      const [first] = allowed;
-      if (first === undefined) callback(notAllowed(found[0]?.address ?? hostname), []);
-      else if (options.all) callback(null, allowed);
-      else callback(null, first.address, first.family);
-    });
-  };
 }
