@@ -187,7 +187,7 @@ export const limits = {
   exportPageItemsMax: 5000,
   deletePageItemsMax: 20_000, // relationships in one statement
   erasePageItemsMax: 2000, // ledger entries, invitations and Idempotency-Keys in one statement of erasing an actor
-  eraseScanItemsMax: 1000, // decisions and audit entries looked through in one statement
+  eraseScanItemsMax: 1000, // decisions, audit entries and failed deliveries looked through in one statement
   eraseScanBytesMax: 16 * 1024 * 1024, // of decisions or audit entries looked through in one statement, and the last one beyond it
   eraseRewriteBytesMax: 1024 * 1024, // of these, read to be rewritten, and the last one beyond it
   erasedTextsMax: 1000, // of a decision, compared with what was erased; of one that has more, only who, what and outcome are recorded
