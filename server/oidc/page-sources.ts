@@ -30,8 +30,9 @@ export function pageContext(baseUrl: string, { spec }: TenantSnapshot, wishes: W
 
 /** What a person wants to read: of the request, or of the one that began the log-in. */
 function wishesOf(ctx: KoaContextWithOIDC): Wishes {
-  const { params } = ctx.oidc;
-  const asked = params?.ui_locales ?? ctx.query.ui_locales;
+  const { params, entities } = ctx.oidc;
+  const begun = entities.Interaction?.params;
+  const asked = params?.ui_locales ?? begun?.ui_locales ?? ctx.query.ui_locales;
   const known = typeof asked === 'string' && asked.split(' ').some((tag) => languageOf(tag) !== undefined);
   const acceptLanguage = ctx.get('accept-language') || undefined;
   return { ...(known ? { uiLocales: asked } : {}), acceptLanguage };
