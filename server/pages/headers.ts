@@ -14,20 +14,28 @@ const fixed: PageHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 };
 
-type HeadersOf = Readonly<{ brand: Brand; language: string; hasScript?: boolean; popup?: boolean }>;
+type HeadersOf = Readonly<{
+  brand: Brand;
+  language: string;
+  hasScript?: boolean;
+  popup?: boolean;
+  /** Its form goes to another site. */
+  leaves?: boolean;
+}>;
 
 /** Where the images of a page may come from. */
 function imagesOf({ logo, logoDark }: Brand): string {
   return [...new Set(["'self'", ...[logo, logoDark].flatMap((one) => originOf(one) ?? [])])].join(' ');
 }
 
-export function pageHeaders({ brand, language, hasScript = false, popup = false }: HeadersOf): PageHeaders {
+export function pageHeaders(of: HeadersOf): PageHeaders {
+  const { brand, language, hasScript = false, popup = false, leaves = false } = of;
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     `img-src ${imagesOf(brand)}`,
     ...(hasScript ? ["script-src 'self'"] : []),
-    "form-action 'self'", // and of redirects after it: redirect-page.ts
+    ...(leaves ? [] : ["form-action 'self'"]), // and of redirects after it: redirect-page.ts
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');

@@ -43,11 +43,14 @@ export function logInPath(): string {
   return `${base}/${ownTenant}/account/log-in?to=${page}`;
 }
 
-const may: Record<'edit' | 'admin' | 'records', readonly Role[]> = {
+export type Power = 'edit' | 'admin' | 'records' | 'audit';
+/** Which roles may do it. */
+export const may: Record<Power, readonly Role[]> = {
   edit: ['security-admin', 'config-editor'],
   admin: ['security-admin'],
   records: ['security-admin', 'config-editor', 'support'],
+  audit: ['security-admin', 'support'],
 };
 
 /** What to offer. The server decides: what is hidden here is refused there, too. */
-export const mayDo = (role: Role, what: keyof typeof may) => may[what].includes(role);
+export const mayDo = (role: Role, what: Power) => may[what].includes(role);
