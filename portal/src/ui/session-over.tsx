@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { api } from '../core/api.ts';
-import { base } from '../core/page.ts';
+import { base, ownTenant } from '../core/page.ts';
 import { logInPath, type Session } from '../core/session.ts';
 import { useSessionEnded } from '../core/session-end.ts';
 import { Dialog } from './dialog.tsx';
@@ -10,6 +10,7 @@ import { useUiTexts } from './texts.ts';
 
 /** The API of a tenant refuses who is no member of it as it refuses who is not logged in: the session tells which it is. */
 async function whatEnded(): Promise<'session' | 'membership'> {
+  if (ownTenant !== '') return 'session'; // of an account, which is no member
   try {
     const { tenants } = (await api.get<Session>('/portal/session')).data;
     const isIn = ({ code }: { code: string }) =>
