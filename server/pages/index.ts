@@ -33,6 +33,7 @@ export {
 export { chooseLanguage, type Language, languageOf, languages } from './language.ts';
 export type { PageContext, RenderedPage } from './layout.ts';
 export { type LogInProps, logInPage, type SignUpProps, signUpPage } from './log-in.ts';
+export { type LogInLinkProps, logInLinkPage } from './log-in-link.ts';
 export { type LoggedOutProps, type LogoutConfirmProps, loggedOutPage, logoutConfirmPage } from './log-out.ts';
 export {
   type CheckMailProps,

@@ -5,6 +5,7 @@
 
 export { authenticatePortal } from './caller.ts';
 export { beginLogIn, completeLogIn, type LogInServices, type RelyingParty } from './log-in.ts';
+export { createLogInLink, type LogInLink } from './log-in-links.ts';
 export { portalRoom } from './room.ts';
 export {
   beginSession,

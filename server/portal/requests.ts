@@ -92,6 +92,12 @@ export function ownFields(services: PortalPageServices, request: FastifyRequest,
   return fields;
 }
 
+/** Whether the browser says that a form is ours, where no cookie goes with a token of the form. */
+export function isOwnPost({ baseUrl }: Pick<PortalPageServices, 'baseUrl'>, { headers }: FastifyRequest): boolean {
+  const { 'sec-fetch-site': site, origin } = headers;
+  return site === undefined ? origin === new URL(baseUrl).origin : site === 'same-origin';
+}
+
 /** The browser goes on to a path of the portal. */
 export function goTo(services: PortalPageServices, request: FastifyRequest, reply: FastifyReply, path: string) {
   return leaveFor(`${services.baseUrl}${path}`, request, reply, () => contextOf(services, request));

@@ -4,6 +4,7 @@ import type { App } from '../http/fastify.ts';
 import { acceptForms, sendPage, tenantChoicePage } from '../pages/index.ts';
 import { type ApplicationServices, registerApplication } from './application-routes.ts';
 import { type InvitationRouteServices, registerInvitationPages } from './invitation-routes.ts';
+import { registerLogInLink } from './log-in-link-routes.ts';
 import { registerLogIn } from './log-in-routes.ts';
 import { contextOf, csrfOf, goTo, portalPage, requireSession } from './requests.ts';
 import { registerSession, type SessionRouteServices, tenantsOf } from './session-routes.ts';
@@ -16,6 +17,7 @@ export function registerPortalRoutes(app: App, services: PortalRouteServices): v
   registerSession(app, services);
   acceptForms(app, limits.portalFormBytesMax, (own) => {
     registerLogIn(own, app, services);
+    if (services.portal.logInLinks) registerLogInLink(own, services);
     registerInvitationPages(own, services);
     registerTenantPages(own, services);
     registerTenantList(own, services);

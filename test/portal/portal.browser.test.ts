@@ -4,8 +4,8 @@
  */
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inviteMember } from '../../server/members/index.ts';
-import { ensurePortalTenant } from '../../server/portal/index.ts';
+import { inviteMember, inviteMembersOfManifest } from '../../server/members/index.ts';
+import { createLogInLink, ensurePortalTenant } from '../../server/portal/index.ts';
 import { createOidcServer } from '../oidc/relying-party.ts';
 import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
 import { makeBundle } from './bundle.ts';
@@ -17,7 +17,7 @@ if (executablePath === undefined) {
 }
 
 describe.skipIf(executablePath === undefined)('the portal', async () => {
-  const server = await createOidcServer({}, { portal: { directory: makeBundle() } });
+  const server = await createOidcServer({}, { portal: { directory: makeBundle(), logInLinks: true } });
   const { services, baseUrl } = server;
   await ensurePortalTenant(services);
   await services.snapshots.refresh('portal');
@@ -81,6 +81,29 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     await page.waitForURL('**/portal');
     expect(await page.title()).toBe('Accord'); // set by its script
     expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test('logs the first security admin in by one click, once', { timeout: 60_000 }, async () => {
+    const own = await server.tenant();
+    await inviteMembersOfManifest(
+      services.members,
+      own,
+      [{ email: 'first@example.com', role: 'security-admin' }],
+      'test',
+    );
+    const url = (await createLogInLink(services.portal, own))?.url as string;
+    const { page, complaints, close } = await open(390);
+    await page.goto(url);
+    await look(page, 'portal-log-in-link');
+    expect(await page.getByRole('textbox').count()).toBe(0);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL(`**/portal/t/${own}/overview`);
+    expect(complaints).toEqual([]);
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('npx accord log-in').waitFor();
+    await look(page, 'portal-log-in-link-used');
     await close();
   });
 

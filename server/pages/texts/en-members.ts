@@ -15,6 +15,14 @@ export const enMembers = {
     logOut: 'Log out',
     you: 'You',
   },
+  logInLink: {
+    title: 'Log in to the portal',
+    text: 'This link logs you in as the first security admin of its tenant. It works once, for 15 minutes after it was printed.',
+    code: 'The code of the link: the part behind #',
+    logIn: 'Log in',
+    gone: 'This link was used, has expired or was replaced by a newer one.',
+    another: 'This command prints another one, where Accord runs:',
+  },
   portalNotice: {
     buildingTitle: 'The portal is being built',
     buildingText: 'This takes some seconds. The page appears by itself.',

@@ -19,6 +19,14 @@ export const frMembers: typeof enMembers = {
     logOut: 'Se déconnecter',
     you: 'Vous',
   },
+  logInLink: {
+    title: 'Se connecter au portail',
+    text: 'Ce lien vous connecte en tant que premier security admin de son tenant. Il fonctionne une fois, pendant 15 minutes après son affichage.',
+    code: 'Le code du lien : la partie après #',
+    logIn: 'Se connecter',
+    gone: 'Ce lien a été utilisé, a expiré ou a été remplacé par un plus récent.',
+    another: 'Cette commande en affiche un autre, là où Accord fonctionne :',
+  },
   portalNotice: {
     buildingTitle: 'Le portail est en cours de construction',
     buildingText: 'Cela prend quelques secondes. La page apparaît d’elle-même.',

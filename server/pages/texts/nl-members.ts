@@ -16,6 +16,14 @@ export const nlMembers: typeof enMembers = {
     logOut: 'Uitloggen',
     you: 'Jij',
   },
+  logInLink: {
+    title: 'Inloggen bij het portaal',
+    text: 'Met deze link log je in als de eerste security admin van de tenant. Hij werkt één keer, tot 15 minuten nadat hij werd getoond.',
+    code: 'De code van de link: het deel achter #',
+    logIn: 'Inloggen',
+    gone: 'Deze link is gebruikt, verlopen of door een nieuwere vervangen.',
+    another: 'Deze opdracht toont een nieuwe, waar Accord draait:',
+  },
   portalNotice: {
     buildingTitle: 'Het portaal wordt gebouwd',
     buildingText: 'Dit duurt enkele seconden. De pagina verschijnt vanzelf.',
