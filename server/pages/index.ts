@@ -46,26 +46,9 @@ export {
   resetRequestPage,
   verifyEmailPage,
 } from './mail-pages.ts';
+export { type MemberInvitationProps, memberInvitationLaterPage, memberInvitationPage } from './member-invitation.ts';
 export { type NameProps, namePage } from './name-page.ts';
 export { type PasskeyProps, passkeyPage } from './passkey-page.ts';
-export {
-  type InvitationsProps,
-  type InvitedProps,
-  type InviteProps,
-  invitationsPage,
-  invitedPage,
-  invitePage,
-  type MemberInvitationProps,
-  type MembersProps,
-  memberInvitationLaterPage,
-  memberInvitationPage,
-  membersPage,
-  type PortalFrame,
-  type TenantChoiceProps,
-  type TokensProps,
-  tenantChoicePage,
-  tokensPage,
-} from './portal.ts';
 export { type PortalNoticeProps, portalNoticePage } from './portal-notice.ts';
 export { redirectPage } from './redirect-page.ts';
 export { sendPage } from './send-page.ts';

@@ -4,10 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { portalTenant } from '../core/portal-tenant.ts';
-import { problem } from '../core/problems.ts';
 import type { App } from '../http/fastify.ts';
-import type { MemberRow } from '../members/index.ts';
-import { readMemberOfPerson } from '../members/index.ts';
 import {
   chooseLanguage,
   cookieOf,
@@ -130,18 +127,6 @@ export async function requireSession(services: PortalPageServices, request: Fast
   const session = await sessionOf(services, request);
   if (session === undefined) throw new LogInNeeded();
   return session;
-}
-
-/** The member that the person is in a tenant now. @throws Problem tenant_not_found: whether there is one is told to members only */
-export async function requireMember(
-  services: PortalPageServices,
-  tenant: string,
-  { account }: Session,
-): Promise<MemberRow> {
-  const { database } = services.accounts;
-  const member = await database.read(tenant, (tx) => readMemberOfPerson(tx, tenant, account.id));
-  if (member === undefined) throw problem('tenant_not_found');
-  return member;
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
