@@ -6,5 +6,6 @@ export const portalLimits = {
   portalLogInLinkMs: 900_000, // of the link that `accord start` prints
   portalReturnPathCharsMax: 2000, // to which a log-in leads: a cookie, of at most 4 KiB, keeps it meanwhile
   portalRecentLogInMs: 600_000, // a token is made only by somebody who logged in no longer ago
+  portalFrameBytesMax: 256 * 1024, // of a form with a rendered mail: mailRenderBytesMax, of which each byte may take three
   portalListItemsMax: 500, // tenants that a person chooses from
 } as const;

@@ -137,12 +137,13 @@ export function portalPage(
   services: PortalPageServices,
   [method, url]: readonly ['GET' | 'POST', string],
   handler: Handler,
+  { bodyLimit = limits.portalFormBytesMax }: { bodyLimit?: number } = {},
 ): void {
   app.route({
     method,
     url,
     exposeHeadRoute: false,
-    ...(method === 'POST' ? { bodyLimit: limits.portalFormBytesMax } : {}),
+    ...(method === 'POST' ? { bodyLimit } : {}),
     config: { access: method === 'POST' ? { api: 'public', scarce: true } : { api: 'public' } },
     schema: { hide: true },
     handler: (request, reply) => handler(request, reply).catch((error) => answerError(services, error, request, reply)),

@@ -4,6 +4,7 @@ import type { App } from '../http/fastify.ts';
 import { acceptForms } from '../pages/index.ts';
 import { type ApplicationServices, registerApplication } from './application-routes.ts';
 import { registerFormerPages } from './former-pages.ts';
+import { registerFrame } from './frame-routes.ts';
 import { type InvitationRouteServices, registerInvitationPages } from './invitation-routes.ts';
 import { registerLogInLink } from './log-in-link-routes.ts';
 import { registerLogIn } from './log-in-routes.ts';
@@ -15,6 +16,7 @@ export function registerPortalRoutes(app: App, services: PortalRouteServices): v
   registerApplication(app, services);
   registerFormerPages(app, services);
   registerSession(app, services);
+  registerFrame(app, services);
   acceptForms(app, limits.portalFormBytesMax, (own) => {
     registerLogIn(own, app, services);
     if (services.portal.logInLinks) registerLogInLink(own, services);

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll } from 'vitest';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
@@ -97,6 +98,12 @@ async function openPage(options: BrowserContextOptions, cookies: { name: string;
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
   return { page, context, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** What axe finds on the page: the rule, and the elements that break it. */
+export async function axe(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
 }
 
 /** Keeps a picture where ACCORD_TEST_SHOTS says, and holds that nothing is wider than the page. */
