@@ -1,16 +1,10 @@
 /** Consents in a browser: a definition's time line, making one by the forms, acting for users, the ledger, and each role. */
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { applyDefinition } from '../../server/definitions/index.ts';
 import { sealTenant } from '../../server/ledger/seal.ts';
 import { manifestWriter } from '../helpers/server.ts';
-import { createPortal, executablePath, look } from './portal.ts';
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
 const day = 86_400_000;
 const from = (days: number) => new Date(Date.now() + days * day).toISOString();
 const html = '<h1>Trip data</h1>\n<p>The car records <strong>where it is</strong>.</p>\n';

@@ -1,16 +1,10 @@
 /** The graph editor of a drawn policy: drawing, outline, forms, undo, the path of a try, errors at their nodes, the keyboard alone. */
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { PolicyGraph } from '../../server/policies/graph/schema.ts';
 import { configClient } from '../policies/config-client.ts';
 import { types } from '../relationships/sharing.ts';
-import { createPortal, executablePath, look } from './portal.ts';
-
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
 const drawn: PolicyGraph = {
   nodes: [

@@ -1,5 +1,4 @@
 /** The screen Policies: the list, writing with errors and completion, trying, saving, two editors at once, impact, revisions, manifests. */
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
@@ -7,12 +6,7 @@ import { putPolicy } from '../../server/policies/index.ts';
 import { manifestWriter } from '../helpers/server.ts';
 import { configClient, graphSaying } from '../policies/config-client.ts';
 import { types } from '../relationships/sharing.ts';
-import { createPortal, executablePath, look } from './portal.ts';
-
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
 const drive = `package car.drive
 

@@ -1,13 +1,6 @@
 /** The settings of the portal in a browser: members, clients, issuers, the access token, the audit log. */
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { createPortal, executablePath, look } from './portal.ts';
-
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
 describe.skipIf(executablePath === undefined)('the settings', async () => {
   if (executablePath === undefined) return;

@@ -2,18 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { createPortal, executablePath, look } from './portal.ts';
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
 const names = ['Overview', 'Policies', 'Model', 'Consents', 'People', 'Activity', 'Settings'];
 const firstPageMax = 200 * 1024;
-
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
 
 describe.skipIf(executablePath === undefined)('the portal', async () => {
   if (executablePath === undefined) return;
