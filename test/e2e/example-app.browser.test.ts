@@ -265,13 +265,18 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
       .toBe(1);
     await page.getByText('Decisions', { exact: true }).first().waitFor();
     await shot('portal-overview');
+    await page.setViewportSize({ width: 1440, height: 900 });
     await why.click();
+    // The question of the decision is filled in, and asked again.
+    await expect.poll(() => page.getByLabel('Subject id').inputValue(), { timeout: 20_000 }).toBe('dave');
+    await page.waitForLoadState('networkidle');
     await page
       .getByText(/^Denied/)
       .first()
       .waitFor();
     await page.locator('.cm-content').first().waitFor();
     await shot('portal-why');
+    await page.setViewportSize({ width: 1200, height: 760 });
     await page.goto(`${origin}/portal/t/carshare/consents/trip-data`);
     await page.getByRole('slider', { name: 'Today on the time line' }).waitFor();
     await page.getByRole('region', { name: 'Adoption' }).getByRole('cell').first().waitFor();
