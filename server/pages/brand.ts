@@ -67,22 +67,35 @@ function readable(hex: string, on: readonly string[], ratio: number): string {
 
 export const isColour = (hex: string | undefined): hex is string => /^#[0-9a-f]{6}$/i.test(hex ?? '');
 
-function variables(hex: string, { card, paper }: { card: string; paper: string }): string {
-  const soft = mix(card, hex, 0.1);
-  const on = [card, paper, soft];
+function variables(hex: string, of: 'light' | 'dark'): string {
+  const { edge, ink } = madeOf(hex)[of];
   return [
     `--accent: ${hex}`,
     `--on-accent: ${textOn(hex)}`,
     `--accent-over: ${mix(hex, textOn(hex) === '#ffffff' ? '#000000' : '#ffffff', 0.14)}`,
-    `--accent-edge: ${readable(hex, on, EDGE)}`,
-    `--accent-ink: ${readable(hex, on, TEXT)}`,
-    `--accent-soft: ${soft}`,
+    `--accent-edge: ${edge}`,
+    `--accent-ink: ${ink}`,
+    `--accent-soft: ${mix(surfaces[of].card, hex, 0.1)}`,
   ].join('; ');
+}
+
+/** A colour of a brand on light or on dark pages: the ratio that it has to them, and what is drawn instead where it is too low. */
+type Shade = { ratio: number; edge: string; ink: string };
+
+/** What pages make of a colour, for whoever chooses one. */
+export function madeOf(hex: string): { on: string; onRatio: number; light: Shade; dark: Shade } {
+  const shade = ({ card, paper }: { card: string; paper: string }): Shade => {
+    const on = [card, paper, mix(card, hex, 0.1)];
+    const ratio = Math.min(...on.map((surface) => contrast(hex, surface)));
+    return { ratio, edge: readable(hex, on, EDGE), ink: readable(hex, on, TEXT) };
+  };
+  const on = textOn(hex);
+  return { on, onRatio: contrast(hex, on), light: shade(surfaces.light), dark: shade(surfaces.dark) };
 }
 
 /** The style sheet of a brand: a function of its two colours and of nothing else, so that its address names all that it depends on. */
 export function themeCss(light: string, dark: string): string {
-  return `:root { ${variables(light, surfaces.light)} }
-@media (prefers-color-scheme: dark) { :root { ${variables(dark, surfaces.dark)} } }
+  return `:root { ${variables(light, 'light')} }
+@media (prefers-color-scheme: dark) { :root { ${variables(dark, 'dark')} } }
 `;
 }

@@ -72,8 +72,10 @@ export async function createTestApp(
     observe,
     rates,
   });
-  registerKeyRoutes(app, { clock, published: new PublishedKeys(database) });
-  registerIssuerRoutes(app, { database, clock, encrypter, baseUrl, waitForRevision });
+  const write = tenantWriter({ database, clock });
+  const published = new PublishedKeys(database);
+  registerKeyRoutes(app, { database, encrypter, clock, waitForRevision, write, published });
+  registerIssuerRoutes(app, { database, clock, encrypter, baseUrl, waitForRevision, jwks });
   registerMemberRoutes(app, keyed);
   more(app);
   await app.ready();
@@ -81,7 +83,7 @@ export async function createTestApp(
   const tenants = {
     database,
     clock,
-    write: tenantWriter({ database, clock }),
+    write,
     encrypter,
     rows: tenantRowsOf(rooms),
   };

@@ -77,6 +77,8 @@ async function configure(): Promise<void> {
   await put('/event-stream/subscriptions/h', hook, '/event-stream/subscriptions/{id}');
   await write(`POST ${hooks}/{id}/secret/rotate`, 'member', `${C}/event-stream/subscriptions/h/secret/rotate`);
   await put('/token-mapping', { actorIdClaimPath: 'sub', defaultActorType: 'user' });
+  await put('/branding', { displayName: 'Cars' });
+  await write('POST /tenants/{tenant}/keys/rotate', 'member', `${C}/keys/rotate`);
   const modules = [{ name: 'm', rego: 'package a.b' }];
   await put('/policy-libraries/a.b', { modules }, '/policy-libraries/{package}');
   await put('/policy-data/c%2Fd', { value: {} }, '/policy-data/{path}');
@@ -232,7 +234,7 @@ async function remove(): Promise<void> {
 
 /** They write nothing but what is sent once more, or refuse everybody. */
 const reads =
-  /^POST (\/authz\/|.*\/access\/v1\/|.*\/policies\/\{policyName\}\/(test|replay)$|.*\/decisions\/\{id\}\/explain$|.*\/preview$|.*\/mail\/test$|.*\/subscriptions\/\{id\}\/(test|replay|deliveries\/\{delivery\}\/retry)$|\/tenants\/\{tenant\}\/graphql$|\/tenants\/\{tenant\}\/portal-tokens$)/;
+  /^POST (\/authz\/|.*\/access\/v1\/|.*\/policies\/\{policyName\}\/(test|replay)$|.*\/decisions\/\{id\}\/explain$|.*\/preview$|.*\/mail\/test$|.*\/subscriptions\/\{id\}\/(test|replay|deliveries\/\{delivery\}\/retry)$|\/tenants\/\{tenant\}\/(graphql|tokens\/check)$|\/tenants\/\{tenant\}\/portal-tokens$)/;
 
 // Its token mapping is written through the API too.
 await asAdmin(server.db.adminUrl, `update accord.tenant set owner = '{"source": "api"}' where tenant = $1`, [tenant]);

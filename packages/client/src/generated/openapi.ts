@@ -284,6 +284,224 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The tenant's signing keys and their state
+         * @description Private keys are not shown to anybody.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "keys": [
+                         *         {
+                         *           "kid": "sPh2ZJbl0xW3",
+                         *           "purpose": "access",
+                         *           "algorithm": "ES256",
+                         *           "state": "published",
+                         *           "createdAt": "2026-11-25T09:30:00.000Z",
+                         *           "activatesAt": "2026-11-25T09:45:00.000Z",
+                         *           "rotatesAt": "2027-02-23T09:30:00.000Z"
+                         *         },
+                         *         {
+                         *           "kid": "q8GmVbT1d0aU",
+                         *           "purpose": "access",
+                         *           "algorithm": "ES256",
+                         *           "state": "active",
+                         *           "createdAt": "2026-09-01T08:00:00.000Z",
+                         *           "activatesAt": "2026-09-01T08:00:00.000Z",
+                         *           "verifiesUntil": "2026-11-26T09:45:00.000Z"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": {
+                            keys: {
+                                /** @description Its id in the JWKS. */
+                                kid: string;
+                                /**
+                                 * @description What it signs: access tokens, ID tokens, requestTokens of invitations, receipts of consents, checkpoints of the ledger.
+                                 * @enum {unknown}
+                                 */
+                                purpose: "access" | "identity" | "invitation" | "receipt" | "checkpoint";
+                                /** @enum {unknown} */
+                                algorithm: "ES256" | "RS256";
+                                /**
+                                 * @description published: in the JWKS, and signs from activatesAt on. active: signs. retired: signs no more, and verifies until verifiesUntil.
+                                 * @enum {unknown}
+                                 */
+                                state: "published" | "active" | "retired";
+                                /** Format: date-time */
+                                createdAt: string;
+                                /** Format: date-time */
+                                activatesAt: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When it is not published any more; absent while no key follows it.
+                                 */
+                                verifiesUntil?: string;
+                                /**
+                                 * Format: date-time
+                                 * @description From when on the schedule makes the next key; absent for keys that are not rotated by schedule.
+                                 */
+                                rotatesAt?: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/keys/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make new keys for the tenant's access tokens and ID tokens
+         * @description They are published at once and sign 15 minutes later; the keys before verify as long as what they signed is used, so that no token and no session ends. A key that is published and does not sign yet is not replaced. Answers the keys as they are then.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "keys": [
+                         *         {
+                         *           "kid": "sPh2ZJbl0xW3",
+                         *           "purpose": "access",
+                         *           "algorithm": "ES256",
+                         *           "state": "published",
+                         *           "createdAt": "2026-11-25T09:30:00.000Z",
+                         *           "activatesAt": "2026-11-25T09:45:00.000Z",
+                         *           "rotatesAt": "2027-02-23T09:30:00.000Z"
+                         *         },
+                         *         {
+                         *           "kid": "q8GmVbT1d0aU",
+                         *           "purpose": "access",
+                         *           "algorithm": "ES256",
+                         *           "state": "active",
+                         *           "createdAt": "2026-09-01T08:00:00.000Z",
+                         *           "activatesAt": "2026-09-01T08:00:00.000Z",
+                         *           "verifiesUntil": "2026-11-26T09:45:00.000Z"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": {
+                            keys: {
+                                /** @description Its id in the JWKS. */
+                                kid: string;
+                                /**
+                                 * @description What it signs: access tokens, ID tokens, requestTokens of invitations, receipts of consents, checkpoints of the ledger.
+                                 * @enum {unknown}
+                                 */
+                                purpose: "access" | "identity" | "invitation" | "receipt" | "checkpoint";
+                                /** @enum {unknown} */
+                                algorithm: "ES256" | "RS256";
+                                /**
+                                 * @description published: in the JWKS, and signs from activatesAt on. active: signs. retired: signs no more, and verifies until verifiesUntil.
+                                 * @enum {unknown}
+                                 */
+                                state: "published" | "active" | "retired";
+                                /** Format: date-time */
+                                createdAt: string;
+                                /** Format: date-time */
+                                activatesAt: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When it is not published any more; absent while no key follows it.
+                                 */
+                                verifiesUntil?: string;
+                                /**
+                                 * Format: date-time
+                                 * @description From when on the schedule makes the next key; absent for keys that are not rotated by schedule.
+                                 */
+                                rotatesAt?: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{tenant}/oidc/jwks": {
         parameters: {
             query?: never;
@@ -1579,6 +1797,137 @@ export interface paths {
             };
         };
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/tokens/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Check whether an access token is accepted, step by step */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "token": "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description An access token. It is neither stored nor logged. */
+                        token: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "accepted": false,
+                         *       "trustedIssuer": "login",
+                         *       "steps": [
+                         *         {
+                         *           "step": "format",
+                         *           "result": "passed",
+                         *           "found": {
+                         *             "characters": 612,
+                         *             "parts": 3
+                         *           }
+                         *         },
+                         *         {
+                         *           "step": "audience",
+                         *           "result": "failed",
+                         *           "found": {
+                         *             "aud": "https://other.example"
+                         *           },
+                         *           "detail": "The access token was refused: aud names no audience of this tenant.",
+                         *           "accepted": [
+                         *             "https://api.example"
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "boundToKey": false
+                         *     }
+                         */
+                        "application/json": {
+                            /** @description Whether this server would accept a request with the token now. */
+                            accepted: boolean;
+                            /** @description The TrustedIssuer that the token is of; absent for the tenant's own issuer. */
+                            trustedIssuer?: string;
+                            steps: {
+                                /**
+                                 * @description What is checked, in this order. times: exp, nbf and iat. binding: a token that is bound to a key is bound by DPoP. revocation: of tokens of the tenant's own issuer. caller: whom the claims name.
+                                 * @enum {unknown}
+                                 */
+                                step: "format" | "type" | "issuer" | "algorithm" | "key" | "signature" | "times" | "subject" | "audience" | "binding" | "revocation" | "caller";
+                                /**
+                                 * @description skipped: a check before it failed, and this one says nothing without it.
+                                 * @enum {unknown}
+                                 */
+                                result: "passed" | "failed" | "skipped";
+                                /** @description Why it failed: the detail of the answer to a request with this token. */
+                                detail?: string;
+                                /** @description What of the token was compared, by name. */
+                                found: {
+                                    [key: string]: unknown;
+                                };
+                                /** @description What would pass: issuers, algorithms, kids of the keys, audiences. */
+                                accepted?: string[];
+                            }[];
+                            caller?: {
+                                /** @enum {string} */
+                                kind: "user";
+                                actor: {
+                                    type: string;
+                                    id: string;
+                                };
+                                /** @description A mail address that the issuer has verified. */
+                                email?: string;
+                            } | {
+                                /** @enum {string} */
+                                kind: "backend";
+                                clientId: string;
+                                scopes: string[];
+                            };
+                            /** @description Whether each request needs a proof of possession (DPoP). */
+                            boundToKey: boolean;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -5845,6 +6194,12 @@ export interface paths {
                             };
                             /** @description The Rego that is evaluated: the source itself, or the graph converted to Rego. */
                             effectiveRego: string;
+                            /** @description Of a drawn policy: which lines of effectiveRego were made from which node, in the order of the lines. Absent where an earlier version of Accord converted it. */
+                            nodeLines?: {
+                                node: string;
+                                start: number;
+                                end: number;
+                            }[];
                             /** @description The policy's revision number. */
                             revision: number;
                             /** Format: date-time */
@@ -11154,6 +11509,14 @@ export interface paths {
                                     notCovered: string[];
                                 };
                             };
+                            /** @description The Rego that the drawing, stored or a draft, becomes. Only of a drawn policy. */
+                            effectiveRego?: string;
+                            /** @description Of a drawn policy: which lines of effectiveRego were made from which node, in the order of the lines. Absent where an earlier version of Accord converted it. */
+                            nodeLines?: {
+                                node: string;
+                                start: number;
+                                end: number;
+                            }[];
                         };
                     };
                 };
@@ -13744,6 +14107,152 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/branding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how the tenant's pages look */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "displayName": "Cars of Ghent",
+                         *       "logo": "https://cars.example/logo.svg",
+                         *       "colours": {
+                         *         "primary": "#0b5cad"
+                         *       },
+                         *       "languages": [
+                         *         "nl",
+                         *         "en"
+                         *       ],
+                         *       "revision": 41,
+                         *       "managedBy": "api"
+                         *     }
+                         */
+                        "application/json": {
+                            /** @description Display name of the tenant. */
+                            displayName: string;
+                            /** @description URL of the logo, https. */
+                            logo?: string;
+                            /** @description Colours. Text on them is black or white, whichever has more contrast. */
+                            colours?: {
+                                /** @description Colour of buttons and links, such as #0b5fff. */
+                                primary: string;
+                                /** @description Colour behind the page. Defaults to that of the light or dark style. */
+                                background?: string;
+                            };
+                            /** @description Languages of the pages, the preferred one first. Defaults to en, nl and fr. */
+                            languages?: ("en" | "nl" | "fr")[];
+                            revision: number;
+                            managedBy: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /** Set how the tenant's pages look */
+        put: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "if-match"?: string;
+                };
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "displayName": "Cars of Ghent",
+                     *       "logo": "https://cars.example/logo.svg",
+                     *       "colours": {
+                     *         "primary": "#0b5cad"
+                     *       },
+                     *       "languages": [
+                     *         "nl",
+                     *         "en"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Display name of the tenant. */
+                        displayName: string;
+                        /** @description URL of the logo, https. */
+                        logo?: string;
+                        /** @description Colours. Text on them is black or white, whichever has more contrast. */
+                        colours?: {
+                            /** @description Colour of buttons and links, such as #0b5fff. */
+                            primary: string;
+                            /** @description Colour behind the page. Defaults to that of the light or dark style. */
+                            background?: string;
+                        };
+                        /** @description Languages of the pages, the preferred one first. Defaults to en, nl and fr. */
+                        languages?: ("en" | "nl" | "fr")[];
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{tenant}/actors/{type}/{id}/erase": {
         parameters: {
             query?: never;
@@ -14028,6 +14537,100 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The limits of the tenant, and how much is used */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "maxPolicies": {
+                         *         "limit": 200,
+                         *         "used": 14
+                         *       },
+                         *       "maxRelationships": {
+                         *         "used": 120388
+                         *       },
+                         *       "maxRequestsPerSecond": {
+                         *         "limit": 500
+                         *       },
+                         *       "callerRequestsPerSecond": {
+                         *         "limit": 5000
+                         *       },
+                         *       "managedBy": "kubernetes carshare"
+                         *     }
+                         */
+                        "application/json": {
+                            /** @description A policy more is refused. */
+                            maxPolicies: {
+                                /** @description Absent: none. */
+                                limit?: number;
+                                /** @description Policies that there are. */
+                                used: number;
+                            };
+                            /** @description A relationship more is refused. */
+                            maxRelationships: {
+                                /** @description Absent: none. */
+                                limit?: number;
+                                /** @description Relationships that there are, expired ones too. */
+                                used: number;
+                            };
+                            /** @description Of all callers of the tenant together, to each server. */
+                            maxRequestsPerSecond: {
+                                /** @description Absent: none. */
+                                limit?: number;
+                            };
+                            /** @description Of one caller to one server: of the installation, and alike for all tenants. */
+                            callerRequestsPerSecond: {
+                                /** @description Absent: none. */
+                                limit?: number;
+                            };
+                            /** @description Who owns the Tenant, whose limits they are. */
+                            managedBy: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
